@@ -1,0 +1,1 @@
+"""Doors to the neighbours (PettingZoo, Stable-Baselines3), one file each."""

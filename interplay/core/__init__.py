@@ -1,0 +1,1 @@
+"""The small protocol that every world speaks; this package knows no world."""

@@ -1,0 +1,72 @@
+"""The one place that knows Numba: `kernel` compiles a function and caches it safely.
+
+Numba's own cache looks at the file of the function that was compiled, not at the helpers it calls: after an edit
+of a helper in another file the caller goes on with the old rule. Here the cache folder is named by a hash of all
+kernel sources, so an edit anywhere starts a new folder (`docs/decisions/0002-kernel-cache.md`).
+
+``NUMBA_DISABLE_JIT=1`` runs every kernel in plain Python, for the debugger.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+_MARK = b"core.jit"
+
+
+def cache_root() -> Path:
+    """Where compiled kernels are kept: ``INTERPLAY_CACHE``, else the user's cache folder."""
+    given = os.environ.get("INTERPLAY_CACHE")
+    if given:
+        return Path(given)
+    base = os.environ.get("XDG_CACHE_HOME") or (
+        Path.home() / "Library" / "Caches" if sys.platform == "darwin" else Path.home() / ".cache"
+    )
+    return Path(base) / "interplay"
+
+
+@cache
+def sources_hash(folder: Path) -> str:
+    """Hash of every kernel source of the package and, for a user's kernels, of the Python files in their folder."""
+    digest = hashlib.sha256(
+        f"{sys.version_info[:2]} numba {numba.__version__} numpy {np.__version__}".encode()
+    )
+    files = [
+        path
+        for path in sorted(_PACKAGE.rglob("*.py"))
+        if _MARK in (text := path.read_bytes()) or b"@kernel" in text
+    ]
+    if _PACKAGE not in folder.parents and folder != _PACKAGE:
+        files += sorted(folder.glob("*.py"))
+    for path in files:
+        digest.update(str(path.name).encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def kernel(function: F) -> F:
+    """Compiles a function of scalars and NamedTuples of arrays; releases the GIL; caches the machine code.
+
+    Kernels allocate nothing. No fastmath: it would break bit-equality.
+    """
+    folder = cache_root() / "kernels" / sources_hash(Path(function.__code__.co_filename).resolve().parent)
+    config: Any = numba.config
+    saved = config.CACHE_DIR
+    config.CACHE_DIR = str(folder)
+    try:
+        compiled: Any = numba.njit(function, cache=True, nogil=True, error_model="numpy")
+        return compiled
+    finally:
+        config.CACHE_DIR = saved

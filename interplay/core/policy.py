@@ -1,0 +1,79 @@
+"""A policy acts for the agents of a world: scripted players, checkpoints and people alike."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from interplay.core import seeding
+from interplay.core.spaces import sample_actions
+from interplay.core.world import TimeStep, World
+
+
+class Policy(ABC):
+    """Chooses actions from time steps.
+
+    `start` is called once, before play, with the world that will be played; `act` before every step. A policy
+    that remembers things forgets a world's past when ``timestep.over`` was true for it.
+    """
+
+    name: str = "policy"
+
+    def start(self, world: World, seed: int = 0) -> None:
+        """Prepares for playing `world`; `seed` names the policy's own random stream."""
+        self.world = world
+        self.rng = seeding.generator(seed, 0x9001)
+
+    @abstractmethod
+    def act(self, timestep: TimeStep) -> Any:
+        """Actions for every slot, in the form `World.step` takes; rows of agents not acting are ignored."""
+
+
+class RandomPolicy(Policy):
+    """Draws uniformly from each agent's legal actions."""
+
+    name = "random"
+
+    def act(self, timestep: TimeStep) -> Any:
+        world = self.world
+        masks = world.by_kind(timestep.action_mask)
+        actions = {}
+        for kind in world.kinds:
+            shape = (world.num_worlds, len(kind.slots))
+            if masks[kind.name] is None:
+                actions[kind.name] = sample_actions(kind.action_space, self.rng, shape)
+            else:
+                actions[kind.name] = sample_legal(kind.action_space, masks[kind.name], self.rng, shape)
+        return actions if len(world.kinds) > 1 else actions[world.kinds[0].name]
+
+
+def sample_legal(
+    space: Any, mask: Any, rng: np.random.Generator, shape: tuple[int, ...], key: str = "action"
+) -> Any:
+    """Uniform draws among the legal choices of each head.
+
+    Args:
+        space: of one agent; Dict spaces are sampled key by key.
+        mask: mapping as in `TimeStep.action_mask`; keys that are absent are unmasked.
+        rng: where the draws come from.
+        shape: (W, A).
+        key: the mask's key of this (sub)space.
+    """
+    from gymnasium import spaces
+
+    from interplay.core.spaces import action_choices
+
+    if isinstance(space, spaces.Dict):
+        return {name: sample_legal(part, mask, rng, shape, name) for name, part in space.spaces.items()}
+    if key not in mask:
+        return sample_actions(space, rng, shape)
+    heads, start = [], 0
+    for count in action_choices(space):
+        legal = mask[key][..., start : start + count]
+        score = np.where(legal, rng.random(legal.shape), -1.0)
+        heads.append(score.argmax(axis=-1))
+        start += count
+    stacked = np.stack(heads, axis=-1) + np.asarray(getattr(space, "start", 0))
+    return stacked[..., 0] if not space.shape else stacked.reshape(*shape, *space.shape)

@@ -1,0 +1,111 @@
+"""Questions about gymnasium spaces: do these actions fit, how are leaves laid out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.core.errors import UserError
+
+
+def check_action(owner: str, space: spaces.Space, action: Any, num_worlds: int, num_agents: int) -> Any:
+    """Checks a batch of actions against the action space of one agent.
+
+    Args:
+        owner: what to name in the error.
+        space: of ONE agent.
+        action: (W, A, ...) or, for Dict spaces, a mapping of such arrays.
+        num_worlds: W.
+        num_agents: A.
+
+    Returns:
+        The same actions as contiguous arrays of the space's dtype.
+
+    Raises:
+        ValueError: for a wrong shape, dtype, range or NaN, naming the thing, the value and the cure.
+    """
+    if isinstance(space, spaces.Dict):
+        if not isinstance(action, Mapping) or set(action) != set(space.spaces):
+            raise UserError(f"{owner}: actions must be a mapping with the keys {', '.join(space.spaces)}")
+        return {
+            key: check_action(f"{owner}, action {key}", part, action[key], num_worlds, num_agents)
+            for key, part in space.spaces.items()
+        }
+    if action is None:
+        raise UserError(f"{owner}: no actions; pass an array of shape ({num_worlds}, {num_agents}, ...)")
+    array = np.asarray(action)
+    shape = (num_worlds, num_agents, *(space.shape or ()))
+    if array.shape != shape:
+        raise UserError(f"{owner}: actions have shape {array.shape}, expected {shape} (worlds, agents, ...)")
+    if isinstance(space, spaces.Box):
+        if array.dtype.kind not in "fiu":
+            raise UserError(
+                f"{owner}: actions have dtype {array.dtype}, expected {space.dtype}; pass numbers"
+            )
+        array = np.ascontiguousarray(array, space.dtype)
+        bad = ~((array >= space.low) & (array <= space.high))  # written so that NaN is bad
+        if bad.any():
+            at = tuple(int(i) for i in np.argwhere(bad)[0])
+            raise UserError(
+                f"{owner}: action {array[at]} at index {at} is outside [{space.low[at[2:]]}, {space.high[at[2:]]}]; clip it or mend the policy"
+            )
+        return array
+    if array.dtype.kind not in "iub":
+        raise UserError(
+            f"{owner}: actions have dtype {array.dtype}, expected integers ({space.dtype}); cast them with .astype(int)"
+        )
+    low, count = _choices(space)
+    array = np.ascontiguousarray(array, np.int64 if array.dtype.kind == "b" else array.dtype)
+    if array.size and (np.any(array < low) or np.any(array - low >= count)):
+        at = tuple(int(i) for i in np.argwhere((array < low) | (array - low >= count))[0])
+        start, top = (
+            np.broadcast_to(low, space.shape or ())[at[2:]],
+            np.broadcast_to(low + count - 1, space.shape or ())[at[2:]],
+        )
+        raise UserError(
+            f"{owner}: action {array[at]} at index {at} is outside {start}..{top}; mend the policy"
+        )
+    return array
+
+
+def _choices(space: spaces.Space) -> tuple[np.ndarray, np.ndarray]:
+    """First choice and number of choices of each element of an integer space."""
+    if isinstance(space, spaces.Discrete):
+        return np.int64(space.start), np.int64(space.n)  # type: ignore[return-value]
+    if isinstance(space, spaces.MultiDiscrete):
+        return np.asarray(space.start, np.int64), np.asarray(space.nvec, np.int64)
+    if isinstance(space, spaces.MultiBinary):
+        return np.int64(0), np.int64(2)  # type: ignore[return-value]
+    raise UserError(
+        f"{space}: this action space is not supported; use Discrete, MultiDiscrete, MultiBinary, Box or a Dict of those"
+    )
+
+
+def action_choices(space: spaces.Space) -> tuple[int, ...]:
+    """Number of choices of each head of an integer action space: Discrete(5) -> (5,), MultiBinary(2) -> (2, 2).
+
+    Raises:
+        ValueError: for spaces that are not Discrete, MultiDiscrete or MultiBinary.
+    """
+    _, count = _choices(space)
+    shape = space.shape or ()
+    return tuple(int(n) for n in np.broadcast_to(count, shape).reshape(-1)) if shape else (int(count),)
+
+
+def sample_actions(space: spaces.Space, rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
+    """Uniform actions for a batch: arrays of shape (*shape, *space.shape).
+
+    Unbounded sides of a Box are sampled within [-1, 1].
+    """
+    if isinstance(space, spaces.Dict):
+        return {key: sample_actions(part, rng, shape) for key, part in space.spaces.items()}
+    full = (*shape, *(space.shape or ()))
+    if isinstance(space, spaces.Box):
+        low = np.where(np.isfinite(space.low), space.low, -1.0)
+        high = np.where(np.isfinite(space.high), space.high, 1.0)
+        return rng.uniform(low, high, full).astype(space.dtype)
+    low, count = _choices(space)
+    return low + rng.integers(0, count, full)

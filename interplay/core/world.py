@@ -1,0 +1,322 @@
+"""A world is a batch: W independent copies of one world, stepped together.
+
+`World` is the protocol that trainers, connectors, tournaments and viewers read. Authors subclass it and
+write `_reset` and `_step`; the public `reset` and `step` check what callers hand in, so that a wrong action
+is one clear line and never a corrupted batch.
+
+Axis letters, here and everywhere: W worlds, A agent slots, T time, K entities.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.core import seeding
+from interplay.core.errors import UserError
+from interplay.core.hashing import hash_rows
+from interplay.core.spaces import check_action
+
+if TYPE_CHECKING:
+    from interplay.core.scene import Canvas
+
+Array = np.ndarray
+Tree = Mapping[str, Any]
+
+
+class Kind(NamedTuple):
+    """Agents of one world that share their spaces.
+
+    Attributes:
+        name: the kind's name, e.g. ``"hunter"``; worlds with one kind call it ``"agent"``.
+        slots: the columns of the (W, A) arrays that belong to this kind, ascending.
+        observation_space: of ONE agent; a `spaces.Dict` of array leaves.
+        action_space: of ONE agent; Discrete, MultiDiscrete, MultiBinary, Box, or a Dict of those.
+    """
+
+    name: str
+    slots: tuple[int, ...]
+    observation_space: spaces.Dict
+    action_space: spaces.Space
+
+
+class TimeStep(NamedTuple):
+    """What a world says after `reset` or `step`: views of its own buffers, valid until its next call.
+
+    Attributes:
+        observation: field name -> (W, A, ...), as the agent's observation space declares. A world with
+            several kinds gives kind name -> field name -> (W, A_kind, ...); see `World.by_kind`.
+        reward: (W, A) float32, earned since this agent last acted. A dead but present agent may still earn.
+        acting: (W, A) bool, whose action the next step reads.
+        terminated: (W, A) bool, true exactly in the time step in which this slot's life ended by the rules.
+        truncated: (W, A) bool, true exactly in the time step in which this slot's life was cut by a limit.
+        over: (W,) bool, this world's episode has ended; it stands still (nobody acts, rewards are 0) until `reset`.
+        action_mask: legal choices (True = legal), or None where every choice of the action space is legal.
+            Discrete(n): ``{"action": (W, A, n)}``; MultiDiscrete: ``{"action": (W, A, sum(nvec))}``, the
+            heads one after another; Dict: one entry per masked key. Several kinds: kind name -> such a mapping.
+    """
+
+    observation: Tree
+    reward: Array
+    acting: Array
+    terminated: Array
+    truncated: Array
+    over: Array
+    action_mask: Tree | None = None
+
+
+class World(ABC):
+    """W copies of one world, stepped together.
+
+    Args:
+        num_worlds: W, at least 1.
+        agents: the slot names, length A; unique.
+        kinds: the agents' kinds; together they cover every slot once.
+        seed: with the world's index it names each world's random stream (`seeding.world_seeds`).
+
+    Attributes:
+        id: the registry id it was made from, or the class name.
+        version: raised whenever the world's behaviour changes.
+        persistent: True if its worlds may run for ever (no episode needs to end).
+    """
+
+    id: str = ""
+    version: int = 1
+    persistent: bool = False
+
+    def __init__(self, num_worlds: int, agents: Sequence[str], kinds: Sequence[Kind], seed: int = 0) -> None:
+        if num_worlds < 1:
+            raise UserError(
+                f"num_worlds = {num_worlds}: a batch has at least one world; pass num_worlds >= 1"
+            )
+        self.num_worlds = int(num_worlds)
+        self.agents = tuple(agents)
+        self.kinds = tuple(kinds)
+        self.id = self.id or type(self).__name__
+        covered = sorted(slot for kind in self.kinds for slot in kind.slots)
+        if covered != list(range(len(self.agents))):
+            raise UserError(
+                f"{self.id}: kinds cover the slots {covered}, agents need each of 0..{len(self.agents) - 1} once"
+            )
+        self._seeds: Array | None = seeding.world_seeds(seed, self.num_worlds)
+        self._last: TimeStep | None = None
+
+    # -- what callers use -------------------------------------------------------------------------
+
+    @property
+    def observation_space(self) -> spaces.Dict:
+        """The observation space of one agent; only for worlds with one kind."""
+        return self._only_kind().observation_space
+
+    @property
+    def action_space(self) -> spaces.Space:
+        """The action space of one agent; only for worlds with one kind."""
+        return self._only_kind().action_space
+
+    @property
+    def timestep(self) -> TimeStep:
+        """The latest time step.
+
+        Raises:
+            RuntimeError: if the world was never reset.
+        """
+        if self._last is None:
+            raise RuntimeError(f"{self.id}: no time step yet; call reset() first")
+        return self._last
+
+    @property
+    def metrics(self) -> Mapping[str, Array]:
+        """What the seed's authors counted, per world (W,) or per agent (W, A), of the current episode.
+
+        When an episode ends its final values stand until the world is reset.
+        """
+        return {}
+
+    def reset(self, which: Array | None = None, seeds: int | Array | None = None) -> TimeStep:
+        """Restarts the worlds that `which` names and leaves the others untouched.
+
+        Args:
+            which: (W,) bool mask, or indices of worlds; None restarts all.
+            seeds: None goes on with each world's own stream (its next episode); an int names W new streams
+                (`seeding.world_seeds`); an array (W,) of uint64 gives each world its seed directly, so that
+                a world's trajectory does not depend on its position in the batch.
+
+        Returns:
+            The time step of the whole batch. Restarted worlds have reward 0 and no ended lives.
+        """
+        mask = self._mask(which)
+        if seeds is None:
+            # The first reset uses the seeds given at construction; later ones continue the streams.
+            given = self._seeds
+            self._seeds = None
+        elif isinstance(seeds, int | np.integer):
+            given = seeding.world_seeds(int(seeds), self.num_worlds)
+        else:
+            given = np.asarray(seeds)
+            if given.shape != (self.num_worlds,) or given.dtype.kind not in "ui":
+                raise UserError(
+                    f"{self.id}: seeds has shape {given.shape} and dtype {given.dtype}; pass ({self.num_worlds},) unsigned integers"
+                )
+            given = given.astype(np.uint64)
+        if self._last is None and not mask.all():
+            raise RuntimeError(
+                f"{self.id}: the first reset must restart all worlds; call reset() without `which`"
+            )
+        self._last = self._reset(mask, given)
+        return self._last
+
+    def step(self, action: Any) -> TimeStep:
+        """Steps every world that is not over.
+
+        Args:
+            action: (W, A, ...) of the action space's dtype family, or a mapping for Dict spaces; with several
+                kinds a mapping kind name -> that kind's actions. Rows of agents that are not acting are ignored
+                (any value in range).
+
+        Raises:
+            ValueError: for a wrong shape, dtype, range or NaN, in one line; the batch is unchanged then.
+            RuntimeError: if the world was never reset.
+        """
+        if self._last is None:
+            raise RuntimeError(f"{self.id}: step before the first reset; call reset() first")
+        if len(self.kinds) == 1:
+            checked: Any = check_action(
+                self.id, self.kinds[0].action_space, action, self.num_worlds, len(self.agents)
+            )
+        else:
+            if not isinstance(action, Mapping) or set(action) != {kind.name for kind in self.kinds}:
+                raise UserError(
+                    f"{self.id}: actions must be a mapping with the kinds {', '.join(k.name for k in self.kinds)}"
+                )
+            checked = {
+                kind.name: check_action(
+                    f"{self.id} {kind.name}",
+                    kind.action_space,
+                    action[kind.name],
+                    self.num_worlds,
+                    len(kind.slots),
+                )
+                for kind in self.kinds
+            }
+        self._last = self._step(checked)
+        return self._last
+
+    def by_kind(self, tree: Tree | None) -> Mapping[str, Any]:
+        """Reads an observation, action or mask as kind name -> value, also for worlds with one kind."""
+        if len(self.kinds) == 1:
+            return {self.kinds[0].name: tree}
+        return tree if tree is not None else {kind.name: None for kind in self.kinds}
+
+    def hash(self) -> Array:
+        """A 64-bit hash of each world's whole state, streams included: (W,) uint64."""
+        return hash_rows(self.save())
+
+    def close(self) -> None:  # noqa: B027 - most worlds hold nothing that needs closing
+        """Frees processes and windows, where a world holds any."""
+
+    # -- what authors write -----------------------------------------------------------------------
+
+    @abstractmethod
+    def _reset(self, which: Array, seeds: Array | None) -> TimeStep:
+        """Restarts the worlds in the (W,) bool mask `which`; `seeds` is (W,) uint64 or None (next episode)."""
+
+    @abstractmethod
+    def _step(self, action: Any) -> TimeStep:
+        """Steps every world that is not over with checked actions."""
+
+    @abstractmethod
+    def save(self) -> dict[str, Array]:
+        """Copies the whole state, every random stream included: name -> array with the world axis first."""
+
+    @abstractmethod
+    def load(self, snapshot: Mapping[str, Array]) -> TimeStep:
+        """Restores what `save` gave; from there on the trajectory is the same, bit for bit.
+
+        Raises:
+            ValueError: if a name, shape or dtype does not fit, in one line.
+        """
+
+    def draw(self, canvas: Canvas, world: int) -> None:
+        """Draws one world's scene in primitives; worlds without geometry get a table of their agents."""
+        step = self.timestep
+        columns = ["agent", "acting", "reward"]
+        rows = [
+            [name, bool(step.acting[world, a]), float(step.reward[world, a])]
+            for a, name in enumerate(self.agents)
+        ]
+        for name, values in self.metrics.items():
+            if np.ndim(values) == 2:
+                columns.append(name)
+                for a, row in enumerate(rows):
+                    row.append(float(values[world, a]))
+        canvas.table("agents", columns, rows)
+
+    # -- helpers ----------------------------------------------------------------------------------
+
+    def _only_kind(self) -> Kind:
+        if len(self.kinds) > 1:
+            raise UserError(
+                f"{self.id}: {len(self.kinds)} kinds of agents; read world.kinds instead of a single space"
+            )
+        return self.kinds[0]
+
+    def _mask(self, which: Array | None) -> Array:
+        if which is None:
+            return np.ones(self.num_worlds, bool)
+        array = np.asarray(which)
+        if array.dtype == bool:
+            if array.shape != (self.num_worlds,):
+                raise UserError(
+                    f"{self.id}: which has shape {array.shape}; a mask over {self.num_worlds} worlds has shape ({self.num_worlds},)"
+                )
+            return array
+        if array.size and (array.dtype.kind not in "iu" or array.min() < 0 or array.max() >= self.num_worlds):
+            raise UserError(
+                f"{self.id}: which = {array.tolist()}; name worlds by 0..{self.num_worlds - 1} or by a bool mask"
+            )
+        mask = np.zeros(self.num_worlds, bool)
+        mask[array.astype(np.int64)] = True
+        return mask
+
+
+class ArrayWorld(World):
+    """A world whose whole state, outputs included, is a NamedTuple of arrays with the world axis first.
+
+    Subclasses set `self.state`; saving, loading and hashing follow from it.
+    """
+
+    state: Any
+
+    def save(self) -> dict[str, Array]:
+        return {name: array.copy() for name, array in self._arrays().items()}
+
+    def load(self, snapshot: Mapping[str, Array]) -> TimeStep:
+        arrays = self._arrays()
+        if set(snapshot) != set(arrays):
+            odd = sorted(set(snapshot) ^ set(arrays))
+            raise UserError(
+                f"{self.id}: snapshot of another world or version (fields {', '.join(odd)} do not match); save it again"
+            )
+        for name, array in arrays.items():
+            given = np.asarray(snapshot[name])
+            if given.shape != array.shape or given.dtype != array.dtype:
+                raise UserError(
+                    f"{self.id}: snapshot field {name} is {given.dtype}{given.shape}, this world needs {array.dtype}{array.shape}; "
+                    "load it into a world with the same settings and num_worlds"
+                )
+        for name, array in arrays.items():
+            np.copyto(array, snapshot[name])
+        self._seeds = None
+        self._last = self._read()
+        return self._last
+
+    @abstractmethod
+    def _read(self) -> TimeStep:
+        """The time step as views of the state's output buffers."""
+
+    def _arrays(self) -> dict[str, Array]:
+        return dict(self.state._asdict())

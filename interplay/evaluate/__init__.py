@@ -1,0 +1,1 @@
+"""Matches, metrics and ratings; no jax here."""

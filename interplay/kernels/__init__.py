@@ -1,0 +1,1 @@
+"""Questions that several worlds ask, answered by compiled kernels."""

@@ -1,0 +1,56 @@
+"""Random draws for kernels: Philox4x32-10 (Salmon et al. 2011), a pure function of (seed, episode, draw).
+
+A kernel keeps its world's stream in ``stream[w]`` = (seed, episode, draws made) and does::
+
+    x = uniform(stream[w, 0], stream[w, 1], stream[w, 2])
+    stream[w, 2] += np.uint64(1)
+"""
+
+import numpy as np
+
+from interplay.core.jit import kernel
+
+_MASK = np.uint64(0xFFFFFFFF)
+_THIRTY_TWO = np.uint64(32)
+_ELEVEN = np.uint64(11)
+
+
+@kernel
+def random_bits(seed, episode, draw):
+    """64 random bits. Key = seed; the 128-bit counter = (draw, episode)."""
+    c0, c1 = draw & _MASK, draw >> _THIRTY_TWO
+    c2, c3 = episode & _MASK, episode >> _THIRTY_TWO
+    k0, k1 = seed & _MASK, seed >> _THIRTY_TWO
+    for _ in range(10):
+        a = np.uint64(0xD2511F53) * c0
+        b = np.uint64(0xCD9E8D57) * c2
+        c0, c1, c2, c3 = (
+            ((b >> _THIRTY_TWO) ^ c1 ^ k0) & _MASK,
+            b & _MASK,
+            ((a >> _THIRTY_TWO) ^ c3 ^ k1) & _MASK,
+            a & _MASK,
+        )
+        k0 = (k0 + np.uint64(0x9E3779B9)) & _MASK
+        k1 = (k1 + np.uint64(0xBB67AE85)) & _MASK
+    return c0 | (c1 << _THIRTY_TWO)
+
+
+@kernel
+def uniform(seed, episode, draw):
+    """A float64 uniform in [0, 1), 53 bits."""
+    return np.float64(random_bits(seed, episode, draw) >> _ELEVEN) * (1.0 / 9007199254740992.0)
+
+
+@kernel
+def integer_below(seed, episode, draw, bound):
+    """An integer in 0 .. bound - 1 (multiply-shift on 32 bits; bias below bound / 2**32)."""
+    return np.int64(((random_bits(seed, episode, draw) & _MASK) * np.uint64(bound)) >> _THIRTY_TWO)
+
+
+@kernel
+def normal(seed, episode, draw):
+    """A standard normal float64 by Box and Muller (1958), from the draw's two 32-bit halves."""
+    bits = random_bits(seed, episode, draw)
+    u = (np.float64(bits & _MASK) + 0.5) * (1.0 / 4294967296.0)
+    v = np.float64(bits >> _THIRTY_TWO) * (1.0 / 4294967296.0)
+    return np.sqrt(-2.0 * np.log(u)) * np.cos(6.283185307179586 * v)

@@ -1,0 +1,1 @@
+"""Two-dimensional rigid-body worlds: bodies, contacts, sight, and simulations of groups and modules."""

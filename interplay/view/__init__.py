@@ -1,0 +1,1 @@
+"""Pictures and videos drawn from a world's scene."""

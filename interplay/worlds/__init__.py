@@ -1,0 +1,1 @@
+"""The worlds, one folder each; they do not know each other."""
