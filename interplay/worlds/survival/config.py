@@ -1,0 +1,190 @@
+"""Every number of the survival world once, with unit and source, and the eight published variants.
+
+Sources: A. Fanti, "Multi-Agent Interplay in a Competitive Survival Environment" (2022), "the paper", and the
+released code of the same author, "the code". The defaults are the experiments' (the paper's chapter 5); the
+class defaults of the code's demo are the variant-like preset `DEMO`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import Field, model_validator
+
+from interplay.core.settings import Settings
+
+Positive = Annotated[float, Field(gt=0)]
+NotNegative = Annotated[float, Field(ge=0)]
+
+
+class Quirks(NamedTuple):
+    """What the code does otherwise than the paper says; all off unless `author_parity` or their own switch is on."""
+
+    duplicate_pickup: bool  # two agents over one item in the same step both get it
+    gift_lost_when_full: bool  # a gift to a full inventory vanishes
+    give_nearest_any_body: bool  # the nearest body of any kind is the taker, walls count with their centre points
+    vision_row_shift: bool  # in the step of a death survivors read another agent's row of vision
+    compact_rows: bool  # entity rows are compacted to the bodies present
+    rotated_vertices: bool  # after a box broke its vertices start at (+w/2, -hgt/2)
+    dead_killer_no_credit: bool  # free for all: no credit for a killer that dies in the same step
+
+
+class SurvivalSettings(Settings):
+    """Settings of one survival world. Lengths in metres, times in environment steps (30 per second)."""
+
+    # -- who and where (paper 3.1, 5.1) --
+    agents: Annotated[int, Field(ge=1, le=64)] = 2
+    teams: bool = False  # first half of the ids against the rest (4.6)
+    heals: Annotated[int, Field(ge=0, le=256)] = 15
+    boxes: Annotated[int, Field(ge=0, le=256)] = 0
+    room: Positive = 25.0  # side of the room
+    spawn_grid: Annotated[int, Field(ge=1, le=64)] = 8  # cells per side
+
+    # -- bodies (paper 3.1; code) --
+    agent_radius: Positive = 0.5
+    item_radius: Positive = 0.25
+    box_width: tuple[float, float] = (1.0, 1.0)  # mean and standard deviation of a normal
+    box_height: tuple[float, float] = (1.5, 1.5)
+    box_least: Positive = 0.1  # no side is shorter
+    density: Positive = 1.0  # kg per square metre
+    friction: NotNegative = 0.2
+    restitution: Annotated[float, Field(ge=0, le=1)] = 0.0
+    damping: NotNegative = 0.8  # 1/s, linear and angular
+    damping_rule: Literal["old", "pade"] = "old"  # old: Box2D 2.3; pade: Box2D >= 2.4
+    substeps: Annotated[int, Field(ge=1, le=64)] = 2
+    substep_seconds: Positive = 1.0 / 60.0
+    linear_impulse: NotNegative = 0.25  # N s per step and axis
+    angular_impulse: NotNegative = 0.0125  # N m s per step
+    boxes_dynamic: bool = False  # boxes can be pushed (extension)
+    motion_levels: Annotated[int, Field(ge=3, le=21)] = 3  # levels per axis, odd; more = finer control (remedy)
+
+    # -- health and melee (paper 3.3) --
+    health: Annotated[int, Field(ge=1)] = 100
+    health_cap: Annotated[int, Field(ge=1)] | None = None  # remedy: no health above it
+    melee: Literal["continuous", "cooldown"] = "continuous"
+    melee_damage: Annotated[int, Field(ge=0)] = 5
+    melee_cooldown: Annotated[int, Field(ge=1)] = 40  # steps, for melee = "cooldown"
+    melee_range: Positive = 2.0  # from the agent's centre
+    immunity: Annotated[int, Field(ge=0)] = 0  # first steps without damage between agents (paper: 300, not enabled)
+
+    # -- heals, boxes, inventory (paper 3.4, 3.5) --
+    heal_amount: Annotated[int, Field(ge=0)] = 75
+    box_health: Annotated[int, Field(ge=1)] = 5
+    ownership: bool = True  # only the first breaker damages a placed box
+    slots: Annotated[int, Field(ge=1, le=16)] = 4
+    pickup_radius: NotNegative = 0.5
+    give_radius: NotNegative = 2.0
+    drop_radius: NotNegative = 0.5
+    death_scatter: Literal["ring", "disc"] = "ring"
+    place_distance: NotNegative = 0.75
+    drop_action: bool = False  # a seventh, binary action that drops the last item
+
+    # -- safe zone (paper 3.2; code) --
+    zone_radii: tuple[Positive, ...] = (12.5, 10.0, 7.5, 5.0, 4.0, 2.0, 1.0)  # a final 0 is appended
+    zone_centres: tuple[tuple[float, float], ...] | None = None  # fixed centres, one per phase with the final one
+    zone_cooldown: Annotated[int, Field(ge=1)] = 100  # steps a phase stands, and again as many while it moves
+    zone_damage: Annotated[int, Field(ge=0)] = 1  # per step outside
+
+    # -- sight (paper 3.6) --
+    view_depth: Positive = 10.0
+    view_angle: Annotated[float, Field(gt=0, lt=3.1415)] = 0.4 * 3.141592653589793  # rad, the whole field of view
+    items_block_rays: bool = True
+    omniscient: bool = False
+
+    # -- reward and end (paper 3.7, 5.1) --
+    reward_alive: float = 1.0
+    reward_dead: float = 0.0
+    reward_kill: float = 0.0
+    reward_death: float = 0.0
+    team_reward: Literal["any", "each"] = "any"  # each (remedy): mean over the members, a lost one costs
+    end: Literal["alldead", "lastalive"] = "alldead"
+    max_steps: Annotated[int, Field(ge=1)] | None = None  # truncation
+
+    # -- the author's quirks (specification section 13) --
+    author_parity: bool = False  # turns all of them on
+    duplicate_pickup: bool = False
+    gift_lost_when_full: bool = False
+    give_nearest_any_body: bool = False
+    vision_row_shift: bool = False
+    compact_rows: bool = False
+    rotated_vertices: bool = False
+    dead_killer_no_credit: bool = False
+
+    @model_validator(mode="after")
+    def _fits(self) -> SurvivalSettings:
+        bodies, cells = self.boxes + self.heals + self.agents, self.spawn_grid**2
+        if bodies > cells:
+            n = self.spawn_grid
+            raise ValueError(
+                f"boxes = {self.boxes}, heals = {self.heals} and agents = {self.agents} need {bodies} spawn cells, "
+                f"the {n}x{n} grid has {cells}; raise spawn_grid or lower boxes"
+            )
+        if self.teams and self.agents % 2:
+            raise ValueError(f"agents = {self.agents} cannot form two equal teams; use an even number")
+        if self.motion_levels % 2 == 0:
+            raise ValueError(f"motion_levels = {self.motion_levels} has no level at rest; use an odd number")
+        if self.zone_centres is not None and len(self.zone_centres) != self.phases:
+            raise ValueError(
+                f"zone_centres has {len(self.zone_centres)} entries, the zone has {self.phases} phases "
+                "(zone_radii and a final 0); give one centre for each"
+            )
+        if not self.zone_radii or max(self.zone_radii) > self.room / 2:
+            raise ValueError(f"zone_radii = {self.zone_radii} do not fit the room; use radii up to room/2 = {self.room / 2}")
+        return self
+
+    @property
+    def phases(self) -> int:
+        """Number of zone phases, the endgame (radius 0) included."""
+        return len(self.zone_radii) + 1
+
+    @property
+    def wall(self) -> float:
+        """Half the inner side of the room: the code's walls are room/100 thick, centred on room/2."""
+        return self.room / 2 - self.room / 200
+
+    @property
+    def quirks(self) -> Quirks:
+        return Quirks(*(self.author_parity or getattr(self, name) for name in Quirks._fields))
+
+
+def _variant(agents: int, boxes: int, kill: float, death: float, dead: float, end: str) -> dict[str, Any]:
+    return {
+        "agents": agents,
+        "teams": agents == 4,
+        "boxes": boxes,
+        "reward_dead": dead,
+        "reward_kill": kill,
+        "reward_death": death,
+        "end": end,
+    }
+
+
+# The eight experiments: specification section 9, the paper's chapter 5.
+VARIANTS: dict[str, dict[str, Any]] = {
+    "1v1-heals-low": _variant(2, 0, 0.0, 0.0, 0.0, "alldead"),
+    "1v1-heals-mid": _variant(2, 0, 0.0, 0.0, -1.0, "lastalive"),
+    "1v1-all-mid": _variant(2, 8, 0.0, 0.0, -1.0, "lastalive"),
+    "1v1-all-high": _variant(2, 8, 100.0, -100.0, -1.0, "lastalive"),
+    "2v2-all-low": _variant(4, 8, 0.0, 0.0, 0.0, "alldead"),
+    "2v2-heals-mid": _variant(4, 0, 0.0, 0.0, -1.0, "lastalive"),
+    "2v2-all-mid": _variant(4, 8, 0.0, 0.0, -1.0, "lastalive"),
+    "2v2-all-high": _variant(4, 8, 100.0, -100.0, -1.0, "lastalive"),
+}
+
+# The class defaults of the code (its demo): specification section 1, left column.
+DEMO: dict[str, Any] = {
+    "heals": 4,
+    "boxes": 4,
+    "room": 20.0,
+    "spawn_grid": 4,
+    "box_width": (1.0, 0.0),
+    "box_height": (1.0, 0.0),
+    "heal_amount": 50,
+    "melee": "cooldown",
+    "melee_damage": 20,
+    "box_health": 20,
+    "ownership": False,
+    "zone_radii": (10.0, 5.0, 2.5, 1.0),
+    "omniscient": True,
+    "reward_dead": -1.0,
+}
