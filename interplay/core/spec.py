@@ -1,0 +1,30 @@
+"""What the registry keeps of a world: names only, so that listing worlds imports none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+
+class WorldSpec(NamedTuple):
+    """One registered world; everything heavy is named as ``"module:attribute"`` and loaded on demand.
+
+    Attributes:
+        id: ``"world/variant"``, the name that `make_world` and the command line take.
+        summary: one line for lists.
+        make: ``"module:function"`` with the signature
+            ``make(settings, *, num_worlds, seed, threads, first_world) -> World``. `first_world` is the index of
+            the batch's first world among all worlds of `seed`: pass it on to `seeding.world_seeds(first=)`, so
+            that a batch of worlds 4..7 is the second half of a batch of 8.
+        settings: ``"module:Class"`` of the pydantic model that checks options; empty if the world has none
+            (`make` gets None then).
+        options: the variant's own values of `settings`; a caller's options go on top.
+        policies: ``"module:MAPPING"`` of name -> function without arguments that gives a `Policy`; may be empty.
+    """
+
+    id: str
+    summary: str
+    make: str
+    settings: str = ""
+    options: Mapping[str, Any] = {}
+    policies: str = ""

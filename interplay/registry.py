@@ -1,0 +1,248 @@
+"""Worlds by name: ``make_world("survival/1v1-heals-low", num_worlds=256)``.
+
+Worlds of other packages join by the entry point group ``interplay.worlds``, whose entries load an iterable of
+`WorldSpec`::
+
+    [project.entry-points."interplay.worlds"]
+    mine = "my_package:SPECS"
+
+A world that is not registered is named by its class: ``make_world("my_package.tag:Tag")``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import inspect
+import logging
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+from interplay.core.errors import UserError
+from interplay.core.spec import WorldSpec
+
+if TYPE_CHECKING:
+    from interplay.core.policy import Policy
+    from interplay.core.world import World
+
+ENTRY_POINTS = "interplay.worlds"
+
+_BUILT_IN = ("interplay.worlds.survival:SPECS",)
+_log = logging.getLogger("interplay")
+_registered: dict[str, WorldSpec] = {}
+
+
+def register(spec: WorldSpec) -> None:
+    """Adds a world for this process.
+
+    Raises:
+        UserError: if the id is empty or taken by another spec.
+    """
+    if not spec.id or not spec.make:
+        raise UserError(f"{spec!r}: a world needs an id and a make function; fill in both")
+    known = _specs().get(spec.id)
+    if known is not None and known != spec:
+        raise UserError(f"world id {spec.id!r} is taken by {known.make}; choose another id")
+    _registered[spec.id] = spec
+
+
+def list_worlds() -> tuple[WorldSpec, ...]:
+    """Every registered world, by id; imports no world."""
+    return tuple(spec for _, spec in sorted(_specs().items()))
+
+
+def find_world(world_id: str) -> WorldSpec:
+    """The spec of a registered id.
+
+    Raises:
+        UserError: for an unknown id, naming the near miss.
+    """
+    specs = _specs()
+    if world_id in specs:
+        return specs[world_id]
+    raise UserError(
+        f"unknown world {world_id!r}; {_did_you_mean(world_id, specs, 'interplay worlds lists all')}"
+    )
+
+
+def make_world(
+    world_id: str,
+    num_worlds: int = 1,
+    seed: int = 0,
+    threads: int = 1,
+    first_world: int = 0,
+    **options: Any,
+) -> World:
+    """Makes a batch of worlds.
+
+    Args:
+        world_id: a registered id, or ``"module:Class"`` of a `World` of your own.
+        num_worlds: W, worlds in the batch.
+        seed: names the worlds' random streams.
+        threads: compute threads of this batch; they change no bit.
+        first_world: index of the batch's first world among all worlds of `seed`.
+        **options: the world's settings, on top of the variant's.
+
+    Raises:
+        UserError: for an unknown id, or an option that is unknown or out of range.
+    """
+    if ":" in world_id:
+        return _make_from_class(world_id, num_worlds, seed, threads, first_world, options)
+    spec = find_world(world_id)
+    settings = _settings(spec, options)
+    world: World = load(spec.make)(
+        settings, num_worlds=num_worlds, seed=seed, threads=threads, first_world=first_world
+    )
+    world.id = spec.id
+    return world
+
+
+def list_policies(world_id: str) -> tuple[str, ...]:
+    """Names of the scripted policies of a world; ``"random"`` plays every world."""
+    return tuple(sorted({"random", *_policies(world_id)}))
+
+
+def make_policy(world_id: str, name: str) -> Policy:
+    """Makes a scripted policy of a world, ``"random"``, or a class of your own named ``"module:Class"``.
+
+    Raises:
+        UserError: for an unknown name, naming the near miss.
+    """
+    policies = _policies(world_id)
+    if name in policies:
+        made: Policy = policies[name]()
+        return made
+    if name == "random":
+        from interplay.core.policy import RandomPolicy
+
+        return RandomPolicy()
+    if ":" in name:
+        own: Policy = load(name, users=True)()
+        return own
+    known = list_policies(world_id)
+    raise UserError(
+        f"{world_id}: unknown policy {name!r}; {_did_you_mean(name, known, 'known: ' + ', '.join(known))}"
+    )
+
+
+def load(path: str, users: bool = False) -> Any:
+    """Imports ``"module:attribute"``.
+
+    Args:
+        path: what to import.
+        users: True for a path that a user typed: modules of the working folder are found too, and what goes
+            wrong is one line.
+
+    Raises:
+        UserError: if the module or the attribute does not exist.
+    """
+    module_name, _, attribute = path.partition(":")
+    if users and os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())  # last, so that nothing of the working folder hides an installed package
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name and not f"{module_name}.".startswith(f"{error.name}."):
+            raise  # the module is there, something that it imports is not
+        raise UserError(
+            f"{path!r}: no module named {error.name!r}; run from its folder or install it"
+        ) from error
+    except ValueError as error:  # an empty module name
+        raise UserError(
+            f"{path!r}: not of the form module:name; write for example my_package.tag:Tag"
+        ) from error
+    if not hasattr(module, attribute):
+        near = _did_you_mean(attribute, vars(module), "check the spelling")
+        raise UserError(f"{path!r}: module {module_name} has no {attribute!r}; {near}")
+    return getattr(module, attribute)
+
+
+def _specs() -> dict[str, WorldSpec]:
+    return {**_installed(), **_registered}
+
+
+@cache
+def _installed() -> Mapping[str, WorldSpec]:
+    """Built-in worlds and those of entry points; the first to name an id keeps it."""
+    found: dict[str, WorldSpec] = {}
+    for path in _BUILT_IN:
+        _add(found, path, load(path))
+    for entry in metadata.entry_points(group=ENTRY_POINTS):
+        try:
+            _add(found, f"{entry.name} = {entry.value}", entry.load())
+        except Exception as error:  # a broken neighbour must not take the other worlds with it
+            _log.warning(
+                "entry point %s = %s gives no worlds (%s: %s); mend or uninstall its package",
+                entry.name,
+                entry.value,
+                type(error).__name__,
+                str(error).partition("\n")[0],
+            )
+    return found
+
+
+def _add(found: dict[str, WorldSpec], source: str, specs: Iterable[WorldSpec]) -> None:
+    given = tuple(specs)
+    for spec in given:
+        if not isinstance(spec, WorldSpec):
+            raise TypeError(f"expected WorldSpec, got {type(spec).__name__}")
+    for spec in given:
+        if spec.id in found:
+            _log.warning("%s: world id %s is taken by %s; ignored", source, spec.id, found[spec.id].make)
+        else:
+            found[spec.id] = spec
+
+
+def _settings(spec: WorldSpec, options: Mapping[str, Any]) -> Any:
+    if not spec.settings:
+        if options:
+            raise UserError(f"{spec.id}: unknown option {next(iter(options))!r}; this world has no options")
+        return None
+    from interplay.core.settings import build
+
+    return build(load(spec.settings), {**spec.options, **options}, spec.id)
+
+
+def _make_from_class(
+    path: str, num_worlds: int, seed: int, threads: int, first_world: int, options: Mapping[str, Any]
+) -> World:
+    """Calls a user's class with what its signature takes; `num_worlds` and `seed` are the least."""
+    from interplay.core import seeding
+    from interplay.core.world import World
+
+    cls = load(path, users=True)
+    if not callable(cls):
+        raise UserError(
+            f"{path!r}: a {type(cls).__name__} is no world; name a World class or a function that makes one"
+        )
+    parameters = inspect.signature(cls).parameters
+    unknown = [name for name in options if name not in parameters]
+    if unknown and not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        near = _did_you_mean(unknown[0], parameters, "its options: " + (", ".join(parameters) or "none"))
+        raise UserError(f"{path}: unknown option {unknown[0]!r}; {near}")
+    extra = {"threads": threads, "first_world": first_world}
+    extra = {name: value for name, value in extra.items() if name in parameters}
+    world = cls(num_worlds=num_worlds, seed=seed, **extra, **options)
+    if not isinstance(world, World):
+        raise UserError(f"{path!r} made a {type(world).__name__}; it must make an interplay World")
+    if "first_world" not in extra:
+        world._seeds = seeding.world_seeds(seed, num_worlds, first_world)
+    world.id = path
+    return world
+
+
+def _policies(world_id: str) -> Mapping[str, Any]:
+    if ":" in world_id:
+        return {}
+    spec = find_world(world_id)
+    policies: Mapping[str, Any] = load(spec.policies) if spec.policies else {}
+    return policies
+
+
+def _did_you_mean(word: str, known: Iterable[str], otherwise: str) -> str:
+    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
+    return f"did you mean {near[0]!r}?" if near else otherwise
