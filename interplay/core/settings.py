@@ -1,0 +1,216 @@
+"""Settings: strict, frozen pydantic models, read from TOML and the command line, wrong values in one clear line.
+
+TOML has no null: a value that is switched off is written ``"off"``, and a field that may be None reads it so.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+import types
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pydantic
+
+from interplay.core.errors import UserError
+from interplay.core.files import told_plainly
+from interplay.core.settings_text import allowed, show, write_toml
+
+M = TypeVar("M", bound="Settings")
+
+
+class Settings(pydantic.BaseModel):
+    """The base of every settings model: unknown keys, wrong types and NaN are refused, values never change.
+
+    Whole numbers are taken where a number is asked for, lists where a tuple is, and ``"off"`` where None is.
+
+    Example:
+        >>> class Clock(Settings):
+        ...     seconds: float = pydantic.Field(1.0, gt=0, description="Length of a tick, seconds.")
+        >>> build(Clock, {"seconds": 2}, "clock").seconds
+        2.0
+        >>> build(Clock, {"second": 2}, "clock")
+        Traceback (most recent call last):
+        interplay.core.errors.UserError: clock: unknown key second; did you mean seconds?
+    """
+
+    model_config = pydantic.ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _read_toml_forms(cls, values: Any) -> Any:
+        """Reads TOML's forms of what TOML lacks: None and tuples."""
+        if not isinstance(values, Mapping):
+            return values
+        return {
+            key: _python_form(value, cls.model_fields[key].annotation) if key in cls.model_fields else value
+            for key, value in values.items()
+        }
+
+
+def build(model: type[M], values: Mapping[str, Any], owner: str) -> M:
+    """Checks values against a settings model.
+
+    Args:
+        model: the settings class.
+        values: nested mapping; groups that are left out take their defaults.
+        owner: where the values come from, named first in an error, e.g. ``"runs/a/settings.toml"``.
+
+    Raises:
+        UserError: one line with the key path, the value, what is allowed, and the near miss of an unknown key.
+    """
+    try:
+        return model.model_validate(values)
+    except pydantic.ValidationError as error:
+        problems = error.errors(include_url=False)
+        more = f" ({len(problems) - 1} more after this one)" if len(problems) > 1 else ""
+        raise UserError(f"{owner}: {_describe(model, problems[0])}{more}") from None
+
+
+def parse_overrides(pairs: Sequence[str]) -> dict[str, Any]:
+    """Reads ``a.b=3`` pairs into a nested mapping; later pairs win.
+
+    Values are TOML scalars, arrays or inline tables; a bare word is a string.
+
+    Example:
+        >>> parse_overrides(["ppo.clip=0.1", "world.id=survival/1v1-heals-low", "network.hidden=[64, 64]"])
+        {'ppo': {'clip': 0.1}, 'world': {'id': 'survival/1v1-heals-low'}, 'network': {'hidden': [64, 64]}}
+
+    Raises:
+        UserError: for a pair without ``=``, an empty key or value, or keys that contradict each other.
+    """
+    nested: dict[str, Any] = {}
+    for pair in pairs:
+        path, equals, text = pair.partition("=")
+        parts = path.strip().split(".")
+        if not equals or not text.strip() or not all(parts):
+            raise UserError(f"override {pair!r} is not KEY=VALUE; write for example ppo.clip=0.1")
+        group = nested
+        for part in parts[:-1]:
+            group = group.setdefault(part, {})
+            if not isinstance(group, dict):
+                raise UserError(f"override {pair!r}: {part} was given a value before; give one of the two")
+        if isinstance(group.get(parts[-1]), dict):
+            raise UserError(
+                f"override {pair!r}: keys below {parts[-1]} were given before; give one of the two"
+            )
+        group[parts[-1]] = _parse_value(text.strip())
+    return nested
+
+
+def merge(base: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """A new mapping: `base` with the keys of `overrides` put in, group by group."""
+    merged = dict(base)
+    for key, value in overrides.items():
+        old = merged.get(key)
+        both = isinstance(old, Mapping) and isinstance(value, Mapping)
+        merged[key] = merge(old, value) if both else value  # type: ignore[arg-type]
+    return merged
+
+
+def to_toml(settings: Settings) -> str:
+    """The settings as TOML, every value written out, with each field's description behind it.
+
+    ``from_toml`` of the text gives equal settings.
+    """
+    return write_toml(settings)
+
+
+def from_toml(path: Path | str, model: type[M]) -> M:
+    """Reads a settings file.
+
+    Raises:
+        UserError: if the file cannot be read, is no TOML, or `build` refuses its values.
+    """
+    return build(model, read_toml(path), str(path))
+
+
+def read_toml(path: Path | str) -> dict[str, Any]:
+    """Reads a TOML file as a nested mapping, unchecked.
+
+    Raises:
+        UserError: if the file cannot be read or is no TOML.
+    """
+    with told_plainly("reading", Path(path)):
+        data = Path(path).read_bytes()
+    try:
+        return tomllib.loads(data.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} is not TOML: {error}; mend that line") from None
+
+
+def _python_form(value: Any, annotation: Any) -> Any:
+    options = _options(annotation)
+    if value == "off" and type(None) in options:
+        return None
+    if isinstance(value, list) and any(typing.get_origin(option) is tuple for option in options):
+        return tuple(value)
+    return value
+
+
+def _options(annotation: Any) -> tuple[Any, ...]:
+    """The members of a union, or the one type."""
+    union = typing.get_origin(annotation) in (typing.Union, types.UnionType)
+    return typing.get_args(annotation) if union else (annotation,)
+
+
+def _parse_value(text: str) -> Any:
+    try:
+        document = tomllib.loads(f"value = {text}")
+    except tomllib.TOMLDecodeError:
+        return text
+    value = document["value"]
+    # A newline could smuggle in further keys, and dates are no settings: both are taken as the words they are.
+    plain = len(document) == 1 and isinstance(value, bool | int | float | str | list | dict)
+    return value if plain else text
+
+
+def _describe(model: type[Settings], problem: Any) -> str:
+    """One problem of a validation in the form thing, value, cure."""
+    parts = [str(part) for part in problem["loc"]]
+    path, kind, value = ".".join(parts), problem["type"], problem["input"]
+    if kind == "extra_forbidden":
+        return f"unknown key {path}; {_near_miss(model, parts)}"
+    if kind == "missing":
+        return f"{path} is missing; give {allowed(_field(model, parts))}"
+    if kind == "value_error":
+        said = str(problem["ctx"]["error"])
+        return f"{path}: {said}" if path else said
+    field = _field(model, parts)
+    wanted = allowed(field) if field is not None else problem["msg"].lower()
+    return f"{path} = {show(value)} is not allowed; give {wanted}"
+
+
+def _near_miss(model: type[Settings], parts: Sequence[str]) -> str:
+    """What an unknown key may have been meant to be: a key spelt alike, here or in another group."""
+    keys = [key for key, _ in _keys(model)]
+    group = "".join(f"{part}." for part in parts[:-1])
+    here = [key.removeprefix(group) for key in keys if key.startswith(group)]
+    here = [key for key in here if "." not in key]
+    elsewhere = [key for key in keys if key.rpartition(".")[2] == parts[-1]]
+    close = [group + key for key in difflib.get_close_matches(parts[-1], here, n=1)]
+    if meant := (close or elsewhere):
+        return f"did you mean {meant[0]}?"
+    return f"the keys there are {', '.join(here)}"
+
+
+def _keys(model: type[Settings], prefix: str = "") -> Iterator[tuple[str, pydantic.fields.FieldInfo]]:
+    """Every key path of a model with its field, groups included."""
+    for name, field in model.model_fields.items():
+        yield prefix + name, field
+        group = field.annotation
+        if isinstance(group, type) and issubclass(group, Settings):
+            yield from _keys(group, f"{prefix}{name}.")
+
+
+def _field(model: type[Settings], parts: Sequence[str]) -> pydantic.fields.FieldInfo | None:
+    """The field that a problem's path leads to; the path may go on into the field's elements."""
+    every = dict(_keys(model))
+    for length in range(len(parts), 0, -1):
+        field = every.get(".".join(parts[:length]))
+        if field is not None:
+            return field
+    return None

@@ -1,0 +1,128 @@
+"""Settings as text: TOML with the fields' descriptions, and what a field allows in words."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import types
+import typing
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import annotated_types
+import pydantic
+
+from interplay.core.errors import UserError
+
+_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", type(None): '"off"'}
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def write_toml(settings: pydantic.BaseModel) -> str:
+    """Every field of a model as TOML: scalars first, then one table per group.
+
+    Raises:
+        UserError: if a free-form value (a world's option) is of a type that TOML does not have.
+    """
+    return "\n".join(_lines(settings, ())) + "\n"
+
+
+def show(value: Any) -> str:
+    """A value as a user would have written it; long ones are cut."""
+    if isinstance(value, Mapping):
+        text = "a group of keys"
+    else:
+        try:
+            text = toml_value(value)
+        except UserError:
+            text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def allowed(field: pydantic.fields.FieldInfo | None) -> str:
+    """What a field takes, in words: ``a number above 0, below 1``."""
+    if field is None:
+        return "a value"
+    bounds = [
+        word + toml_value(bound)
+        for name, word in (("gt", "above "), ("ge", "at least "), ("lt", "below "), ("le", "at most "))
+        for item in field.metadata
+        if isinstance(item, annotated_types.BaseMetadata) and (bound := getattr(item, name, None)) is not None
+    ]
+    # Bounds speak of the numbers, so they stand before the alternative that switches the field off.
+    kinds = _kinds(field.annotation)
+    off = ' or "off"' if type(None) in kinds else ""
+    words = " or ".join(_type_words(kind) for kind in kinds if kind is not type(None))
+    return " ".join([words, *([", ".join(bounds)] if bounds else [])]) + off
+
+
+def toml_value(value: Any) -> str:
+    """One value in TOML; None is written ``"off"``.
+
+    Example:
+        >>> toml_value({"room": 20, "sides": [1.5, 2.0], "boxes": False})
+        '{ room = 20, sides = [1.5, 2.0], boxes = false }'
+
+    Raises:
+        UserError: if TOML has no such value.
+    """
+    if value is None:
+        return '"off"'
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else str(value)
+    if isinstance(value, str):
+        # JSON's escapes are TOML's, but TOML also wants DEL escaped.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(toml_value(item) for item in value)}]"
+    if isinstance(value, Mapping):
+        inside = ", ".join(f"{_key(key)} = {toml_value(item)}" for key, item in value.items())
+        return f"{{ {inside} }}" if inside else "{}"
+    raise UserError(
+        f"value {value!r} of type {type(value).__name__} cannot be kept in settings; use numbers, texts, lists"
+    )
+
+
+def _lines(settings: pydantic.BaseModel, path: tuple[str, ...]) -> Iterator[str]:
+    fields = type(settings).model_fields
+    groups = []
+    for name, field in fields.items():
+        value = getattr(settings, name)
+        if isinstance(value, pydantic.BaseModel):
+            groups.append((name, value))
+            continue
+        comment = f"  # {' '.join(field.description.split())}" if field.description else ""
+        yield f"{_key(name)} = {toml_value(value)}{comment}"
+    for name, value in groups:
+        yield ""
+        yield f"[{'.'.join((*path, name))}]"
+        yield from _lines(value, (*path, name))
+
+
+def _key(key: Any) -> str:
+    return str(key) if _BARE_KEY.fullmatch(str(key)) else toml_value(str(key))
+
+
+def _kinds(annotation: Any) -> tuple[Any, ...]:
+    union = typing.get_origin(annotation) in (typing.Union, types.UnionType)
+    return typing.get_args(annotation) if union else (annotation,)
+
+
+def _type_words(kind: Any) -> str:
+    origin, inside = typing.get_origin(kind), typing.get_args(kind)
+    if origin is typing.Literal:
+        return f"one of {', '.join(str(choice) for choice in inside)}"
+    if origin in (tuple, list):
+        return f"a list of {_plural(inside[0])}"
+    if origin is dict or (isinstance(kind, type) and issubclass(kind, pydantic.BaseModel)):
+        return "a group of keys"
+    return _WORDS.get(kind, getattr(kind, "__name__", str(kind)))
+
+
+def _plural(kind: Any) -> str:
+    return {int: "whole numbers", float: "numbers", str: "texts", bool: "true or false"}.get(kind, "values")

@@ -1,0 +1,142 @@
+"""The settings of a training run: one model per group, every number with its unit and source.
+
+Sources: *preset* is the column of the survival specification, section 10, that follows the code of Fanti (2022);
+*shards* is the scaling specification, section 3.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from interplay.core.settings import Settings
+
+_CLASS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+
+
+class WorldChoice(Settings):
+    """Which world is trained on."""
+
+    id: str = Field(min_length=1, description="Registry id; `interplay worlds` lists them.")
+    options: dict[str, Any] = Field({}, description="Options of this world, as its own settings name them.")
+
+
+class TrainGroup(Settings):
+    """How the run is split over processes and kept on disk."""
+
+    shards: int = Field(4, ge=1, le=1024, description="Fixed parts of the run; part of the result (shards).")
+    workers: int = Field(
+        1, ge=1, le=1024, description="Processes that share the shards; never changes a bit."
+    )
+    checkpoint_seconds: float = Field(
+        30.0, ge=0, description="Seconds of training between checkpoints; the most that a crash can cost."
+    )
+    keep_checkpoints: int = Field(3, ge=1, description="Newest checkpoints that are kept.")
+    log_every: int = Field(1, ge=1, description="Updates per line of metrics.jsonl.")
+
+    @model_validator(mode="after")
+    def _workers_share_shards(self) -> TrainGroup:
+        if self.shards & (self.shards - 1):
+            below = 1 << (self.shards.bit_length() - 1)
+            raise ValueError(
+                f"shards = {self.shards} is not a power of two; use for example {below} or {2 * below}"
+            )
+        if self.workers & (self.workers - 1) or self.workers > self.shards:
+            fit = [str(1 << k) for k in range(self.shards.bit_length())]
+            choice = f"{', '.join(fit[:-1])} or {fit[-1]}" if len(fit) > 1 else fit[0]
+            noun = "shard" if self.shards == 1 else "shards"
+            raise ValueError(
+                f"{self.workers} workers cannot share {self.shards} {noun} evenly; use {choice}."
+            )
+        return self
+
+
+class PpoGroup(Settings):
+    """Proximal policy optimisation (Schulman et al. 2017); defaults are the preset where none is named."""
+
+    rollout: int = Field(256, ge=1, description="Steps of each world per update.")
+    minibatch: int = Field(512, ge=1, description="Samples per gradient step.")
+    epochs: int = Field(400, ge=1, description="Most passes over a rollout; target_kl ends them earlier.")
+    clip: float = Field(0.2, gt=0, lt=1, description="Clip range of the probability ratio.")
+    gamma: float = Field(0.99, ge=0, le=1, description="Discount per step.")
+    lam: float = Field(0.95, ge=0, le=1, description="Lambda of generalised advantage estimation.")
+    target_kl: float | None = Field(
+        0.01, gt=0, description='Epochs end when the KL estimate exceeds 1.5 times this; "off" runs them all.'
+    )
+    learning_rate: float = Field(3e-4, gt=0, le=1, description="Adam's step size, constant.")
+    entropy: float = Field(0.0, ge=0, description="Weight of the entropy bonus.")
+    value_coefficient: float = Field(0.5, ge=0, description="Weight of the value loss.")
+    max_grad_norm: float = Field(0.5, gt=0, description="Gradients are scaled down to this global norm.")
+    normalise_advantage: bool = Field(True, description="Mean 0 and deviation 1 within each minibatch.")
+    mask_dead: bool = Field(
+        True, description="Learn from acting steps only; the paper's code learns from all."
+    )
+    reward_scale: float = Field(1.0, gt=0, description="Rewards are multiplied by this; 1 in the preset.")
+
+
+class NetworkGroup(Settings):
+    """The policy and value network; defaults are the preset."""
+
+    kind: str = Field("attention", description="attention, mlp or your own package.module:Class.")
+    width: int = Field(32, ge=1, description="Units per embedded entity.")
+    heads: int = Field(4, ge=1, description="Attention heads; they share the width evenly.")
+    tail: int = Field(64, ge=1, description="Units of the layers after the attention.")
+    activation: Literal["tanh", "relu"] = Field("tanh", description="Of every hidden layer.")
+    attention_mask_additive: bool = Field(
+        False, description="The author's mask, which hides nothing: +1 on the logits of hidden entities."
+    )
+    separate_value: bool = Field(False, description="A second network for the value, as in the paper's text.")
+    hidden: tuple[int, ...] = Field((64, 64), description="Units per hidden layer of the mlp.")
+    input_scale: bool = Field(False, description="Scale observations by the bounds of their space.")
+
+    @field_validator("kind")
+    @classmethod
+    def _known_kind(cls, kind: str) -> str:
+        if kind in ("attention", "mlp") or _CLASS.fullmatch(kind):
+            return kind
+        raise ValueError(f'"{kind}" is no network; give attention, mlp or your own as package.module:Class')
+
+    @field_validator("hidden")
+    @classmethod
+    def _positive_layers(cls, hidden: tuple[int, ...]) -> tuple[int, ...]:
+        if all(units >= 1 for units in hidden):
+            return hidden
+        raise ValueError(f"{list(hidden)} has a layer without units; every layer has at least 1")
+
+    @model_validator(mode="after")
+    def _heads_share_width(self) -> NetworkGroup:
+        if self.kind == "attention" and self.width % self.heads:
+            raise ValueError(
+                f"width = {self.width} cannot be shared by heads = {self.heads}; use a multiple of {self.heads}"
+            )
+        return self
+
+
+class TrainSettings(Settings):
+    """A whole training run; with the same package, thread count and jax version it fixes every bit of it.
+
+    Example:
+        >>> TrainSettings(world=WorldChoice(id="survival/1v1-heals-low")).ppo.clip
+        0.2
+    """
+
+    seed: int = Field(0, ge=0, lt=2**63, description="Names every random stream of the run.")
+    num_worlds: int = Field(64, ge=1, description="Worlds stepped together, over all shards.")
+    steps: int = Field(
+        1_000_000, ge=1, description="Agent-steps in total: steps of one agent, summed over all."
+    )
+    world: WorldChoice
+    train: TrainGroup = TrainGroup()
+    ppo: PpoGroup = PpoGroup()
+    network: NetworkGroup = NetworkGroup()
+
+    @model_validator(mode="after")
+    def _shards_share_worlds(self) -> TrainSettings:
+        if self.num_worlds % self.train.shards:
+            raise ValueError(
+                f"num_worlds = {self.num_worlds} cannot be split over train.shards = {self.train.shards} evenly; "
+                f"use a multiple of {self.train.shards}"
+            )
+        return self
