@@ -1,0 +1,381 @@
+"""One description of what a world looks like, for every renderer: pictures, videos, recordings, the page.
+
+A world's ``draw(canvas, world)`` calls the `Canvas`; the `Scene` it leaves behind is plain data: layers in the
+order in which they were declared (the order in which they are painted), each with named columns of equal
+length. Row i of a layer means the same thing from frame to frame (for agents: the slot), so that a viewer can
+glide between frames and a recording can store differences.
+
+What is constant and what may change: a Python number, string or bool handed to a canvas method is a constant of
+the layer and is told once; an array, a list or a NumPy scalar is a column and may differ in every frame.
+Constants that do change are refused by `Scene.check_follows`.
+
+Units are the world's own; x runs to the right, y down, or up with ``up="north"``. Angles are radians from +x
+towards +y.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.layers import Layer, LayerBuilder, cells, strings
+
+if TYPE_CHECKING:
+    from interplay.core.world import World
+
+MAX_LAYERS = 64
+Bounds = tuple[float, float, float, float]
+
+
+class Scene(NamedTuple):
+    """One frame.
+
+    Attributes:
+        bounds: (x0, y0, x1, y1), the part of the world to show, in the world's units; None where nothing has
+            a place (a scene of tables).
+        up: ``"south"``: y grows down the screen; ``"north"``: y grows up.
+        layers: in painting order.
+    """
+
+    bounds: Bounds | None
+    up: Literal["north", "south"]
+    layers: tuple[Layer, ...]
+
+    def layer(self, name: str) -> Layer:
+        """The layer called `name`; KeyError where there is none."""
+        for layer in self.layers:
+            if layer.name == name:
+                return layer
+        raise KeyError(name)
+
+    def check_follows(self, first: Scene) -> None:
+        """Refuses this frame after `first` unless it has the same layers with the same columns and constants.
+
+        Raises:
+            UserError: naming the layer and what changed.
+        """
+        was = [(layer.name, layer.kind) for layer in first.layers]
+        now = [(layer.name, layer.kind) for layer in self.layers]
+        if was != now:
+            odd = sorted({name for name, _ in set(was) ^ set(now)}) or ["their order"]
+            raise UserError(
+                f"scene: the layers changed after the first frame ({', '.join(odd)}); "
+                "declare the same layers in every frame and mark rows that are not there as absent"
+            )
+        for old, new in zip(first.layers, self.layers, strict=True):
+            new.check_follows(old)
+
+
+class Canvas:
+    """Records one scene, one method call per layer.
+
+    Args:
+        bounds: (x0, y0, x1, y1) with x0 < x1 and y0 < y1; None = the world's draw says it with `show`.
+        up: ``"south"`` (y down, tiles) or ``"north"`` (y up, planar worlds).
+
+    Arguments that all geometric layers take (N rows):
+        colour: a palette number, a ``"#rrggbb"`` string, (N,) palette numbers or (N, 3) uint8 red, green, blue.
+        absent: (N,) bool, rows that are not drawn; their other values may be anything, NaN included.
+        jump: (N,) bool, rows that a viewer must not glide to from the last frame (births, respawns).
+        dimmed: (N,) bool, drawn faintly (dead but present).
+        opacity: 0..1, a constant.
+
+    Raises:
+        UserError: from every method, for a name that is used twice, more than 64 layers, columns of unequal
+            length, values that are not finite or out of range.
+
+    Example:
+        >>> canvas = Canvas(bounds=(0, 0, 10, 10))
+        >>> canvas.circles("agents", [1.0, 2.0], [3.0, 4.0], radius=0.5, colour=[0, 1])
+        >>> canvas.scene().layer("agents").rows
+        2
+    """
+
+    def __init__(self, bounds: Sequence[float] | None = None, up: str = "south") -> None:
+        self.bounds: Bounds | None = None
+        self.up: Literal["north", "south"] = "south"
+        self._layers: dict[str, Layer] = {}
+        if bounds is not None:
+            self.show(*bounds, up=up)
+        else:
+            self.up = _direction(up)
+
+    def show(self, x0: float, y0: float, x1: float, y1: float, up: str = "south") -> None:
+        """Says which part of the world the scene shows and where y grows."""
+        bounds = (float(x0), float(y0), float(x1), float(y1))
+        if not (np.isfinite(bounds).all() and x0 < x1 and y0 < y1):
+            raise UserError(
+                f"canvas: bounds = {bounds}; pass finite numbers x0, y0, x1, y1 with x0 < x1, y0 < y1"
+            )
+        self.bounds, self.up = bounds, _direction(up)
+
+    def tiles(
+        self,
+        name: str,
+        ids: Any,
+        palette: str | Sequence[str] = "terrain",
+        origin: Sequence[float] = (0, 0),
+        cell: float = 1.0,
+    ) -> None:
+        """A ground of square tiles.
+
+        Args:
+            name: of the layer.
+            ids: (H, L) integers 0..255, row 0 at the smallest y.
+            palette: ``"terrain"`` or the colour of each id, as ``"#rrggbb"``.
+            origin: x and y of the corner of ids[0, 0].
+            cell: side of a tile.
+        """
+        build = LayerBuilder(name, "tiles")
+        build.tiles(ids)
+        build.constant("palette", palette if isinstance(palette, str) else tuple(palette))
+        build.constant("origin", (float(origin[0]), float(origin[1])))
+        build.constant("cell", float(cell))
+        self._add(build)
+
+    def circles(
+        self,
+        name: str,
+        x: Any,
+        y: Any,
+        radius: Any = 0.5,
+        angle: Any = None,
+        colour: Any = 0,
+        *,
+        absent: Any = None,
+        jump: Any = None,
+        dimmed: Any = None,
+        fill: bool = True,
+        dashed: bool = False,
+        width: float = 0.0,
+        opacity: float = 1.0,
+        glyph: str = "",
+        bars: Mapping[str, tuple[Any, Any]] | None = None,
+        marks: Mapping[str, Any] | None = None,
+        sight: Sequence[Any] | None = None,
+        labels: Sequence[str] | None = None,
+    ) -> None:
+        """Discs, or outlines with ``fill=False``.
+
+        Args:
+            name: of the layer; the one called ``"agents"`` can be selected and followed.
+            x, y: (N,) centres.
+            radius: constant or (N,).
+            angle: heading, constant or (N,); None = no heading line.
+            colour, absent, jump, dimmed, opacity: see the class.
+            fill: False draws the outline only.
+            dashed: outline in dashes.
+            width: of the outline, in the world's units; 0 = a thin line.
+            glyph: a second sign besides colour, drawn inside: ``"team"`` (the shape that belongs to the colour),
+                ``"plus"``, or a shape of the palette (``"square"``, ``"triangle"``, ...); empty = none.
+            bars: name -> (value, full value), drawn above the disc; values may exceed the full value.
+            marks: name -> (N,) bool, states worth a sign (frozen, immune), at most 5.
+            sight: (depth, angle) or (depth, angle, chords): a cone around the heading, `angle` rad from edge to
+                edge, its arc drawn with that many chords (default 16).
+            labels: one short text per row, beside the disc.
+        """
+        build = LayerBuilder(name, "circles")
+        build.places(x=x, y=y)
+        build.number("radius", radius, minimum=0.0)
+        if angle is not None:
+            build.number("angle", angle)
+        self._finish(
+            build,
+            colour,
+            absent,
+            jump,
+            dimmed,
+            opacity,
+            fill=bool(fill),
+            dashed=bool(dashed),
+            width=float(width),
+            glyph=str(glyph),
+        )
+        build.bars(bars or {})
+        build.marks(marks or {})
+        if sight is not None:
+            build.sight(sight)
+        if labels is not None:
+            build.text = strings(name, labels, build.rows)
+        self._add(build)
+
+    def boxes(
+        self,
+        name: str,
+        x: Any,
+        y: Any,
+        half_x: Any,
+        half_y: Any,
+        angle: Any = 0.0,
+        colour: Any = 0,
+        *,
+        absent: Any = None,
+        jump: Any = None,
+        dimmed: Any = None,
+        fill: bool = True,
+        width: float = 0.0,
+        opacity: float = 1.0,
+        glyph: str = "",
+    ) -> None:
+        """Oriented rectangles.
+
+        Args:
+            name: of the layer.
+            x, y: (N,) centres.
+            half_x, half_y: half extents in the box's own frame, constant or (N,).
+            angle: of the box's x axis, constant or (N,).
+            colour, absent, jump, dimmed, opacity: see the class.
+            fill, width: as for `circles`.
+            glyph: ``"crate"`` draws the boards of a crate; empty = none.
+        """
+        build = LayerBuilder(name, "boxes")
+        build.places(x=x, y=y)
+        build.number("half_x", half_x, minimum=0.0)
+        build.number("half_y", half_y, minimum=0.0)
+        build.number("angle", angle)
+        self._finish(
+            build,
+            colour,
+            absent,
+            jump,
+            dimmed,
+            opacity,
+            fill=bool(fill),
+            width=float(width),
+            glyph=str(glyph),
+        )
+        self._add(build)
+
+    def segments(
+        self,
+        name: str,
+        x0: Any,
+        y0: Any,
+        x1: Any,
+        y1: Any,
+        colour: Any = 0,
+        *,
+        absent: Any = None,
+        jump: Any = None,
+        dimmed: Any = None,
+        dashed: bool = False,
+        width: float = 0.0,
+        opacity: float = 1.0,
+    ) -> None:
+        """Straight lines from (x0, y0) to (x1, y1), (N,) each; `width` in the world's units, 0 = a thin line."""
+        build = LayerBuilder(name, "segments")
+        build.places(x0=x0, y0=y0, x1=x1, y1=y1)
+        self._finish(build, colour, absent, jump, dimmed, opacity, dashed=bool(dashed), width=float(width))
+        self._add(build)
+
+    def polygons(
+        self,
+        name: str,
+        x: Any,
+        y: Any,
+        colour: Any = 0,
+        *,
+        absent: Any = None,
+        jump: Any = None,
+        dimmed: Any = None,
+        fill: bool = True,
+        width: float = 0.0,
+        opacity: float = 1.0,
+    ) -> None:
+        """Polygons with V corners each: x and y are (N, V), or (V,) for one polygon."""
+        build = LayerBuilder(name, "polygons")
+        build.corners(x, y)
+        self._finish(build, colour, absent, jump, dimmed, opacity, fill=bool(fill), width=float(width))
+        self._add(build)
+
+    def labels(
+        self, name: str, x: Any, y: Any, texts: Sequence[str], colour: Any = "#20242b", *, absent: Any = None
+    ) -> None:
+        """Short texts centred on (x, y), (N,) each. Text is never interpreted."""
+        build = LayerBuilder(name, "labels")
+        build.places(x=x, y=y)
+        build.colour(colour)
+        build.flag("absent", absent)
+        build.text = strings(name, texts, build.rows)
+        self._add(build)
+
+    def table(
+        self, name: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], caption: bool = False
+    ) -> None:
+        """A table of numbers and texts.
+
+        Args:
+            name: of the layer.
+            columns: the titles.
+            rows: cells (str, int, float, bool or None), one per title. Text is never interpreted.
+            caption: its first row is worth a line below the picture (step, phase, counts).
+        """
+        build = LayerBuilder(name, "table")
+        build.constant("titles", strings(name, columns, len(columns)))
+        build.constant("caption", bool(caption))
+        build.text = cells(name, rows, len(columns))
+        build.rows = len(build.text)
+        self._add(build)
+
+    def scene(self) -> Scene:
+        """What was drawn so far."""
+        return Scene(self.bounds, self.up, tuple(self._layers.values()))
+
+    def _finish(
+        self,
+        build: LayerBuilder,
+        colour: Any,
+        absent: Any,
+        jump: Any,
+        dimmed: Any,
+        opacity: float,
+        **constants: Any,
+    ) -> None:
+        build.colour(colour)
+        build.flag("absent", absent)
+        build.flag("jump", jump)
+        build.flag("dimmed", dimmed)
+        build.constant("opacity", _unit(build.name, opacity))
+        for key, value in constants.items():
+            build.constant(key, value)
+
+    def _add(self, build: LayerBuilder) -> None:
+        layer = build.layer()
+        if layer.name in self._layers:
+            raise UserError(f'canvas: layer "{layer.name}" is drawn twice; give each layer its own name')
+        if len(self._layers) == MAX_LAYERS:
+            raise UserError(
+                f'canvas: layer "{layer.name}" would be number {MAX_LAYERS + 1}; a scene has at most {MAX_LAYERS} layers, draw many things as rows of one'
+            )
+        self._layers[layer.name] = layer
+
+
+def scene_of(world: World, index: int = 0) -> Scene:
+    """Draws world `index` of a batch.
+
+    Raises:
+        UserError: if there is no such world or its `draw` draws something invalid.
+        RuntimeError: if the world was never reset.
+    """
+    if not 0 <= index < world.num_worlds:
+        raise UserError(
+            f"{world.id}: world {index} of a batch of {world.num_worlds}; name one of 0..{world.num_worlds - 1}"
+        )
+    canvas = Canvas()
+    world.draw(canvas, index)
+    return canvas.scene()
+
+
+def _direction(up: str) -> Literal["north", "south"]:
+    if up not in ("north", "south"):
+        raise UserError(f'canvas: up = {up!r}; choose "north" (y grows up the screen) or "south"')
+    return "north" if up == "north" else "south"
+
+
+def _unit(name: str, opacity: float) -> float:
+    if not 0.0 <= opacity <= 1.0:
+        raise UserError(f'canvas layer "{name}": opacity = {opacity}; pass a number from 0 (clear) to 1')
+    return float(opacity)
