@@ -75,5 +75,5 @@ def sample_legal(
         score = np.where(legal, rng.random(legal.shape), -1.0)
         heads.append(score.argmax(axis=-1))
         start += count
-    stacked = np.stack(heads, axis=-1) + np.asarray(getattr(space, "start", 0))
-    return stacked[..., 0] if not space.shape else stacked.reshape(*shape, *space.shape)
+    stacked = np.stack(heads, axis=-1) + np.asarray(getattr(space, "start", 0)).reshape(-1)
+    return stacked.reshape(*shape, *space.shape).astype(space.dtype)

@@ -23,10 +23,10 @@ def world_seeds(seed: int, num_worlds: int, first: int = 0) -> np.ndarray:
 
     World w's seed depends on (seed, w) alone, so a batch of 64 begins like a batch of 7.
     """
-    if seed < 0:
-        raise UserError(f"seed = {seed}: seeds are not negative; pass a number from 0 to 2**64 - 1")
+    if not 0 <= seed < 2**64:
+        raise UserError(f"seed = {seed}: outside the seeds there are; pass a number from 0 to 2**64 - 1")
     with np.errstate(over="ignore"):
-        base = mix64(np.array([seed % 2**64], np.uint64) + np.uint64(0x9E3779B97F4A7C15))
+        base = mix64(np.array([seed], np.uint64) + np.uint64(0x9E3779B97F4A7C15))
         index = np.arange(first, first + num_worlds, dtype=np.uint64)
         return mix64(base + mix64(index * np.uint64(0xD1B54A32D192ED03) + np.uint64(0x8CB92BA72F3D8DD7)))
 

@@ -41,24 +41,27 @@ def check_action(owner: str, space: spaces.Space, action: Any, num_worlds: int, 
     if array.shape != shape:
         raise UserError(f"{owner}: actions have shape {array.shape}, expected {shape} (worlds, agents, ...)")
     if isinstance(space, spaces.Box):
-        if array.dtype.kind not in "fiu":
+        real = np.dtype(space.dtype).kind == "f"
+        if array.dtype.kind not in ("fiu" if real else "iu"):
             raise UserError(
-                f"{owner}: actions have dtype {array.dtype}, expected {space.dtype}; pass numbers"
+                f"{owner}: actions have dtype {array.dtype}, expected {space.dtype}; pass numbers of that type"
             )
-        array = np.ascontiguousarray(array, space.dtype)
-        bad = ~((array >= space.low) & (array <= space.high))  # written so that NaN is bad
+        if real:  # before the range is checked, so that float64 1 + 1e-12 is 1 in a float32 space
+            array = np.ascontiguousarray(array, space.dtype)
+        bad = ~(np.isfinite(array) & (array >= space.low) & (array <= space.high))
         if bad.any():
             at = tuple(int(i) for i in np.argwhere(bad)[0])
             raise UserError(
-                f"{owner}: action {array[at]} at index {at} is outside [{space.low[at[2:]]}, {space.high[at[2:]]}]; clip it or mend the policy"
+                f"{owner}: action {array[at]} at index {at} is no number in [{space.low[at[2:]]}, {space.high[at[2:]]}]; clip it or mend the policy"
             )
-        return array
+        return np.ascontiguousarray(array, space.dtype)
     if array.dtype.kind not in "iub":
         raise UserError(
             f"{owner}: actions have dtype {array.dtype}, expected integers ({space.dtype}); cast them with .astype(int)"
         )
     low, count = _choices(space)
-    array = np.ascontiguousarray(array, np.int64 if array.dtype.kind == "b" else array.dtype)
+    if array.dtype.kind == "b":
+        array = array.astype(np.int8)
     if array.size and (np.any(array < low) or np.any(array - low >= count)):
         at = tuple(int(i) for i in np.argwhere((array < low) | (array - low >= count))[0])
         start, top = (
@@ -68,7 +71,7 @@ def check_action(owner: str, space: spaces.Space, action: Any, num_worlds: int, 
         raise UserError(
             f"{owner}: action {array[at]} at index {at} is outside {start}..{top}; mend the policy"
         )
-    return array
+    return np.ascontiguousarray(array, space.dtype)
 
 
 def _choices(space: spaces.Space) -> tuple[np.ndarray, np.ndarray]:
@@ -108,4 +111,4 @@ def sample_actions(space: spaces.Space, rng: np.random.Generator, shape: tuple[i
         high = np.where(np.isfinite(space.high), space.high, 1.0)
         return rng.uniform(low, high, full).astype(space.dtype)
     low, count = _choices(space)
-    return low + rng.integers(0, count, full)
+    return (low + rng.integers(0, count, full)).astype(space.dtype)

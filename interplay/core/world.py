@@ -81,12 +81,14 @@ class World(ABC):
     Attributes:
         id: the registry id it was made from, or the class name.
         version: raised whenever the world's behaviour changes.
-        persistent: True if its worlds may run for ever (no episode needs to end).
+        persistent: True if its worlds may run for ever (no episode needs to end; at times nobody may live).
+        rebirths: True if a slot whose life ended may begin another life before the world is over.
     """
 
     id: str = ""
     version: int = 1
     persistent: bool = False
+    rebirths: bool = False
 
     def __init__(self, num_worlds: int, agents: Sequence[str], kinds: Sequence[Kind], seed: int = 0) -> None:
         if num_worlds < 1:
@@ -97,6 +99,8 @@ class World(ABC):
         self.agents = tuple(agents)
         self.kinds = tuple(kinds)
         self.id = self.id or type(self).__name__
+        if len(set(self.agents)) < len(self.agents):
+            raise UserError(f"{self.id}: agents = {self.agents}: each slot needs a name of its own")
         covered = sorted(slot for kind in self.kinds for slot in kind.slots)
         if covered != list(range(len(self.agents))):
             raise UserError(
@@ -149,24 +153,24 @@ class World(ABC):
             The time step of the whole batch. Restarted worlds have reward 0 and no ended lives.
         """
         mask = self._mask(which)
-        if seeds is None:
-            # The first reset uses the seeds given at construction; later ones continue the streams.
-            given = self._seeds
-            self._seeds = None
-        elif isinstance(seeds, int | np.integer):
-            given = seeding.world_seeds(int(seeds), self.num_worlds)
-        else:
-            given = np.asarray(seeds)
-            if given.shape != (self.num_worlds,) or given.dtype.kind not in "ui":
-                raise UserError(
-                    f"{self.id}: seeds has shape {given.shape} and dtype {given.dtype}; pass ({self.num_worlds},) unsigned integers"
-                )
-            given = given.astype(np.uint64)
         if self._last is None and not mask.all():
             raise RuntimeError(
                 f"{self.id}: the first reset must restart all worlds; call reset() without `which`"
             )
+        if seeds is None:
+            # The first reset uses the seeds given at construction; later ones continue the streams.
+            given = self._seeds
+        elif isinstance(seeds, int | np.integer):
+            given = seeding.world_seeds(int(seeds), self.num_worlds)
+        else:
+            given = np.asarray(seeds)
+            if given.shape != (self.num_worlds,) or given.dtype.kind not in "ui" or (given < 0).any():
+                raise UserError(
+                    f"{self.id}: seeds has shape {given.shape} and dtype {given.dtype}; pass ({self.num_worlds},) unsigned integers"
+                )
+            given = given.astype(np.uint64)
         self._last = self._reset(mask, given)
+        self._seeds = None  # only the first reset may use them, whatever seeds it was given
         return self._last
 
     def step(self, action: Any) -> TimeStep:
