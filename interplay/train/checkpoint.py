@@ -1,0 +1,356 @@
+"""Checkpoints: folders that are complete, checked against their checksums, or ignored.
+
+``RUN/checkpoints/<agent-steps>/`` holds one ``<stem>.safetensors`` per group of arrays, ``record.json`` for the
+rest and ``manifest.json``, written last, with the size and SHA-256 of each file. All of it is made in a hidden
+folder beside it and appears under its name in one rename, so a crash at any moment leaves the earlier
+checkpoints as they were. There is no pickle: reading a checkpoint runs nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors.numpy
+
+import interplay
+from interplay.core.errors import UserError
+from interplay.core.files import reached, remove_tree, sync_folder, told_plainly, write_file
+
+FORMAT = "interplay-checkpoint"
+FORMAT_VERSION = 1
+_DIGITS = 12  # of a folder's name, so that names sort like numbers
+_STAGING = ".staging-"
+_REMOVED = ".removed-"
+_STEM = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_DTYPES = {"bool", "float16", "float32", "float64", "complex64"} | {
+    f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
+}
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A checkpoint that was read and found sound.
+
+    Attributes:
+        path: its folder.
+        arrays: stem -> name -> array, each with its own writable memory.
+        record: what `CheckpointWriter.commit` was given.
+        manifest: format, versions, world and the checksums of the files.
+    """
+
+    path: Path
+    arrays: dict[str, dict[str, np.ndarray]]
+    record: dict[str, Any]
+    manifest: dict[str, Any]
+
+    @property
+    def agent_steps(self) -> int:
+        """Agent-steps that the run had taken."""
+        return int(self.manifest["agent_steps"])
+
+
+class CheckpointWriter:
+    """Makes one checkpoint of a run; only the process that holds the run's lock creates one.
+
+    Other processes of the run add their arrays with ``write_arrays(writer.staging, stem, arrays)`` and must be done
+    before `commit`. Used as a context manager, a writer that was not committed is abandoned.
+
+    Args:
+        run: the run folder.
+        agent_steps: the checkpoint's name; what a crash left of an earlier attempt is removed.
+
+    Raises:
+        UserError: for a full disk or another fault of the system, here and in every method; the staging folder
+            is gone then and earlier checkpoints are intact.
+
+    Example:
+        >>> import tempfile
+        >>> run = Path(tempfile.mkdtemp())
+        >>> with CheckpointWriter(run, 4096) as writer:
+        ...     writer.write("learner", {"weights": np.ones((2, 3), np.float32)})
+        ...     path = writer.commit({"updates": 7}, world_id="survival/1v1-heals-low", world_version=1)
+        >>> read_checkpoint(path).record
+        {'updates': 7}
+    """
+
+    def __init__(self, run: Path | str, agent_steps: int) -> None:
+        self.agent_steps = int(agent_steps)
+        self.path = checkpoint_path(run, agent_steps)
+        self.staging = self.path.parent / f"{_STAGING}{self.path.name}"
+        self.open = True
+        with self._guarded():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            for pattern in (f"{_STAGING}*", f"{_REMOVED}*"):
+                for left in self.path.parent.glob(pattern):
+                    remove_tree(left)
+            self.staging.mkdir()
+            reached("staging: made")
+
+    def write(self, stem: str, arrays: Mapping[str, Any]) -> None:
+        """Adds ``<stem>.safetensors``; see `write_arrays`."""
+        with self._guarded():
+            write_arrays(self.staging, stem, arrays)
+
+    def commit(self, record: Mapping[str, Any], world_id: str = "", world_version: int = 0) -> Path:
+        """Writes record and manifest and lets the checkpoint appear under its name.
+
+        A sound checkpoint of the same agent-steps is kept instead: runs are deterministic, so it holds the same.
+
+        Args:
+            record: what is not an array; JSON values (NumPy scalars are taken as numbers).
+            world_id: the world that was trained on.
+            world_version: its version.
+
+        Returns:
+            The checkpoint's folder.
+        """
+        with self._guarded():
+            write_file(self.staging / "record.json", _json(record), "record")
+            manifest: dict[str, Any] = {
+                "format": FORMAT,
+                "format_version": FORMAT_VERSION,
+                "interplay_version": interplay.__version__,
+                "world": {"id": world_id, "version": int(world_version)},
+                "agent_steps": self.agent_steps,
+                "files": {path.name: _fingerprint(path) for path in sorted(self.staging.iterdir())},
+            }
+            manifest["checksum"] = _checksum(manifest)
+            write_file(self.staging / "manifest.json", _json(manifest), "manifest")
+            sync_folder(self.staging)
+            self._appear()
+        self.open = False
+        return self.path
+
+    def abandon(self) -> None:
+        """Removes what was written so far; earlier checkpoints are not touched."""
+        if self.open:
+            remove_tree(self.staging)
+            self.open = False
+
+    def __enter__(self) -> CheckpointWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.abandon()
+
+    def _appear(self) -> None:
+        if self.path.exists():
+            if problem(self.path) is None:
+                remove_tree(self.staging)
+                return
+            set_aside(self.path)
+        reached("checkpoint: complete")
+        os.rename(self.staging, self.path)
+        reached("checkpoint: renamed")
+        sync_folder(self.path.parent)
+
+    @contextlib.contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """Abandons the checkpoint when the block fails; system errors become one line."""
+        try:
+            with told_plainly("saving the checkpoint", self.path, "earlier checkpoints are intact"):
+                yield
+        except BaseException:
+            self.abandon()
+            raise
+
+
+def write_arrays(folder: Path | str, stem: str, arrays: Mapping[str, Any]) -> None:
+    """Writes one safetensors file of a checkpoint in the making; any process of the run may call it.
+
+    Args:
+        folder: `CheckpointWriter.staging`.
+        stem: file name without ``.safetensors``; letters, digits, ``_``, ``-`` and dots.
+        arrays: name -> array of booleans or numbers, of any shape, 0-d and empty ones included.
+
+    Raises:
+        UserError: for a stem or dtype that cannot be kept.
+        OSError: if the system cannot write; `CheckpointWriter.write` turns it into one line.
+    """
+    if not _STEM.fullmatch(stem):
+        raise UserError(f"checkpoint file {stem!r}: name it with letters, digits, _, - and dots")
+    plain = {name: np.asarray(array, order="C") for name, array in arrays.items()}
+    for name, array in plain.items():
+        if array.dtype.name not in _DTYPES:
+            raise UserError(
+                f"checkpoint file {stem}: array {name} has dtype {array.dtype}; keep numbers or booleans"
+            )
+    write_file(Path(folder) / f"{stem}.safetensors", safetensors.numpy.save(plain), stem)
+
+
+def checkpoint_path(run: Path | str, agent_steps: int) -> Path:
+    """Where a run keeps its checkpoint of so many agent-steps."""
+    return Path(run) / "checkpoints" / f"{int(agent_steps):0{_DIGITS}d}"
+
+
+def list_checkpoints(run: Path | str) -> list[Path]:
+    """The folders of a run's checkpoints, oldest first; complete by construction, not verified."""
+    folder = Path(run) / "checkpoints"
+    if not folder.is_dir():
+        return []
+    return sorted(
+        (p for p in folder.iterdir() if p.name.isdecimal() and p.is_dir()), key=lambda p: int(p.name)
+    )
+
+
+def read_checkpoint(path: Path | str) -> Checkpoint:
+    """Reads a checkpoint and verifies every byte of it.
+
+    Raises:
+        UserError: if it is damaged (missing, cut or altered file) or foreign (another program's, a newer format).
+    """
+    path = Path(path)
+    manifest = _read_manifest(path)
+    contents = {name: _read_verified(path / name, entry) for name, entry in manifest["files"].items()}
+    arrays = {
+        name.removesuffix(".safetensors"): _writable(safetensors.numpy.load(data))
+        for name, data in contents.items()
+        if name.endswith(".safetensors")
+    }
+    return Checkpoint(path, arrays, json.loads(contents["record.json"]), manifest)
+
+
+def problem(path: Path | str) -> str | None:
+    """What is wrong with a checkpoint, in one line, or None if it is sound."""
+    try:
+        read_checkpoint(path)
+    except UserError as error:
+        return str(error)
+    return None
+
+
+def latest_checkpoint(run: Path | str, say: Callable[[str], None] | None = None) -> Path | None:
+    """The newest checkpoint of a run that is complete and verified.
+
+    Args:
+        run: the run folder.
+        say: told one line for each newer checkpoint that was skipped, with the reason; standard error if None.
+
+    Returns:
+        Its folder, or None if the run has no checkpoint yet.
+
+    Raises:
+        UserError: if the run has checkpoints and none of them is sound.
+    """
+    say = say or (lambda line: print(line, file=sys.stderr))
+    skipped = []
+    for path in reversed(list_checkpoints(run)):
+        reason = problem(path)
+        if reason is None:
+            return path
+        skipped.append(reason)
+        say(f"skipped a checkpoint: {reason}")
+    if skipped:
+        raise UserError(f"{run}: none of the {len(skipped)} checkpoints is sound; start a new run")
+    return None
+
+
+def find_checkpoint(path: Path | str, say: Callable[[str], None] | None = None) -> Path:
+    """The checkpoint that a user means by a run folder (its newest sound one) or a checkpoint's own folder.
+
+    Raises:
+        UserError: if there is none.
+    """
+    path = Path(path)
+    if (path / "manifest.json").exists():
+        return path
+    found = latest_checkpoint(path, say)
+    if found is None:
+        what = "is no folder" if not path.is_dir() else "holds no checkpoint"
+        raise UserError(f"{path} {what}; name a run folder (RUN) or one of RUN/checkpoints")
+    return found
+
+
+def prune_checkpoints(run: Path | str, keep: int) -> None:
+    """Removes all but the newest `keep` checkpoints, each in one rename, so that none is ever half there."""
+    for path in list_checkpoints(run)[: -max(keep, 1)]:
+        hidden = path.with_name(f"{_REMOVED}{path.name}")
+        with told_plainly("removing the old checkpoint", path):
+            os.rename(path, hidden)
+        reached("prune: hidden")
+        remove_tree(hidden)
+
+
+def set_aside(path: Path) -> Path:
+    """Renames a checkpoint so that the run no longer counts it; nothing is deleted."""
+    number = 1
+    while (target := path.with_name(f"aside-{path.name}-{number}")).exists():
+        number += 1
+    os.rename(path, target)
+    return target
+
+
+def _read_manifest(path: Path) -> dict[str, Any]:
+    file = path / "manifest.json"
+    try:
+        manifest = json.loads(file.read_bytes())
+    except FileNotFoundError:
+        raise UserError(f"{path} is no checkpoint: manifest.json is missing; choose another one") from None
+    except (OSError, ValueError) as error:
+        raise _damaged(file, f"it cannot be read ({error})") from None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise UserError(f"{path} is no checkpoint of interplay; choose a folder below RUN/checkpoints")
+    version = manifest.get("format_version")
+    if version != FORMAT_VERSION:
+        by = manifest.get("interplay_version")
+        raise UserError(
+            f"{path} is in checkpoint format {version} of interplay {by}, this is {interplay.__version__} with format "
+            f"{FORMAT_VERSION}; install interplay {by}"
+        )
+    if manifest.pop("checksum", None) != _checksum(manifest):
+        raise _damaged(file, "its checksum does not match")
+    return manifest
+
+
+def _read_verified(file: Path, entry: Mapping[str, Any]) -> bytes:
+    try:
+        data = file.read_bytes()
+    except FileNotFoundError:
+        raise _damaged(file, "the file is missing") from None
+    except OSError as error:
+        raise _damaged(file, f"it cannot be read ({error.strerror})") from None
+    if len(data) != entry["size"]:
+        raise _damaged(file, f"it has {len(data)} bytes instead of {entry['size']}")
+    if hashlib.sha256(data).hexdigest() != entry["sha256"]:
+        raise _damaged(file, "its checksum does not match")
+    return data
+
+
+def _damaged(file: Path, reason: str) -> UserError:
+    return UserError(f"{file.parent} is damaged: {file.name}: {reason}; choose an earlier checkpoint")
+
+
+def _fingerprint(file: Path) -> dict[str, Any]:
+    data = file.read_bytes()
+    return {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+
+
+def _checksum(manifest: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()
+
+
+def _writable(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {name: array if array.flags.writeable else array.copy() for name, array in arrays.items()}
+
+
+def _json(values: Mapping[str, Any]) -> bytes:
+    return (json.dumps(values, indent=1, default=_number) + "\n").encode()
+
+
+def _number(value: Any) -> Any:
+    """NumPy scalars as Python numbers, for JSON."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(
+        f"{type(value).__name__} does not fit into a checkpoint's record; write it with the arrays"
+    )
