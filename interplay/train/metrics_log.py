@@ -1,0 +1,143 @@
+"""What happened in a run: ``metrics.jsonl``, always, and TensorBoard events where that extra is installed."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from interplay.core.files import reached, told_plainly
+
+
+class MetricsLog:
+    """Appends one JSON object per line; a line is whole or, after a crash, cut off when the run is opened again.
+
+    Args:
+        path: the file; it is made if it does not exist, and only ever grows.
+
+    Example:
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp()) / "metrics.jsonl"
+        >>> with MetricsLog(path) as log:
+        ...     log.write(4096, {"return": 1.5, "kl": float("nan")})
+        >>> print(path.read_text().strip())
+        {"agent_steps": 4096, "return": 1.5, "kl": null}
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        with told_plainly("opening", self.path):
+            self._file = open(self.path, "ab", buffering=0)  # noqa: SIM115 - closed by `close`
+
+    def write(self, agent_steps: int, values: Mapping[str, Any]) -> None:
+        """Appends a line; NaN and infinities, which JSON does not have, are written null.
+
+        Raises:
+            UserError: if the system cannot write (a full disk); earlier lines are whole and the file ends with one.
+        """
+        line = json.dumps({"agent_steps": int(agent_steps), **plain(values)}, allow_nan=False) + "\n"
+        length = os.fstat(self._file.fileno()).st_size
+        with told_plainly("writing to", self.path, "earlier lines are intact"):
+            try:
+                reached("metrics: line")
+                self._append(line.encode())
+            except OSError:
+                os.ftruncate(self._file.fileno(), length)
+                raise
+
+    def sync(self) -> None:
+        """Makes the lines durable; called with each checkpoint."""
+        with told_plainly("writing to", self.path):
+            os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
+
+    def __enter__(self) -> MetricsLog:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _append(self, data: bytes) -> None:
+        while data:
+            data = data[self._file.write(data) :]
+
+
+class TensorBoardLog:
+    """Writes numbers as TensorBoard scalars where tensorboardX is installed; a failure never stops a run.
+
+    Args:
+        path: folder of the event files.
+        first_step: events that an earlier process wrote from this agent-step on are hidden.
+    """
+
+    def __init__(self, path: Path | str, first_step: int = 0) -> None:
+        self._writer: Any = None
+        try:
+            from tensorboardX import SummaryWriter
+        except ImportError:
+            return
+        try:
+            self._writer = SummaryWriter(str(path), purge_step=first_step or None)
+        except Exception as error:
+            self._give_up(error)
+
+    @property
+    def active(self) -> bool:
+        """Whether events are being written."""
+        return self._writer is not None
+
+    def write(self, agent_steps: int, values: Mapping[str, Any]) -> None:
+        """Writes the numbers among `values`, nested groups as ``group/name``."""
+        if self._writer is None:
+            return
+        try:
+            for name, value in flat(plain(values)).items():
+                if isinstance(value, bool | int | float):
+                    self._writer.add_scalar(name, float(value), int(agent_steps))
+            self._writer.flush()
+        except Exception as error:
+            self._give_up(error)
+
+    def close(self) -> None:
+        """Closes the event file."""
+        if self._writer is not None:
+            try:
+                self._writer.close()
+            except Exception as error:
+                self._give_up(error)
+
+    def _give_up(self, error: Exception) -> None:
+        """Curves are a convenience, training is not: say it once and go on without them."""
+        self._writer = None
+        warnings.warn(f"TensorBoard events are switched off for this run: {error}", stacklevel=3)
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: NumPy and jax scalars and arrays as numbers and lists, NaN and infinity as None."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested groups as one level: ``{"loss": {"value": 1}}`` becomes ``{"loss/value": 1}``."""
+    flattened: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            flattened |= flat(value, f"{prefix}{name}/")
+        else:
+            flattened[prefix + name] = value
+    return flattened

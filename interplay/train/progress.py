@@ -1,0 +1,152 @@
+"""How far a run is: a bar on a terminal, a plain line every few seconds elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any, TextIO
+
+_WINDOW = 30.0  # seconds over which the rate is measured
+
+
+class Progress:
+    """Shows agent-steps done and total, agent-steps per second, the time left and a few named numbers.
+
+    Args:
+        total: agent-steps of the whole run.
+        done: agent-steps taken before this process began.
+        stream: where it is shown; standard error if None.
+        every: seconds between plain lines.
+        clock: seconds since any fixed moment; an argument so that tests choose the time.
+
+    Example:
+        >>> times = iter([0.0, 10.0])
+        >>> with Progress(300_000, stream=sys.stdout, clock=lambda: next(times)) as progress:
+        ...     progress.update(100_000, episode_length=512.3)
+        100,000 / 300,000 agent-steps (33 %), 10,000/s, 20 s left, episode_length 512.3
+    """
+
+    def __init__(
+        self,
+        total: int,
+        done: int = 0,
+        stream: TextIO | None = None,
+        every: float = 5.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.total = total
+        self.done = done
+        self.stream = stream or sys.stderr
+        self.every = every
+        self.clock = clock
+        self._recent: deque[tuple[float, int]] = deque([(clock(), done)])
+        self._said = -1.0e300
+        self._shown_done = -1
+        self._numbers: dict[str, float] = {}
+        self._bar = _Bar(total, done, self.stream) if self.stream.isatty() else None
+
+    @property
+    def rate(self) -> float:
+        """Agent-steps per second over the last half minute; 0 before the first update."""
+        (then, before), (now, done) = self._recent[0], self._recent[-1]
+        return (done - before) / (now - then) if now > then else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds to the end at this rate, or None while the rate is unknown."""
+        return max(self.total - self.done, 0) / self.rate if self.rate > 0 else None
+
+    def update(self, done: int, **numbers: float) -> None:
+        """Shows that `done` agent-steps have been taken in all, with the latest named numbers."""
+        now = self.clock()
+        self.done = done
+        self._numbers = numbers
+        self._recent.append((now, done))
+        while len(self._recent) > 2 and now - self._recent[1][0] > _WINDOW:
+            self._recent.popleft()
+        if self._bar is not None:
+            self._bar.show(done, self._rate_words(), self._number_words())
+        elif now - self._said >= self.every:
+            self._said = now
+            self._print_line()
+
+    def say(self, line: str) -> None:
+        """Prints a line without breaking the bar."""
+        if self._bar is not None:
+            self._bar.say(line)
+        else:
+            print(line, file=self.stream, flush=True)
+
+    def close(self) -> None:
+        """Ends the bar; without a terminal the last state is printed if it was not yet."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+        elif self._numbers and self._shown_done != self.done:
+            self._print_line()
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _print_line(self) -> None:
+        self._shown_done = self.done
+        share = f"{100 * self.done // max(self.total, 1)} %"
+        head = f"{self.done:,} / {self.total:,} agent-steps ({share})"
+        parts = [head, self._rate_words(), self._number_words()]
+        print(", ".join(part for part in parts if part), file=self.stream, flush=True)
+
+    def _rate_words(self) -> str:
+        left = self.seconds_left
+        return "" if left is None else f"{self.rate:,.0f}/s, {duration(left)} left"
+
+    def _number_words(self) -> str:
+        return ", ".join(f"{name} {value:.4g}" for name, value in self._numbers.items())
+
+
+class _Bar:
+    """The terminal's form, drawn by rich, which is loaded only here."""
+
+    def __init__(self, total: int, done: int, stream: TextIO) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TaskProgressColumn, TextColumn
+        from rich.progress import Progress as Rich
+
+        columns: list[Any] = [
+            BarColumn(bar_width=24),
+            TaskProgressColumn(),
+            MofNCompleteColumn(),
+            TextColumn("agent-steps  {task.fields[rate]}", markup=False),
+            TextColumn("{task.fields[numbers]}", style="dim", markup=False),
+        ]
+        self.rich = Rich(*columns, console=Console(file=stream), refresh_per_second=4)
+        self.task = self.rich.add_task("", total=total, completed=done, rate="", numbers="")
+        self.rich.start()
+
+    def show(self, done: int, rate: str, numbers: str) -> None:
+        self.rich.update(self.task, completed=done, rate=rate, numbers=numbers)
+
+    def say(self, line: str) -> None:
+        self.rich.console.print(line, markup=False, highlight=False)
+
+    def close(self) -> None:
+        self.rich.stop()
+
+
+def duration(seconds: float) -> str:
+    """Seconds in the words of a clock.
+
+    Example:
+        >>> duration(42), duration(192), duration(7380)
+        ('42 s', '3 min 12 s', '2 h 03 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
