@@ -99,7 +99,9 @@ class Canvas:
         self.up: Literal["north", "south"] = "south"
         self._layers: dict[str, Layer] = {}
         if bounds is not None:
-            self.show(*bounds, up=up)
+            if len(bounds) != 4:
+                raise UserError(f"canvas: bounds = {bounds!r}; pass four numbers (x0, y0, x1, y1)")
+            self.show(bounds[0], bounds[1], bounds[2], bounds[3], up=up)
         else:
             self.up = _direction(up)
 
@@ -149,6 +151,7 @@ class Canvas:
         jump: Any = None,
         dimmed: Any = None,
         fill: bool = True,
+        outline: bool = True,
         dashed: bool = False,
         width: float = 0.0,
         opacity: float = 1.0,
@@ -167,8 +170,9 @@ class Canvas:
             angle: heading, constant or (N,); None = no heading line.
             colour, absent, jump, dimmed, opacity: see the class.
             fill: False draws the outline only.
-            dashed: outline in dashes.
-            width: of the outline, in the world's units; 0 = a thin line.
+            outline: False draws no dark rim around filled discs.
+            dashed: with ``fill=False``, in dashes.
+            width: of the line with ``fill=False``, in the world's units; 0 = a thin line.
             glyph: a second sign besides colour, drawn inside: ``"team"`` (the shape that belongs to the colour),
                 ``"plus"``, or a shape of the palette (``"square"``, ``"triangle"``, ...); empty = none.
             bars: name -> (value, full value), drawn above the disc; values may exceed the full value.
@@ -190,6 +194,7 @@ class Canvas:
             dimmed,
             opacity,
             fill=bool(fill),
+            outline=bool(outline),
             dashed=bool(dashed),
             width=float(width),
             glyph=str(glyph),

@@ -1,0 +1,240 @@
+"""Paints the layers of a scene, one function per kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from interplay.core.layers import Layer
+from interplay.view import palette
+from interplay.view.palette import RGB, mix, rgb
+from interplay.view.pen import Pen
+
+INK, PAPER, FAINT = rgb(palette.INK), rgb(palette.PAPER), rgb(palette.FAINT)
+GLYPH_FROM = 4.0  # pixels of radius below which signs inside a disc are left out
+LABEL_FROM = 5.0  # pixels of radius below which bars and labels are left out
+
+
+def paint(pen: Pen, layer: Layer) -> None:
+    """Paints one layer; tables are not painted here."""
+    painter = PAINTERS.get(layer.kind)
+    if painter is not None:
+        painter(pen, layer)
+
+
+def paint_tiles(pen: Pen, layer: Layer) -> None:
+    """The ground."""
+    x, y = layer.options["origin"]
+    colours = palette.tile_colours(layer.options["palette"])
+    pen.tiles(colours[layer.columns["tile"]], x, y, layer.options["cell"])
+
+
+def paint_circles(pen: Pen, layer: Layer) -> None:
+    """Cones of sight first, then the discs, then bars and labels, so that no disc hides a neighbour's bar."""
+    rows = _drawn(layer)
+    with pen.within_bounds():
+        for row in rows:
+            _sight(pen, layer, row)
+    for row in rows:
+        _circle(pen, layer, row)
+    for row in rows:
+        if not _dimmed(layer, row):
+            _bars(pen, layer, row)
+            _label(pen, layer, row)
+
+
+def paint_boxes(pen: Pen, layer: Layer) -> None:
+    """Oriented rectangles, with the boards of a crate where asked for."""
+    half_x, half_y, angle = (layer.value(key) for key in ("half_x", "half_y", "angle"))
+    for row in _drawn(layer):
+        centre = np.array([layer.columns["x"][row], layer.columns["y"][row]])
+        c, s = np.cos(angle[row]), np.sin(angle[row])
+        half = np.array([half_x[row], half_y[row]])
+        corners = centre + np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * half @ np.array([[c, s], [-s, c]])
+        _shape(pen, layer, row, corners)
+        if layer.options.get("glyph") == "crate":
+            _crate(pen, layer, row, centre, corners)
+
+
+def paint_polygons(pen: Pen, layer: Layer) -> None:
+    """Filled or outlined polygons."""
+    for row in _drawn(layer):
+        _shape(pen, layer, row, np.stack([layer.columns["x"][row], layer.columns["y"][row]], axis=1))
+
+
+def paint_segments(pen: Pen, layer: Layer) -> None:
+    """Lines."""
+    c, width = layer.columns, pen.pixels(layer.options["width"])
+    for row in _drawn(layer):
+        points = np.array([[c["x0"][row], c["y0"][row]], [c["x1"][row], c["y1"][row]]])
+        pen.path(points, _colour(layer, row), width, _opacity(layer, row), layer.options["dashed"])
+
+
+def paint_labels(pen: Pen, layer: Layer) -> None:
+    """Free texts."""
+    for row in _drawn(layer):
+        x, y = pen.pixel(layer.columns["x"][row], layer.columns["y"][row])
+        pen.write(layer.text[row], x, y, 0.7 * pen.scale, _colour(layer, row))
+
+
+PAINTERS: dict[str, Callable[[Pen, Layer], None]] = {
+    "tiles": paint_tiles,
+    "circles": paint_circles,
+    "boxes": paint_boxes,
+    "polygons": paint_polygons,
+    "segments": paint_segments,
+    "labels": paint_labels,
+}
+
+
+def _drawn(layer: Layer) -> np.ndarray:
+    absent = layer.columns.get("absent")
+    return np.arange(layer.rows) if absent is None else np.flatnonzero(~absent)
+
+
+def _dimmed(layer: Layer, row: int) -> bool:
+    return "dimmed" in layer.columns and bool(layer.columns["dimmed"][row])
+
+
+def _colour(layer: Layer, row: int) -> RGB:
+    if "rgb" in layer.columns:
+        red, green, blue = (int(part) for part in layer.columns["rgb"][row])
+        return red, green, blue
+    if "colour" in layer.columns:
+        return rgb(int(layer.columns["colour"][row]))
+    return rgb(layer.options["colour"])
+
+
+def _opacity(layer: Layer, row: int) -> float:
+    return float(layer.options["opacity"]) * (0.3 if _dimmed(layer, row) else 1.0)
+
+
+def _shape(pen: Pen, layer: Layer, row: int, corners: np.ndarray) -> None:
+    colour, opacity = _colour(layer, row), _opacity(layer, row)
+    width = pen.pixels(layer.options["width"])
+    if layer.options["fill"]:
+        pen.polygon(corners, colour, opacity)
+        colour = mix(colour, INK, 0.45)
+    if layer.options["fill"] is False or layer.options["width"] > 0:
+        pen.outline(corners, colour, width, opacity)
+
+
+def _crate(pen: Pen, layer: Layer, row: int, centre: np.ndarray, corners: np.ndarray) -> None:
+    colour, opacity = _colour(layer, row), _opacity(layer, row)
+    inner = centre + (corners - centre) * 0.78
+    board = mix(colour, INK, 0.22)
+    pen.path(inner[[0, 2]], board, 1.0, opacity)
+    pen.path(inner[[1, 3]], board, 1.0, opacity)
+    pen.outline(inner, board, 1.0, opacity)
+    pen.outline(corners, mix(colour, INK, 0.45), 1.25, opacity)
+
+
+def _circle(pen: Pen, layer: Layer, row: int) -> None:
+    x, y, radius = (float(layer.value(key)[row]) for key in ("x", "y", "radius"))
+    colour, opacity = _colour(layer, row), _opacity(layer, row)
+    size = radius * pen.scale
+    if not layer.options["fill"]:
+        pen.ring(x, y, radius, colour, pen.pixels(layer.options["width"]), opacity, layer.options["dashed"])
+        return
+    if _dimmed(layer, row):
+        pen.ring(x, y, radius, FAINT, 1.5, 0.8)
+        _cross(pen, x, y, 0.45 * radius, FAINT, 0.25 * size, 0.8, np.pi / 4)
+        return
+    pen.disc(x, y, radius, colour, opacity)
+    if layer.options["outline"] and size >= GLYPH_FROM / 2 and opacity == 1.0:
+        pen.ring(x, y, radius, mix(colour, INK, 0.55), min(max(1.0, 0.09 * size), 3.0))
+    angle = layer.value("angle")
+    if size >= GLYPH_FROM:
+        if angle is not None:
+            _heading(pen, x, y, radius, float(angle[row]))
+        _glyph(pen, layer, row, x, y, radius)
+        _marks(pen, layer, row, x, y, radius)
+
+
+def _heading(pen: Pen, x: float, y: float, radius: float, angle: float) -> None:
+    way = np.array([np.cos(angle), np.sin(angle)]) * radius
+    points = np.array([x, y]) + np.array([0.5 * way, 0.95 * way])
+    pen.path(points, PAPER, max(1.5, 0.2 * radius * pen.scale))
+
+
+def _glyph(pen: Pen, layer: Layer, row: int, x: float, y: float, radius: float) -> None:
+    sign = layer.options["glyph"]
+    if sign == "team":
+        number = layer.columns["colour"][row] if "colour" in layer.columns else layer.options.get("colour", 0)
+        sign = palette.shape_of(int(number)) if isinstance(number, int | np.integer) else "disc"
+    if sign == "plus":
+        _cross(pen, x, y, 0.55 * radius, PAPER, 0.34 * radius * pen.scale)
+    elif sign == "disc":
+        pen.disc(x, y, 0.3 * radius, PAPER)
+    elif sign in palette.CORNERS:
+        count, first = palette.CORNERS[sign]
+        turn = first + 2 * np.pi * np.arange(count) / count
+        points = np.array([x, y]) + 0.42 * radius * np.stack([np.cos(turn), pen.flip * -np.sin(turn)], axis=1)
+        pen.polygon(points, PAPER)
+
+
+def _cross(
+    pen: Pen,
+    x: float,
+    y: float,
+    arm: float,
+    colour: RGB,
+    width: float,
+    opacity: float = 1.0,
+    turn: float = 0.0,
+) -> None:
+    for angle in (turn, turn + np.pi / 2):
+        way = np.array([np.cos(angle), np.sin(angle)]) * arm
+        pen.path(np.array([x, y]) + np.array([-way, way]), colour, width, opacity)
+
+
+def _marks(pen: Pen, layer: Layer, row: int, x: float, y: float, radius: float) -> None:
+    # The first mark is a ring around the disc, further ones lie outside it, dashed and solid in turn.
+    for i, name in enumerate(layer.options.get("marks", ())):
+        if layer.columns[f"mark.{name}"][row]:
+            pen.ring(x, y, radius * (1.3 + 0.25 * i), INK, 1.25, 0.9, dashed=i % 2 == 0)
+
+
+def _sight(pen: Pen, layer: Layer, row: int) -> None:
+    if "sight.chords" not in layer.options or _dimmed(layer, row):
+        return
+    x, y, angle, depth, field = (
+        float(layer.value(key)[row]) for key in ("x", "y", "angle", "sight.depth", "sight.angle")
+    )
+    turn = angle + np.linspace(-field / 2, field / 2, layer.options["sight.chords"] + 1)
+    rim = np.array([x, y]) + depth * np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    cone = np.vstack([[[x, y]], rim])
+    pen.polygon(cone, _colour(layer, row), 0.10)
+    pen.outline(cone, _colour(layer, row), 1.0, 0.25)
+
+
+def _bars(pen: Pen, layer: Layer, row: int) -> None:
+    radius = float(layer.value("radius")[row]) * pen.scale
+    names = layer.options.get("bars", ())
+    if radius < LABEL_FROM or not names:
+        return
+    x, y = pen.pixel(layer.columns["x"][row], layer.columns["y"][row])
+    width, height = max(22.0, 2.6 * radius), max(3.5, 0.42 * radius)
+    top = y - radius - 0.45 * radius - height
+    for name in names:
+        full = float(layer.value(f"bar.{name}.full")[row])
+        share = float(layer.columns[f"bar.{name}"][row]) / full if full > 0 else 0.0
+        _bar(pen, x - width / 2, top, width, height, share)
+        top -= height + 2
+
+
+def _bar(pen: Pen, left: float, top: float, width: float, height: float, share: float) -> None:
+    good = rgb(palette.BAR_GOOD if share > 0.5 else palette.BAR_LOW)
+    pen.rectangle(left - 1, top - 1, width + 2, height + 2, INK)
+    pen.rectangle(left, top, width, height, rgb(palette.BAR_EMPTY))
+    pen.rectangle(left, top, width * min(max(share, 0.0), 1.0), height, good)
+    # What exceeds the full value is drawn over it in another colour, once more up to the whole width.
+    pen.rectangle(left, top, width * min(max(share - 1.0, 0.0), 1.0), height, rgb(palette.BAR_MORE))
+
+
+def _label(pen: Pen, layer: Layer, row: int) -> None:
+    radius = float(layer.value("radius")[row]) * pen.scale
+    if layer.text and radius >= LABEL_FROM:
+        x, y = pen.pixel(layer.columns["x"][row], layer.columns["y"][row])
+        pen.write(layer.text[row], x + 1.25 * radius + 2, y, 1.9 * radius + 3, INK, anchor=(0.0, 0.5))

@@ -1,0 +1,70 @@
+"""Every colour and shape of the renderers, once.
+
+Population colours are those of Okabe and Ito (2008), chosen to differ under normal, protan, deutan and tritan
+sight; a shape goes with each, so that nothing is told by colour alone. Terrain colours are muted, so that agents
+stand out from every ground; tests/view/test_palette.py computes the distances.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+POPULATIONS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
+SHAPES = ("disc", "square", "triangle", "pentagon", "hexagon", "diamond", "octagon")
+
+# Lava, water, grass, scrub, forest, stone.
+TERRAIN = ("#3c2120", "#636c81", "#c9dabd", "#c5b592", "#8ba064", "#58514e")
+
+INK = "#20242b"  # outlines and text on light ground
+PAPER = "#ffffff"  # glyphs on agents, halos around text
+PAGE = "#e9ecef"  # around the world
+FLOOR = "#f7f8f9"  # where a world draws no ground of its own
+FAINT = "#868e96"  # what is dimmed
+BAR_GOOD, BAR_LOW, BAR_EMPTY, BAR_MORE = "#2b8a3e", "#d9480f", "#ced4da", "#a9e34b"
+
+# A regular polygon's corners and the angle of its first one, for the shapes that are not discs.
+CORNERS = {
+    "square": (4, np.pi / 4),
+    "triangle": (3, np.pi / 2),
+    "pentagon": (5, np.pi / 2),
+    "hexagon": (6, 0.0),
+    "diamond": (4, 0.0),
+    "octagon": (8, np.pi / 8),
+}
+
+RGB = tuple[int, int, int]
+
+
+def rgb(colour: str | int) -> RGB:
+    """Red, green and blue of ``"#rrggbb"`` or of a population number (after seven they begin anew).
+
+    Example:
+        >>> rgb(0), rgb("#ff8000")
+        ((0, 114, 178), (255, 128, 0))
+    """
+    text = colour if isinstance(colour, str) else POPULATIONS[int(colour) % len(POPULATIONS)]
+    return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)
+
+
+def shape_of(colour: int) -> str:
+    """The shape of a population number; after each round of colours it moves on by one.
+
+    Example:
+        >>> shape_of(0), shape_of(1), shape_of(7)
+        ('disc', 'square', 'square')
+    """
+    count = len(SHAPES)
+    return SHAPES[(colour % count + colour // count) % count]
+
+
+def tile_colours(palette: str | tuple[str, ...]) -> np.ndarray:
+    """The colour of each tile number, (256, 3) uint8; numbers beyond the palette repeat it."""
+    names = TERRAIN if palette == "terrain" else tuple(palette)
+    table = np.array([rgb(name) for name in names], np.uint8)
+    return table[np.arange(256) % len(table)]
+
+
+def mix(a: RGB, b: RGB, share: float) -> RGB:
+    """`share` of b in a, from 0 to 1."""
+    red, green, blue = (round(x + (y - x) * share) for x, y in zip(a, b, strict=True))
+    return red, green, blue

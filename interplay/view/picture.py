@@ -1,0 +1,96 @@
+"""Pictures of a scene: an array, or a PNG file.
+
+Drawn in memory, on any machine: no window, no display, no browser. Needs the extra ``render`` (pygame-ce).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.scene import Scene, scene_of
+from interplay.core.world import World
+from interplay.view import palette
+from interplay.view.extras import load_pygame
+from interplay.view.output import writing
+from interplay.view.paint import paint
+from interplay.view.palette import rgb
+from interplay.view.pen import Pen
+from interplay.view.tables import write_caption, write_tables
+
+SMALLEST, LARGEST = 16, 4096  # pixels a side
+MARGIN = 0.015  # of the shorter side
+
+
+def render(scene: Scene, size: int | Sequence[int] = 512) -> np.ndarray:
+    """Draws a scene.
+
+    Args:
+        scene: what `interplay.core.scene.scene_of` or a `Canvas` gives.
+        size: pixels, one number for a square or (width, height).
+
+    Returns:
+        (height, width, 3) uint8, red, green, blue.
+
+    Raises:
+        UserError: if a side is not within 16..4096 pixels, or pygame is not installed.
+
+    Example:
+        >>> from interplay.core.scene import Canvas
+        >>> canvas = Canvas(bounds=(0, 0, 4, 3))
+        >>> canvas.circles("agents", [1.0, 3.0], [1.0, 2.0], radius=0.5, colour=[0, 1])
+        >>> render(canvas.scene(), size=(64, 48)).shape
+        (48, 64, 3)
+    """
+    width, height = picture_size(size)
+    pen = Pen(width, height, rgb(palette.PAGE))
+    tables = [layer for layer in scene.layers if layer.kind == "table"]
+    if scene.bounds is None:
+        write_tables(pen, tables)
+        return pen.picture()
+    caption = [layer for layer in tables if layer.options["caption"] and layer.rows]
+    margin = MARGIN * min(width, height)
+    strip = max(16.0, 0.045 * min(width, height)) if caption else 0.0
+    pen.look_at(scene.bounds, scene.up, (margin, margin, width - 2 * margin, height - 2 * margin - strip))
+    for layer in scene.layers:
+        paint(pen, layer)
+    if caption:
+        write_caption(pen, caption[0], strip)
+    return pen.picture()
+
+
+def render_world(world: World, index: int = 0, size: int | Sequence[int] = 512) -> np.ndarray:
+    """Draws world `index` of a batch as it stands now; see `render`."""
+    return render(scene_of(world, index), size)
+
+
+def save_png(picture: np.ndarray, path: str | Path) -> Path:
+    """Writes a picture to `path`, all at once or not at all.
+
+    Args:
+        picture: (height, width, 3) uint8.
+        path: ends in ``.png``; its folder must exist.
+
+    Raises:
+        UserError: for another suffix or a folder that cannot be written to.
+    """
+    pygame = load_pygame()
+    surface = pygame.surfarray.make_surface(np.ascontiguousarray(picture.swapaxes(0, 1)))
+    with writing(path, (".png",)) as temporary:
+        pygame.image.save(surface, str(temporary))
+    return Path(path)
+
+
+def picture_size(size: int | Sequence[int] | Any) -> tuple[int, int]:
+    """(width, height) of a size given as one number or two."""
+    sides = (size, size) if isinstance(size, int | np.integer) else tuple(size)
+    whole = len(sides) == 2 and all(isinstance(side, int | np.integer) for side in sides)
+    if not whole or not all(SMALLEST <= side <= LARGEST for side in sides):
+        raise UserError(
+            f"size = {size}; pass pixels from {SMALLEST} to {LARGEST}, one number or (width, height)"
+        )
+    return int(sides[0]), int(sides[1])
