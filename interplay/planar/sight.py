@@ -1,0 +1,263 @@
+"""Sight: rays, the view cone, and who sees whom.
+
+A ray runs from (x0, y0) to (x1, y1); a hit is the fraction of that way, 0 .. 1, or infinity. A ray ignores every
+shape whose inside holds its origin. Ties go to the lower body row, and to a body before a wall.
+Source: survival specification, sections 4.2 and 5.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from interplay.core.jit import kernel
+
+NOBODY = -1  # what a ray hit: nothing ...
+WALL = -2  # ... or a wall; every other number is a body row
+STRETCH = 1.0 + 1e-6  # a look at a centre ends just behind it
+
+
+@kernel
+def ray_circle(ox, oy, dx, dy, radius):
+    """Fraction at which the ray from (ox, oy), seen from the circle's centre, along (dx, dy) meets the circle."""
+    toward = -(ox * dx + oy * dy)
+    outside = ox * ox + oy * oy - radius * radius
+    if toward <= 0.0 or outside < 0.0:
+        return np.inf
+    length2 = dx * dx + dy * dy
+    under_root = toward * toward - length2 * outside
+    if under_root < 0.0:
+        return np.inf
+    fraction = (toward - np.sqrt(under_root)) / length2
+    return fraction if fraction <= 1.0 else np.inf
+
+
+@kernel
+def ray_slab(o, d, half):
+    """Fractions at which the ray o + d t enters and leaves the slab -half .. half."""
+    if d > 0.0:
+        return (-half - o) / d, (half - o) / d
+    if d < 0.0:
+        return (half - o) / d, (-half - o) / d
+    if abs(o) <= half:
+        return -np.inf, np.inf
+    return np.inf, np.inf
+
+
+@kernel
+def ray_box(ox, oy, dx, dy, cosine, sine, hx, hy):
+    """Fraction at which the ray from (ox, oy), seen from the box's centre, along (dx, dy) meets the box."""
+    enter_x, leave_x = ray_slab(cosine * ox + sine * oy, cosine * dx + sine * dy, hx)
+    enter_y, leave_y = ray_slab(cosine * oy - sine * ox, cosine * dy - sine * dx, hy)
+    enter = max(enter_x, enter_y)
+    if 0.0 <= enter <= min(leave_x, leave_y, 1.0):
+        return enter
+    return np.inf
+
+
+@kernel
+def ray_walls(x0, y0, x1, y1, wall):
+    """Fraction at which the ray meets one of the four walls at +-wall; a wall that holds the origin is ignored."""
+    nearest = np.inf
+    if abs(x1) > wall >= abs(x0):
+        nearest = (
+            (wall - abs(x0)) / (abs(x1) - abs(x0)) if x0 * x1 >= 0.0 else (wall + abs(x0)) / abs(x1 - x0)
+        )
+    if abs(y1) > wall >= abs(y0):
+        fraction = (
+            (wall - abs(y0)) / (abs(y1) - abs(y0)) if y0 * y1 >= 0.0 else (wall + abs(y0)) / abs(y1 - y0)
+        )
+        nearest = min(nearest, fraction)
+    return nearest
+
+
+@kernel
+def ray_body(ox, oy, dx, dy, radius, cosine, sine, hx, hy):
+    """Fraction at which a ray meets a circle (radius > 0) or a box; (ox, oy) is its origin seen from the centre."""
+    toward = -(ox * dx + oy * dy)
+    bound2 = radius * radius + hx * hx + hy * hy
+    outside = ox * ox + oy * oy - bound2
+    # Most rays miss the bounding circle of most bodies; two comparisons settle that for both shapes.
+    if outside > 0.0 and (toward <= 0.0 or toward * toward < (dx * dx + dy * dy) * outside):
+        return np.inf
+    if radius > 0.0:
+        return ray_circle(ox, oy, dx, dy, radius)
+    return ray_box(ox, oy, dx, dy, cosine, sine, hx, hy)
+
+
+@kernel
+def first_hit(bodies, w, x0, y0, x1, y1, ignore, last, wall):
+    """What a ray hits first among the present rows 0 .. last - 1 and the walls.
+
+    Args:
+        ignore: a body row that the ray passes through, or -1.
+        wall: m, walls at +-wall; np.inf = none.
+
+    Returns:
+        (hit, fraction): a body row, `WALL`, or `NOBODY` with fraction infinity.
+    """
+    present = bodies.present[w]
+    position = bodies.position[w]
+    turn = bodies.turn[w]
+    half = bodies.half[w]
+    radius = bodies.radius[w]
+    dx, dy = x1 - x0, y1 - y0
+    hit = NOBODY
+    nearest = np.inf
+    for k in range(last):
+        if not present[k] or k == ignore:
+            continue
+        fraction = ray_body(
+            x0 - position[k, 0],
+            y0 - position[k, 1],
+            dx,
+            dy,
+            radius[k],
+            turn[k, 0],
+            turn[k, 1],
+            half[k, 0],
+            half[k, 1],
+        )
+        if fraction < nearest:
+            nearest = fraction
+            hit = k
+    fraction = ray_walls(x0, y0, x1, y1, wall)
+    if fraction < nearest:
+        nearest = fraction
+        hit = WALL
+    return hit, nearest
+
+
+@kernel
+def in_cone(x, y, depth, cosine, sine):
+    """Whether (x, y), in the observer's frame, lies in the cone's quadrilateral, boundary included.
+
+    Its vertices are (0, 0), depth (cosine, sine), (depth, 0) and depth (cosine, -sine).
+    """
+    side = abs(y)
+    return (side * cosine <= x * sine) & (side * (1.0 - cosine) <= (depth - x) * sine)
+
+
+@kernel
+def can_see(bodies, w, i, j, depth, cosine, sine, last, wall):
+    """Whether body i sees body j: j's centre lies in i's cone and nothing before j blocks the ray to it.
+
+    Args:
+        depth: m, reach of the cone along the heading.
+        cosine: of half the field of view.
+        sine: of half the field of view.
+        last: rows 0 .. last - 1 block the view.
+        wall: m, walls at +-wall; np.inf = none.
+    """
+    x0, y0 = bodies.position[w, i, 0], bodies.position[w, i, 1]
+    x1, y1 = bodies.position[w, j, 0], bodies.position[w, j, 1]
+    dx, dy = x1 - x0, y1 - y0
+    c, s = bodies.turn[w, i, 0], bodies.turn[w, i, 1]
+    if not in_cone(c * dx + s * dy, c * dy - s * dx, depth, cosine, sine):
+        return False
+    if dx == 0.0 and dy == 0.0:
+        return True
+    return unobstructed(
+        bodies.present[w],
+        bodies.position[w],
+        bodies.turn[w],
+        bodies.half[w],
+        bodies.radius[w],
+        i,
+        j,
+        last,
+        wall,
+    )
+
+
+@kernel
+def unobstructed(present, position, turn, half, radius, i, j, last, wall):
+    """Whether the ray from i to j's centre, stretched a little, hits j before anything else."""
+    x0, y0 = position[i, 0], position[i, 1]
+    dx, dy = (position[j, 0] - x0) * STRETCH, (position[j, 1] - y0) * STRETCH
+    goal = ray_body(
+        x0 - position[j, 0],
+        y0 - position[j, 1],
+        dx,
+        dy,
+        radius[j],
+        turn[j, 0],
+        turn[j, 1],
+        half[j, 0],
+        half[j, 1],
+    )
+    if goal == np.inf or ray_walls(x0, y0, x0 + dx, y0 + dy, wall) < goal:
+        return False
+    for k in range(last):
+        if not present[k] or k == i or k == j:
+            continue
+        fraction = ray_body(
+            x0 - position[k, 0],
+            y0 - position[k, 1],
+            dx,
+            dy,
+            radius[k],
+            turn[k, 0],
+            turn[k, 1],
+            half[k, 0],
+            half[k, 1],
+        )
+        if fraction < goal or (fraction == goal and k < j):
+            return False
+    return True
+
+
+@kernel
+def look(bodies, visible, first_observer, end_observer, depth, cosine, sine, items_block, num_solid, wall, w):
+    """Fills in who sees whom in world `w`, for the observers first_observer .. end_observer - 1.
+
+    Nobody sees himself. Absent observers see nothing and absent bodies are not seen.
+
+    Args:
+        visible: (W, end_observer - first_observer, N) bool, written.
+        items_block: whether the rows from num_solid on block the view too.
+    """
+    present = bodies.present[w]
+    position = bodies.position[w]
+    turn = bodies.turn[w]
+    half = bodies.half[w]
+    radius = bodies.radius[w]
+    num_bodies = present.shape[0]
+    last = num_bodies if items_block else num_solid
+    for i in range(first_observer, end_observer):
+        row = visible[w, i - first_observer]
+        x0, y0 = position[i, 0], position[i, 1]
+        c, s = turn[i, 0], turn[i, 1]
+        for j in range(num_bodies):
+            dx, dy = position[j, 0] - x0, position[j, 1] - y0
+            row[j] = present[j] & in_cone(c * dx + s * dy, c * dy - s * dx, depth, cosine, sine)
+        row[i] = False
+        for j in range(num_bodies):
+            if not row[j]:
+                continue
+            if not present[i]:
+                row[j] = False
+            elif position[j, 0] != x0 or position[j, 1] != y0:
+                row[j] = unobstructed(present, position, turn, half, radius, i, j, last, wall)
+
+
+@kernel
+def cast_lidar(bodies, hit, distance, i, field, depth, last, wall, w):
+    """Sends n rays from body i, spread evenly over a field of view around its heading.
+
+    Args:
+        hit: (n,) int64, written: body row, `WALL` or `NOBODY`.
+        distance: (n,) float64 m, written: to the hit, or `depth` where there is none.
+        field: rad, angle between the first ray (right) and the last (left); one ray looks ahead.
+        depth: m, length of the rays.
+        last: rows 0 .. last - 1 are seen.
+    """
+    rays = hit.shape[0]
+    x0, y0 = bodies.position[w, i, 0], bodies.position[w, i, 1]
+    for r in range(rays):
+        angle = bodies.angle[w, i]
+        if rays > 1:
+            angle += field * (r / (rays - 1) - 0.5)
+        x1, y1 = x0 + depth * np.cos(angle), y0 + depth * np.sin(angle)
+        what, fraction = first_hit(bodies, w, x0, y0, x1, y1, i, last, wall)
+        hit[r] = what
+        distance[r] = depth * min(fraction, 1.0)
