@@ -188,7 +188,7 @@ def unobstructed(present, position, turn, half, radius, i, j, last, wall):
     if goal == np.inf or ray_walls(x0, y0, x0 + dx, y0 + dy, wall) < goal:
         return False
     for k in range(last):
-        if not present[k] or k == i or k == j:
+        if not present[k] or k in (i, j):
             continue
         fraction = ray_body(
             x0 - position[k, 0],

@@ -157,30 +157,6 @@ def solve_velocities(scratch, thread, count, friction, iterations):
 
 
 @kernel
-def anchor_contacts(bodies, physics, scratch, thread, count, w):
-    """Before the bodies move: keeps each contact point in the frames of its two bodies.
-
-    A circle's frame does not turn: whichever of its points touches, the touching point is what counts.
-    """
-    turn = bodies.turn[w]
-    radius = bodies.radius[w]
-    contacts = scratch.contacts[thread]
-    for k in range(count):
-        contact = contacts[k]
-        a, b = contact.a, contact.b
-        contact.near_x, contact.near_y = contact.ax, contact.ay
-        contact.far_x, contact.far_y = contact.bx, contact.by
-        if contact.kind == BOX_FLAT:
-            c, s = turn[a, 0], turn[a, 1]
-            contact.near_x = c * contact.ax + s * contact.ay
-            contact.near_y = c * contact.ay - s * contact.ax
-        if b < physics.num_solid and radius[b] == 0.0:
-            c, s = turn[b, 0], turn[b, 1]
-            contact.far_x = c * contact.bx + s * contact.by
-            contact.far_y = c * contact.by - s * contact.bx
-
-
-@kernel
 def turn_pair(contact, dx, dy, reach, mass):
     """Re-anchors a pair of circles whose centres now differ by (dx, dy): new normal, gap and regain.
 
