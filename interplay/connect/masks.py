@@ -1,0 +1,77 @@
+"""Action masks between our form and gymnasium's.
+
+Ours: one row of bools per agent, the choices of all heads one after another. Gymnasium's ``sample(mask)`` takes
+int8: Discrete an (n,) array, MultiDiscrete a tuple with one array per head, MultiBinary an array in which 0 and 1
+are forced and 2 is free, Dict a dictionary with None for what is not masked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.core.spaces import action_choices
+
+
+def of_agent(space: spaces.Space[Any], mask: Mapping[str, Any], column: int, key: str = "action") -> Any:
+    """Gymnasium's mask of the agent in `column` of world 0, or None where everything is legal.
+
+    Args:
+        space: the agent's action space.
+        mask: as in `TimeStep.action_mask`, name -> (1, A, choices) bool.
+        column: the agent.
+        key: the mask's key of this (sub)space.
+    """
+    if isinstance(space, spaces.Dict):
+        return {name: of_agent(part, mask, column, name) for name, part in space.spaces.items()}
+    return to_gymnasium(space, mask[key][0, column]) if key in mask else None
+
+
+def to_gymnasium(space: spaces.Space[Any], row: np.ndarray) -> Any:
+    """One agent's row of bools as gymnasium's mask.
+
+    Example:
+        >>> to_gymnasium(spaces.MultiDiscrete([2, 3]), np.array([True, False, True, True, False]))
+        (array([1, 0], dtype=int8), array([1, 1, 0], dtype=int8))
+    """
+    row = row.astype(np.int8)
+    if isinstance(space, spaces.Discrete):
+        return row
+    if isinstance(space, spaces.MultiBinary):
+        off, on = row.reshape(-1, 2).T
+        return np.where(off & on, 2, on).astype(np.int8).reshape(space.shape)
+    return tuple(np.split(row, np.cumsum(action_choices(space))[:-1]))
+
+
+def from_gymnasium(space: spaces.Space[Any], mask: Any) -> np.ndarray:
+    """Gymnasium's mask as one agent's row of bools: the inverse of `to_gymnasium`.
+
+    Raises:
+        ValueError: if the mask does not fit the space.
+    """
+    if isinstance(space, spaces.MultiBinary):
+        flat = np.asarray(mask).reshape(-1)
+        return np.stack([flat != 1, flat != 0], axis=-1).reshape(-1)
+    parts = mask if isinstance(mask, tuple) else (mask,)
+    row = np.concatenate([np.asarray(part).reshape(-1) for part in parts]).astype(bool)
+    choices = sum(action_choices(space))
+    if row.shape != (choices,):
+        raise ValueError(f"an action mask of {space} has {choices} entries, this one has {row.size}")
+    return row
+
+
+def all_legal(space: spaces.Space[Any]) -> Any:
+    """The mask, in gymnasium's form, that allows everything."""
+    return to_gymnasium(space, np.ones(sum(action_choices(space)), bool))
+
+
+def space_of(space: spaces.Space[Any]) -> spaces.Space[Any]:
+    """The space of an action space's masks, for observations that hold them."""
+    if isinstance(space, spaces.Discrete):
+        return spaces.Box(0, 1, (int(space.n),), np.int8)
+    if isinstance(space, spaces.MultiBinary):
+        return spaces.Box(0, 2, space.shape, np.int8)
+    return spaces.Tuple([spaces.Box(0, 1, (count,), np.int8) for count in action_choices(space)])
