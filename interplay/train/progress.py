@@ -6,7 +6,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any, TextIO
+from typing import TextIO
 
 _WINDOW = 30.0  # seconds over which the rate is measured
 
@@ -67,7 +67,7 @@ class Progress:
         while len(self._recent) > 2 and now - self._recent[1][0] > _WINDOW:
             self._recent.popleft()
         if self._bar is not None:
-            self._bar.show(done, self._rate_words(), self._number_words())
+            self._bar.show(done, self._head(), self._number_words())
         elif now - self._said >= self.every:
             self._said = now
             self._print_line()
@@ -95,14 +95,14 @@ class Progress:
 
     def _print_line(self) -> None:
         self._shown_done = self.done
-        share = f"{100 * self.done // max(self.total, 1)} %"
-        head = f"{self.done:,} / {self.total:,} agent-steps ({share})"
-        parts = [head, self._rate_words(), self._number_words()]
+        parts = [self._head(), self._number_words()]
         print(", ".join(part for part in parts if part), file=self.stream, flush=True)
 
-    def _rate_words(self) -> str:
+    def _head(self) -> str:
+        share = f"{100 * self.done // max(self.total, 1)} %"
         left = self.seconds_left
-        return "" if left is None else f"{self.rate:,.0f}/s, {duration(left)} left"
+        rate = "" if left is None else f", {self.rate:,.0f}/s, {duration(left)} left"
+        return f"{self.done:,} / {self.total:,} agent-steps ({share}){rate}"
 
     def _number_words(self) -> str:
         return ", ".join(f"{name} {value:.4g}" for name, value in self._numbers.items())
@@ -111,24 +111,27 @@ class Progress:
 class _Bar:
     """The terminal's form, drawn by rich, which is loaded only here."""
 
+    WIDTH = 16
+
     def __init__(self, total: int, done: int, stream: TextIO) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TaskProgressColumn, TextColumn
+        from rich.progress import BarColumn, TextColumn
         from rich.progress import Progress as Rich
 
-        columns: list[Any] = [
-            BarColumn(bar_width=24),
-            TaskProgressColumn(),
-            MofNCompleteColumn(),
-            TextColumn("agent-steps  {task.fields[rate]}", markup=False),
+        columns = (
+            BarColumn(bar_width=self.WIDTH),
+            TextColumn("{task.fields[head]}", markup=False),
             TextColumn("{task.fields[numbers]}", style="dim", markup=False),
-        ]
+        )
         self.rich = Rich(*columns, console=Console(file=stream), refresh_per_second=4)
-        self.task = self.rich.add_task("", total=total, completed=done, rate="", numbers="")
+        self.task = self.rich.add_task("", total=total, completed=done, head="", numbers="")
         self.rich.start()
 
-    def show(self, done: int, rate: str, numbers: str) -> None:
-        self.rich.update(self.task, completed=done, rate=rate, numbers=numbers)
+    def show(self, done: int, head: str, numbers: str) -> None:
+        # Rich would shorten the longest column, which is the wrong one: the numbers make room instead.
+        room = max(self.rich.console.width - self.WIDTH - len(head) - 2, 1)
+        numbers = numbers if len(numbers) <= room else numbers[: room - 1] + "…"
+        self.rich.update(self.task, completed=done, head=head, numbers=numbers)
 
     def say(self, line: str) -> None:
         self.rich.console.print(line, markup=False, highlight=False)
