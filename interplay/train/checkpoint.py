@@ -9,7 +9,6 @@ checkpoints as they were. There is no pickle: reading a checkpoint runs nothing.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import re
@@ -22,12 +21,10 @@ from typing import Any
 import numpy as np
 import safetensors.numpy
 
-import interplay
 from interplay.core.errors import UserError
 from interplay.core.files import reached, remove_tree, sync_folder, told_plainly, write_file
+from interplay.train.manifest import damaged, make_manifest, read_files, read_manifest
 
-FORMAT = "interplay-checkpoint"
-FORMAT_VERSION = 1
 _DIGITS = 12  # of a folder's name, so that names sort like numbers
 _STAGING = ".staging-"
 _REMOVED = ".removed-"
@@ -116,15 +113,7 @@ class CheckpointWriter:
         """
         with self._guarded():
             write_file(self.staging / "record.json", _json(record), "record")
-            manifest: dict[str, Any] = {
-                "format": FORMAT,
-                "format_version": FORMAT_VERSION,
-                "interplay_version": interplay.__version__,
-                "world": {"id": world_id, "version": int(world_version)},
-                "agent_steps": self.agent_steps,
-                "files": {path.name: _fingerprint(path) for path in sorted(self.staging.iterdir())},
-            }
-            manifest["checksum"] = _checksum(manifest)
+            manifest = make_manifest(self.staging, self.agent_steps, world_id, world_version)
             write_file(self.staging / "manifest.json", _json(manifest), "manifest")
             sync_folder(self.staging)
             self._appear()
@@ -210,10 +199,10 @@ def read_checkpoint(path: Path | str) -> Checkpoint:
         UserError: if it is damaged (missing, cut or altered file) or foreign (another program's, a newer format).
     """
     path = Path(path)
-    manifest = _read_manifest(path)
-    contents = {name: _read_verified(path / name, entry) for name, entry in manifest["files"].items()}
+    manifest = read_manifest(path)
+    contents = read_files(path, manifest)
     arrays = {
-        name.removesuffix(".safetensors"): _writable(safetensors.numpy.load(data))
+        name.removesuffix(".safetensors"): _load_arrays(path / name, data)
         for name, data in contents.items()
         if name.endswith(".safetensors")
     }
@@ -290,56 +279,11 @@ def set_aside(path: Path) -> Path:
     return target
 
 
-def _read_manifest(path: Path) -> dict[str, Any]:
-    file = path / "manifest.json"
+def _load_arrays(file: Path, data: bytes) -> dict[str, np.ndarray]:
     try:
-        manifest = json.loads(file.read_bytes())
-    except FileNotFoundError:
-        raise UserError(f"{path} is no checkpoint: manifest.json is missing; choose another one") from None
-    except (OSError, ValueError) as error:
-        raise _damaged(file, f"it cannot be read ({error})") from None
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise UserError(f"{path} is no checkpoint of interplay; choose a folder below RUN/checkpoints")
-    version = manifest.get("format_version")
-    if version != FORMAT_VERSION:
-        by = manifest.get("interplay_version")
-        raise UserError(
-            f"{path} is in checkpoint format {version} of interplay {by}, this is {interplay.__version__} with format "
-            f"{FORMAT_VERSION}; install interplay {by}"
-        )
-    if manifest.pop("checksum", None) != _checksum(manifest):
-        raise _damaged(file, "its checksum does not match")
-    return manifest
-
-
-def _read_verified(file: Path, entry: Mapping[str, Any]) -> bytes:
-    try:
-        data = file.read_bytes()
-    except FileNotFoundError:
-        raise _damaged(file, "the file is missing") from None
-    except OSError as error:
-        raise _damaged(file, f"it cannot be read ({error.strerror})") from None
-    if len(data) != entry["size"]:
-        raise _damaged(file, f"it has {len(data)} bytes instead of {entry['size']}")
-    if hashlib.sha256(data).hexdigest() != entry["sha256"]:
-        raise _damaged(file, "its checksum does not match")
-    return data
-
-
-def _damaged(file: Path, reason: str) -> UserError:
-    return UserError(f"{file.parent} is damaged: {file.name}: {reason}; choose an earlier checkpoint")
-
-
-def _fingerprint(file: Path) -> dict[str, Any]:
-    data = file.read_bytes()
-    return {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-
-
-def _checksum(manifest: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()
-
-
-def _writable(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        arrays = safetensors.numpy.load(data)
+    except safetensors.SafetensorError as error:
+        raise damaged(file, str(error)) from None
     return {name: array if array.flags.writeable else array.copy() for name, array in arrays.items()}
 
 
