@@ -1,1 +1,1 @@
-"""The command line, one file per verb."""
+"""The command line: one file per verb; everything heavy is imported inside the verb that needs it."""

@@ -1,0 +1,77 @@
+# Everything works in .venv at the repository root and needs nothing but Python >= 3.11 and make.
+#
+#   make demo    install, train for a few minutes, show a learning curve and a video
+#   make test    install what the tests need, run them          (ARGS="-k name" goes to pytest)
+#   make check   ruff (format and lint), mypy, import-linter
+#   make bench   steps per second of the survival worlds on one core
+#   make docs    run every example in README.md and docs/
+#   make wheel   build dist/*.whl
+#   make clean   remove what these targets made, runs/ excepted
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+DEMO := runs/demo-$(shell date +%Y%m%d-%H%M%S)
+DEMO_WORLD := survival/1v1-heals-low
+DEMO_STEPS := 300000
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test check bench docs wheel clean
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+# -- environments: a stamp file per set of extras, renewed when the dependencies change -----------------------------
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"interplay needs Python 3.11 or later, {sys.executable} is {v.major}.{v.minor}; use make PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed-demo: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing interplay with what the demo needs (once) ..."
+	$(PIP) --editable '.[train,video,render,plot]'
+	@touch $@
+
+# torch by itself first: asked for by its number it can come from a CPU-only build where pip knows one.
+$(VENV)/.installed-all: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing interplay with everything the tests need (once) ..."
+	$(PIP) torch==2.13.0
+	$(PIP) --editable '.[all]'
+	@touch $@ $(VENV)/.installed-demo
+
+# -- verbs ----------------------------------------------------------------------------------------------------------
+
+demo: $(VENV)/.installed-demo
+	$(BIN)/interplay train $(DEMO_WORLD) --steps $(DEMO_STEPS) --out $(DEMO)
+	@echo; echo "== random play =="
+	$(BIN)/interplay evaluate random --world $(DEMO_WORLD) --episodes 256
+	@echo; echo "== after $(DEMO_STEPS) agent-steps =="
+	$(BIN)/interplay evaluate $(DEMO) --episodes 256
+	$(BIN)/interplay curves $(DEMO) --out $(DEMO)/curve.png
+	$(BIN)/interplay record $(DEMO) --out $(DEMO)/episode.mp4
+	@echo; echo "learning curve: $(DEMO)/curve.png"; echo "an episode:     $(DEMO)/episode.mp4"
+
+test: $(VENV)/.installed-all
+	$(BIN)/python -m pytest $(ARGS)
+
+check: $(VENV)/.installed-all
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.installed-demo
+	$(BIN)/interplay bench survival/1v1-heals-low survival/2v2-all-low --num-worlds 256
+
+docs: $(VENV)/.installed-all
+	$(BIN)/python -m pytest tests/test_docs.py
+
+wheel: $(VENV)/.installed-all
+	@rm -rf dist
+	$(BIN)/python -m build --wheel --outdir dist
+
+clean:
+	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,20 @@
+"""`interplay curves`: learning curves of one or more runs as a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+EXAMPLE = "interplay curves runs/first runs/second --out curves.png"
+
+
+def curves(
+    runs: Annotated[list[Path], typer.Argument(help="Run folders; runs of one world share a picture.")],
+    out: Annotated[Path, typer.Option(help="The picture to write, .png.")] = Path("curves.png"),
+) -> None:
+    """Draws what runs have learned, from their metrics.jsonl."""
+    from interplay.view.curves import plot_runs
+
+    typer.echo(plot_runs(runs, out))

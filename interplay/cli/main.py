@@ -1,0 +1,115 @@
+"""Puts the verbs together and turns every error into one line and an exit code.
+
+Exit codes: 0 done, 1 a check failed or something broke inside, 2 the user can mend it, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from interplay import __version__
+from interplay.cli import bench, check, curves, evaluate, record, resume, train, worlds
+from interplay.core.errors import UserError
+
+VERBS = (
+    (worlds.worlds, worlds.EXAMPLE),
+    (train.train, train.EXAMPLE),
+    (resume.resume, resume.EXAMPLE),
+    (evaluate.evaluate, evaluate.EXAMPLE),
+    (record.record, record.EXAMPLE),
+    (curves.curves, curves.EXAMPLE),
+    (check.check, check.EXAMPLE),
+    (bench.bench, bench.EXAMPLE),
+)
+
+DONE, BROKEN, MENDABLE, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 130, 141
+_TRACEBACK = "--traceback"
+# typer 0.29 carries its own copy of click, earlier ones import click's: the family is found from either.
+_ClickException: type[Exception] = typer.BadParameter.__mro__[2]
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"interplay {__version__}")
+        raise typer.Exit
+
+
+def build_app() -> typer.Typer:
+    """The typer application; plain help text, because rich costs more than the help itself."""
+    app = typer.Typer(name="interplay", rich_markup_mode=None, add_completion=False)
+
+    @app.callback(epilog="Example: interplay train survival/1v1-heals-low --steps 300000 --out runs/first")
+    def interplay(
+        version: Annotated[
+            bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        ] = False,
+        traceback: Annotated[
+            bool,
+            typer.Option(
+                _TRACEBACK, help="Show where an error came from (also: INTERPLAY_TRACEBACK=1).", is_eager=True
+            ),
+        ] = False,
+    ) -> None:
+        """Many worlds where agents compete, cooperate and talk: list, train, watch and measure them."""
+
+    for verb, example in VERBS:
+        summary = (verb.__doc__ or "").partition("\n")[0]
+        app.command(short_help=summary, epilog=f"Example:\n\n\b\n{example}")(verb)
+    return app
+
+
+def run(arguments: Sequence[str], traceback: bool = False) -> int:
+    """Runs one command line and returns its exit code.
+
+    Args:
+        arguments: without the program's name.
+        traceback: let errors through instead of printing one line.
+    """
+    try:
+        result = build_app()(args=list(arguments) or ["--help"], prog_name="interplay", standalone_mode=False)
+        sys.stdout.flush()
+        if result == INTERRUPTED:  # typer has caught the Ctrl-C
+            return _fail("interrupted", INTERRUPTED)
+        return int(result or DONE)
+    except (KeyboardInterrupt, typer.Abort):
+        return _fail("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        # The reader (head, less) has gone; nothing may be flushed to it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE_CLOSED
+    except Exception as error:
+        if traceback:
+            raise
+        return _fail(*explain(error))
+
+
+def explain(error: Exception) -> tuple[str, int]:
+    """One line for a person, and the exit code."""
+    if isinstance(error, _ClickException):
+        context = getattr(error, "ctx", None)
+        where = context.command_path if context is not None else "interplay"
+        message = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
+        return f"{message}{' See' if message.endswith('?') else '; see'} `{where} --help`", MENDABLE
+    if isinstance(error, UserError):
+        return str(error), MENDABLE
+    if isinstance(error, OSError) and error.strerror:
+        named = f"{error.filename}: " if error.filename else ""
+        return f"{named}{error.strerror}; free the place or choose another one", MENDABLE
+    return f"{type(error).__name__}: {error}; run again with {_TRACEBACK} to see where", BROKEN
+
+
+def _fail(message: str, code: int) -> int:
+    print("interplay: " + " ".join(message.split()), file=sys.stderr)
+    return code
+
+
+def main() -> None:
+    """Entry point of the `interplay` command."""
+    traceback = _TRACEBACK in sys.argv[1:] or os.environ.get("INTERPLAY_TRACEBACK", "") not in ("", "0")
+    arguments = [argument for argument in sys.argv[1:] if argument != _TRACEBACK]
+    sys.exit(run(arguments, traceback))

@@ -1,0 +1,59 @@
+"""From what a person types to somebody who plays: a run folder or a scripted policy's name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from interplay.core.errors import UserError
+from interplay.core.policy import Policy
+from interplay.core.world import World
+
+
+class Player(NamedTuple):
+    """A policy and the world that it plays."""
+
+    policy: Policy
+    world: str  # registry id
+    options: Mapping[str, Any]  # of the world
+
+    def make_world(self, num_worlds: int, seed: int) -> World:
+        """A batch of the player's world."""
+        from interplay.registry import make_world
+
+        return make_world(self.world, num_worlds=num_worlds, seed=seed, **self.options)
+
+
+def find_player(name: str, world: str = "", options: Mapping[str, Any] | None = None) -> Player:
+    """Finds a run's trained policy, or a scripted policy of a world.
+
+    Args:
+        name: a run folder, or a policy's name; a folder of that name goes first.
+        world: id; empty: the run's own world.
+        options: of the world, on top of the run's own (if it is the run's own world).
+
+    Raises:
+        UserError: for an unknown policy, world or run, or a policy without a world.
+    """
+    given = dict(options or {})
+    if Path(name).is_dir():
+        return _trained(Path(name), world, given)
+    if "/" in name and ":" not in name:
+        raise UserError(f"{name}: no such run folder; `interplay train WORLD --out {name}` makes one")
+    if not world:
+        raise UserError(f"policy {name!r} needs a world; add for example --world survival/1v1-heals-low")
+    from interplay.registry import make_policy
+
+    return Player(make_policy(world, name), world, given)
+
+
+def _trained(run: Path, world: str, options: dict[str, Any]) -> Player:
+    from interplay.core.settings import from_toml
+    from interplay.train.settings import TrainSettings
+    from interplay.train.trainer import load_policy
+
+    settings = from_toml(run / "settings.toml", TrainSettings)
+    if world in ("", settings.world.id):
+        options = {**settings.world.options, **options}
+    return Player(load_policy(run), world or settings.world.id, options)

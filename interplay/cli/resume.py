@@ -1,0 +1,21 @@
+"""`interplay resume`: go on with a run, bit for bit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+EXAMPLE = "interplay resume runs/first"
+
+
+def resume(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
+    workers: Annotated[int | None, typer.Option(help="Processes; they change no bit.", min=1)] = None,
+    steps: Annotated[int | None, typer.Option(help="A new total of agent-steps, to train on.", min=1)] = None,
+) -> None:
+    """Goes on from a run's newest sound checkpoint, as if it had never stopped."""
+    from interplay.train.trainer import resume as resume_training
+
+    typer.echo(f"run folder: {resume_training(run, workers=workers, steps=steps)}")

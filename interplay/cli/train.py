@@ -1,0 +1,87 @@
+"""`interplay train`: learn to play a world."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from interplay.core.errors import UserError
+
+EXAMPLE = (
+    "interplay train survival/1v1-heals-low --steps 300000 --out runs/first\n"
+    "interplay train survival/2v2-all-low ppo.learning_rate=1e-4 world.options.health_cap=100\n"
+    "interplay train settings.toml seed=3"
+)
+
+
+def train(
+    world: Annotated[
+        str, typer.Argument(metavar="WORLD|SETTINGS.toml", help="A world's id or a settings file.")
+    ],
+    overrides: Annotated[
+        list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Settings, e.g. ppo.clip=0.1.")
+    ] = None,
+    steps: Annotated[int | None, typer.Option(help="Agent-steps in total.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Names every random stream of the run.")] = None,
+    num_worlds: Annotated[int | None, typer.Option(help="Worlds stepped together.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes; they change no bit.  [default: cores]")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The run's folder.  [default: runs/WORLD-DATE-N]")] = None,
+) -> None:
+    """Trains agents with PPO and writes a run folder: settings, metrics, checkpoints.
+
+    Stop it with Ctrl-C and go on with `interplay resume`.
+    """
+    flags = {"steps": steps, "seed": seed, "num_worlds": num_worlds, "train.workers": workers}
+    settings = build_settings(
+        world, overrides or [], {key: value for key, value in flags.items() if value is not None}
+    )
+    _check_world(settings)
+    from interplay.train.trainer import train as run_training
+
+    typer.echo(f"run folder: {run_training(settings, out)}")
+
+
+def build_settings(world: str, overrides: list[str], flags: dict[str, Any]) -> Any:
+    """The run's settings: the file or the defaults, then KEY=VALUE, then options such as --steps.
+
+    Raises:
+        UserError: for an unknown world, key or value, in one line.
+    """
+    from interplay.core.settings import build, merge, parse_overrides, read_toml
+    from interplay.train.settings import TrainSettings
+
+    is_file = world.endswith(".toml")
+    values: dict[str, Any] = read_toml(world) if is_file else {"world": {"id": world}}
+    given = parse_overrides(overrides)
+    workers_given = "workers" in values.get("train", {}) or "workers" in given.get("train", {})
+    values = merge(values, given)
+    for key, value in flags.items():
+        group, _, name = key.rpartition(".")
+        values = merge(values, {group: {name: value}} if group else {name: value})
+    if not workers_given and "train.workers" not in flags:
+        shards = values.get("train", {}).get("shards", 4)
+        values = merge(values, {"train": {"workers": workers_for(shards)}})
+    return build(TrainSettings, values, world if is_file else "train")
+
+
+def workers_for(shards: Any) -> int:
+    """The most worker processes that this machine's cores and the shards allow, a power of two."""
+    import os
+
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    most = min(cores, shards) if isinstance(shards, int) and shards > 0 else 1
+    return 1 << (most.bit_length() - 1)
+
+
+def _check_world(settings: Any) -> None:
+    """Refuses an unknown world or option now, before a run folder exists."""
+    from interplay.registry import make_world
+
+    try:
+        make_world(settings.world.id, num_worlds=1, **settings.world.options).close()
+    except TypeError as error:
+        raise UserError(f"world.options: {error}; see the world's own settings") from error
