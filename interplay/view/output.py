@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Pictures and videos that are there whole or not at all."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from interplay.core.errors import UserError
+from interplay.core.files import sync_folder, told_plainly
 
 
 def check_output(path: str | Path, suffixes: Sequence[str]) -> Path:
@@ -19,12 +20,12 @@ def check_output(path: str | Path, suffixes: Sequence[str]) -> Path:
     target = Path(path)
     if target.suffix.lower() not in suffixes:
         raise UserError(
-            f"{target}: unknown kind of file {target.suffix!r}; end the name in {', '.join(suffixes)}"
+            f"{target}: unknown kind of file {target.suffix!r}; end the name in {' or '.join(suffixes)}"
         )
     if not target.parent.is_dir():
         raise UserError(f"{target}: there is no folder {target.parent}; make it first")
     if target.is_dir() or not os.access(target.parent, os.W_OK):
-        raise UserError(f"{target}: cannot be written; choose another name or mend the folder's permissions")
+        raise UserError(f"{target}: cannot be written; choose another name or folder")
     return target
 
 
@@ -37,13 +38,11 @@ def writing(path: str | Path, suffixes: Sequence[str]) -> Iterator[Path]:
     target = check_output(path, suffixes)
     temporary = target.with_name(f".{target.stem}.{os.getpid()}{target.suffix.lower()}")
     try:
-        yield temporary
-        with temporary.open("rb") as file:
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except OSError as error:
-        raise UserError(
-            f"{target}: could not be written ({error.strerror or error}); free some space or choose another folder"
-        ) from error
+        with told_plainly("writing", target):
+            yield temporary
+            with temporary.open("rb+") as file:
+                os.fsync(file.fileno())
+            os.replace(temporary, target)
+            sync_folder(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
