@@ -1,0 +1,138 @@
+"""Videos and animations through PyAV, frame by frame; needs the extra ``video`` (av)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.view.extras import load
+from interplay.view.palette import BAR_GOOD, BAR_LOW, BAR_MORE, POPULATIONS, rgb
+
+FRAMES_PER_SECOND = 30
+# Encoders by preference, with their options: H.264 plays everywhere; mpeg4 is in every build of FFmpeg.
+MP4_CODECS: dict[str, dict[str, str]] = {
+    "libx264": {"crf": "20", "preset": "veryfast"},
+    "libopenh264": {},
+    "mpeg4": {"qscale": "3"},
+}
+LOOK_AHEAD = 32  # frames that an animation looks at before it settles its 256 colours
+
+Picture = np.ndarray  # (height, width, 3) uint8
+
+
+def write_video(path: Path, pictures: Iterator[Picture], frames_per_second: int = FRAMES_PER_SECOND) -> int:
+    """Encodes pictures as they come; only a few are held in memory.
+
+    Args:
+        path: ``.mp4`` or ``.gif``.
+        pictures: of one size, at least one.
+        frames_per_second: of the playback.
+
+    Returns:
+        How many frames were written.
+
+    Raises:
+        UserError: if there is no picture, PyAV is not installed or lacks an encoder.
+    """
+    av = load("av", "video", "videos")
+    write = _write_gif if path.suffix.lower() == ".gif" else _write_mp4
+    with av.open(str(path), "w") as container:
+        count = write(av, container, pictures, frames_per_second)
+    if count == 0:
+        raise UserError(f"{path}: there is nothing to show; record at least one frame")
+    return count
+
+
+def _write_mp4(av: Any, container: Any, pictures: Iterator[Picture], rate: int) -> int:
+    name = next((name for name in MP4_CODECS if name in av.codecs_available), None)
+    if name is None:
+        raise UserError(
+            "this build of av has no H.264 or MPEG-4 encoder; write a .gif, or install av from PyPI"
+        )
+    stream, count = None, 0
+    for picture in pictures:
+        even = _even(picture)
+        if stream is None:
+            stream = container.add_stream(name, rate=rate, options=MP4_CODECS[name])
+            stream.height, stream.width = even.shape[:2]
+            stream.pix_fmt = "yuv420p"
+        container.mux(stream.encode(av.VideoFrame.from_ndarray(even, format="rgb24")))
+        count += 1
+    if stream is not None:
+        container.mux(stream.encode(None))
+    return count
+
+
+def _even(picture: Picture) -> Picture:
+    # yuv420p halves the colour planes: both sides must be even. The last row or column is drawn twice.
+    height, width = picture.shape[:2]
+    return np.pad(picture, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
+
+
+def _write_gif(av: Any, container: Any, pictures: Iterator[Picture], rate: int) -> int:
+    first = [picture for _, picture in zip(range(LOOK_AHEAD), pictures, strict=False)]
+    if not first:
+        return 0
+    colours = choose_colours(first)
+    table = nearest_colours(colours)
+    argb = np.full((256, 4), 255, np.uint8)
+    argb[: len(colours), 1:] = colours
+    stream = container.add_stream("gif", rate=rate)
+    stream.height, stream.width = first[0].shape[:2]
+    stream.pix_fmt = "pal8"
+    count = 0
+    for picture in _chain(first, pictures):
+        frame = av.VideoFrame.from_ndarray((table[cell_of(picture)], argb), format="pal8")
+        frame.pts, frame.time_base = count, Fraction(1, rate)
+        container.mux(stream.encode(frame))
+        count += 1
+    container.mux(stream.encode(None))
+    return count
+
+
+def _chain(first: list[Picture], rest: Iterator[Picture]) -> Iterator[Picture]:
+    while first:
+        yield first.pop(0)
+    yield from rest
+
+
+def cell_of(picture: Picture) -> np.ndarray:
+    """Each pixel's cell in a colour cube of 32 x 32 x 32, (height, width) uint16."""
+    red, green, blue = (picture[..., i].astype(np.uint16) >> 3 for i in range(3))
+    return red << 10 | green << 5 | blue
+
+
+def choose_colours(pictures: list[Picture]) -> np.ndarray:
+    """At most 256 colours for an animation: the most frequent ones, and those that may still come.
+
+    Returns:
+        (K, 3) uint8.
+    """
+    known = np.array([rgb(name) for name in (*POPULATIONS, BAR_GOOD, BAR_LOW, BAR_MORE)], np.uint8)
+    pixels = np.concatenate([picture.reshape(-1, 3) for picture in pictures])
+    cells = cell_of(pixels)
+    counts = np.bincount(cells, minlength=32768)
+    frequent = np.argsort(-counts, kind="stable")[: 256 - len(known)]
+    frequent = frequent[counts[frequent] > 0]
+    # A cell is shown by the mean of its pixels, so that large even areas keep their exact colour.
+    sums = np.stack([np.bincount(cells, pixels[:, i], 32768)[frequent] for i in range(3)], axis=1)
+    means = np.rint(sums / counts[frequent, None]).astype(np.uint8)
+    return np.concatenate([means, known])
+
+
+def nearest_colours(colours: np.ndarray) -> np.ndarray:
+    """For every cell of the colour cube the number of the nearest colour, (32768,) uint8."""
+    cells = np.arange(32768)
+    middle = np.stack([cells >> 10, cells >> 5 & 31, cells & 31], axis=1) * 8.0 + 4.0
+    own = colours.astype(float)
+    # |a - b|^2 without the part that is the same for every colour
+    distance = (own**2).sum(axis=1) - 2 * middle @ own.T
+    best = distance.argmin(axis=1)
+    # A cell that one of the colours lies in takes that colour, although the cell's middle may be nearer to another.
+    best[cell_of(colours)[::-1]] = np.arange(len(colours))[::-1]
+    return best.astype(np.uint8)
