@@ -1,0 +1,115 @@
+"""A reader finds the old file or the new one, whatever happened to the writer."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from interplay.core import files
+from interplay.core.errors import UserError
+
+
+@pytest.fixture
+def points():
+    """The write points reached, in order; the hook list is as before afterwards."""
+    seen: list[str] = []
+    files.hooks.append(seen.append)
+    yield seen
+    files.hooks.clear()
+
+
+def fail_at(point: str, error: BaseException) -> None:
+    def hook(name: str) -> None:
+        if name == point:
+            raise error
+
+    files.hooks.append(hook)
+
+
+POINTS = ["file: opened", "file: half written", "file: written", "file: renamed"]
+
+
+def test_points_are_reached_in_order(tmp_path: Path, points: list[str]) -> None:
+    files.replace_file(tmp_path / "a", b"new")
+    assert points == POINTS
+    assert (tmp_path / "a").read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_failed_replacement_leaves_old_or_new(tmp_path: Path, points: list[str], point: str) -> None:
+    target = tmp_path / "a"
+    target.write_bytes(b"old contents")
+    fail_at(point, OSError(errno.ENOSPC, "No space left on device"))
+    with pytest.raises(OSError, match="No space"):
+        files.replace_file(target, b"new contents")
+    assert target.read_bytes() == (b"new contents" if point == POINTS[-1] else b"old contents")
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "cure"),
+    [
+        (errno.ENOSPC, "the disk is full", "free some space"),
+        (errno.EDQUOT, "disk quota", "free some space"),
+        (errno.EACCES, "permission denied", "that you may write to"),
+        (errno.EIO, "input/output error", "check the path and the disk"),
+    ],
+)
+def test_system_errors_are_one_plain_line(code: int, reason: str, cure: str) -> None:
+    with pytest.raises(UserError) as caught, files.told_plainly("saving", Path("runs/a"), "b is intact"):
+        raise OSError(code, os.strerror(code))
+    text = str(caught.value)
+    assert "\n" not in text
+    for part in ("saving runs/a", reason, "b is intact", cure):
+        assert part in text
+
+
+def test_a_device_that_is_always_full(tmp_path: Path) -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("this system has no /dev/full")
+    with pytest.raises(UserError, match="the disk is full"), files.told_plainly("writing", full):
+        files.write_file(full, b"x")
+
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from interplay.core.files import FileLock
+lock = FileLock(Path(sys.argv[1]))
+print(lock.acquire(), flush=True)
+time.sleep(60)
+"""
+
+
+def test_lock_names_its_holder_and_is_freed_by_kill_9(tmp_path: Path) -> None:
+    path = tmp_path / ".lock"
+    command = [sys.executable, "-c", HOLDER, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
+        try:
+            assert holder.stdout is not None
+            assert holder.stdout.readline().strip() == "None"
+            assert files.FileLock(path).acquire() == holder.pid
+            with pytest.raises(UserError, match=f"process {holder.pid}"), files.FileLock(path):
+                pass
+        finally:
+            holder.kill()
+    with files.FileLock(path) as lock:
+        assert lock.held
+        assert path.read_text() == f"{os.getpid()}\n"
+    assert not lock.held
+
+
+def test_lock_is_exclusive_within_one_process(tmp_path: Path) -> None:
+    first, second = files.FileLock(tmp_path / "l"), files.FileLock(tmp_path / "l")
+    assert first.acquire() is None
+    assert second.acquire() == os.getpid()
+    first.release()
+    first.release()
+    assert second.acquire() is None
+    second.release()

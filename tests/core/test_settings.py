@@ -1,0 +1,195 @@
+"""Settings say no in one line that names key, value and cure, and survive the way through TOML."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Literal
+
+import pydantic
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from interplay.core.errors import UserError
+from interplay.core.settings import (
+    Settings,
+    build,
+    from_toml,
+    merge,
+    parse_overrides,
+    read_toml,
+    to_toml,
+)
+
+
+class Inner(Settings):
+    rate: float = pydantic.Field(0.5, gt=0, le=1, description="Share per step.")
+    limit: float | None = pydantic.Field(2.0, ge=0)
+    sizes: tuple[int, ...] = (1, 2)
+    shape: Literal["ring", "disc"] = "ring"
+
+
+class Outer(Settings):
+    name: str
+    count: int = pydantic.Field(3, ge=1)
+    fast: bool = False
+    options: dict[str, Any] = pydantic.Field({})
+    inner: Inner = Inner()
+
+
+def refusal(values: dict[str, Any]) -> str:
+    with pytest.raises(UserError) as caught:
+        build(Outer, values, "run.toml")
+    text = str(caught.value)
+    assert "\n" not in text
+    assert text.startswith("run.toml: ")
+    return text.removeprefix("run.toml: ")
+
+
+@pytest.mark.parametrize(
+    ("values", "line"),
+    [
+        ({}, "name is missing; give a text"),
+        ({"nam": "x", "name": "x"}, "unknown key nam; did you mean name?"),
+        ({"name": "x", "inner": {"ratee": 1}}, "unknown key inner.ratee; did you mean inner.rate?"),
+        ({"name": "x", "rate": 1}, "unknown key rate; did you mean inner.rate?"),
+        (
+            {"name": "x", "inner": {"zzz": 1}},
+            "unknown key inner.zzz; the keys there are rate, limit, sizes, shape",
+        ),
+        ({"name": 3}, "name = 3 is not allowed; give a text"),
+        ({"name": "x", "count": 0}, "count = 0 is not allowed; give a whole number at least 1"),
+        ({"name": "x", "count": 1.0}, "count = 1.0 is not allowed; give a whole number at least 1"),
+        ({"name": "x", "count": True}, "count = true is not allowed; give a whole number at least 1"),
+        ({"name": "x", "fast": 1}, "fast = 1 is not allowed; give true or false"),
+        ({"name": "x", "fast": "True"}, 'fast = "True" is not allowed; give true or false'),
+        (
+            {"name": "x", "inner": {"rate": 0}},
+            "inner.rate = 0 is not allowed; give a number above 0, at most 1",
+        ),
+        (
+            {"name": "x", "inner": {"rate": float("nan")}},
+            "inner.rate = nan is not allowed; give a number above 0, at most 1",
+        ),
+        (
+            {"name": "x", "inner": {"limit": "of"}},
+            'inner.limit = "of" is not allowed; give a number at least 0 or "off"',
+        ),
+        (
+            {"name": "x", "inner": {"rate": "off"}},
+            'inner.rate = "off" is not allowed; give a number above 0, at most 1',
+        ),
+        (
+            {"name": "x", "inner": {"shape": "cube"}},
+            'inner.shape = "cube" is not allowed; give one of ring, disc',
+        ),
+        (
+            {"name": "x", "inner": {"sizes": 3}},
+            "inner.sizes = 3 is not allowed; give a list of whole numbers",
+        ),
+        (
+            {"name": "x", "inner": {"sizes": [1, "b"]}},
+            'inner.sizes.1 = "b" is not allowed; give a list of whole numbers',
+        ),
+        ({"name": "x", "inner": 3}, "inner = 3 is not allowed; give a group of keys"),
+        (
+            {"name": "x", "count": 0, "fast": 1},
+            "count = 0 is not allowed; give a whole number at least 1 (1 more after this one)",
+        ),
+    ],
+)
+def test_refusals(values: dict[str, Any], line: str) -> None:
+    assert refusal(values) == line
+
+
+def test_whole_numbers_lists_and_off_are_taken() -> None:
+    settings = build(Outer, {"name": "x", "inner": {"rate": 1, "limit": "off", "sizes": [4]}}, "test")
+    assert settings.inner == Inner(rate=1.0, limit=None, sizes=(4,))
+    assert isinstance(settings.inner.rate, float)
+
+
+def test_settings_never_change() -> None:
+    settings = Outer(name="x")
+    with pytest.raises(pydantic.ValidationError):
+        settings.count = 4  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "nested"),
+    [
+        (["a=1"], {"a": 1}),
+        (["a.b=1e-3", "a.c=true"], {"a": {"b": 1e-3, "c": True}}),
+        (["a=survival/1v1-heals-low"], {"a": "survival/1v1-heals-low"}),
+        (["a=my.package:Net"], {"a": "my.package:Net"}),
+        (['a="3"'], {"a": "3"}),
+        (["a=[1, 2.5]", 'b={ c = "d" }'], {"a": [1, 2.5], "b": {"c": "d"}}),
+        (["a=b=c"], {"a": "b=c"}),
+        (["a=1", "a=2"], {"a": 2}),
+        (["a=2024-01-01"], {"a": "2024-01-01"}),
+        (["a=1\nb=2"], {"a": "1\nb=2"}),
+        ([" a.b = off "], {"a": {"b": "off"}}),
+    ],
+)
+def test_overrides(pairs: list[str], nested: dict[str, Any]) -> None:
+    assert parse_overrides(pairs) == nested
+
+
+@pytest.mark.parametrize("pairs", [["a"], ["=1"], ["a="], ["a..b=1"], ["a=1", "a.b=2"], ["a.b=2", "a=1"]])
+def test_wrong_overrides_are_named(pairs: list[str]) -> None:
+    with pytest.raises(UserError, match="override '") as caught:
+        parse_overrides(pairs)
+    assert repr(pairs[-1]) in str(caught.value)
+
+
+def test_merge_keeps_both_sides_and_changes_neither() -> None:
+    base, over = {"a": {"b": 1, "c": 2}, "d": 3}, {"a": {"c": 5}, "d": {"e": 6}}
+    assert merge(base, over) == {"a": {"b": 1, "c": 5}, "d": {"e": 6}}
+    assert (base, over) == ({"a": {"b": 1, "c": 2}, "d": 3}, {"a": {"c": 5}, "d": {"e": 6}})
+
+
+def test_toml_explains_each_value() -> None:
+    text = to_toml(Outer(name="x"))
+    assert "rate = 0.5  # Share per step.\n" in text
+    assert "[inner]\n" in text
+
+
+texts = st.text(st.characters(exclude_categories=["Cs"]))
+scalars = st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | texts
+trees = st.recursive(scalars, lambda inside: st.lists(inside) | st.dictionaries(texts, inside), max_leaves=8)
+
+
+@given(
+    name=texts,
+    options=st.dictionaries(texts, trees),
+    limit=st.none() | st.floats(0, 1e300),
+    sizes=st.lists(st.integers()),
+)
+def test_toml_round_trip(tmp_path_factory: pytest.TempPathFactory, name, options, limit, sizes) -> None:
+    settings = Outer(name=name, options=options, inner=Inner(limit=limit, sizes=tuple(sizes)))
+    path = tmp_path_factory.getbasetemp() / "round.toml"
+    path.write_bytes(to_toml(settings).encode())
+    assert from_toml(path, Outer) == settings
+
+
+def test_what_toml_lacks_is_refused() -> None:
+    with pytest.raises(UserError, match="of type bytes cannot be kept"):
+        to_toml(Outer(name="x", options={"a": b"raw"}))
+
+
+def test_unreadable_files_are_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "run.toml"
+    with pytest.raises(UserError, match=r"run\.toml: no such file"):
+        read_toml(path)
+    path.write_text("a = = 3")
+    with pytest.raises(UserError, match=r"is not TOML: .*line 1"):
+        read_toml(path)
+    path.write_bytes(b"a = '\xff'")
+    with pytest.raises(UserError, match="is not TOML"):
+        read_toml(path)
+
+
+def test_settings_load_nothing_heavy() -> None:
+    code = "import interplay.core.settings, sys; print([m for m in ('numba', 'jax', 'rich') if m in sys.modules])"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"

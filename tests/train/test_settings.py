@@ -1,0 +1,75 @@
+"""The training settings: ranges, and the rules that join two of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from interplay.core.errors import UserError
+from interplay.core.settings import build, from_toml, merge, parse_overrides, to_toml
+from interplay.train.settings import TrainSettings
+
+BASE = {"world": {"id": "survival/1v1-heals-low"}}
+
+
+def settings(*overrides: str) -> TrainSettings:
+    return build(TrainSettings, merge(BASE, parse_overrides(overrides)), "settings")
+
+
+@pytest.mark.parametrize(
+    ("override", "part"),
+    [
+        ("ppo.learning_rat=1", "unknown key ppo.learning_rat; did you mean ppo.learning_rate?"),
+        ("clip=0.1", "unknown key clip; did you mean ppo.clip?"),
+        ("ppo.clip=1", "ppo.clip = 1 is not allowed; give a number above 0, below 1"),
+        ("ppo.target_kl=0", 'ppo.target_kl = 0 is not allowed; give a number above 0 or "off"'),
+        ("train.workers=3", "3 workers cannot share 4 shards evenly; use 1, 2 or 4."),
+        ("train.workers=8", "8 workers cannot share 4 shards evenly; use 1, 2 or 4."),
+        ("train.shards=6", "shards = 6 is not a power of two; use for example 4 or 8"),
+        (
+            "num_worlds=62",
+            "num_worlds = 62 cannot be split over train.shards = 4 evenly; use a multiple of 4",
+        ),
+        ("network.kind=atention", '"atention" is no network; give attention, mlp or your own'),
+        ("network.heads=5", "width = 32 cannot be shared by heads = 5"),
+        ("network.hidden=[64, 0]", "[64, 0] has a layer without units"),
+        ("network.activation=gelu", 'network.activation = "gelu" is not allowed; give one of tanh, relu'),
+        ("seed=-1", "seed = -1 is not allowed; give a whole number at least 0"),
+        ("steps=0", "steps = 0 is not allowed; give a whole number at least 1"),
+    ],
+)
+def test_refusals(override: str, part: str) -> None:
+    with pytest.raises(UserError) as caught:
+        settings(override)
+    assert part in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_two_workers_one_shard_says_one() -> None:
+    with pytest.raises(UserError, match="2 workers cannot share 1 shard evenly; use 1"):
+        settings("train.shards=1", "train.workers=2")
+
+
+def test_heads_matter_only_to_attention() -> None:
+    assert settings("network.kind=mlp", "network.heads=5").network.heads == 5
+    assert settings("network.kind=my_nets.wide:Wide").network.kind == "my_nets.wide:Wide"
+
+
+def test_preset_of_the_paper() -> None:
+    ppo = settings().ppo
+    assert (ppo.minibatch, ppo.clip, ppo.gamma, ppo.lam, ppo.target_kl) == (512, 0.2, 0.99, 0.95, 0.01)
+    assert (ppo.epochs, ppo.learning_rate, ppo.entropy) == (400, 3e-4, 0.0)
+    assert (ppo.value_coefficient, ppo.max_grad_norm) == (0.5, 0.5)
+
+
+def test_a_run_reads_back_what_it_wrote(tmp_path: Path) -> None:
+    asked = settings(
+        "ppo.target_kl=off",
+        "network.hidden=[8]",
+        "seed=7",
+        'world.options={ room = 10, boxes = [1, 2.5], "odd key" = "a # b" }',
+    )
+    path = tmp_path / "settings.toml"
+    path.write_text(to_toml(asked))
+    assert from_toml(path, TrainSettings) == asked
