@@ -15,8 +15,8 @@ from interplay.core.world import TimeStep, World
 class Policy(ABC):
     """Chooses actions from time steps.
 
-    `start` is called once, before play, with the world that will be played; `act` before every step. A policy
-    that remembers things forgets a world's past when ``timestep.over`` was true for it.
+    `start` is called once, before play, with the world that will be played; `act` before every step; `forget`
+    when worlds were restarted.
     """
 
     name: str = "policy"
@@ -25,6 +25,9 @@ class Policy(ABC):
         """Prepares for playing `world`; `seed` names the policy's own random stream."""
         self.world = world
         self.rng = seeding.generator(seed, 0x9001)
+
+    def forget(self, which: np.ndarray) -> None:  # noqa: B027 - most policies remember nothing
+        """The worlds in the (W,) bool mask `which` were restarted: what was remembered of them is past."""
 
     @abstractmethod
     def act(self, timestep: TimeStep) -> Any:

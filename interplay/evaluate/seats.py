@@ -1,0 +1,96 @@
+"""One policy per seat: matches between policies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from interplay.core import seeding
+from interplay.core.errors import UserError
+from interplay.core.policy import Policy
+from interplay.core.world import TimeStep, World
+
+
+class Seats(Policy):
+    """Lets a policy of its own act in each slot.
+
+    Args:
+        seats: slot number or agent name -> policy; a policy may sit in several slots.
+        default: who acts in the slots that are not named.
+
+    Example:
+        >>> from interplay.core.policy import RandomPolicy
+        >>> Seats({0: RandomPolicy()}, default=RandomPolicy()).name
+        'random, random elsewhere'
+    """
+
+    def __init__(self, seats: Mapping[int | str, Policy], default: Policy | None = None) -> None:
+        self._seats = dict(seats)
+        self._default = default
+        names = [f"{policy.name} as {slot}" for slot, policy in self._seats.items()]
+        if default is not None:
+            names = [policy.name for policy in self._seats.values()] + [f"{default.name} elsewhere"]
+        self.name = ", ".join(names)
+
+    def start(self, world: World, seed: int = 0) -> None:
+        """Seats everybody; each policy gets a stream of its own.
+
+        Raises:
+            UserError: if a seat does not exist or stays empty.
+        """
+        super().start(world, seed)
+        sitting = [self._default] * len(world.agents)
+        for name, policy in self._seats.items():
+            sitting[self._slot(name)] = policy
+        players: list[Policy] = []
+        self._player = np.zeros(len(world.agents), np.int64)
+        for slot, sitter in enumerate(sitting):
+            if sitter is None:
+                raise UserError(
+                    f"{world.id}: nobody sits in slot {slot} ({world.agents[slot]}); pass a default"
+                )
+            if not any(sitter is other for other in players):
+                players.append(sitter)
+            self._player[slot] = next(i for i, other in enumerate(players) if other is sitter)
+        self._players = players
+        for policy, own in zip(players, seeding.world_seeds(seed, len(players)), strict=True):
+            policy.start(world, int(own))
+
+    def forget(self, which: np.ndarray) -> None:
+        for policy in self._players:
+            policy.forget(which)
+
+    def act(self, timestep: TimeStep) -> Any:
+        actions = [self.world.by_kind(policy.act(timestep)) for policy in self._players]
+        chosen = {
+            kind.name: _choose([a[kind.name] for a in actions], self._player[list(kind.slots)])
+            for kind in self.world.kinds
+        }
+        return chosen if len(self.world.kinds) > 1 else chosen[self.world.kinds[0].name]
+
+    def _slot(self, name: int | str) -> int:
+        agents = self.world.agents
+        if name in agents:
+            return agents.index(str(name))
+        if isinstance(name, int) and 0 <= name < len(agents):
+            return name
+        raise UserError(
+            f"{self.world.id}: no seat {name!r}; seats are 0..{len(agents) - 1} or {', '.join(agents)}"
+        )
+
+
+def _choose(actions: list[Any], player: np.ndarray) -> Any:
+    """Column a of player[a]'s actions, leaf by leaf.
+
+    Args:
+        actions: one (W, A, ...) array, or mapping of such, per player.
+        player: (A,) index into `actions`.
+    """
+    if isinstance(actions[0], Mapping):
+        return {key: _choose([a[key] for a in actions], player) for key in actions[0]}
+    chosen = np.array(actions[0])
+    for index, action in enumerate(actions[1:], 1):
+        chosen[:, player == index] = np.asarray(action)[:, player == index]
+    return chosen

@@ -1,0 +1,74 @@
+"""Means with their errors, and differences in units of them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Estimate(NamedTuple):
+    """A mean over episodes.
+
+    Attributes:
+        mean: of n values.
+        standard_error: of the mean, s / sqrt(n) with s over n - 1; None for a single value.
+        n: number of episodes.
+    """
+
+    mean: float
+    standard_error: float | None
+    n: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.mean:.4g}"
+            if self.standard_error is None
+            else f"{self.mean:.4g} ± {self.standard_error:.2g}"
+        )
+
+
+class Difference(NamedTuple):
+    """Two means against each other.
+
+    Attributes:
+        a, b: the means.
+        difference: a - b.
+        error: combined standard error, sqrt(error_a^2 + error_b^2); None if either is unknown.
+        sigmas: difference in units of `error`; None where that has no meaning.
+    """
+
+    a: Estimate
+    b: Estimate
+    difference: float
+    error: float | None
+    sigmas: float | None
+
+
+def estimate(values: Any) -> Estimate:
+    """Mean and standard error of independent values.
+
+    Example:
+        >>> estimate([1.0, 2.0, 3.0, 4.0])
+        Estimate(mean=2.5, standard_error=0.6454972243679028, n=4)
+    """
+    array = np.asarray(values, np.float64)
+    error = float(array.std(ddof=1) / math.sqrt(len(array))) if len(array) > 1 else None
+    return Estimate(float(array.mean()), error, len(array))
+
+
+def difference(a: Estimate, b: Estimate) -> Difference:
+    """a against b, independent samples.
+
+    Example:
+        >>> difference(Estimate(10.0, 0.3, 100), Estimate(9.0, 0.4, 50))[2:]
+        (1.0, 0.5, 2.0)
+    """
+    gap = a.mean - b.mean
+    if a.standard_error is None or b.standard_error is None:
+        return Difference(a, b, gap, None, None)
+    error = math.hypot(a.standard_error, b.standard_error)
+    if error > 0:
+        return Difference(a, b, gap, error, gap / error)
+    return Difference(a, b, gap, error, 0.0 if gap == 0 else None)

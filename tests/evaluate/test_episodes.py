@@ -1,0 +1,134 @@
+"""`play`: every episode that was named is played to its end, whatever the batch looks like."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from interplay.core import seeding
+from interplay.core.errors import UserError
+from interplay.core.policy import Policy, RandomPolicy
+from interplay.evaluate import compare, play
+from tests.connect.toys import LIMIT, Hunt, Line
+
+
+class Walker(Policy):
+    """Walks by what it sees, so that its play depends on the world alone."""
+
+    name = "walker"
+
+    def act(self, timestep):
+        place = timestep.observation["self"][..., 0].astype(np.int64)
+        return np.stack([place % 3, (place // 3) % 2], axis=-1)
+
+
+class Counter(Policy):
+    """Remembers how often it acted in each world's episode, and checks it against the world's own clock."""
+
+    def start(self, world, seed=0):
+        super().start(world, seed)
+        self.count = np.zeros(world.num_worlds, np.int64)
+
+    def forget(self, which):
+        self.count[which] = 0
+
+    def act(self, timestep):
+        going = ~timestep.over
+        assert np.array_equal(self.count[going], self.world.metrics["steps"][going])
+        self.count[going] += 1
+        return np.ones((*timestep.acting.shape, 2), np.int64)
+
+
+@pytest.mark.parametrize("num_worlds", [1, 3, 7, 50])
+def test_the_table_does_not_depend_on_the_batch(num_worlds):
+    expected = play(Line(5), Walker(), episodes=23, seed=4)
+    table = play(Line(num_worlds), Walker(), episodes=23, seed=4)
+    assert table.columns.keys() == expected.columns.keys()
+    for name in expected.columns:
+        assert np.array_equal(table[name], expected[name]), name
+
+
+def test_short_episodes_are_not_favoured():
+    """Episodes played one by one from the same seeds have the same lengths."""
+    table = play(Line(8), Walker(), episodes=30, seed=1)
+    world, policy = Line(1), Walker()
+    policy.start(world)
+    lengths = []
+    for seed in seeding.world_seeds(1, 30):
+        timestep = world.reset(seeds=np.array([seed]))
+        while not timestep.over[0]:
+            timestep = world.step(policy.act(timestep))
+        lengths.append(int(world.metrics["steps"][0]))
+    assert table["steps"].tolist() == lengths
+    assert len(set(lengths)) > 3
+
+
+def test_returns_and_metrics_are_the_worlds_own():
+    table = play(Line(4), RandomPolicy(), episodes=20)
+    assert table["return"].shape == table["moves"].shape == (20, 3)
+    assert table["return"].dtype == np.float64
+    assert not table["cut"].any()
+    # Every step earns 1 while alive and -1 afterwards, so that a return is odd exactly where the length is.
+    assert np.array_equal(table["return"] % 2, np.broadcast_to(table["steps"][:, None] % 2, (20, 3)))
+    assert (np.abs(table["return"]) <= table["steps"][:, None]).all()
+    assert len(np.unique(table["seed"])) == 20
+
+
+def test_max_steps_cuts_and_says_so():
+    table = play(Line(4, masked=True), RandomPolicy(), episodes=10, max_steps=7)
+    assert set(table["steps"].tolist()) == {7}
+    assert table["cut"].all()
+    whole = play(Line(4, masked=True), RandomPolicy(), episodes=10, max_steps=LIMIT)
+    assert whole["steps"].max() == LIMIT
+    assert not whole["cut"].any(), "an episode that ends by itself in that step was not cut"
+
+
+def test_policies_forget_restarted_worlds():
+    play(Line(3), Counter(), episodes=12)
+
+
+def test_on_step_sees_which_episode_each_world_plays():
+    seen = []
+    play(Line(3), Walker(), episodes=5, on_step=lambda world, episode: seen.append(episode.copy()))
+    assert seen[0].tolist() == [0, 1, 2]
+    assert set(np.concatenate(seen).tolist()) == {-1, 0, 1, 2, 3, 4}
+
+
+def test_several_kinds_play():
+    assert play(Hunt(3), RandomPolicy(), episodes=4)["steps"].tolist() == [10] * 4
+
+
+def test_a_persistent_world_needs_an_end():
+    world = Line(2)
+    world.persistent = True
+    with pytest.raises(UserError, match="pass max_steps"):
+        play(world, Walker(), episodes=2)
+
+
+@pytest.mark.parametrize(("name", "value"), [("episodes", 0), ("max_steps", 0)])
+def test_nothing_to_play_is_refused(name, value):
+    with pytest.raises(UserError, match=f"{name} = 0"):
+        play(Line(2), Walker(), **{"episodes": 3, name: value})
+
+
+def test_a_table_is_json_and_sums_up():
+    table = play(Line(4), Walker(), episodes=16, seed=2)
+    told = json.loads(json.dumps(table.to_dict()))
+    assert told["columns"]["steps"] == table["steps"].tolist()
+    summary = table.summary()
+    assert summary["steps"].mean == pytest.approx(table["steps"].mean())
+    assert summary["return[agent_1]"].n == 16
+    assert summary["return"].mean == pytest.approx(table["return"].mean())
+    assert "seed" not in summary
+    with pytest.raises(UserError, match="no column 'kills'"):
+        table["kills"]
+
+
+def test_compare_finds_a_difference_that_is_there_and_none_that_is_not():
+    random = play(Line(8), RandomPolicy(), episodes=200, seed=1)
+    again = play(Line(8), RandomPolicy(), episodes=200, seed=2)
+    still = play(Line(8, masked=True), RandomPolicy(), episodes=200, seed=1)
+    assert abs(compare(random, again)["steps"].sigmas) < 4
+    assert compare(still, random)["steps"].sigmas > 8
