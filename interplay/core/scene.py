@@ -326,7 +326,16 @@ class Canvas:
         self._add(build)
 
     def scene(self) -> Scene:
-        """What was drawn so far."""
+        """What was drawn so far.
+
+        Raises:
+            UserError: if something has a place but nobody said which part of the world to show.
+        """
+        placed = [layer.name for layer in self._layers.values() if layer.kind != "table"]
+        if placed and self.bounds is None:
+            raise UserError(
+                f'canvas: layer "{placed[0]}" has places but the scene no bounds; call canvas.show(x0, y0, x1, y1) in draw'
+            )
         return Scene(self.bounds, self.up, tuple(self._layers.values()))
 
     def _finish(

@@ -1,15 +1,170 @@
-"""State -> drawing primitives."""
+"""State -> drawing primitives (specification section 14, Views): what the paper's figures 1 to 3 show.
+
+The room with the safe zone now and next, boxes and items, agents with their cone of sight, melee, health and
+number, what they carry, and a line of counts. The layer ``agents`` has one row per slot.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from interplay.core.scene import Canvas
+import numpy as np
+
+from interplay.worlds.survival.rules.fight import ATTACK
+
+if TYPE_CHECKING:
+    from interplay.core.scene import Canvas
+    from interplay.worlds.survival.state import Rules, SurvivalState
+
+MARGIN = 0.02  # of the room, shown around it
+OUTSIDE, INSIDE, RIM = "#e3d5d0", "#f8f6f1", "#1864ab"  # unsafe floor, safe floor, edges of the zones
+HEAL, CRATE, BOX_ITEM, OTHER = "#2b8a3e", "#b08968", "#7f4f24", "#5f3dc4"
+IDLE, STRIKING = "#343a40", "#c92a2a"  # the melee segment
+CARRIED_RADIUS, CARRIED_APART, CARRIED_BELOW = 0.14, 0.36, 0.85  # m, items held, drawn below their owner
 
 
 def draw(canvas: Canvas, world: Any, w: int) -> None:
-    """Draws one room."""
-    bodies, agents = world.state.bodies, world.settings.agents
+    """Draws world `w` of a batch of survival worlds.
+
+    Args:
+        canvas: of `interplay.core.scene`.
+        world: with the batch's `state` (SurvivalState) and `rules` (Rules).
+        w: which world.
+    """
+    state, rules = world.state, world.rules
+    edge = rules.room * (0.5 + MARGIN)
+    canvas.show(-edge, -edge, edge, edge, up="north")
+    draw_room(canvas, rules)
+    draw_zone(canvas, state, rules, w)
+    draw_boxes(canvas, state, rules, w)
+    draw_items(canvas, state, rules, w)
+    draw_agents(canvas, state, rules, w)
+    draw_inventories(canvas, state, rules, w)
+    draw_counts(canvas, state, rules, w)
+
+
+def sides(rules: Rules) -> np.ndarray:
+    """The team of each agent, or its own number without teams: (A,) uint8."""
+    numbers = np.arange(rules.agents)
+    return ((2 * numbers) // rules.agents if rules.teams else numbers).astype(np.uint8)
+
+
+def zone_phase(state: SurvivalState, rules: Rules, w: int) -> tuple[int, bool]:
+    """The zone's phase, from 0, and whether it is on its way to the next one."""
+    last = len(rules.zone_radii) - 1
+    phase = min(int(state.steps[w]) // (2 * rules.zone_cooldown), last)
+    tick = int(state.steps[w]) - 2 * rules.zone_cooldown * phase
+    return phase, phase < last and tick > rules.zone_cooldown
+
+
+def draw_room(canvas: Canvas, rules: Rules) -> None:
+    """The floor, as unsafe as it is without a zone, and the walls."""
+    wall = rules.physics.wall
+    canvas.boxes("room", [0.0], [0.0], wall, wall, colour=OUTSIDE, width=rules.room / 200)
+
+
+def draw_zone(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
+    """The safe floor, its rim, and the rim of the next phase in dashes."""
+    x, y, radius = state.zone[w][:, None]
+    canvas.circles("zone", x, y, radius, colour=INSIDE, outline=False, absent=radius <= 0)
+    canvas.circles("zone rim", x, y, radius, colour=RIM, fill=False, width=0.1, absent=radius <= 0)
+    phase, _ = zone_phase(state, rules, w)
+    following = min(phase + 1, len(rules.zone_radii) - 1)
+    next_x, next_y = state.zone_centres[w, following][:, None]
     canvas.circles(
-        "agents", bodies.position[w, :agents, 0], bodies.position[w, :agents, 1], radius=world.settings.agent_radius
+        "next zone",
+        next_x,
+        next_y,
+        np.maximum(rules.zone_radii[[following]], 0.1),  # so that the endgame's point can be seen coming
+        colour=RIM,
+        fill=False,
+        dashed=True,
+        opacity=0.7,
+        width=0.07,
+        absent=np.array([following == phase]),
     )
+
+
+def draw_boxes(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
+    """Standing boxes; those that belong to a side carry a rim in its colour."""
+    if not rules.boxes:
+        return
+    rows = slice(rules.first_box, rules.first_box + rules.boxes)
+    x, y = state.bodies.position[w, rows].T
+    half_x, half_y = state.bodies.half[w, rows].T
+    angle, absent, owner = state.bodies.angle[w, rows], ~state.bodies.present[w, rows], state.owner[w, rows]
+    canvas.boxes("boxes", x, y, half_x, half_y, angle, CRATE, absent=absent, glyph="crate")
+    badge = np.maximum(owner, 0).astype(np.uint8)
+    unowned = absent | (owner < 0)
+    canvas.boxes("owners", x, y, half_x, half_y, angle, badge, absent=unowned, fill=False, width=0.16)
+
+
+def draw_items(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
+    """Heals, box items and items of a user's own groups that lie in the room."""
+    for name, first, end, colour, glyph in (
+        ("heals", rules.first_heal, rules.first_heal + rules.heals, HEAL, "plus"),
+        ("box items", rules.first_box_item, rules.first_box_item + rules.boxes, BOX_ITEM, "square"),
+        ("other items", rules.first_other, rules.num_bodies, OTHER, "triangle"),
+    ):
+        if end > first:
+            x, y = state.bodies.position[w, first:end].T
+            radius, absent = state.bodies.radius[w, first:end], ~state.bodies.present[w, first:end]
+            canvas.circles(name, x, y, radius, colour=colour, glyph=glyph, absent=absent)
+
+
+def draw_agents(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
+    """The melee below, then the agents; the dead stay as a faint mark where they fell."""
+    rows, reach = slice(0, rules.agents), rules.melee_range
+    x, y = state.bodies.position[w, rows].T
+    cosine, sine = state.bodies.turn[w, rows].T
+    dead = ~state.bodies.present[w, rows]
+    strikes = state.action[w, :, ATTACK] == 1
+    for name, colour, width, absent in (
+        ("melee", IDLE, 0.06, dead | strikes),
+        ("strikes", STRIKING, 0.14, dead | ~strikes),
+    ):
+        canvas.segments(name, x, y, x + reach * cosine, y + reach * sine, colour, width=width, absent=absent)
+    canvas.circles(
+        "agents",
+        x,
+        y,
+        state.bodies.radius[w, rows],
+        state.bodies.angle[w, rows],
+        sides(rules),
+        dimmed=dead,
+        jump=np.full(rules.agents, state.steps[w] == 0),
+        glyph="team",
+        bars={"health": (state.health[w, rows], rules.full_health[rows])},
+        # The quadrilateral of specification section 5 is a cone whose arc has two chords.
+        sight=(rules.view_depth, 2 * float(np.arctan2(rules.view_sine, rules.view_cosine)), 2),
+        labels=[str(number) for number in range(rules.agents)],
+    )
+
+
+def draw_inventories(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
+    """What each living agent carries, in slot order: (A * slots) rows below the agents."""
+    slots = state.inventory.shape[2]
+    slot = np.tile(np.arange(slots), rules.agents)
+    item, held = state.inventory[w].reshape(-1), np.repeat(state.held[w], slots)
+    dead = np.repeat(~state.bodies.present[w, : rules.agents], slots)
+    x, y = np.repeat(state.bodies.position[w, : rules.agents], slots, axis=0).T
+    kind = (item >= rules.first_box_item).astype(int) + (item >= rules.first_other)
+    canvas.circles(
+        "carried",
+        x + (slot - (held - 1) / 2) * CARRIED_APART,
+        y - CARRIED_BELOW,
+        radius=CARRIED_RADIUS,
+        colour=np.array([list(bytes.fromhex(name[1:])) for name in (HEAL, BOX_ITEM, OTHER)], np.uint8)[kind],
+        absent=(slot >= held) | dead,
+    )
+
+
+def draw_counts(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
+    """The caption: step, zone, how many live, heals on the ground."""
+    phase, moving = zone_phase(state, rules, w)
+    phases = len(rules.zone_radii)
+    state_of_zone = "closing" if moving else "endgame" if phase == phases - 1 else "standing"
+    alive = state.bodies.present[w, : rules.agents].sum()
+    heals = state.bodies.present[w, rules.first_heal : rules.first_heal + rules.heals].sum()
+    row = [state.steps[w], f"{phase + 1} of {phases}, {state_of_zone}", alive, heals]
+    canvas.table("status", ["step", "zone", "alive", "heals"], [row], caption=True)
