@@ -11,15 +11,21 @@ EXAMPLE = "interplay check survival/1v1-heals-low\ninterplay check mypackage.wor
 
 def check(
     world: Annotated[str, typer.Argument(help="A world's id, or module:Class of a world of your own.")],
+    options: Annotated[
+        list[str] | None, typer.Argument(metavar="[OPTION=VALUE]...", help="Options of the world.")
+    ] = None,
     steps: Annotated[int, typer.Option(help="Steps of each of the checker's games.", min=1)] = 300,
     seed: Annotated[int, typer.Option(help="Of the worlds and of the random players.", min=0)] = 0,
 ) -> None:
     """Plays a world at random and reports every law it breaks, each with the cure."""
     from interplay.core.checker import check_world
+    from interplay.core.settings import parse_overrides
     from interplay.registry import make_world
 
+    given = parse_overrides(options or [])
+
     def make(num_worlds: int, seed: int) -> Any:
-        return make_world(world, num_worlds=num_worlds, seed=seed)
+        return make_world(world, num_worlds=num_worlds, seed=seed, **given)
 
     report = check_world(make, steps=steps, seed=seed)
     typer.echo(str(report))

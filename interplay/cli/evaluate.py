@@ -17,23 +17,39 @@ def evaluate(
     player: Annotated[
         str, typer.Argument(metavar="RUN|POLICY", help="A run folder, or a scripted policy's name.")
     ],
+    options: Annotated[
+        list[str] | None, typer.Argument(metavar="[OPTION=VALUE]...", help="Options of the world.")
+    ] = None,
     world: Annotated[str, typer.Option(help="The world's id; a run brings its own.")] = "",
     episodes: Annotated[int, typer.Option(help="Episodes to play.", min=1)] = 100,
     num_worlds: Annotated[int, typer.Option(help="Worlds side by side.", min=1)] = 64,
+    max_steps: Annotated[
+        int | None, typer.Option(help="Cut episodes there; for worlds that may never end.", min=1)
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of the worlds and of the players.", min=0)] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Plays whole episodes and prints the mean of every metric with its standard error."""
     from interplay.cli.players import find_player
+    from interplay.core.settings import parse_overrides
     from interplay.evaluate import play
 
-    found = find_player(player, world)
+    found = find_player(player, world, parse_overrides(options or []))
     batch = found.make_world(num_worlds=min(num_worlds, episodes), seed=seed)
-    table = play(batch, found.policy, episodes=episodes, seed=seed)
-    summary = table.summary()
+    summary = play(batch, found.policy, episodes=episodes, seed=seed, max_steps=max_steps).summary()
+    batch.close()
     if json:
-        typer.echo(json_text.dumps({"world": found.world, "policy": player, "metrics": summary}, indent=2))
+        metrics = {name: estimate._asdict() for name, estimate in summary.items()}
+        report = {
+            "world": found.world,
+            "policy": player,
+            "seed": seed,
+            "episodes": episodes,
+            "metrics": metrics,
+        }
+        typer.echo(json_text.dumps(report, indent=2))
         return
-    typer.echo(f"{player} on {found.world}, {episodes} episodes")
-    for name, row in summary.items():
-        typer.echo(f"  {name:<24} {row['mean']:>12.4f} +- {row['standard_error']:.4f}")
+    typer.echo(f"{player} on {found.world}, {episodes} episodes, mean ± standard error")
+    width = max(map(len, summary))
+    for name, estimate in summary.items():
+        typer.echo(f"  {name:<{width}}  {estimate}")

@@ -18,15 +18,26 @@ def record(
         str, typer.Argument(metavar="RUN|POLICY", help="A run folder, or a scripted policy's name.")
     ],
     out: Annotated[Path, typer.Option(help="What to write: .mp4, .gif or .png.")],
+    options: Annotated[
+        list[str] | None, typer.Argument(metavar="[OPTION=VALUE]...", help="Options of the world.")
+    ] = None,
     world: Annotated[str, typer.Option(help="The world's id; a run brings its own.")] = "",
     episodes: Annotated[int, typer.Option(help="Episodes to show.", min=1)] = 1,
+    max_steps: Annotated[
+        int | None, typer.Option(help="Leave an episode there; for worlds that may never end.", min=1)
+    ] = None,
+    every: Annotated[int, typer.Option(help="Show each so many-th step: faster playback.", min=1)] = 1,
     size: Annotated[int, typer.Option(help="Width and height in pixels.", min=64)] = 512,
     seed: Annotated[int, typer.Option(help="Of the world and of the players.", min=0)] = 0,
 ) -> None:
     """Plays episodes and records them; the suffix of --out chooses video, animation or picture."""
     from interplay.cli.players import find_player
+    from interplay.core.settings import parse_overrides
     from interplay.view.video import record as record_video
 
-    found = find_player(player, world)
+    found = find_player(player, world, parse_overrides(options or []))
     batch = found.make_world(num_worlds=1, seed=seed)
-    typer.echo(record_video(batch, found.policy, out, episodes=episodes, size=size, seed=seed))
+    written = record_video(
+        batch, found.policy, out, episodes=episodes, max_steps=max_steps, size=size, every=every, seed=seed
+    )
+    typer.echo(f"written: {written}")
