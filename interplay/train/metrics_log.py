@@ -84,7 +84,9 @@ class TensorBoardLog:
         except ImportError:
             return
         try:
-            self._writer = SummaryWriter(str(path), purge_step=first_step or None)
+            # The suffix keeps two processes of one second from overwriting each other's file.
+            suffix = f".{os.getpid()}.{first_step}"
+            self._writer = SummaryWriter(str(path), purge_step=first_step or None, filename_suffix=suffix)
         except Exception as error:
             self._give_up(error)
 
