@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Annotated
 
 import typer
@@ -41,7 +42,9 @@ def _version(asked: bool) -> None:
 
 def build_app() -> typer.Typer:
     """The typer application; plain help text, because rich costs more than the help itself."""
-    app = typer.Typer(name="interplay", rich_markup_mode=None, add_completion=False)
+    app = typer.Typer(
+        name="interplay", rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False
+    )
 
     @app.callback(epilog="Example: interplay train survival/1v1-heals-low --steps 300000 --out runs/first")
     def interplay(
@@ -85,15 +88,21 @@ def run(arguments: Sequence[str], traceback: bool = False) -> int:
     except Exception as error:
         if traceback:
             raise
-        return _fail(*explain(error))
+        return _fail(*explain(error, arguments))
 
 
-def explain(error: Exception) -> tuple[str, int]:
-    """One line for a person, and the exit code."""
+def explain(error: Exception, arguments: Sequence[str] = ()) -> tuple[str, int]:
+    """One line for a person, and the exit code.
+
+    Args:
+        error: what a verb, or the reading of its arguments, raised.
+        arguments: what was typed; an option's bad value is looked up there.
+    """
     if isinstance(error, _ClickException):
         context = getattr(error, "ctx", None)
         where = context.command_path if context is not None else "interplay"
         message = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
+        message = _typed(getattr(error, "param", None), arguments) + message
         return f"{message}{' See' if message.endswith('?') else '; see'} `{where} --help`", MENDABLE
     if isinstance(error, UserError):
         return str(error), MENDABLE
@@ -101,6 +110,15 @@ def explain(error: Exception) -> tuple[str, int]:
         named = f"{error.filename}: " if error.filename else ""
         return f"{named}{error.strerror}; free the place or choose another one", MENDABLE
     return f"{type(error).__name__}: {error}; run again with {_TRACEBACK} to see where", BROKEN
+
+
+def _typed(parameter: object, arguments: Sequence[str]) -> str:
+    """`--threads 0: ` if that is what was typed for the parameter, else nothing."""
+    for option in getattr(parameter, "opts", ()):
+        for argument, value in pairwise([*arguments, ""]):
+            if option.startswith("-") and argument.partition("=")[0] == option:
+                return f"{argument if '=' in argument else f'{option} {value}'}: "
+    return ""
 
 
 def _fail(message: str, code: int) -> int:

@@ -1,0 +1,106 @@
+"""The frame of the command line: help, one-line errors, exit codes, interruptions, closed pipes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import interplay
+from interplay.cli.main import VERBS, run
+from tests.cli.command import ROOT, refusal, typed
+from tests.cli.command import interplay as command
+
+NAMES = [verb.__name__ for verb, _ in VERBS]
+
+
+def test_the_verbs_that_are_promised_exist():
+    assert {"worlds", "train", "resume", "evaluate", "record", "bench", "check", "curves"} == set(NAMES)
+
+
+@pytest.mark.parametrize(("name", "example"), [(verb.__name__, example) for verb, example in VERBS])
+def test_help_of_each_verb_shows_its_examples(capsys, name, example):
+    assert run([name, "--help"]) == 0
+    out = capsys.readouterr().out
+    for line in example.splitlines():
+        assert line in out
+        assert line.startswith(f"interplay {name}")
+
+
+def test_no_arguments_is_help(capsys):
+    assert run([]) == 0
+    assert "Usage: interplay" in capsys.readouterr().out
+
+
+def test_version():
+    assert command("--version").stdout.split() == ["interplay", interplay.__version__]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["wrlds"], ["wrlds", "worlds"]),
+        (["worlds", "--jsn"], ["--jsn", "--json"]),
+        (["bench"], ["WORLD", "--help"]),
+        (["bench", "x", "--threads", "0"], ["--threads", "0", "1"]),
+        (["bench", "x", "--threads", "many"], ["--threads", "many", "integer"]),
+        (["evaluate", "random"], ["random", "--world"]),
+        (["evaluate", "runs/no-such-run"], ["runs/no-such-run", "interplay train"]),
+        (["evaluate", "random", "--world", "survival/1v1-heal-low"], ["'survival/1v1-heals-low'"]),
+        (["evaluate", "randm", "--world", "tests.cli.marsh:Marsh"], ["randm", "random"]),
+        (["evaluate", "random", "--world", "tests.cli.marsh:Marsh", "deep=1"], ["deep"]),
+        (["evaluate", "random", "--world", "tests.cli.marsh:Marsh", "deep"], ["deep", "="]),
+        (
+            ["evaluate", "random", "--world", "tests.cli.marsh:Marsh", "endless=true"],
+            ["for ever", "max_steps"],
+        ),
+        (["check", "survival"], ["survival", "unknown world"]),
+        (["check", "tests.cli.marsh:Mash"], ["Mash", "Marsh"]),
+        (["check", "no_such_module:World"], ["no_such_module"]),
+        (["bench", "masked=true"], ["masked=true", "world"]),
+    ],
+)
+def test_a_mistake_is_one_line_that_names_the_thing(capsys, arguments, words):
+    line = refusal(capsys, *arguments)
+    for word in words:
+        assert word in line
+
+
+def test_a_mistake_ends_the_process_with_code_2():
+    done = command("bench", "survival/1v1-heal-low")
+    assert done.returncode == 2
+    assert done.stderr.startswith("interplay: unknown world")
+    assert done.stderr.count("\n") == 1
+
+
+def test_ctrl_c_is_one_line_and_130(capsys):
+    assert typed(capsys, "check", "tests.cli.marsh:interrupted") == (130, "", "interplay: interrupted\n")
+
+
+def test_a_bug_is_one_line(capsys):
+    code, _, errors = typed(capsys, "check", "tests.cli.marsh:breaks")
+    assert code == 1
+    assert errors.count("\n") == 1
+    assert "ZeroDivisionError: a bug with two lines" in errors
+
+
+@pytest.mark.parametrize(("arguments", "env"), [(["--traceback"], {}), ([], {"INTERPLAY_TRACEBACK": "1"})])
+def test_a_bug_shows_its_place_on_request(arguments, env):
+    done = command("check", "tests.cli.marsh:breaks", *arguments, env=env)
+    assert done.returncode == 1
+    assert 'marsh.py", line' in done.stderr
+
+
+def test_a_reader_that_leaves_is_no_error():
+    process = subprocess.Popen(
+        [sys.executable, "-m", "interplay.cli", "worlds"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    process.stdout.close()
+    errors = process.stderr.read().decode()
+    process.stderr.close()
+    process.wait()
+    assert errors == ""

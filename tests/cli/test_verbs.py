@@ -1,0 +1,98 @@
+"""Verbs that need no training: worlds, evaluate, check, bench, record."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+import interplay
+from tests.cli.command import MARSH, refusal, typed
+from tests.cli.command import interplay as command
+
+
+def test_worlds_lists_every_world(capsys):
+    _, out, _ = typed(capsys, "worlds")
+    listed = [line.split()[0] for line in out.splitlines()]
+    assert listed == [spec.id for spec in interplay.list_worlds()]
+    rows = json.loads(typed(capsys, "worlds", "--json")[1])
+    assert [row["id"] for row in rows] == listed
+    assert all(row["summary"] for row in rows)
+
+
+def test_evaluate_prints_means_and_the_same_ones_again(capsys):
+    def report(*more: str) -> dict:
+        arguments = ("evaluate", "random", "--world", MARSH, "--episodes", "20", "--json")
+        return json.loads(typed(capsys, *arguments, *more)[1])
+
+    first = report()
+    assert first["world"] == MARSH
+    assert first["episodes"] == first["metrics"]["steps"]["n"] == 20
+    assert 5 < first["metrics"]["steps"]["mean"] <= 30
+    # A frog earns 1 per step.
+    assert first["metrics"]["return"]["mean"] == first["metrics"]["steps"]["mean"]
+    assert report() == first
+    assert report("--seed", "1") != first
+
+
+def test_evaluate_prints_a_table(capsys):
+    _, out, _ = typed(capsys, "evaluate", "random", "--world", MARSH, "--episodes", "5")
+    assert "5 episodes" in out
+    assert any(line.split()[0] == "steps" and "±" in line for line in out.splitlines())
+
+
+def test_check_passes_a_sound_world_and_fails_a_faulty_one(capsys):
+    code, out, _ = typed(capsys, "check", MARSH, "masked=true", "--steps", "120")
+    assert code == 0, out
+    code, out, errors = typed(capsys, "check", "tests.cli.marsh:Bog", "--steps", "120")
+    assert code == 1
+    assert "reward" in out
+    assert errors == ""
+
+
+@pytest.mark.parametrize("option", ["masked=false", "masked=true"])
+def test_bench_reports_the_promised_keys(option):
+    done = command("bench", MARSH, option, "--num-worlds", "8", "--seconds", "0.5", "--json")
+    (row,) = json.loads(done.stdout)
+    keys = "world num_worlds threads world_steps_per_s agent_steps_per_s spread compile_s"
+    assert list(row) == keys.split()
+    assert (row["world"], row["num_worlds"], row["threads"]) == (MARSH, 8, 1)
+    assert row["agent_steps_per_s"] == pytest.approx(2 * row["world_steps_per_s"], rel=0.2)
+    assert row["spread"] >= 0
+
+
+def test_bench_takes_several_worlds():
+    out = command("bench", MARSH, "tests.cli.marsh:Bog", "--num-worlds", "4", "--seconds", "0.2").stdout
+    assert [line.split(":Marsh: ")[0].split(":Bog: ")[0] for line in out.splitlines()] == [
+        "tests.cli.marsh"
+    ] * 2
+
+
+def test_record_writes_what_the_suffix_says(capsys, tmp_path):
+    pytest.importorskip("pygame", reason="pictures need the render extra")
+    out = tmp_path / "frogs.png"
+    code, said, errors = typed(capsys, "record", "random", "--world", MARSH, "--out", out)
+    assert code == 0, errors
+    assert out.read_bytes().startswith(b"\x89PNG")
+    assert str(out) in said
+
+
+def test_record_refuses_other_suffixes_and_missing_folders(capsys, tmp_path):
+    assert ".avi" in refusal(capsys, "record", "random", "--world", MARSH, "--out", tmp_path / "frogs.avi")
+    assert "nowhere" in refusal(
+        capsys, "record", "random", "--world", MARSH, "--out", tmp_path / "nowhere" / "frogs.png"
+    )
+
+
+def test_pinning_keeps_the_first_cores():
+    if not hasattr(os, "sched_setaffinity"):
+        pytest.skip("this system has no processor affinity")
+    from interplay.cli.measure import pin
+
+    before = os.sched_getaffinity(0)
+    try:
+        assert pin(1)
+        assert os.sched_getaffinity(0) == {min(before)}
+    finally:
+        os.sched_setaffinity(0, before)

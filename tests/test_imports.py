@@ -1,0 +1,48 @@
+"""What is light stays light: the package's import and the command line's help."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("jax", "torch", "ray", "matplotlib", "pygame", "numba", "av", "stable_baselines3")
+HELP_CPU_SECONDS = 0.3
+
+
+def loaded_after(statement: str) -> set[str]:
+    """Top-level modules that a fresh interpreter has loaded after `statement`."""
+    code = f"{statement}\nimport sys\nprint(*{{name.partition('.')[0] for name in sys.modules}})"
+    return set(
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.split()
+    )
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["import interplay", "import interplay; interplay.list_worlds()", "import interplay.cli.main"],
+)
+def test_light_imports_load_nothing_heavy(statement):
+    assert not loaded_after(statement) & set(HEAVY)
+
+
+@pytest.mark.parametrize("module", ["interplay.registry", "interplay.evaluate", "interplay.view.video"])
+def test_only_train_imports_jax_and_only_connect_its_neighbours(module):
+    assert not loaded_after(f"import {module}") & {"jax", "torch", "stable_baselines3", "matplotlib"}
+
+
+def test_help_is_quick():
+    command = [sys.executable, "-m", "interplay.cli", "--help"]
+
+    def cpu_seconds() -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(command, check=True, capture_output=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    # The best of three: a busy machine can only make it slower.
+    assert min(cpu_seconds() for _ in range(3)) < HELP_CPU_SECONDS
