@@ -1,0 +1,180 @@
+"""A batch of worlds as a Stable-Baselines3 `VecEnv`, the way the survival paper trained: one policy for all agents.
+
+Every slot of every world is one environment of the `VecEnv` (parameter sharing): environment ``w * A + a`` is
+slot a of world w. The worlds are stepped together, nothing is copied more than once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.core.errors import UserError
+from interplay.core.spaces import action_choices
+from interplay.core.world import TimeStep, World
+
+try:
+    from stable_baselines3.common.monitor import Monitor
+    from stable_baselines3.common.vec_env.base_vec_env import VecEnv
+except ImportError as error:
+    raise UserError(
+        'this door needs Stable-Baselines3; install it with pip install "interplay[sb3]"'
+    ) from error
+
+
+class SB3VecEnv(VecEnv):
+    """Worlds of one kind of agent, as SB3's algorithms take them.
+
+    As SB3 wants it, a world that is over restarts at once: `step` returns the first observations of its next
+    episode, and the infos of its slots hold the last ones (``terminal_observation``), whether a limit cut the
+    life (``TimeLimit.truncated``) and ``episode`` (return r, length l, seconds t since the start), so that SB3
+    logs episodes without a Monitor.
+
+    A slot whose agent died but goes on earning stays in place, with the world's rows for the dead and its
+    rewards, until the world is over. A slot whose life ended is done in that step; what it is given until its
+    next life, or the world's end, is not counted as an episode.
+
+    Args:
+        world: any batch whose agents are of one kind.
+
+    Raises:
+        UserError: if agents differ in kind, or the action space is one that SB3 does not know.
+
+    Example:
+        >>> from stable_baselines3 import PPO
+        >>> env = SB3VecEnv(world)  # doctest: +SKIP
+        >>> PPO("MultiInputPolicy", env).learn(100_000)  # doctest: +SKIP
+    """
+
+    def __init__(self, world: World) -> None:
+        if len(world.kinds) > 1:
+            names = ", ".join(kind.name for kind in world.kinds)
+            raise UserError(
+                f"{world.id}: SB3 trains one policy, this world has the kinds {names}; use our trainer"
+            )
+        if isinstance(world.action_space, spaces.Dict):
+            raise UserError(f"{world.id}: SB3 knows no Dict action space; use our trainer")
+        self.world = world
+        self._shape = (world.num_worlds, len(world.agents))
+        self._action: Any = None
+        self._seed: int | None = None
+        self._returns = np.zeros(self._shape)
+        self._lengths = np.zeros(self._shape, np.int64)
+        self._lived = np.zeros(self._shape, bool)
+        self._started = time.monotonic()
+        super().__init__(self._shape[0] * self._shape[1], world.observation_space, world.action_space)
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Names the episodes from the next `reset` on; None goes on with the worlds' own streams."""
+        self._seed = seed
+        return [seed] * self.num_envs
+
+    def reset(self) -> dict[str, np.ndarray]:
+        """Restarts all worlds: field name -> (num_envs, ...)."""
+        timestep = self.world.reset(seeds=self._seed)
+        self._seed = None
+        self._begin(np.ones(self._shape, bool))
+        self._lived[:] = timestep.acting
+        return self._observe(timestep)
+
+    def step_async(self, actions: np.ndarray) -> None:
+        """Takes the actions (num_envs, ...) for `step_wait`."""
+        self._action = np.asarray(actions).reshape(*self._shape, *(self.action_space.shape or ()))
+
+    def step_wait(self) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        """Steps all worlds and restarts those that are over."""
+        timestep = self.world.step(self._action)
+        self._returns += timestep.reward
+        self._lengths += self._lived
+        # A slot that stood empty when its world ended is done too: its next row is of another episode.
+        done = timestep.terminated | timestep.truncated | timestep.over[:, np.newaxis]
+        rewards = timestep.reward.reshape(-1).copy()
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        if done.any():
+            self._tell_ends(timestep, done, infos)
+            self._begin(done)
+            if timestep.over.any():
+                timestep = self.world.reset(timestep.over.copy())
+        self._lived |= timestep.acting
+        return self._observe(timestep), rewards, done.reshape(-1), infos
+
+    def close(self) -> None:
+        self.world.close()
+
+    def action_masks(self) -> np.ndarray:
+        """(num_envs, choices) bool, True = legal, as sb3-contrib's MaskablePPO asks for them."""
+        timestep = self.world.timestep
+        legal = np.ones((*self._shape, sum(action_choices(self.action_space))), bool)
+        if timestep.action_mask is not None:
+            # Who is not acting may choose anything: nobody reads it, and a row without a choice is no distribution.
+            legal[timestep.acting] = timestep.action_mask["action"][timestep.acting]
+        return legal.reshape(self.num_envs, -1)
+
+    # -- what SB3 asks of single environments -----------------------------------------------------
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """The same for every environment: ``render_mode`` or an attribute of this object or of the world."""
+        if attr_name == "render_mode":
+            value: Any = "rgb_array"
+        else:
+            owner = self if hasattr(type(self), attr_name) else self.world
+            value = getattr(owner, attr_name)
+        return [value for _ in self._get_indices(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Refused: the worlds share their settings.
+
+        Raises:
+            UserError: always.
+        """
+        raise UserError(f"{self.world.id}: {attr_name} cannot be set through SB3; pass options to make_world")
+
+    def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
+        """Rows of a method of this object, one per environment; ``action_masks`` is the one that SB3 calls."""
+        rows = getattr(self, method_name)(*args, **kwargs)
+        return [rows[i] for i in self._get_indices(indices)]
+
+    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
+        """True for Monitor, whose work is done here."""
+        return [issubclass(wrapper_class, Monitor) for _ in self._get_indices(indices)]
+
+    def get_images(self) -> list[np.ndarray]:
+        """A picture of each world, (W,) uint8 arrays: agents of one world see the same scene."""
+        from interplay.view.picture import render_world
+
+        return [render_world(self.world, w) for w in range(self.world.num_worlds)]
+
+    # -- parts of a step --------------------------------------------------------------------------
+
+    def _observe(self, timestep: TimeStep) -> dict[str, np.ndarray]:
+        # A copy: SB3 reads the previous observations after the next step.
+        return {
+            name: field.reshape(self.num_envs, *field.shape[2:]).copy()
+            for name, field in timestep.observation.items()
+        }
+
+    def _tell_ends(self, timestep: TimeStep, done: np.ndarray, infos: list[dict[str, Any]]) -> None:
+        elapsed = round(time.monotonic() - self._started, 6)
+        agents = self._shape[1]
+        for w, a in np.argwhere(done):
+            info = infos[w * agents + a]
+            # Copies: what a view would show is overwritten when the world restarts.
+            info["terminal_observation"] = {
+                k: field[w, a].copy() for k, field in timestep.observation.items()
+            }
+            info["TimeLimit.truncated"] = bool(timestep.truncated[w, a] and not timestep.terminated[w, a])
+            if self._lived[w, a]:
+                info["episode"] = {
+                    "r": round(float(self._returns[w, a]), 6),
+                    "l": int(self._lengths[w, a]),
+                    "t": elapsed,
+                }
+
+    def _begin(self, done: np.ndarray) -> None:
+        self._returns[done] = 0.0
+        self._lengths[done] = 0
+        self._lived[done] = False
