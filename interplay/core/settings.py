@@ -70,6 +70,21 @@ def build(model: type[M], values: Mapping[str, Any], owner: str) -> M:
         raise UserError(f"{owner}: {_describe(model, problems[0])}{more}") from None
 
 
+def changed(settings: M, overrides: Mapping[str, Any], owner: str) -> M:
+    """The settings with some values replaced, checked again as a whole.
+
+    Example:
+        >>> class Clock(Settings):
+        ...     seconds: float = pydantic.Field(1.0, gt=0)
+        >>> changed(Clock(), {"seconds": 3}, "clock").seconds
+        3.0
+
+    Raises:
+        UserError: as `build` does.
+    """
+    return build(type(settings), merge(settings.model_dump(), overrides), owner)
+
+
 def parse_overrides(pairs: Sequence[str]) -> dict[str, Any]:
     """Reads ``a.b=3`` pairs into a nested mapping; later pairs win.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import time
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -70,7 +71,9 @@ class MetricsLog:
 
 
 class TensorBoardLog:
-    """Writes numbers as TensorBoard scalars where tensorboardX is installed; a failure never stops a run.
+    """Writes numbers as TensorBoard scalars where tensorboard is installed; a failure never stops a run.
+
+    It uses tensorboard's own event writer: tensorboardX loads torch where it finds it.
 
     Args:
         path: folder of the event files.
@@ -80,13 +83,15 @@ class TensorBoardLog:
     def __init__(self, path: Path | str, first_step: int = 0) -> None:
         self._writer: Any = None
         try:
-            from tensorboardX import SummaryWriter
+            from tensorboard.compat.proto.event_pb2 import Event, SessionLog
+            from tensorboard.summary.writer.event_file_writer import EventFileWriter
+
+            self._writer = EventFileWriter(str(path))
+            if first_step:
+                start = SessionLog(status=SessionLog.START)
+                self._writer.add_event(Event(wall_time=time.time(), step=first_step, session_log=start))
         except ImportError:
-            return
-        try:
-            # The suffix keeps two processes of one second from overwriting each other's file.
-            suffix = f".{os.getpid()}.{first_step}"
-            self._writer = SummaryWriter(str(path), purge_step=first_step or None, filename_suffix=suffix)
+            pass  # the extra is not installed
         except Exception as error:
             self._give_up(error)
 
@@ -100,9 +105,7 @@ class TensorBoardLog:
         if self._writer is None:
             return
         try:
-            for name, value in flat(plain(values)).items():
-                if isinstance(value, bool | int | float):
-                    self._writer.add_scalar(name, float(value), int(agent_steps))
+            self._writer.add_event(_scalars(agent_steps, values))
             self._writer.flush()
         except Exception as error:
             self._give_up(error)
@@ -119,6 +122,19 @@ class TensorBoardLog:
         """Curves are a convenience, training is not: say it once and go on without them."""
         self._writer = None
         warnings.warn(f"TensorBoard events are switched off for this run: {error}", stacklevel=3)
+
+
+def _scalars(agent_steps: int, values: Mapping[str, Any]) -> Any:
+    """A TensorBoard event with the numbers among `values`."""
+    from tensorboard.compat.proto.event_pb2 import Event
+    from tensorboard.compat.proto.summary_pb2 import Summary
+
+    scalars = [
+        Summary.Value(tag=name, simple_value=value)
+        for name, value in flat(plain(values)).items()
+        if isinstance(value, bool | int | float)
+    ]
+    return Event(wall_time=time.time(), step=int(agent_steps), summary=Summary(value=scalars))
 
 
 def plain(value: Any) -> Any:

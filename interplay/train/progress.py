@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TextIO
 
 _WINDOW = 30.0  # seconds over which the rate is measured
@@ -24,7 +24,7 @@ class Progress:
     Example:
         >>> times = iter([0.0, 10.0])
         >>> with Progress(300_000, stream=sys.stdout, clock=lambda: next(times)) as progress:
-        ...     progress.update(100_000, episode_length=512.3)
+        ...     progress.update(100_000, {"episode_length": 512.3})
         100,000 / 300,000 agent-steps (33 %), 10,000/s, 20 s left, episode_length 512.3
     """
 
@@ -44,7 +44,7 @@ class Progress:
         self._recent: deque[tuple[float, int]] = deque([(clock(), done)])
         self._said = -1.0e300
         self._shown_done = -1
-        self._numbers: dict[str, float] = {}
+        self._numbers: Mapping[str, float] = {}
         self._bar = _Bar(total, done, self.stream) if self.stream.isatty() else None
 
     @property
@@ -58,11 +58,11 @@ class Progress:
         """Seconds to the end at this rate, or None while the rate is unknown."""
         return max(self.total - self.done, 0) / self.rate if self.rate > 0 else None
 
-    def update(self, done: int, **numbers: float) -> None:
+    def update(self, done: int, numbers: Mapping[str, float] | None = None) -> None:
         """Shows that `done` agent-steps have been taken in all, with the latest named numbers."""
         now = self.clock()
         self.done = done
-        self._numbers = numbers
+        self._numbers = numbers or {}
         self._recent.append((now, done))
         while len(self._recent) > 2 and now - self._recent[1][0] > _WINDOW:
             self._recent.popleft()
@@ -84,7 +84,7 @@ class Progress:
         if self._bar is not None:
             self._bar.close()
             self._bar = None
-        elif self._numbers and self._shown_done != self.done:
+        elif len(self._recent) > 1 and self._shown_done != self.done:
             self._print_line()
 
     def __enter__(self) -> Progress:

@@ -9,13 +9,15 @@ from __future__ import annotations
 import datetime
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from interplay.core.errors import UserError
 from interplay.core.files import FileLock, replace_file, sync_folder, told_plainly
 from interplay.core.settings import Settings, from_toml, to_toml
 from interplay.train.checkpoint import list_checkpoints, set_aside
+from interplay.train.metrics_log import MetricsLog, TensorBoardLog
 from interplay.train.settings import TrainSettings
 
 S = TypeVar("S", bound=Settings)
@@ -41,6 +43,8 @@ class RunFolder(Generic[S]):
         self.path = path
         self.settings = settings
         self._lock = lock
+        self._logs: tuple[MetricsLog, TensorBoardLog] | None = None
+        self._first_step = 0
 
     @classmethod
     def create(cls, path: Path | str, settings: S) -> RunFolder[S]:
@@ -97,6 +101,29 @@ class RunFolder(Generic[S]):
         """Where TensorBoard events go."""
         return self.path / "tensorboard"
 
+    def log(self, agent_steps: int, values: Mapping[str, Any]) -> None:
+        """Appends a line to ``metrics.jsonl`` and, where that extra is installed, to the TensorBoard events.
+
+        Args:
+            agent_steps: where the run stands.
+            values: numbers, texts, lists or groups of them; NaN is written null.
+
+        Raises:
+            UserError: if the line cannot be written (a full disk); earlier lines are intact.
+        """
+        if self._logs is None:
+            self._logs = (
+                MetricsLog(self.metrics_path),
+                TensorBoardLog(self.tensorboard_path, self._first_step),
+            )
+        for log in self._logs:
+            log.write(agent_steps, values)
+
+    def sync(self) -> None:
+        """Makes the lines logged so far durable; called with each checkpoint."""
+        if self._logs is not None:
+            self._logs[0].sync()
+
     def change(self, settings: S) -> None:
         """Rewrites ``settings.toml``, e.g. for a resumed run that is to take more steps."""
         with told_plainly("writing", self.path / "settings.toml", "the old settings stand"):
@@ -112,6 +139,8 @@ class RunFolder(Generic[S]):
         Args:
             agent_steps: of the checkpoint; 0 for a run that had none yet.
         """
+        self._close_logs()
+        self._first_step = agent_steps + 1
         with told_plainly("rewinding the run", self.path):
             for path in list_checkpoints(self.path):
                 if int(path.name) > agent_steps:
@@ -119,8 +148,14 @@ class RunFolder(Generic[S]):
             drop_lines_after(self.metrics_path, agent_steps)
 
     def close(self) -> None:
-        """Lets other processes write into the folder."""
+        """Closes the logs and lets other processes write into the folder."""
+        self._close_logs()
         self._lock.release()
+
+    def _close_logs(self) -> None:
+        for log in self._logs or ():
+            log.close()
+        self._logs = None
 
     def __enter__(self) -> RunFolder[S]:
         return self

@@ -16,6 +16,7 @@ from interplay.core.errors import UserError
 from interplay.core.settings import (
     Settings,
     build,
+    changed,
     from_toml,
     merge,
     parse_overrides,
@@ -147,6 +148,15 @@ def test_merge_keeps_both_sides_and_changes_neither() -> None:
     base, over = {"a": {"b": 1, "c": 2}, "d": 3}, {"a": {"c": 5}, "d": {"e": 6}}
     assert merge(base, over) == {"a": {"b": 1, "c": 5}, "d": {"e": 6}}
     assert (base, over) == ({"a": {"b": 1, "c": 2}, "d": 3}, {"a": {"c": 5}, "d": {"e": 6}})
+
+
+def test_changed_settings_are_checked_again() -> None:
+    settings = Outer(name="x", inner=Inner(limit=None))
+    assert changed(settings, {"inner": {"rate": 1}}, "run") == Outer(
+        name="x", inner=Inner(limit=None, rate=1.0)
+    )
+    with pytest.raises(UserError, match=r"run: inner\.rate = 2 is not allowed"):
+        changed(settings, {"inner": {"rate": 2}}, "run")
 
 
 def test_toml_explains_each_value() -> None:

@@ -16,7 +16,6 @@ import numpy as np
 from interplay.core import files
 from interplay.core.hashing import mix64
 from interplay.train.checkpoint import CheckpointWriter, latest_checkpoint, prune_checkpoints, read_checkpoint
-from interplay.train.metrics_log import MetricsLog
 from interplay.train.run_folder import RunFolder
 from interplay.train.settings import TrainSettings, WorldChoice
 
@@ -70,14 +69,16 @@ def train(path: Path, total: int) -> None:
         latest = latest_checkpoint(path)
         steps, state = load(latest) if latest else (0, first_state())
         run.rewind(steps)
-        print("ready", flush=True)
-        with MetricsLog(run.metrics_path) as log:
-            while steps < total:
-                steps, state = steps + STEPS_PER_UPDATE, update(state)
-                log.write(steps, {"digest": digest(state)})
-                if steps // STEPS_PER_UPDATE % UPDATES_PER_CHECKPOINT == 0 or steps >= total:
-                    save(path, steps, state)
-                    prune_checkpoints(path, 3)
+        begun = steps
+        while steps < total:
+            steps, state = steps + STEPS_PER_UPDATE, update(state)
+            run.log(steps, {"digest": digest(state)})
+            if steps == begun + STEPS_PER_UPDATE:
+                print("ready", flush=True)
+            if steps // STEPS_PER_UPDATE % UPDATES_PER_CHECKPOINT == 0 or steps >= total:
+                run.sync()
+                save(path, steps, state)
+                prune_checkpoints(path, 3)
 
 
 def die_at(point: str) -> None:

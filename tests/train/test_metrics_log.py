@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -92,7 +93,7 @@ def test_flat_joins_names() -> None:
 
 
 def test_tensorboard_events_hold_the_numbers(tmp_path: Path) -> None:
-    pytest.importorskip("tensorboardX")
+    pytest.importorskip("tensorboard")
     accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
     log = TensorBoardLog(tmp_path)
     assert log.active
@@ -105,7 +106,7 @@ def test_tensorboard_events_hold_the_numbers(tmp_path: Path) -> None:
 
 
 def test_a_resumed_run_hides_the_events_that_it_writes_again(tmp_path: Path) -> None:
-    pytest.importorskip("tensorboardX")
+    pytest.importorskip("tensorboard")
     accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
     for first, steps in [(0, (64, 128, 192)), (129, (192, 256))]:
         log = TensorBoardLog(tmp_path, first)
@@ -122,13 +123,13 @@ def test_a_resumed_run_hides_the_events_that_it_writes_again(tmp_path: Path) -> 
 
 
 def test_a_failing_writer_is_said_once_and_stops_nothing(tmp_path: Path) -> None:
-    pytest.importorskip("tensorboardX")
+    pytest.importorskip("tensorboard")
     log = TensorBoardLog(tmp_path)
 
     def fail(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    log._writer.add_scalar = fail
+    log._writer.add_event = fail
     with pytest.warns(UserWarning, match=r"TensorBoard events are switched off for this run: .*No space"):
         log.write(64, {"x": 1.0})
     assert not log.active
@@ -137,15 +138,23 @@ def test_a_failing_writer_is_said_once_and_stops_nothing(tmp_path: Path) -> None
 
 
 def test_a_folder_that_cannot_be_made_stops_nothing(tmp_path: Path) -> None:
-    pytest.importorskip("tensorboardX")
+    pytest.importorskip("tensorboard")
     (tmp_path / "file").write_text("")
     with pytest.warns(UserWarning, match="switched off"):
         log = TensorBoardLog(tmp_path / "file" / "below")
     assert not log.active
 
 
+def test_tensorboard_loads_no_torch(tmp_path: Path) -> None:
+    code = (
+        "import sys; from interplay.train.metrics_log import TensorBoardLog; log = TensorBoardLog(sys.argv[1]); "
+        "log.write(1, {'x': 1.0}); log.close(); print('torch' in sys.modules)"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code, str(tmp_path)], text=True) == "False\n"
+
+
 def test_without_tensorboard_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "tensorboardX", None)
+    monkeypatch.setitem(sys.modules, "tensorboard.summary.writer.event_file_writer", None)
     log = TensorBoardLog(tmp_path)
     log.write(64, {"x": 1.0})
     log.close()

@@ -29,7 +29,7 @@ def run(updates: int, seconds: float, every: float = 5.0) -> list[str]:
     with Progress(1_000, 0, stream, every, clock) as progress:
         for update in range(1, updates + 1):
             clock.now += seconds
-            progress.update(update * 100, kl=0.01 * update)
+            progress.update(update * 100, {"kl": 0.01 * update})
     return stream.getvalue().splitlines()
 
 
@@ -82,7 +82,7 @@ def test_a_terminal_gets_a_bar_that_fits(monkeypatch: pytest.MonkeyPatch, width:
     clock, stream = Clock(), Terminal()
     with Progress(300_000, 0, stream, clock=clock) as progress:
         clock.now += 2
-        progress.update(100_000, episode_length=512.3, heals_used=0.57)
+        progress.update(100_000, {"episode_length": 512.3, "heals_used": 0.57})
         progress.say("saved [a] checkpoint")
     text = stream.getvalue()
     assert "saved [a] checkpoint" in text

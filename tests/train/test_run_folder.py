@@ -17,7 +17,6 @@ import pytest
 from interplay.core import files
 from interplay.core.errors import UserError
 from interplay.train.checkpoint import CheckpointWriter, list_checkpoints
-from interplay.train.metrics_log import MetricsLog
 from interplay.train.run_folder import RunFolder, default_run_path
 from interplay.train.settings import TrainSettings, WorldChoice
 from tests.train.fake_run import ROOT
@@ -130,9 +129,9 @@ def test_change_rewrites_the_settings(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("torn", [b"", b"{", b'{"agent_steps": 99', b'{"agent_steps": 99}'])
 def test_opening_cuts_a_torn_last_line_and_nothing_else(tmp_path: Path, torn: bytes) -> None:
-    with RunFolder.create(tmp_path, ASKED) as run, MetricsLog(run.metrics_path) as log:
+    with RunFolder.create(tmp_path, ASKED) as run:
         for steps in (64, 128):
-            log.write(steps, {"return": 1.0})
+            run.log(steps, {"return": 1.0})
     whole = run.metrics_path.read_bytes()
     with run.metrics_path.open("ab") as file:
         file.write(torn)
@@ -180,6 +179,18 @@ def test_rewinding_that_is_cut_short_loses_no_line(tmp_path: Path, point: str) -
         finally:
             files.hooks.clear()
         assert run.metrics_path.read_text() == text
+
+
+def test_a_rewound_run_logs_on_after_the_lines_that_stay(tmp_path: Path) -> None:
+    with RunFolder.create(tmp_path, ASKED) as run:
+        for steps in (64, 128, 192):
+            run.log(steps, {"take": 1})
+        run.rewind(64)
+        for steps in (128, 192):
+            run.log(steps, {"take": 2})
+        run.sync()
+    lines = [json.loads(line) for line in run.metrics_path.read_text().splitlines()]
+    assert [(line["agent_steps"], line["take"]) for line in lines] == [(64, 1), (128, 2), (192, 2)]
 
 
 def test_default_names_count_up(tmp_path: Path) -> None:
