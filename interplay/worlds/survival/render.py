@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 MARGIN = 0.02  # of the room, shown around it
 OUTSIDE, INSIDE, RIM = "#e3d5d0", "#f8f6f1", "#1864ab"  # unsafe floor, safe floor, edges of the zones
 HEAL, CRATE, BOX_ITEM, OTHER = "#2b8a3e", "#b08968", "#7f4f24", "#5f3dc4"
+WALL = "#868e96"
 IDLE, STRIKING = "#343a40", "#c92a2a"  # the melee segment
 CARRIED_RADIUS, CARRIED_APART, CARRIED_BELOW = 0.14, 0.36, 0.85  # m, items held, drawn below their owner
 
@@ -34,8 +35,9 @@ def draw(canvas: Canvas, world: Any, w: int) -> None:
     state, rules = world.state, world.rules
     edge = rules.room * (0.5 + MARGIN)
     canvas.show(-edge, -edge, edge, edge, up="north")
-    draw_room(canvas, rules)
+    draw_floor(canvas, rules)
     draw_zone(canvas, state, rules, w)
+    draw_walls(canvas, rules)
     draw_boxes(canvas, state, rules, w)
     draw_items(canvas, state, rules, w)
     draw_agents(canvas, state, rules, w)
@@ -57,10 +59,16 @@ def zone_phase(state: SurvivalState, rules: Rules, w: int) -> tuple[int, bool]:
     return phase, phase < last and tick > rules.zone_cooldown
 
 
-def draw_room(canvas: Canvas, rules: Rules) -> None:
-    """The floor, as unsafe as it is without a zone, and the walls."""
-    wall = rules.physics.wall
-    canvas.boxes("room", [0.0], [0.0], wall, wall, colour=OUTSIDE, width=rules.room / 200)
+def draw_floor(canvas: Canvas, rules: Rules) -> None:
+    """The floor, as unsafe as it is without a zone."""
+    canvas.boxes("floor", [0.0], [0.0], rules.physics.wall, rules.physics.wall, colour=OUTSIDE)
+
+
+def draw_walls(canvas: Canvas, rules: Rules) -> None:
+    """The walls, above the zone: its first circle touches them."""
+    thick = rules.room / 200
+    half = rules.physics.wall + thick / 2
+    canvas.boxes("walls", [0.0], [0.0], half, half, colour=WALL, fill=False, width=thick)
 
 
 def draw_zone(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:

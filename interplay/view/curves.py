@@ -1,0 +1,183 @@
+"""Learning curves of one or more runs as a picture; needs the extra ``plot`` (matplotlib)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.view.extras import load
+from interplay.view.output import check_output, writing
+from interplay.view.palette import FAINT, POPULATIONS
+from interplay.view.run_log import RunLog, read_run
+
+DEFAULT_COLUMNS = ("episode_length", "episode_return")
+WINDOWS = 60  # of agent-steps per curve, each shown by its mean
+UNITS = {"episode_length": "steps", "agent_steps_per_s": "agent-steps / s", "entropy": "nats", "kl": "nats"}
+
+
+class Reference(NamedTuple):
+    """A line to compare with.
+
+    Attributes:
+        label: what it is.
+        column: whose panel it belongs to.
+        level: a horizontal line, or None.
+        windows: (first, last agent-steps, value) of means over windows, drawn as short bars.
+    """
+
+    label: str
+    column: str
+    level: float | None = None
+    windows: tuple[tuple[float, float, float], ...] = ()
+
+
+def plot_runs(
+    runs: Sequence[str | Path],
+    out: str | Path,
+    columns: Sequence[str] | None = None,
+    references: Sequence[Reference] | None = None,
+    title: str = "",
+) -> Path:
+    """Draws columns of the runs' ``metrics.jsonl`` against agent-steps, one panel each.
+
+    Runs that differ in nothing but their seed are drawn as one: the mean, and a band from the lowest to the
+    highest. A single run is drawn as means over windows above its faint raw values.
+
+    Args:
+        runs: run folders.
+        out: a ``.png`` in a folder that exists.
+        columns: names in ``metrics.jsonl``; None = episode length and return, as far as they were logged.
+        references: None = what was published about the world, if all runs are of one; () = none.
+        title: above the panels; empty = the world's id, if all runs are of one.
+
+    Returns:
+        The path that was written.
+
+    Raises:
+        UserError: for a folder that holds no run or nothing logged yet, an unknown column, an unwritable file, or
+            if matplotlib is not installed.
+    """
+    target = check_output(out, (".png",))
+    matplotlib = load("matplotlib.figure", "plot", "learning curves")
+    if not runs:
+        raise UserError("no runs given; name at least one run folder")
+    logs = [read_run(Path(run)) for run in runs]
+    names = _columns(logs, columns)
+    worlds = {log.world for log in logs}
+    world = worlds.pop() if len(worlds) == 1 else ""
+    if references is None:
+        references = published(world)
+    figure = matplotlib.Figure(figsize=(5.6 * len(names), 4.0), dpi=120, layout="constrained")
+    figure.suptitle(title or world, fontsize=12)
+    for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
+        _panel(axes, name, group(logs), [r for r in references if r.column == name])
+    with writing(target, (".png",)) as temporary:
+        figure.savefig(temporary, metadata={"Software": None})
+    return target
+
+
+def published(world: str) -> tuple[Reference, ...]:
+    """What is known from elsewhere about a world's learning curves."""
+    if not world.startswith("survival/"):
+        return ()
+    from interplay.worlds.survival.published import EPISODE_LENGTH, RANDOM_LENGTH, WINDOWS
+
+    found = []
+    if world in EPISODE_LENGTH:
+        pairs = zip(WINDOWS, EPISODE_LENGTH[world], strict=True)
+        bars = tuple((1e6 * first, 1e6 * last, float(steps)) for (first, last), steps in pairs)
+        found.append(Reference("Fanti 2022, one run", "episode_length", windows=bars))
+    if world in RANDOM_LENGTH:
+        found.append(Reference("random play", "episode_length", level=RANDOM_LENGTH[world]))
+    return tuple(found)
+
+
+def group(logs: Sequence[RunLog]) -> dict[str, list[RunLog]]:
+    """Runs by what they were asked to do, seeds left out: label -> runs."""
+    by_settings: dict[str, list[RunLog]] = {}
+    for log in logs:
+        by_settings.setdefault(log.settings_without_seed, []).append(log)
+    groups = {}
+    for members in by_settings.values():
+        many = f" ({len(members)} seeds)" if len(members) > 1 else ""
+        label = ", ".join(log.name for log in members) if len(members) <= 3 else members[0].name + ", ..."
+        groups[label + many] = members
+    return groups
+
+
+def window_means(x: np.ndarray, y: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """The mean of y in each window of x, NaN where a window is empty.
+
+    Args:
+        x: (N,) ascending.
+        y: (N,), NaN = not known.
+        edges: (K + 1,) ascending.
+
+    Returns:
+        (K,).
+    """
+    known = np.isfinite(y)
+    window = np.clip(np.searchsorted(edges, x[known], side="left") - 1, 0, len(edges) - 2)
+    sums = np.bincount(window, y[known], len(edges) - 1)
+    counts = np.bincount(window, minlength=len(edges) - 1)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
+def _columns(logs: Sequence[RunLog], asked: Sequence[str] | None) -> list[str]:
+    logged = sorted({name for log in logs for name in log.columns})
+    names = [name for name in DEFAULT_COLUMNS if name in logged] if asked is None else list(asked)
+    unknown = [name for name in names if name not in logged]
+    if unknown or not names:
+        what = f"column {unknown[0]!r} was not logged" if unknown else "no episode has ended yet"
+        raise UserError(f"{logs[0].path}: {what}; there are {', '.join(logged)}")
+    return names
+
+
+def _panel(axes: Any, name: str, groups: dict[str, list[RunLog]], references: Sequence[Reference]) -> None:
+    last = max(log.steps[-1] for logs in groups.values() for log in logs)
+    for i, (label, logs) in enumerate(groups.items()):
+        _curve(axes, name, label, logs, POPULATIONS[i % len(POPULATIONS)])
+    for reference in references:
+        _reference(axes, reference, last)
+    axes.set_xlabel("agent-steps")
+    axes.set_ylabel(name.replace("_", " ") + (f" ({UNITS[name]})" if name in UNITS else ""))
+    axes.set_xlim(0, last * 1.02)
+    axes.xaxis.set_major_formatter(_thousands)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(color="#dee2e6", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.legend(frameon=False, fontsize=8)
+
+
+def _curve(axes: Any, name: str, label: str, logs: Sequence[RunLog], colour: str) -> None:
+    edges = np.linspace(0, max(log.steps[-1] for log in logs), WINDOWS + 1)
+    means = np.array([window_means(log.steps, log.column(name), edges) for log in logs])
+    some = np.isfinite(means).any(axis=0)
+    middles, means = ((edges[:-1] + edges[1:]) / 2)[some], means[:, some]
+    if len(logs) == 1:
+        axes.plot(logs[0].steps, logs[0].column(name), color=colour, linewidth=0.6, alpha=0.25)
+    else:
+        low, high = np.nanmin(means, axis=0), np.nanmax(means, axis=0)
+        axes.fill_between(middles, low, high, color=colour, alpha=0.2, linewidth=0)
+    axes.plot(middles, np.nanmean(means, axis=0), color=colour, linewidth=1.8, label=label)
+
+
+def _reference(axes: Any, reference: Reference, last: float) -> None:
+    if reference.level is not None:
+        axes.axhline(reference.level, color=FAINT, linewidth=1.2, linestyle="--", label=reference.label)
+    shown = [window for window in reference.windows if window[0] < last]
+    for i, (start, end, value) in enumerate(shown):
+        label = reference.label if i == 0 else None
+        axes.plot(
+            [start, end], [value, value], color="#343a40", linewidth=3, solid_capstyle="butt", label=label
+        )
+
+
+def _thousands(value: float, _: int) -> str:
+    if abs(value) >= 1e6:
+        return f"{value / 1e6:g} M"
+    return f"{value / 1e3:g} k" if abs(value) >= 1e3 else f"{value:g}"

@@ -1,0 +1,102 @@
+"""Reads what a run has logged, also while the run goes on."""
+
+from __future__ import annotations
+
+import json
+import math
+import tomllib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from interplay.core.errors import UserError
+
+
+class RunLog(NamedTuple):
+    """One run.
+
+    Attributes:
+        path, name: its folder, and that folder's name.
+        world: the world's id, or empty if the settings are not there.
+        settings_without_seed: the settings as text, without what only names random streams.
+        steps: (N,) agent-steps of each logged line, ascending.
+        columns: name -> (N,) float64, NaN where a line does not have it.
+    """
+
+    path: Path
+    name: str
+    world: str
+    settings_without_seed: str
+    steps: np.ndarray
+    columns: dict[str, np.ndarray]
+
+    def column(self, name: str) -> np.ndarray:
+        """A column, (N,), all NaN if this run never logged it."""
+        return self.columns.get(name, np.full(len(self.steps), np.nan))
+
+
+def read_run(path: Path) -> RunLog:
+    """Reads ``metrics.jsonl`` and ``settings.toml`` of a run folder.
+
+    A last line that is still being written is left out. Arrays (one number per agent) are read as their mean.
+
+    Raises:
+        UserError: if there is no such file, no whole line yet, or a damaged one.
+    """
+    file = path / "metrics.jsonl"
+    if not file.is_file():
+        raise UserError(f"{path}: holds no metrics.jsonl; name a run folder, made by `interplay train`")
+    lines = _lines(file)
+    if not lines:
+        raise UserError(f"{file}: nothing logged yet; wait for the run's first update")
+    names = sorted({name for line in lines for name, value in line.items() if _number(value) is not None})
+    table = {name: np.array([_cell(line.get(name)) for line in lines]) for name in names}
+    steps = table.pop("agent_steps", None)
+    if steps is None or not np.isfinite(steps).all():
+        raise UserError(f"{file}: lines without agent_steps; this is no log of a run")
+    world, settings = _settings(path / "settings.toml")
+    return RunLog(path, path.resolve().name, world, settings or str(path.resolve()), steps, table)
+
+
+def _lines(file: Path) -> list[dict[str, Any]]:
+    parsed = []
+    texts = file.read_bytes().split(b"\n")
+    for number, text in enumerate(texts[:-1], 1):  # what follows the last line's end is torn, or nothing
+        if not text.strip():
+            continue
+        try:
+            line = json.loads(text)
+        except ValueError as error:
+            raise UserError(f"{file}: line {number} is damaged ({error}); remove it") from error
+        if not isinstance(line, dict):
+            raise UserError(f"{file}: line {number} is no JSON object; remove it")
+        parsed.append(line)
+    return parsed
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, list):
+        parts = [_number(part) for part in value]
+        return None if not parts or None in parts else sum(part or 0.0 for part in parts) / len(parts)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value)
+
+
+def _cell(value: Any) -> float:
+    number = _number(value)
+    return math.nan if number is None else number
+
+
+def _settings(file: Path) -> tuple[str, str]:
+    if not file.is_file():
+        return "", ""
+    try:
+        values = tomllib.loads(file.read_text())
+    except (OSError, ValueError) as error:
+        raise UserError(f"{file}: cannot be read ({error})") from error
+    world = values.get("world", {})
+    values.pop("seed", None)
+    name = world.get("id", "") if isinstance(world, dict) else ""
+    return str(name), json.dumps(values, sort_keys=True, default=str)
