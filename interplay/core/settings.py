@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ import pydantic
 
 from interplay.core.errors import UserError
 from interplay.core.files import told_plainly
-from interplay.core.settings_text import allowed, show, write_toml
+from interplay.core.settings_text import allowed, show, union_members, write_toml
 
 M = TypeVar("M", bound="Settings")
 
@@ -65,9 +64,10 @@ def build(model: type[M], values: Mapping[str, Any], owner: str) -> M:
     try:
         return model.model_validate(values)
     except pydantic.ValidationError as error:
-        problems = error.errors(include_url=False)
-        more = f" ({len(problems) - 1} more after this one)" if len(problems) > 1 else ""
-        raise UserError(f"{owner}: {_describe(model, problems[0])}{more}") from None
+        # A union fails once per member: equal lines are one problem.
+        lines = list(dict.fromkeys(_describe(model, one) for one in error.errors(include_url=False)))
+        more = f" ({len(lines) - 1} more after this one)" if len(lines) > 1 else ""
+        raise UserError(f"{owner}: {lines[0]}{more}") from None
 
 
 def changed(settings: M, overrides: Mapping[str, Any], owner: str) -> M:
@@ -158,18 +158,12 @@ def read_toml(path: Path | str) -> dict[str, Any]:
 
 
 def _python_form(value: Any, annotation: Any) -> Any:
-    options = _options(annotation)
+    options = union_members(annotation)
     if value == "off" and type(None) in options:
         return None
     if isinstance(value, list) and any(typing.get_origin(option) is tuple for option in options):
         return tuple(value)
     return value
-
-
-def _options(annotation: Any) -> tuple[Any, ...]:
-    """The members of a union, or the one type."""
-    union = typing.get_origin(annotation) in (typing.Union, types.UnionType)
-    return typing.get_args(annotation) if union else (annotation,)
 
 
 def _parse_value(text: str) -> Any:
@@ -195,6 +189,9 @@ def _describe(model: type[Settings], problem: Any) -> str:
         said = str(problem["ctx"]["error"])
         return f"{path}: {said}" if path else said
     field = _field(model, parts)
+    if field is not None and len(union_members(field.annotation)) > 1:
+        # pydantic also names the member of the union that it tried last, which is no key.
+        path = next(key for key, known in _keys(model) if known is field)
     wanted = allowed(field) if field is not None else problem["msg"].lower()
     return f"{path} = {show(value)} is not allowed; give {wanted}"
 
@@ -216,9 +213,9 @@ def _keys(model: type[Settings], prefix: str = "") -> Iterator[tuple[str, pydant
     """Every key path of a model with its field, groups included."""
     for name, field in model.model_fields.items():
         yield prefix + name, field
-        group = field.annotation
-        if isinstance(group, type) and issubclass(group, Settings):
-            yield from _keys(group, f"{prefix}{name}.")
+        for group in union_members(field.annotation):
+            if isinstance(group, type) and issubclass(group, Settings):
+                yield from _keys(group, f"{prefix}{name}.")
 
 
 def _field(model: type[Settings], parts: Sequence[str]) -> pydantic.fields.FieldInfo | None:

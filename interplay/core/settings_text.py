@@ -44,17 +44,24 @@ def allowed(field: pydantic.fields.FieldInfo | None) -> str:
     """What a field takes, in words: ``a number above 0, below 1``."""
     if field is None:
         return "a value"
+    members = union_members(field.annotation)
+    rules = [*field.metadata, *(rule for member in members for rule in _rules(member))]
     bounds = [
         word + toml_value(bound)
         for name, word in (("gt", "above "), ("ge", "at least "), ("lt", "below "), ("le", "at most "))
-        for item in field.metadata
-        if isinstance(item, annotated_types.BaseMetadata) and (bound := getattr(item, name, None)) is not None
+        for rule in rules
+        if isinstance(rule, annotated_types.BaseMetadata) and (bound := getattr(rule, name, None)) is not None
     ]
+    words = " or ".join(_type_words(member) for member in members if member is not type(None))
     # Bounds speak of the numbers, so they stand before the alternative that switches the field off.
-    kinds = _kinds(field.annotation)
-    off = ' or "off"' if type(None) in kinds else ""
-    words = " or ".join(_type_words(kind) for kind in kinds if kind is not type(None))
+    off = ' or "off"' if type(None) in members else ""
     return " ".join([words, *([", ".join(bounds)] if bounds else [])]) + off
+
+
+def union_members(annotation: Any) -> tuple[Any, ...]:
+    """The members of a union type, or the one type."""
+    union = typing.get_origin(annotation) in (typing.Union, types.UnionType)
+    return typing.get_args(annotation) if union else (annotation,)
 
 
 def toml_value(value: Any) -> str:
@@ -108,21 +115,31 @@ def _key(key: Any) -> str:
     return str(key) if _BARE_KEY.fullmatch(str(key)) else toml_value(str(key))
 
 
-def _kinds(annotation: Any) -> tuple[Any, ...]:
-    union = typing.get_origin(annotation) in (typing.Union, types.UnionType)
-    return typing.get_args(annotation) if union else (annotation,)
+def _rules(kind: Any) -> list[Any]:
+    """What ``Annotated[kind, Field(ge=1)]`` asks of its values."""
+    if typing.get_origin(kind) is not typing.Annotated:
+        return []
+    found: list[Any] = []
+    for item in typing.get_args(kind)[1:]:
+        found += item.metadata if isinstance(item, pydantic.fields.FieldInfo) else [item]
+    return found
 
 
 def _type_words(kind: Any) -> str:
     origin, inside = typing.get_origin(kind), typing.get_args(kind)
+    if origin is typing.Annotated:
+        return _type_words(inside[0])
     if origin is typing.Literal:
         return f"one of {', '.join(str(choice) for choice in inside)}"
     if origin in (tuple, list):
-        return f"a list of {_plural(inside[0])}"
+        count = "" if origin is list or inside[-1:] == (...,) else f"{len(inside)} "
+        return f"a list of {count}{_plural(inside[0])}"
     if origin is dict or (isinstance(kind, type) and issubclass(kind, pydantic.BaseModel)):
         return "a group of keys"
     return _WORDS.get(kind, getattr(kind, "__name__", str(kind)))
 
 
 def _plural(kind: Any) -> str:
+    if typing.get_origin(kind) is typing.Annotated:
+        kind = typing.get_args(kind)[0]
     return {int: "whole numbers", float: "numbers", str: "texts", bool: "true or false"}.get(kind, "values")

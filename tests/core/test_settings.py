@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pydantic
 import pytest
@@ -30,6 +30,9 @@ class Inner(Settings):
     limit: float | None = pydantic.Field(2.0, ge=0)
     sizes: tuple[int, ...] = (1, 2)
     shape: Literal["ring", "disc"] = "ring"
+    cap: Annotated[int, pydantic.Field(ge=1)] | None = None
+    pair: tuple[float, float] = (0.0, 1.0)
+    seed: int | Literal["clock"] = 0
 
 
 class Outer(Settings):
@@ -58,7 +61,7 @@ def refusal(values: dict[str, Any]) -> str:
         ({"name": "x", "rate": 1}, "unknown key rate; did you mean inner.rate?"),
         (
             {"name": "x", "inner": {"zzz": 1}},
-            "unknown key inner.zzz; the keys there are rate, limit, sizes, shape",
+            "unknown key inner.zzz; the keys there are rate, limit, sizes, shape, cap, pair, seed",
         ),
         ({"name": 3}, "name = 3 is not allowed; give a text"),
         ({"name": "x", "count": 0}, "count = 0 is not allowed; give a whole number at least 1"),
@@ -93,6 +96,18 @@ def refusal(values: dict[str, Any]) -> str:
         (
             {"name": "x", "inner": {"sizes": [1, "b"]}},
             'inner.sizes.1 = "b" is not allowed; give a list of whole numbers',
+        ),
+        (
+            {"name": "x", "inner": {"cap": 0}},
+            'inner.cap = 0 is not allowed; give a whole number at least 1 or "off"',
+        ),
+        (
+            {"name": "x", "inner": {"pair": [1, 2, 3]}},
+            "inner.pair = [1, 2, 3] is not allowed; give a list of 2 numbers",
+        ),
+        (
+            {"name": "x", "inner": {"seed": "clok"}},
+            'inner.seed = "clok" is not allowed; give a whole number or one of clock',
         ),
         ({"name": "x", "inner": 3}, "inner = 3 is not allowed; give a group of keys"),
         (
