@@ -6,7 +6,8 @@ Worlds of other packages join by the entry point group ``interplay.worlds``, who
     [project.entry-points."interplay.worlds"]
     mine = "my_package:SPECS"
 
-A world that is not registered is named by its class: ``make_world("my_package.tag:Tag")``.
+A world that is not registered is named by its class, ``make_world("my_package.tag:Tag")``, and so is anybody's
+PettingZoo parallel environment: ``make_world("pettingzoo.classic.rps_v2:parallel_env", num_worlds=8)``.
 """
 
 from __future__ import annotations
@@ -80,7 +81,9 @@ def make_world(
     """Makes a batch of worlds.
 
     Args:
-        world_id: a registered id, or ``"module:Class"`` of a `World` of your own.
+        world_id: a registered id, ``"module:Class"`` of a `World` of your own, or ``"module:function"`` of
+            anybody's PettingZoo parallel environment (with the extra option ``processes``, see
+            `interplay.connect.parallel_world`).
         num_worlds: W, worlds in the batch.
         seed: names the worlds' random streams.
         threads: compute threads of this batch; they change no bit.
@@ -91,7 +94,7 @@ def make_world(
         UserError: for an unknown id, or an option that is unknown or out of range.
     """
     if ":" in world_id:
-        return _make_from_class(world_id, num_worlds, seed, threads, first_world, options)
+        return _make_from_path(world_id, num_worlds, seed, threads, first_world, options)
     spec = find_world(world_id)
     settings = _settings(spec, options)
     world: World = load(spec.make)(
@@ -207,30 +210,51 @@ def _settings(spec: WorldSpec, options: Mapping[str, Any]) -> Any:
     return build(load(spec.settings), {**spec.options, **options}, spec.id)
 
 
-def _make_from_class(
+def _make_from_path(
     path: str, num_worlds: int, seed: int, threads: int, first_world: int, options: Mapping[str, Any]
 ) -> World:
-    """Calls a user's class with what its signature takes; `num_worlds` and `seed` are the least."""
+    """What a user's function or class makes: a World if it takes `num_worlds`, else a PettingZoo environment."""
+    make = load(path, users=True)
+    if not callable(make):
+        raise UserError(
+            f"{path!r}: a {type(make).__name__} is no world; name a class or a function that makes one"
+        )
+    parameters = inspect.signature(make).parameters
+    if not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        for name in options.keys() - parameters.keys() - {"processes"}:
+            near = _did_you_mean(name, parameters, "its options: " + (", ".join(parameters) or "none"))
+            raise UserError(f"{path}: unknown option {name!r}; {near}")
+    if "num_worlds" in parameters:
+        return _make_own(make, path, num_worlds, seed, threads, first_world, options)
+    rest = dict(options)
+    processes = rest.pop("processes", 0)
+    # By name: connect stands above the registry.
+    foreign: World = load("interplay.connect.parallel_world:ParallelEnvWorld")(
+        path, num_worlds, seed=seed, first_world=first_world, processes=processes, kwargs=rest
+    )
+    return foreign
+
+
+def _make_own(
+    make: Any,
+    path: str,
+    num_worlds: int,
+    seed: int,
+    threads: int,
+    first_world: int,
+    options: Mapping[str, Any],
+) -> World:
     from interplay.core import seeding
     from interplay.core.world import World
 
-    cls = load(path, users=True)
-    if not callable(cls):
-        raise UserError(
-            f"{path!r}: a {type(cls).__name__} is no world; name a World class or a function that makes one"
-        )
-    parameters = inspect.signature(cls).parameters
-    unknown = [name for name in options if name not in parameters]
-    if unknown and not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
-        near = _did_you_mean(unknown[0], parameters, "its options: " + (", ".join(parameters) or "none"))
-        raise UserError(f"{path}: unknown option {unknown[0]!r}; {near}")
-    extra = {"threads": threads, "first_world": first_world}
+    parameters = inspect.signature(make).parameters
+    extra = {"seed": seed, "threads": threads, "first_world": first_world}
     extra = {name: value for name, value in extra.items() if name in parameters}
-    world = cls(num_worlds=num_worlds, seed=seed, **extra, **options)
+    world = make(num_worlds=num_worlds, **extra, **options)
     if not isinstance(world, World):
         raise UserError(f"{path!r} made a {type(world).__name__}; it must make an interplay World")
-    if "first_world" not in extra:
-        world._seeds = seeding.world_seeds(seed, num_worlds, first_world)
+    # For those whose constructor does not take them.
+    world._seeds = seeding.world_seeds(seed, num_worlds, first_world)
     world.id = path
     return world
 

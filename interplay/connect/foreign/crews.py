@@ -1,0 +1,209 @@
+"""Who steps the environments of a batch: this process, or several of their own.
+
+Both crews offer `reset`, `step` and `close`; what they do stands in the shared arrays. Processes are started
+anew (spawn), import the factory by its name, and share one block of memory with the batch: no observation or
+action is ever pickled.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+
+from interplay.connect.foreign.layout import Buffers, place, read_layout, shapes_of, size_of
+from interplay.connect.foreign.member import Member
+from interplay.core.errors import UserError
+from interplay.registry import load
+
+RESET, STEP, CLOSE = b"reset", b"step", b"close"
+
+
+class InLine:
+    """Steps every environment in this process, one after another."""
+
+    def __init__(self, make: Callable[[], Any], num_worlds: int) -> None:
+        envs = [_made(make, w) for w in range(num_worlds)]
+        self.layout = read_layout(envs[0])
+        shapes = shapes_of(self.layout, num_worlds, 1)
+        self.buffers = place(shapes, bytearray(size_of(shapes)))
+        self._members = [Member(env, self.layout, self.buffers, w) for w, env in enumerate(envs)]
+
+    def reset(self) -> None:
+        """Restarts the worlds of ``buffers["which"]`` with the seeds of ``buffers["seed"]``."""
+        for w, member in enumerate(self._members):
+            if self.buffers["which"][w]:
+                _named(w, member.reset, int(self.buffers["seed"][w]))
+
+    def step(self) -> None:
+        """Steps every world that is not over."""
+        for w, member in enumerate(self._members):
+            _named(w, member.step)
+
+    def close(self) -> None:
+        for member in self._members:
+            member.env.close()
+        self._members = []
+
+
+class Processes:
+    """Spreads the environments over worker processes, each with a run of neighbouring worlds.
+
+    Args:
+        factory: ``"module:function"``.
+        kwargs: for the function.
+        num_worlds: W.
+        processes: at least 1; more than W are not started.
+    """
+
+    def __init__(self, factory: str, kwargs: Mapping[str, Any], num_worlds: int, processes: int) -> None:
+        probe = _made(load(factory, users=True), 0, kwargs)
+        self.layout = read_layout(probe)
+        probe.close()
+        runs = np.array_split(np.arange(num_worlds), min(processes, num_worlds))
+        context = multiprocessing.get_context("spawn")
+        shapes = shapes_of(self.layout, num_worlds, len(runs))
+        memory = context.RawArray("b", size_of(shapes))
+        self.buffers = place(shapes, memory)
+        self._pipes: list[Connection] = []
+        self._processes: list[Any] = []
+        for index, run in enumerate(runs):
+            ours, theirs = context.Pipe()
+            process = context.Process(
+                target=_work,
+                args=(theirs, memory, factory, dict(kwargs), num_worlds, len(runs), index, run.tolist()),
+                daemon=True,
+            )
+            process.start()
+            theirs.close()
+            self._pipes.append(ours)
+            self._processes.append(process)
+        self._stop = weakref.finalize(self, _stop, self._pipes, self._processes)
+        self._gather()
+
+    def reset(self) -> None:
+        """As `InLine.reset`."""
+        self._tell(RESET)
+
+    def step(self) -> None:
+        """As `InLine.step`."""
+        self._tell(STEP)
+
+    def close(self) -> None:
+        self._stop()
+
+    def _tell(self, order: bytes) -> None:
+        if not self._stop.alive:
+            raise RuntimeError("this world's processes have ended; make a new one")
+        for pipe in self._pipes:
+            try:
+                pipe.send_bytes(order)
+            except OSError:
+                continue  # a dead worker is named by `_gather`
+        self._gather()
+
+    def _gather(self) -> None:
+        """Waits for everybody.
+
+        Raises:
+            UserError: naming the world, if its environment failed or its process died; all are stopped then.
+        """
+        problem = ""
+        for index, (pipe, process) in enumerate(zip(self._pipes, self._processes, strict=True)):
+            try:
+                problem = problem or pipe.recv_bytes().decode()
+            except (EOFError, OSError):
+                process.join(5)
+                world = self.buffers["at"][index]
+                problem = problem or (
+                    f"world {world}: its process died (exit code {process.exitcode}); run with processes=0 to see why"
+                )
+        if problem:
+            self._stop()
+            raise UserError(problem)
+
+
+def _work(
+    pipe: Connection,
+    memory: Any,
+    factory: str,
+    kwargs: Mapping[str, Any],
+    num_worlds: int,
+    num_workers: int,
+    index: int,
+    worlds: Sequence[int],
+) -> None:
+    """A worker's life: obeys orders until the pipe closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which closes the pipe
+    members: dict[int, Member] = {}
+    try:
+        make = load(factory, users=True)
+        envs = [_made(make, w, kwargs) for w in worlds]
+        layout = read_layout(envs[0])
+        buffers = place(shapes_of(layout, num_worlds, num_workers), memory)
+        members = {w: Member(env, layout, buffers, w) for w, env in zip(worlds, envs, strict=True)}
+        buffers["at"][index] = worlds[0]
+    except Exception as error:
+        pipe.send_bytes(str(error).encode())
+        return
+    pipe.send_bytes(b"")
+    while True:
+        try:
+            order = pipe.recv_bytes()
+        except (EOFError, OSError):
+            order = CLOSE
+        if order == CLOSE:
+            break
+        pipe.send_bytes(_obey(order, members, buffers, index).encode())
+    for member in members.values():
+        member.env.close()
+
+
+def _obey(order: bytes, members: Mapping[int, Member], buffers: Buffers, index: int) -> str:
+    """Runs one order over a worker's worlds; the problem in one line, or nothing."""
+    try:
+        for w, member in members.items():
+            buffers["at"][index] = w
+            if order == STEP:
+                _named(w, member.step)
+            elif buffers["which"][w]:
+                _named(w, member.reset, int(buffers["seed"][w]))
+    except UserError as error:
+        return str(error)
+    return ""
+
+
+def _named(w: int, deed: Callable[..., None], *args: Any) -> None:
+    """Does it; what goes wrong in somebody else's environment is one line that names the world."""
+    try:
+        deed(*args)
+    except Exception as error:
+        raise UserError(_one_line(w, error)) from error
+
+
+def _made(make: Callable[..., Any], w: int, kwargs: Mapping[str, Any] | None = None) -> Any:
+    try:
+        return make(**(kwargs or {}))
+    except Exception as error:
+        raise UserError(_one_line(w, error)) from error
+
+
+def _one_line(w: int, error: Exception) -> str:
+    what = " ".join(str(error).split())
+    kind = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
+    return f"world {w}: {kind}{what}; mend the environment"
+
+
+def _stop(pipes: Sequence[Connection], processes: Sequence[Any]) -> None:
+    for pipe in pipes:
+        pipe.close()  # a worker ends when its pipe does
+    for process in processes:
+        process.join(2)
+        if process.is_alive():
+            process.terminate()
+            process.join(2)

@@ -1,0 +1,187 @@
+"""How the spaces of a PettingZoo environment become the kinds and arrays of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.core.errors import UserError
+from interplay.core.spaces import action_choices
+from interplay.core.world import Kind
+
+MASK = "action_mask"
+OBSERVATION = "observation"
+
+Buffers = dict[str, np.ndarray]
+
+
+class Leaf(NamedTuple):
+    """One array of a nested space.
+
+    Attributes:
+        name: its path with dots; what was no Dict is called ``"observation"``.
+        path: the keys and indices that lead to it.
+        space: Box, Discrete, MultiDiscrete or MultiBinary.
+    """
+
+    name: str
+    path: tuple[str | int, ...]
+    space: spaces.Space[Any]
+
+
+class ForeignKind(NamedTuple):
+    """Agents with the same spaces, and where their data stands.
+
+    Attributes:
+        kind: as the world declares it.
+        observation: leaves of the observation.
+        action: leaves of the action; one with an empty path where the space is no Dict.
+        masked: actions have masks, in info or in the observation.
+        mask_in_observation: the observation has the key ``"action_mask"``.
+    """
+
+    kind: Kind
+    observation: tuple[Leaf, ...]
+    action: tuple[Leaf, ...]
+    masked: bool
+    mask_in_observation: bool
+
+    def key(self, part: str, leaf: Leaf | None = None) -> str:
+        """The name of a buffer of this kind: part is ``"observation"``, ``"action"`` or ``"mask"``."""
+        return f"{self.kind.name}/{part}" + (f"/{leaf.name}" if leaf is not None else "")
+
+
+class Layout(NamedTuple):
+    """Everything a batch needs to know of an environment."""
+
+    name: str
+    agents: tuple[str, ...]
+    kinds: tuple[ForeignKind, ...]
+
+
+def read_layout(env: Any) -> Layout:
+    """Reads an environment's agents, spaces and, by a reset, whether its infos hold action masks.
+
+    Raises:
+        UserError: if it is no parallel environment, or a space cannot become arrays.
+    """
+    name = str(getattr(env, "metadata", {}).get("name", type(env).__name__))
+    agents = tuple(getattr(env, "possible_agents", ()))
+    if not agents or not hasattr(env, "observation_space"):
+        raise UserError(
+            f"{name}: a {type(env).__name__} has no possible_agents; pass a function that makes a PettingZoo ParallelEnv"
+        )
+    if hasattr(env, "agent_iter"):
+        raise UserError(
+            f"{name}: agents of this environment take turns (AECEnv); pass its parallel_env, or wrap it with pettingzoo's aec_to_parallel"
+        )
+    infos = env.reset(seed=0)[1]
+    groups: list[tuple[Any, Any, list[int]]] = []
+    for slot, agent in enumerate(agents):
+        pair = env.observation_space(agent), env.action_space(agent)
+        for seen, acts, slots in groups:
+            if (seen, acts) == pair:
+                slots.append(slot)
+                break
+        else:
+            groups.append((*pair, [slot]))
+    names = _kind_names([[str(agents[slot]) for slot in slots] for *_, slots in groups])
+    kinds = []
+    for kind_name, (seen, acts, slots) in zip(names, groups, strict=True):
+        masked = any(MASK in infos.get(agents[slot], {}) for slot in slots)
+        kinds.append(_foreign_kind(f"{name} {kind_name}", kind_name, tuple(slots), seen, acts, masked))
+    return Layout(name, agents, tuple(kinds))
+
+
+def shapes_of(layout: Layout, num_worlds: int, num_workers: int) -> dict[str, tuple[tuple[int, ...], Any]]:
+    """Shape and dtype of every array that the world and its workers share.
+
+    Besides the fields of a time step: ``which`` (W,) and ``seed`` (W,) say what to reset, ``at`` (workers,) is
+    the world that a worker is busy with.
+    """
+    grid = (num_worlds, len(layout.agents))
+    shapes: dict[str, tuple[tuple[int, ...], Any]] = {
+        "which": ((num_worlds,), bool),
+        "seed": ((num_worlds,), np.int64),
+        "at": ((num_workers,), np.int64),
+        "over": ((num_worlds,), bool),
+        "reward": (grid, np.float32),
+        "acting": (grid, bool),
+        "terminated": (grid, bool),
+        "truncated": (grid, bool),
+    }
+    for kind in layout.kinds:
+        lead = (num_worlds, len(kind.kind.slots))
+        for part, leaves in (("observation", kind.observation), ("action", kind.action)):
+            for leaf in leaves:
+                shapes[kind.key(part, leaf)] = ((*lead, *(leaf.space.shape or ())), leaf.space.dtype)
+        if kind.masked:
+            shapes[kind.key("mask")] = ((*lead, sum(action_choices(kind.kind.action_space))), bool)
+    return shapes
+
+
+def size_of(shapes: dict[str, tuple[tuple[int, ...], Any]]) -> int:
+    """Bytes that `place` needs."""
+    return sum(_padded(shape, dtype) for shape, dtype in shapes.values())
+
+
+def place(shapes: dict[str, tuple[tuple[int, ...], Any]], memory: Any) -> Buffers:
+    """Arrays one after another in `memory`, each at a cache line of its own."""
+    buffers, offset = {}, 0
+    for name, (shape, dtype) in shapes.items():
+        count = int(np.prod(shape, dtype=np.int64))
+        buffers[name] = np.frombuffer(memory, dtype, count, offset).reshape(shape)
+        offset += _padded(shape, dtype)
+    return buffers
+
+
+def _padded(shape: tuple[int, ...], dtype: Any) -> int:
+    used = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+    return -(-max(used, 1) // 64) * 64
+
+
+def _foreign_kind(
+    owner: str, name: str, slots: tuple[int, ...], seen: Any, acts: Any, info_masked: bool
+) -> ForeignKind:
+    in_observation = isinstance(seen, spaces.Dict) and MASK in seen.spaces
+    observation = tuple(_leaves(owner, "observation", seen, skip=in_observation))
+    if not observation:
+        raise UserError(f"{owner}: the observation space {seen} has no arrays; give agents something to see")
+    space = spaces.Dict({leaf.name: leaf.space for leaf in observation})
+    if isinstance(acts, spaces.Tuple):
+        raise UserError(f"{owner}: a Tuple action space is not supported; use a Dict")
+    action = tuple(_leaves(owner, "action", acts))
+    masked = (info_masked or in_observation) and not isinstance(acts, spaces.Dict | spaces.Box)
+    return ForeignKind(Kind(name, slots, space, acts), observation, action, masked, in_observation)
+
+
+def _leaves(
+    owner: str, part: str, space: spaces.Space[Any], path: tuple[str | int, ...] = (), skip: bool = False
+) -> Iterator[Leaf]:
+    """The arrays of a nested space; `skip` leaves out the mask, which is no observation."""
+    if isinstance(space, spaces.Dict | spaces.Tuple):
+        items: Any = space.spaces.items() if isinstance(space, spaces.Dict) else enumerate(space.spaces)
+        for key, inner in items:
+            if not (skip and key == MASK):
+                yield from _leaves(owner, part, inner, (*path, key))
+    elif isinstance(space, spaces.Box | spaces.Discrete | spaces.MultiDiscrete | spaces.MultiBinary):
+        yield Leaf(".".join(map(str, path)) or part, path, space)
+    else:
+        raise UserError(
+            f"{owner}: {type(space).__name__} in the {part} space has no fixed array form; use Box, Discrete, "
+            "MultiDiscrete, MultiBinary, or Dict and Tuple of those"
+        )
+
+
+def _kind_names(groups: list[list[str]]) -> list[str]:
+    """What the agents' names of a group have in common: adversary_0, adversary_1 -> adversary."""
+    if len(groups) == 1:
+        return ["agent"]
+    names = []
+    for agents in groups:
+        stems = {agent.rstrip("0123456789").rstrip("_- ") for agent in agents}
+        names.append((stems.pop() if len(stems) == 1 else "") or "kind")
+    return [name if names.count(name) == 1 else f"{name}_{i}" for i, name in enumerate(names)]

@@ -1,0 +1,122 @@
+"""One environment, read into and stepped from its row of the batch's arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.connect import masks
+from interplay.connect.foreign.layout import MASK, Buffers, ForeignKind, Layout, Leaf
+from interplay.core.errors import UserError
+
+
+class Member:
+    """World w of the batch.
+
+    Args:
+        env: a PettingZoo parallel environment.
+        layout: of the environment.
+        buffers: of the whole batch.
+        w: the row.
+    """
+
+    def __init__(self, env: Any, layout: Layout, buffers: Buffers, w: int) -> None:
+        self.env = env
+        self._layout = layout
+        self._buffers = buffers
+        self._w = w
+        self._place = {
+            layout.agents[slot]: (slot, column, kind)
+            for kind in layout.kinds
+            for column, slot in enumerate(kind.kind.slots)
+        }
+
+    def reset(self, seed: int) -> None:
+        """Starts an episode; the row then shows its beginning."""
+        observation, infos = self.env.reset(seed=seed)
+        self._clear()
+        self._show(observation, infos, self.env.agents)
+        self._buffers["over"][self._w] = not self.env.agents
+
+    def step(self) -> None:
+        """Steps with the row's actions; a world that is over stands still."""
+        buffers, w = self._buffers, self._w
+        if buffers["over"][w]:
+            buffers["reward"][w] = 0.0
+            buffers["terminated"][w] = buffers["truncated"][w] = False
+            return
+        before = list(self.env.agents)
+        actions = {agent: self._action(agent) for agent in before}
+        observation, rewards, terminations, truncations, infos = self.env.step(actions)
+        self._clear()
+        living = set(self.env.agents)
+        for agent in before:
+            slot = self._place[agent][0]
+            # Who leaves without a word has left by the rules.
+            left = agent not in living and not truncations.get(agent)
+            terminated = bool(terminations.get(agent)) or left
+            buffers["reward"][w, slot] = rewards.get(agent, 0.0)
+            buffers["terminated"][w, slot] = terminated
+            buffers["truncated"][w, slot] = bool(truncations.get(agent)) and not terminated
+            if terminations.get(agent) or truncations.get(agent):
+                living.discard(agent)  # some environments list them for one more step
+        self._show(observation, infos, living)
+        buffers["over"][w] = not living
+
+    def _clear(self) -> None:
+        for name in ("reward", "acting", "terminated", "truncated"):
+            self._buffers[name][self._w] = 0
+        for kind in self._layout.kinds:
+            for leaf in kind.observation:
+                self._buffers[kind.key("observation", leaf)][self._w] = 0
+            if kind.masked:
+                self._buffers[kind.key("mask")][self._w] = True
+
+    def _show(self, observation: Mapping[Any, Any], infos: Mapping[Any, Any], living: Any) -> None:
+        for agent, seen in observation.items():
+            if agent not in self._place:
+                continue  # PettingZoo allows keys beside the agents
+            slot, column, kind = self._place[agent]
+            for leaf in kind.observation:
+                self._write(kind, leaf, column, seen, agent)
+            info = infos.get(agent, {})
+            # An agent that is listed but cannot act may say so in its info, as our own PettingZoo door does.
+            acting = agent in living and info.get("acting", True)
+            self._buffers["acting"][self._w, slot] = acting
+            if kind.masked and acting:
+                mask = seen[MASK] if kind.mask_in_observation else info.get(MASK)
+                if mask is not None:
+                    row = masks.from_gymnasium(kind.kind.action_space, mask)
+                    self._buffers[kind.key("mask")][self._w, column] = row
+
+    def _write(self, kind: ForeignKind, leaf: Leaf, column: int, seen: Any, agent: Any) -> None:
+        for key in leaf.path:
+            seen = seen[key]
+        if np.shape(seen) != (leaf.space.shape or ()):
+            raise UserError(
+                f"observation {leaf.name} of {agent} has shape {np.shape(seen)}, its space says {leaf.space.shape or ()}"
+            )
+        self._buffers[kind.key("observation", leaf)][self._w, column] = seen
+
+    def _action(self, agent: Any) -> Any:
+        _, column, kind = self._place[agent]
+        space = kind.kind.action_space
+        rows = {
+            leaf.path: _plain(leaf.space, self._buffers[kind.key("action", leaf)][self._w, column])
+            for leaf in kind.action
+        }
+        return _nest(space, rows)
+
+
+def _plain(space: spaces.Space[Any], row: np.ndarray) -> Any:
+    """A number of the space's type where the space is Discrete, otherwise a copy that the environment may keep."""
+    return np.int64(row) if isinstance(space, spaces.Discrete) else row.copy()
+
+
+def _nest(space: spaces.Space[Any], rows: Mapping[tuple[Any, ...], Any], path: tuple[Any, ...] = ()) -> Any:
+    if isinstance(space, spaces.Dict):
+        return {key: _nest(inner, rows, (*path, key)) for key, inner in space.spaces.items()}
+    return rows[path]

@@ -1,0 +1,134 @@
+"""PettingZoo environments as strangers write them: nested spaces, early leavers, masks, and some that fail."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+from gymnasium import spaces
+from pettingzoo.utils.env import ParallelEnv
+
+from interplay.connect.pettingzoo import WorldEnv
+from tests.connect.toys import Hunt, Line
+
+
+class Market(ParallelEnv):
+    """Two sellers and a buyer, 12 days.
+
+    seller_1 leaves on a day of its own, told or (`silent`) not; a latecomer joins on day 3; the buyer's
+    observation is nested. `fail` names what goes wrong on day 5: ``"raise"``, ``"exit"`` or ``"shape"``.
+    """
+
+    metadata = {"name": "market"}  # noqa: RUF012 - as PettingZoo has it
+
+    def __init__(self, silent=False, mask="", fail="", fail_seed=-1):
+        self.silent, self.mask, self.fail, self.fail_seed = silent, mask, fail, fail_seed
+        self.possible_agents = ["seller_0", "buyer_0", "seller_1", "seller_2"]
+        price = spaces.Dict({"price": spaces.Box(0, 10, (), np.float64)})
+        if mask == "observation":
+            price = spaces.Dict({**price.spaces, "action_mask": spaces.Box(0, 1, (3,), np.int8)})
+        buyer = spaces.Dict(
+            {
+                "offers": spaces.Tuple([spaces.Box(0, 10, (3,), np.float32), spaces.Discrete(13)]),
+                "mood": spaces.MultiBinary(2),
+            }
+        )
+        wish = spaces.Dict(
+            {"spend": spaces.Box(-1, 1, (2,), np.float32), "from": spaces.Dict({"who": spaces.Discrete(3)})}
+        )
+        self.observation_spaces = {a: buyer if a == "buyer_0" else price for a in self.possible_agents}
+        self.action_spaces = {a: wish if a == "buyer_0" else spaces.Discrete(3) for a in self.possible_agents}
+
+    def observation_space(self, agent):
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent):
+        return self.action_spaces[agent]
+
+    def reset(self, seed=None, options=None):
+        self.seed = seed
+        self.rng = np.random.default_rng(seed)
+        self.day, self.prices = 0, self.rng.uniform(0, 10, 3)
+        self.leaves = int(self.rng.integers(4, 9))
+        self.agents = ["seller_0", "buyer_0", "seller_1"]
+        return self._see(self.agents), self._infos(self.agents)
+
+    def step(self, actions):
+        assert set(actions) == set(self.agents)
+        self.day += 1
+        if self.day == 5 and self.fail and self.fail_seed in (-1, self.seed):
+            if self.fail == "exit":
+                os._exit(7)
+            if self.fail == "raise":
+                raise ZeroDivisionError("no\nmoney")
+        spend = actions["buyer_0"]["spend"]
+        assert spend.dtype == np.float32
+        who = actions["buyer_0"]["from"]["who"]
+        for i, name in enumerate(("seller_0", "seller_1", "seller_2")):
+            self.prices[i] = np.clip(self.prices[i] + actions.get(name, 1) - 1 + self.rng.normal(), 0, 10)
+        told = list(self.agents)
+        rewards = {a: float(self.prices[int(who)]) if a == "buyer_0" else float(spend[0]) for a in told}
+        terminations, truncations = dict.fromkeys(told, False), dict.fromkeys(told, self.day == 12)
+        if self.day == 3:
+            self.agents.append("seller_2")
+        if self.day == self.leaves:
+            self.agents.remove("seller_1")
+            if self.silent:
+                for named in (rewards, terminations, truncations):
+                    del named["seller_1"]
+                told.remove("seller_1")
+            else:
+                terminations["seller_1"] = True
+        told += [a for a in self.agents if a not in told]
+        if self.day == 12:
+            self.agents = []
+        return self._see(told), rewards, terminations, truncations, self._infos(told)
+
+    def _see(self, agents):
+        seen = {}
+        for agent in agents:
+            if agent == "buyer_0":
+                offers = self.prices.astype(np.float32)
+                seen[agent] = {"offers": (offers, self.day), "mood": np.array([self.day % 2, 1], np.int8)}
+            else:
+                price = self.prices[int(agent[-1])]
+                seen[agent] = {"price": np.zeros(2) if self.fail == "shape" and self.day == 5 else price}
+                if self.mask == "observation":
+                    seen[agent]["action_mask"] = self._legal(agent)
+        return seen
+
+    def _legal(self, agent):
+        price = self.prices[int(agent[-1])]
+        return np.array([price > 2, True, price < 8], np.int8)
+
+    def _infos(self, agents):
+        return {
+            a: {"action_mask": self._legal(a)} if self.mask == "info" and a != "buyer_0" else {}
+            for a in agents
+        }
+
+    def close(self):
+        self.agents = []
+
+
+def line(**options):
+    """Our own world, as a stranger's environment."""
+    return WorldEnv(Line(1, **options))
+
+
+def hunt():
+    return WorldEnv(Hunt(1))
+
+
+def nothing():
+    return object()
+
+
+class Graphs(Market):
+    def __init__(self):
+        super().__init__()
+        self.observation_spaces["buyer_0"] = spaces.Text(10)
+
+
+def broken():
+    raise RuntimeError("no licence\nfound")
