@@ -78,8 +78,9 @@ def integrate_bodies(bodies, h, movers, last, w):
     velocity = bodies.velocity[w]
     spin = bodies.spin[w]
     radius = bodies.radius[w]
+    inverse_mass = bodies.inverse_mass[w]
     for i in range(movers):
-        if not present[i]:
+        if not present[i] or inverse_mass[i] == 0.0:
             continue
         position[i, 0] += h * velocity[i, 0]
         position[i, 1] += h * velocity[i, 1]

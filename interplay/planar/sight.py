@@ -55,19 +55,21 @@ def ray_box(ox, oy, dx, dy, cosine, sine, hx, hy):
 
 
 @kernel
+def ray_wall_pair(start, end, wall):
+    """Fraction at which start .. end leaves -wall .. wall."""
+    if end > wall >= start:
+        return (wall - start) / (end - start)
+    if end < -wall <= start:
+        return (wall + start) / (start - end)
+    return np.inf
+
+
+@kernel
 def ray_walls(x0, y0, x1, y1, wall):
     """Fraction at which the ray meets one of the four walls at +-wall; a wall that holds the origin is ignored."""
-    nearest = np.inf
-    if abs(x1) > wall >= abs(x0):
-        nearest = (
-            (wall - abs(x0)) / (abs(x1) - abs(x0)) if x0 * x1 >= 0.0 else (wall + abs(x0)) / abs(x1 - x0)
-        )
-    if abs(y1) > wall >= abs(y0):
-        fraction = (
-            (wall - abs(y0)) / (abs(y1) - abs(y0)) if y0 * y1 >= 0.0 else (wall + abs(y0)) / abs(y1 - y0)
-        )
-        nearest = min(nearest, fraction)
-    return nearest
+    along_x = ray_wall_pair(x0, x1, wall)
+    along_y = ray_wall_pair(y0, y1, wall)
+    return min(along_x, along_y)
 
 
 @kernel

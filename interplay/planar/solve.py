@@ -85,11 +85,12 @@ def load_motion(bodies, physics, scratch, thread, w):
     motion = scratch.motion[thread]
     for i in range(physics.num_solid):
         body = motion[i]
-        body.vx = velocity[i, 0]
-        body.vy = velocity[i, 1]
-        body.spin = spin[i]
+        moves = inverse_mass[i] > 0.0  # a static body is at rest, whatever its row says
+        body.vx = velocity[i, 0] if moves else 0.0
+        body.vy = velocity[i, 1] if moves else 0.0
+        body.spin = spin[i] if moves else 0.0
         body.inverse_mass = inverse_mass[i]
-        body.inverse_inertia = inverse_inertia[i]
+        body.inverse_inertia = inverse_inertia[i] if moves else 0.0
 
 
 @kernel
@@ -100,9 +101,10 @@ def store_motion(bodies, scratch, thread, movers, w):
     motion = scratch.motion[thread]
     for i in range(movers):
         body = motion[i]
-        velocity[i, 0] = body.vx
-        velocity[i, 1] = body.vy
-        spin[i] = body.spin
+        if body.inverse_mass > 0.0:
+            velocity[i, 0] = body.vx
+            velocity[i, 1] = body.vy
+            spin[i] = body.spin
 
 
 @kernel
