@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping
+from functools import lru_cache
 
 import numpy as np
 
@@ -22,23 +23,39 @@ def mix64(x: np.ndarray) -> np.ndarray:
 def hash_rows(arrays: Mapping[str, np.ndarray]) -> np.ndarray:
     """Hashes row w of all arrays together.
 
+    Each field's bytes are read as 64-bit words; a word is mixed with a key made of the field's name and its place
+    in the field, and the hash is the mixed sum. So a value that moves to another place or field changes the hash.
+
     Args:
-        arrays: name -> (W, ...) array; names and their order do not matter, only sorted names with contents do.
+        arrays: name -> (W, ...) array of numbers; their order in the mapping does not matter.
 
     Returns:
         (W,) uint64. The same row gives the same hash whatever W is and wherever the row stands.
     """
     names = sorted(arrays)
-    num_worlds = len(arrays[names[0]]) if names else 0
-    total = np.full(num_worlds, _GOLDEN)
-    for name in names:
-        rows = np.ascontiguousarray(arrays[name]).reshape(num_worlds, -1).view(np.uint8)
-        padded = np.zeros((num_worlds, -(-rows.shape[1] // 8) * 8), np.uint8)
-        padded[:, : rows.shape[1]] = rows
-        words = padded.view(np.uint64)
-        position = np.arange(words.shape[1], dtype=np.uint64) * _GOLDEN
-        label = np.array([zlib.crc32(name.encode())], np.uint64)
-        with np.errstate(over="ignore"):
-            field = mix64(mix64(words + position) + position).sum(axis=1, dtype=np.uint64)
-            total = mix64(total * _GOLDEN + field + mix64(label))
-    return total
+    if not names:
+        return np.zeros(0, np.uint64)
+    num_worlds = len(arrays[names[0]])
+    rows = [np.ascontiguousarray(arrays[name]).reshape(num_worlds, -1).view(np.uint8) for name in names]
+    widths = tuple(-(-row.shape[1] // 8) for row in rows)
+    packed = np.zeros((num_worlds, 8 * sum(widths)), np.uint8)
+    start = 0
+    for row, width in zip(rows, widths, strict=True):
+        packed[:, start : start + row.shape[1]] = row
+        start += 8 * width
+    keys = _word_keys(tuple(names), widths)
+    mixed: np.ndarray = mix64(mix64(packed.view(np.uint64) + keys) ^ keys)
+    return mix64(mixed.sum(axis=1, dtype=np.uint64) + _GOLDEN)
+
+
+@lru_cache(maxsize=256)
+def _word_keys(names: tuple[str, ...], widths: tuple[int, ...]) -> np.ndarray:
+    """A key for each 64-bit word of a row: of the field's name and the word's place in the field."""
+    keys = [
+        mix64(
+            mix64(np.array([zlib.crc32(name.encode())], np.uint64) * _GOLDEN)
+            + np.arange(width, dtype=np.uint64)
+        )
+        for name, width in zip(names, widths, strict=True)
+    ]
+    return np.concatenate(keys)

@@ -77,6 +77,7 @@ class World(ABC):
         agents: the slot names, length A; unique.
         kinds: the agents' kinds; together they cover every slot once.
         seed: with the world's index it names each world's random stream (`seeding.world_seeds`).
+        first_world: index of the batch's first world among all worlds of `seed`, where the batch is a part.
 
     Attributes:
         id: the registry id it was made from, or the class name.
@@ -90,7 +91,9 @@ class World(ABC):
     persistent: bool = False
     rebirths: bool = False
 
-    def __init__(self, num_worlds: int, agents: Sequence[str], kinds: Sequence[Kind], seed: int = 0) -> None:
+    def __init__(
+        self, num_worlds: int, agents: Sequence[str], kinds: Sequence[Kind], seed: int = 0, first_world: int = 0
+    ) -> None:
         if num_worlds < 1:
             raise UserError(
                 f"num_worlds = {num_worlds}: a batch has at least one world; pass num_worlds >= 1"
@@ -106,7 +109,7 @@ class World(ABC):
             raise UserError(
                 f"{self.id}: kinds cover the slots {covered}, agents need each of 0..{len(self.agents) - 1} once"
             )
-        self._seeds: Array | None = seeding.world_seeds(seed, self.num_worlds)
+        self._seeds: Array | None = seeding.world_seeds(seed, self.num_worlds, first_world)
         self._last: TimeStep | None = None
 
     # -- what callers use -------------------------------------------------------------------------
@@ -277,7 +280,7 @@ class World(ABC):
                 raise UserError(
                     f"{self.id}: which has shape {array.shape}; a mask over {self.num_worlds} worlds has shape ({self.num_worlds},)"
                 )
-            return array
+            return array.copy()  # callers pass timestep.over, the world's own buffer
         if array.size and (array.dtype.kind not in "iu" or array.min() < 0 or array.max() >= self.num_worlds):
             raise UserError(
                 f"{self.id}: which = {array.tolist()}; name worlds by 0..{self.num_worlds - 1} or by a bool mask"

@@ -1,0 +1,110 @@
+"""The conformance checker: plays a world and names every law of the protocol that it breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from interplay.core.checker.bench import Bench, Broken, MakeWorld, watched_generators
+from interplay.core.checker.layout import check_identity, check_layout, check_memory
+from interplay.core.checker.lockstep import run_in_step
+from interplay.core.checker.masks import check_masks
+from interplay.core.checker.refusals import check_refusals
+from interplay.core.checker.report import LAWS, Finding, Report
+from interplay.core.checker.scenes import check_scenes
+from interplay.core.checker.snapshots import check_snapshots
+from interplay.core.checker.streams import check_streams
+from interplay.core.errors import UserError
+from interplay.core.world import Array, World
+
+__all__ = ["LAWS", "Finding", "Report", "check_world"]
+
+
+def check_world(
+    make: MakeWorld,
+    *,
+    steps: int = 300,
+    seed: int = 0,
+    num_worlds: int = 4,
+    alive: Callable[[World], Array] | None = None,
+    ignore: Collection[str] = (),
+) -> Report:
+    """Plays a world with random legal actions and holds it against every law of the protocol (`LAWS`).
+
+    It builds several batches of the world: equal twins, other sizes (1, 3, 7), turned positions. A fault that
+    shows only after a while is found if it shows within `steps` steps.
+
+    Args:
+        make: ``make(num_worlds, seed)`` builds one more batch.
+        steps: length of the long run, over as many episodes as fit.
+        seed: of the run; the same seed gives the same report.
+        num_worlds: W of the reference batch; two or more, or resets of chosen worlds cannot be judged.
+        alive: says who lives, (W, A) bool, in worlds whose dead stay present; by default the (W, A) metric
+            ``alive``, where the world has one. Who is not alive may not act.
+        ignore: laws that are not to be reported.
+
+    Returns:
+        The report; ``report.ok`` is True if every law holds.
+
+    Raises:
+        UserError: for an unknown law in `ignore`, or steps or num_worlds below 1.
+
+    Example:
+        >>> from interplay.core.checker import LAWS
+        >>> "determinism" in LAWS
+        True
+    """
+    unknown = sorted(set(ignore) - set(LAWS))
+    if unknown:
+        raise UserError(f"check_world: ignore names unknown laws {', '.join(unknown)}; see LAWS")
+    if steps < 1 or num_worlds < 1:
+        raise UserError(f"check_world: steps = {steps}, num_worlds = {num_worlds}; both are at least 1")
+    report = Report("world", ignore=frozenset(ignore))
+    bench = Bench(make, steps, seed, num_worlds, report, alive)
+    with watched_generators(bench):
+        _check(bench)
+    return report
+
+
+def _check(bench: Bench) -> None:
+    """The parts of the check, from the ground up; a part is left out where its ground is broken."""
+    report = bench.report
+    if not _passes(bench, _look):
+        report.skipped.append("everything else, until the first time step is sound")
+        return
+    _passes(bench, check_refusals)
+    if not _passes(bench, run_in_step):
+        report.skipped.append("the rest of the long run, which broke off")
+    ground = {"determinism", "crash", "shape", "dtype"}
+    if report.broken(ground):
+        report.skipped.append("seeds, snapshots and masks, until the world is deterministic and whole")
+        return
+    _passes(bench, check_streams)
+    _passes(bench, check_snapshots)
+    if report.broken({"save-load"}):
+        report.skipped.append("whether masks are honoured, until snapshots are exact")
+    else:
+        _passes(bench, check_masks)
+    _passes(bench, check_scenes)
+
+
+def _passes(bench: Bench, part: Callable[[Bench], None]) -> bool:
+    try:
+        part(bench)
+    except Broken:
+        return False
+    return True
+
+
+def _look(bench: Bench) -> None:
+    """The first look: one batch, one reset."""
+    world = bench.build()
+    bench.report.world = world.id or type(world).__name__
+    if not isinstance(world, World) or world.num_worlds != bench.num_worlds:
+        bench.note(
+            "identity", f"make({bench.num_worlds}, seed) did not give a World of that many", field="make"
+        )
+        raise Broken
+    check_identity(bench, world)
+    step = bench.attempt(world.reset, "reset", 0)
+    check_layout(bench, world, step, 0)
+    check_memory(bench, world, step)

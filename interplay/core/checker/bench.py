@@ -1,0 +1,171 @@
+"""The checker's bench: builds copies of the world, plays them, and writes down what breaks."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.core import seeding
+from interplay.core.checker.outputs import Difference
+from interplay.core.checker.report import Finding, Report
+from interplay.core.policy import sample_legal
+from interplay.core.spaces import sample_actions
+from interplay.core.world import Array, TimeStep, World
+
+MakeWorld = Callable[[int, int], World]
+T = TypeVar("T")
+
+
+class Broken(Exception):
+    """The world broke so badly that this part of the check cannot go on; the finding is noted already."""
+
+
+class Bench:
+    """What every part of the check shares.
+
+    Args:
+        make: ``make(num_worlds, seed)`` builds one more batch of the world.
+        steps: length of the long run.
+        seed: names the run: world seeds and actions follow from it.
+        num_worlds: W of the batch that is compared with the others.
+        report: where findings go.
+        alive: says who lives, (W, A) bool, for worlds whose dead stay present.
+    """
+
+    def __init__(
+        self,
+        make: MakeWorld,
+        steps: int,
+        seed: int,
+        num_worlds: int,
+        report: Report,
+        alive: Callable[[World], Array] | None = None,
+    ) -> None:
+        self.make, self.steps, self.seed, self.num_worlds = make, steps, seed, num_worlds
+        self.report, self.alive = report, alive
+
+    def attempt(self, deed: Callable[[], T], name: str, step: int | None = None) -> T:
+        """Does something that must succeed; an exception is a finding and ends this part of the check."""
+        try:
+            return deed()
+        except Broken:
+            raise
+        except Exception as error:
+            line = (str(error).splitlines() or [""])[0]
+            self.note("crash", f"{name} raised {type(error).__name__}: {line}", step=step, field=name)
+            raise Broken from error
+
+    def build(self, num_worlds: int | None = None, seed: int | None = None) -> World:
+        """One more batch, by default as large as the reference and with its seed."""
+        count, given = num_worlds or self.num_worlds, self.seed if seed is None else seed
+        return self.attempt(lambda: self.make(count, given), "make")
+
+    def begun(self, num_worlds: int | None = None, seeds: Array | None = None) -> World:
+        """A batch after its first reset, its worlds seeded by `seeds` (default: the reference's)."""
+        world = self.build(num_worlds)
+        given = self.seeds(range(world.num_worlds)) if seeds is None else seeds
+        self.attempt(lambda: world.reset(seeds=given), "reset", 0)
+        return world
+
+    def seeds(self, keys: Sequence[int]) -> Array:
+        """The world seeds that go with the keys 0, 1, 2, ..."""
+        return seeding.world_seeds(self.seed, max(keys) + 1)[list(keys)]
+
+    def note(self, law: str, seen: str, **place: Any) -> None:
+        """Writes a finding down."""
+        self.report.add(Finding(law, seen, **place))
+
+    def note_difference(self, law: str, seen: str, world: World, at: Difference, row: int, step: int) -> None:
+        """Writes down where two worlds differ that should be equal."""
+        agent = None if at.agent is None else world.agents[at.agent]
+        self.note(
+            law,
+            f"{seen} ({at.theirs} there)",
+            world=row,
+            agent=agent,
+            step=step,
+            field=at.field,
+            value=at.ours,
+        )
+
+
+class Players:
+    """A random player for each world: what it does depends on its key and its world, not on the batch.
+
+    Legal choices are uniform; Box actions lie on a bound one time in five, where rules tend to break.
+    """
+
+    def __init__(self, world: World, seed: int, keys: Sequence[int]) -> None:
+        self.world = world
+        self.rngs = [seeding.generator(seed, 0xC4EC, key) for key in keys]
+
+    def act(self, step: TimeStep) -> Any:
+        """Actions for every slot of the batch, legal where a mask says what is legal."""
+        masks = self.world.by_kind(step.action_mask)
+        actions = {}
+        for kind in self.world.kinds:
+            shape = (len(kind.slots),)
+            rows = []
+            for w, rng in enumerate(self.rngs):
+                mask = masks[kind.name]
+                if mask is None:
+                    rows.append(sample_actions(kind.action_space, rng, shape))
+                else:
+                    row = {name: part[w] for name, part in mask.items()}
+                    rows.append(sample_legal(kind.action_space, row, rng, shape))
+                rows[-1] = _at_bounds(kind.action_space, rows[-1], rng)
+            actions[kind.name] = _stack(rows)
+        return actions if len(self.world.kinds) > 1 else actions[self.world.kinds[0].name]
+
+
+def _at_bounds(space: spaces.Space, action: Any, rng: np.random.Generator) -> Any:
+    if isinstance(space, spaces.Dict):
+        return {name: _at_bounds(part, action[name], rng) for name, part in space.spaces.items()}
+    if not isinstance(space, spaces.Box):
+        return action
+    dice = rng.random()
+    bound = space.high if dice < 0.1 else space.low if dice < 0.2 else action
+    return np.where(np.isfinite(bound), bound, action).astype(space.dtype)
+
+
+def _stack(rows: Sequence[Any]) -> Any:
+    if isinstance(rows[0], dict):
+        return {name: _stack([row[name] for row in rows]) for name in rows[0]}
+    return np.stack(rows)
+
+
+def map_tree(function: Callable[[Array], Any], tree: Any) -> Any:
+    """Applies a function to every array of nested mappings."""
+    if isinstance(tree, dict):
+        return {name: map_tree(function, part) for name, part in tree.items()}
+    return function(tree)
+
+
+@contextmanager
+def watched_generators(bench: Bench) -> Iterator[None]:
+    """Notes if a world touches Python's or NumPy's global generator, and leaves both as they were."""
+    python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
+    try:
+        yield
+    finally:
+        touched = [
+            name
+            for name, same in (
+                ("random", random.getstate() == python),
+                ("np.random", _same_state(np.random.get_state(), numpy)),  # noqa: NPY002
+            )
+            if not same
+        ]
+        random.setstate(python)
+        np.random.set_state(numpy)  # noqa: NPY002
+        for name in touched:
+            bench.note("global-random", f"the world used the global generator of {name}", field=name)
+
+
+def _same_state(a: Any, b: Any) -> bool:
+    return all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))

@@ -1,0 +1,130 @@
+"""Laws of lives: who may act, earn and end when, and what a world that is over may still do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from interplay.core.checker.bench import Bench
+from interplay.core.checker.outputs import Field, copy_fields, first_difference
+from interplay.core.world import Array, TimeStep, World
+
+_UNBORN, _LIVING, _ENDED = 0, 1, 2
+
+
+class Lives:
+    """Follows every slot of a batch from time step to time step and notes what breaks the laws.
+
+    A slot is unborn until it first acts, then living until `terminated` or `truncated`, then ended until it acts
+    again. A slot that is dead but present counts as living here: the protocol says so.
+
+    Args:
+        bench: where findings go.
+        world: the batch, just reset.
+    """
+
+    def __init__(self, bench: Bench, world: World) -> None:
+        self.bench, self.world = bench, world
+        self.status = np.zeros((world.num_worlds, len(world.agents)), np.int8)
+        self.over = np.zeros(world.num_worlds, bool)
+        self.final: dict[str, Field] = {}  # what was said when worlds went over
+        self.metric_names = tuple(world.metrics)
+        self.born(world.timestep, np.ones(world.num_worlds, bool), 0)
+
+    def born(self, step: TimeStep, which: Array, t: int) -> None:
+        """Looks at worlds that were just reset."""
+        self.status[which] = _UNBORN
+        self.over[which] = False
+        for name in ("reward", "terminated", "truncated", "over"):
+            array = getattr(step, name)
+            rows = which if name == "over" else which[:, None]
+            self._note("starts-clean", rows & (array != 0), t, name, array, "after reset")
+        if not self.world.persistent:
+            idle = which & ~step.acting.any(axis=1)
+            self._note("starts-clean", idle, t, "acting", None, "nobody acts after reset")
+        self.status[step.acting & which[:, None]] = _LIVING
+
+    def stepped(self, step: TimeStep, t: int) -> None:
+        """Looks at the time step that `World.step` gave."""
+        going = ~self.over
+        ended = step.terminated | step.truncated
+        self._flags(step, ended, going[:, None], t)
+        self._acting(step, ended, going[:, None], t)
+        self._ends(step, ended, going, t)
+        self._stands_still(step, t)
+        self.status[ended & going[:, None]] = _ENDED
+        self.status[step.acting & going[:, None]] = _LIVING
+        self.over |= step.over
+
+    def _flags(self, step: TimeStep, ended: Array, going: Array, t: int) -> None:
+        both = step.terminated & step.truncated
+        again = going & ended & (self.status == _ENDED)
+        self._note("ended-flags", both & going, t, "terminated", None, "terminated and truncated at once")
+        self._note("ended-flags", again, t, "terminated", None, "this life had ended before")
+        paid = going & (self.status == _ENDED) & (step.reward != 0)
+        self._note("reward-after-end", paid, t, "reward", step.reward, "this life had ended before")
+
+    def _acting(self, step: TimeStep, ended: Array, going: Array, t: int) -> None:
+        acting = step.acting & going
+        self._note("dead-acts", acting & ended, t, "acting", None, "acts in the time step in which it ended")
+        if not self.world.rebirths:
+            risen = acting & (self.status == _ENDED)
+            self._note("dead-acts", risen, t, "acting", None, "acts again after its life ended")
+        alive = self._alive()
+        if alive is not None:
+            self._note("dead-acts", acting & ~alive, t, "acting", None, "acts though it is not alive")
+
+    def _alive(self) -> Array | None:
+        hook: Callable[[World], Array] | None = self.bench.alive
+        if hook is not None:
+            return np.asarray(hook(self.world), bool)
+        alive = np.asarray(self.world.metrics.get("alive", 0))
+        return alive.astype(bool) if alive.shape == self.status.shape else None
+
+    def _ends(self, step: TimeStep, ended: Array, going: Array, t: int) -> None:
+        now_over = going & step.over
+        acting = now_over[:, None] & step.acting
+        self._note("over", acting, t, "acting", None, "acts in a world that is over")
+        left = now_over[:, None] & (self.status == _LIVING) & ~ended
+        self._note("over", left, t, "terminated", None, "the world is over and this life has no end")
+        if not self.world.persistent:
+            idle = going & ~step.over & ~step.acting.any(axis=1)
+            self._note("asks-nobody", idle, t, "acting", None, "the world goes on and asks nobody")
+
+    def _stands_still(self, step: TimeStep, t: int) -> None:
+        if tuple(self.world.metrics) != self.metric_names:
+            self.bench.note("metrics", "the names changed", step=t, field="metrics")
+        for name in ("reward", "acting", "terminated", "truncated"):
+            array = getattr(step, name)
+            still = self.over[:, None] & (array != 0)
+            self._note("stands-still", still, t, name, array, "in a world that was over already")
+        self._note("stands-still", self.over & ~step.over, t, "over", None, "no longer over, without a reset")
+        now = copy_fields(self.world, step)
+        if self.over.any():
+            self._compare_with_final(now, t)
+        fresh = step.over & ~self.over
+        if fresh.any():
+            for name, (array, slots) in now.items():
+                kept = self.final[name].array if name in self.final else array.copy()
+                kept[fresh] = array[fresh]
+                self.final[name] = Field(kept, slots)
+
+    def _compare_with_final(self, now: dict[str, Field], t: int) -> None:
+        rows = np.flatnonzero(self.over)
+        for law, title in (("stands-still", "observation"), ("metrics", "metrics")):
+            then = {name: part for name, part in self.final.items() if name.startswith(title)}
+            same = {name: part for name, part in now.items() if name in then}
+            at = first_difference(same, then, rows, rows)
+            if at is not None:
+                seen = "changed after the world was over"
+                self.bench.note_difference(law, seen, self.world, at, int(rows[at.row]), t)
+
+    def _note(self, law: str, bad: Array, t: int, field: str, array: Array | None, seen: str) -> None:
+        """Notes the first True of a (W,) or (W, A) mask."""
+        if not bad.any():
+            return
+        at = tuple(int(i) for i in np.argwhere(bad)[0])
+        agent = self.world.agents[at[1]] if len(at) > 1 else None
+        value = array[at].item() if array is not None else None
+        self.bench.note(law, seen, world=at[0], agent=agent, step=t, field=field, value=value)

@@ -1,0 +1,101 @@
+"""Everything a world says, as a flat list of fields, and where two such lists first differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from interplay.core.hashing import hash_rows
+from interplay.core.world import Array, TimeStep, World
+
+
+class Field(NamedTuple):
+    """One array of a time step.
+
+    Attributes:
+        array: (W, ...), or (W, A, ...) where `slots` is given.
+        slots: which agent each column of axis 1 belongs to; None for arrays of whole worlds.
+    """
+
+    array: Array
+    slots: tuple[int, ...] | None
+
+
+class Difference(NamedTuple):
+    """The first place where two worlds differ: `row` counts in the rows that were compared."""
+
+    field: str
+    row: int
+    agent: int | None
+    ours: object
+    theirs: object
+
+
+def flatten(path: str, tree: Any) -> Iterator[tuple[str, Any]]:
+    """The leaves of nested mappings, with their paths."""
+    if isinstance(tree, Mapping):
+        for name, part in tree.items():
+            yield from flatten(f"{path}/{name}", part)
+    elif tree is not None:
+        yield path, tree
+
+
+def read_fields(world: World, step: TimeStep, metrics: bool = True) -> dict[str, Field]:
+    """The arrays of a time step, and the metrics of this moment, by name."""
+    everyone = tuple(range(len(world.agents)))
+    fields = {}
+    for title, tree in (("observation", step.observation), ("action_mask", step.action_mask)):
+        for kind in world.kinds:
+            part = world.by_kind(tree).get(kind.name)
+            path = title if len(world.kinds) == 1 else f"{title}/{kind.name}"
+            fields.update({name: Field(np.asarray(leaf), kind.slots) for name, leaf in flatten(path, part)})
+    for name in ("reward", "acting", "terminated", "truncated"):
+        fields[name] = Field(np.asarray(getattr(step, name)), everyone)
+    fields["over"] = Field(np.asarray(step.over), None)
+    if metrics:
+        for name, values in world.metrics.items():
+            array = np.asarray(values)
+            fields[f"metrics/{name}"] = Field(array, everyone if array.ndim == 2 else None)
+    return fields
+
+
+def copy_fields(world: World, step: TimeStep) -> dict[str, Field]:
+    """`read_fields`, safe from the world's next call."""
+    return {name: Field(part.array.copy(), part.slots) for name, part in read_fields(world, step).items()}
+
+
+def saved_fields(world: World) -> dict[str, Field]:
+    """What `save` gives, as fields that can be compared."""
+    return {f"save/{name}": Field(np.asarray(array), None) for name, array in world.save().items()}
+
+
+def first_difference(
+    ours: Mapping[str, Field],
+    theirs: Mapping[str, Field],
+    our_rows: Sequence[int] | Array,
+    their_rows: Sequence[int] | Array,
+) -> Difference | None:
+    """Where row our_rows[i] of one world first differs from row their_rows[i] of another; NaN equals NaN."""
+    our_rows, their_rows = list(our_rows), list(their_rows)
+    for name in {**ours, **theirs}:
+        if name not in ours or name not in theirs:
+            return Difference(name, 0, None, "absent" if name not in ours else "present", "the opposite")
+        a, b = ours[name].array[our_rows], theirs[name].array[their_rows]
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return Difference(name, 0, None, f"{a.dtype}{a.shape}", f"{b.dtype}{b.shape}")
+        unequal = a != b
+        if unequal.any():
+            unequal &= (a == a) | (b == b)
+        if unequal.any():
+            at = tuple(int(i) for i in np.argwhere(unequal)[0])
+            slots = ours[name].slots
+            agent = slots[at[1]] if slots is not None and len(at) > 1 else None
+            return Difference(name, at[0], agent, a[at].item(), b[at].item())
+    return None
+
+
+def digest(fields: Mapping[str, Field]) -> Array:
+    """A 64-bit hash of what each world says, (W,) uint64."""
+    return hash_rows({name: part.array for name, part in fields.items()})

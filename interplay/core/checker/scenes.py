@@ -1,0 +1,44 @@
+"""Laws of drawing: every world of the batch can be drawn at any time, into the same layers, without being changed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from interplay.core.checker.bench import Bench, Players
+from interplay.core.scene import Canvas, Scene
+from interplay.core.world import World
+
+_DRAWN = (0, 1, 40, 90)  # steps at which every world is drawn
+
+
+def check_scenes(bench: Bench) -> None:
+    """Draws every world now and then."""
+    world = bench.begun()
+    players = Players(world, bench.seed, range(world.num_worlds))
+    first: dict[int, Scene] = {}
+    for t in range(min(max(_DRAWN), bench.steps) + 1):
+        if t:
+            action = players.act(world.timestep)
+            bench.attempt(lambda action=action: world.step(action), "step", t)  # type: ignore[misc]
+        if t in _DRAWN:
+            for w in range(world.num_worlds):
+                scene = _draw(bench, world, w, t, first.get(w))
+                if scene is None:
+                    return
+                first.setdefault(w, scene)
+
+
+def _draw(bench: Bench, world: World, w: int, t: int, first: Scene | None) -> Scene | None:
+    before, canvas = world.hash(), Canvas()
+    try:
+        world.draw(canvas, w)
+        scene = canvas.scene()
+        if first is not None:
+            scene.check_follows(first)
+    except Exception as error:
+        seen = f"draw raised {type(error).__name__}: {error}"
+        bench.note("draw", seen, world=w, step=t, field="draw")
+        return None
+    if not np.array_equal(world.hash(), before):
+        bench.note("draw", "draw changed the world", world=w, step=t, field="draw")
+    return scene

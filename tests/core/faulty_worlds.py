@@ -1,0 +1,563 @@
+"""Worlds with one planted fault each, of the sorts that authors really make, and the laws that name them."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from interplay.core import seeding
+from interplay.core.world import TimeStep, World
+from tests.core.sound_worlds import EAT, RIGHT, STAY, Camp, Colony, Drift, Mourners, Nim, draw_below
+
+
+class Fault(NamedTuple):
+    """A planted fault.
+
+    Attributes:
+        world: what `check_world` is given.
+        law: the law that must be among those found broken.
+        story: what an author did wrong.
+    """
+
+    world: type[World]
+    law: str
+    story: str
+
+
+FAULTS: list[Fault] = []
+
+
+def fault(law: str, story: str) -> Any:
+    """Adds a world to `FAULTS`."""
+
+    def add(world: type[World]) -> type[World]:
+        FAULTS.append(Fault(world, law, story))
+        return world
+
+    return add
+
+
+# -- one time step: numbers, shapes, spaces -----------------------------------------------------------
+
+
+@fault("finite", "a division by zero gives NaN in an observation, after step 120 of an episode")
+class NanObservation(Camp):
+    def observe(self, which: np.ndarray) -> None:
+        super().observe(which)
+        self.state.me[which & (self.state.clock > 120), 0, 1] = np.nan
+
+
+@fault("finite", "a distance of the dead is infinite, and networks compute before they mask")
+class InfiniteObservation(Camp):
+    def observe(self, which: np.ndarray) -> None:
+        super().observe(which)
+        self.state.me[..., 0][which[:, None] & (self.state.health == 0)] = np.inf
+
+
+@fault("finite", "a reward is divided by the number of meals")
+class NanReward(Camp):
+    def pay(self, going: np.ndarray) -> None:
+        super().pay(going)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            self.state.reward[...] *= self.state.eaten / self.state.eaten
+
+
+@fault("finite", "the reward of a meal in the storm overflows")
+class InfiniteReward(Camp):
+    def pay(self, going: np.ndarray) -> None:
+        super().pay(going)
+        self.state.reward[self.state.reward > 1] = np.inf
+
+
+@fault("shape", "the agent axis is dropped")
+class NoAgentAxis(Camp):
+    def _read(self) -> TimeStep:
+        step = super()._read()
+        return step._replace(observation={**step.observation, "me": self.state.me[:, 0]})
+
+
+@fault("shape", "the observation loses a column late in an episode")
+class ShrinkingObservation(Camp):
+    def _read(self) -> TimeStep:
+        step = super()._read()
+        small = self.state.me[..., :2] if self.state.clock.max() > 90 else self.state.me
+        return step._replace(observation={**step.observation, "me": small})
+
+
+@fault("shape", "a declared field is not given")
+class MissingField(Camp):
+    def _read(self) -> TimeStep:
+        return super()._read()._replace(observation={"me": self.state.me})
+
+
+@fault("dtype", "observations are float64")
+class WideObservation(Camp):
+    def _read(self) -> TimeStep:
+        step = super()._read()
+        return step._replace(observation={**step.observation, "me": self.state.me.astype(np.float64)})
+
+
+@fault("dtype", "rewards are float64")
+class WideReward(Camp):
+    def _read(self) -> TimeStep:
+        step = super()._read()
+        return step._replace(reward=step.reward.astype(np.float64))
+
+
+@fault("dtype", "acting is made of numbers")
+class NumberedActing(Camp):
+    def _read(self) -> TimeStep:
+        step = super()._read()
+        return step._replace(acting=step.acting.astype(np.int8))
+
+
+@fault("in-space", "health has no cap in the observation, its space has")
+class OutOfSpace(Camp):
+    full = 96
+
+    def observe(self, which: np.ndarray) -> None:
+        super().observe(which)
+        self.state.me[which, :, 1] = self.state.health[which]
+
+
+@fault("in-space", "an agent may stand one cell beyond the room")
+class NegativeCell(Camp):
+    def observe(self, which: np.ndarray) -> None:
+        super().observe(which)
+        self.state.me[which, :, 0] -= 1
+
+
+# -- memory ------------------------------------------------------------------------------------------------
+
+_BUFFERS: dict[int, np.ndarray] = {}
+
+
+@fault("shared-buffers", "an output buffer is shared by all worlds of a module")
+class ModuleBuffer(Camp):
+    def __init__(self, num_worlds: int, seed: int = 0) -> None:
+        super().__init__(num_worlds, seed)
+        shared = _BUFFERS.setdefault(num_worlds, self.state.reward)
+        self.state = self.state._replace(reward=shared)
+
+
+@fault("shared-buffers", "all agents are given one row of memory")
+class OneRow(Camp):
+    def _read(self) -> TimeStep:
+        step = super()._read()
+        row = self.state.larder[:, :1].copy()
+        larder = np.lib.stride_tricks.as_strided(
+            row, self.state.larder.shape, (row.strides[0], 0, row.strides[2])
+        )
+        return step._replace(observation={**step.observation, "larder": larder})
+
+
+@fault("shared-buffers", "two fields are one array")
+class OneFlag(Camp):
+    def _read(self) -> TimeStep:
+        return super()._read()._replace(truncated=self.state.terminated)
+
+
+@fault("corruptible", "the observation is the state itself")
+class StateHandedOut(Camp):
+    def _read(self) -> TimeStep:
+        step = super()._read()
+        return step._replace(observation={**step.observation, "larder": self.hand_out()})
+
+    def hand_out(self) -> np.ndarray:
+        self.state.larder[...] = self.state.food[:, None]
+        return self.state.larder
+
+    def strike(self, going: np.ndarray) -> None:
+        self.state.food[going] = self.state.larder[going, 0] != 0
+        super().strike(going)
+
+
+@fault("action-kept", "the caller's actions are changed in place")
+class ActionChanged(Camp):
+    def _step(self, action: np.ndarray) -> TimeStep:
+        action[~self.state.acting] = STAY
+        return super()._step(action)
+
+
+# -- chance ------------------------------------------------------------------------------------------------
+
+
+@fault("determinism", "from step 100 of an episode on, chance comes from the operating system")
+class LateChance(Camp):
+    def blow(self, going: np.ndarray) -> None:
+        super().blow(going)
+        late = going & (self.state.clock >= 100)
+        self.state.storm[late] = (self.state.storm[late] + os.urandom(1)[0]) % self.cells
+
+
+@fault("determinism", "a generator of the world's own, without a seed")
+class UnseededGenerator(Camp):
+    def __init__(self, num_worlds: int, seed: int = 0) -> None:
+        super().__init__(num_worlds, seed)
+        self.rng = np.random.default_rng()
+
+    def grow_food(self, which: np.ndarray) -> None:
+        spot = self.rng.integers(0, self.cells, self.num_worlds)
+        self.state.food[which, spot[which]] = True
+
+
+@fault("determinism", "a tie is broken by memory addresses")
+class AddressOrder(Camp):
+    def blow(self, going: np.ndarray) -> None:
+        super().blow(going)
+        self.state.storm[going] = (self.state.storm[going] + (id(self) >> 4)) % self.cells
+
+
+@fault("global-random", "storms come from NumPy's global generator")
+class GlobalRandom(Camp):
+    def blow(self, going: np.ndarray) -> None:
+        super().blow(going)
+        if np.random.rand() < 0.1:  # noqa: NPY002
+            self.state.storm[going] = 0
+
+
+@fault("batch-size", "the number of worlds goes into a draw")
+class BatchSizeDraw(Camp):
+    def blow(self, going: np.ndarray) -> None:
+        super().blow(going)
+        self.state.storm[going] = (self.state.storm[going] + self.num_worlds) % self.cells
+
+
+@fault("position", "the index in the batch goes into a draw")
+class PositionDraw(Camp):
+    def blow(self, going: np.ndarray) -> None:
+        super().blow(going)
+        self.state.storm[going] = ((self.state.storm + np.arange(self.num_worlds)) % self.cells)[going]
+
+
+@fault("position", "a world is struck by its neighbour's storm")
+class NeighbourStorm(Camp):
+    def blow(self, going: np.ndarray) -> None:
+        super().blow(going)
+        late = going & (self.state.clock > 60)
+        self.state.storm[late] = np.roll(self.state.storm, 1)[late]
+
+
+@fault("batch-size", "a shared clock: somebody else's reset changes the food here")
+class SharedClock(Camp):
+    def grow_food(self, which: np.ndarray) -> None:
+        super().grow_food(which)
+        if self.state.clock.max() % 40 == 39:
+            self.state.food[which] = False
+
+
+@fault("seeds", "the seeds given to reset are ignored")
+class SeedsIgnored(Camp):
+    def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
+        return super()._reset(which, None if seeds is None else np.full_like(seeds, 7))
+
+
+@fault("seeds", "every episode is the first one again")
+class SameEpisode(Camp):
+    def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
+        return super()._reset(which, self.state.stream[:, 0].copy() if seeds is None else seeds)
+
+
+# -- reset ---------------------------------------------------------------------------------------------------
+
+
+@fault("reset-untouched", "reset of one world begins the next episode of all")
+class ResetTouchesStreams(Camp):
+    def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
+        if seeds is None:
+            self.state.stream[~which, 2] += np.uint64(1)
+        return super()._reset(which, seeds)
+
+
+@fault("reset-untouched", "reset clears the rewards of all worlds")
+class ResetTouchesRewards(Camp):
+    def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
+        super()._reset(which, seeds)
+        self.state.reward[...] = 0
+        return self._read()
+
+
+@fault("reset-forgets", "food of the last episode is left lying")
+class FoodLeft(Camp):
+    def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
+        food = self.state.food.copy()
+        super()._reset(which, seeds)
+        self.state.food[which] |= food[which]
+        self.observe(which)
+        return self._read()
+
+
+@fault("starts-clean", "the last reward is left after reset")
+class RewardLeft(Camp):
+    def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
+        reward = self.state.reward.copy()
+        super()._reset(which, seeds)
+        self.state.reward[...] = reward
+        return self._read()
+
+
+# -- lives ---------------------------------------------------------------------------------------------------
+
+
+@fault("dead-acts", "an agent acts in the time step of its death")
+class ActsWhileDying(Camp):
+    def _read(self) -> TimeStep:
+        step = super()._read()
+        return step._replace(acting=step.acting | (step.terminated & ~step.over[:, None]))
+
+
+@fault("dead-acts", "the dead come back after a while, though nobody said that they may")
+class Zombies(Camp):
+    def pay(self, going: np.ndarray) -> None:
+        super().pay(going)
+        rising = going & ~self.state.over & (self.state.clock % 50 == 0)
+        self.state.acting[rising, 0] = True
+
+
+@fault("dead-acts", "the dead who stay present are asked for actions")
+class DeadAreAsked(Mourners):
+    def pay(self, going: np.ndarray) -> None:
+        super().pay(going)
+        self.state.acting[going & ~self.state.over, 0] = True
+
+
+@fault("ignored-rows", "the dead still eat when their action row says so")
+class GhostsEat(Mourners):
+    def asked(self, going: np.ndarray) -> np.ndarray:
+        return np.broadcast_to(going[:, None], self.state.acting.shape)
+
+
+@fault("asks-nobody", "once in an episode nobody is asked")
+class NobodyAsked(Camp):
+    def _read(self) -> TimeStep:
+        step = super()._read()
+        return step._replace(acting=step.acting & (self.state.clock != 70)[:, None])
+
+
+@fault("over", "the world is over and the last life has no end")
+class LastLifeOpen(Camp):
+    def end_lives(self, going: np.ndarray) -> None:
+        super().end_lives(going)
+        self.state.terminated[self.state.over] &= (self.state.health == 0)[self.state.over]
+
+
+@fault("over", "agents are asked in a world that is over")
+class ActsWhenOver(Mourners):
+    def end_lives(self, going: np.ndarray) -> None:
+        super().end_lives(going)
+        self.state.acting[self.state.over] = (self.state.health > 0)[self.state.over]
+
+
+@fault("ended-flags", "a death in the last step is terminated and truncated")
+class BothFlags(Camp):
+    def end_lives(self, going: np.ndarray) -> None:
+        super().end_lives(going)
+        self.state.truncated[self.state.over] |= self.state.terminated[self.state.over]
+
+
+@fault("ended-flags", "terminated stays true after the life has ended")
+class FlagStays(Camp):
+    def end_lives(self, going: np.ndarray) -> None:
+        super().end_lives(going)
+        self.state.terminated[...] |= going[:, None] & (self.state.health == 0)
+
+
+@fault("reward-after-end", "the dead go on earning after their lives were said to have ended")
+class DeadEarn(Camp):
+    def pay(self, going: np.ndarray) -> None:
+        self.state.reward[...] += 0.5 * (going & ~self.state.over)[:, None]
+
+
+@fault("stands-still", "rewards of the last step are paid again in a world that is over")
+class PaidAgain(Camp):
+    def _read(self) -> TimeStep:
+        step = super()._read()
+        return step._replace(reward=np.where(step.over[:, None], np.float32(0.5), step.reward))
+
+
+@fault("stands-still", "a world that is over goes on")
+class GoesOn(Camp):
+    def observe(self, which: np.ndarray) -> None:
+        super().observe(which)
+        over = self.state.over
+        self.state.me[over, :, 1] = np.maximum(self.state.me[over, :, 1] - 1, 0)
+
+
+@fault("metrics", "the metrics are cleared when the world is over")
+class MetricsCleared(Camp):
+    def _step(self, action: np.ndarray) -> TimeStep:
+        over = self.state.over.copy()
+        step = super()._step(action)
+        self.state.eaten[over] = 0
+        return step
+
+
+@fault("metrics", "a metric is a mean over nothing")
+class MetricNan(Camp):
+    @property
+    def metrics(self) -> dict[str, np.ndarray]:
+        with np.errstate(invalid="ignore"):
+            return {"share": self.state.eaten / self.state.eaten.sum(axis=1, keepdims=True)}
+
+
+@fault("reward-after-end", "a newborn is paid for the step before its birth")
+class PaidBeforeBirth(Colony):
+    def give_birth(self, going: np.ndarray) -> None:
+        before = self.state.acting.copy()
+        super().give_birth(going)
+        self.state.reward[self.state.acting & ~before] = 0.5
+
+
+# -- masks ---------------------------------------------------------------------------------------------------
+
+
+@fault("mask", "an agent that stands on food in the last cell has no legal choice")
+class AllZeroMask(Camp):
+    def observe(self, which: np.ndarray) -> None:
+        super().observe(which)
+        stuck = which[:, None] & (self.state.cell == 6) & self.state.legal[..., EAT]
+        self.state.legal[stuck] = False
+
+
+@fault("mask", "the mask is made of numbers")
+class NumberedMask(Camp):
+    def _read(self) -> TimeStep:
+        step = super()._read()
+        return step._replace(action_mask={"action": self.state.legal.astype(np.int8)})
+
+
+@fault("shape", "the mask has a column too few")
+class NarrowMask(Camp):
+    def _read(self) -> TimeStep:
+        return super()._read()._replace(action_mask={"action": self.state.legal[..., :3]})
+
+
+@fault("mask-honoured", "who steps to the left at the wall leaves the room at the other side")
+class MaskIgnored(Camp):
+    def move_and_eat(self, action: np.ndarray, going: np.ndarray) -> None:
+        through = (action != STAY) & (self.state.cell == 0) & (action != EAT) & (action != RIGHT)
+        super().move_and_eat(action, going)
+        self.state.cell[through & self.asked(going)] = self.cells - 1
+
+
+@fault("mask-honoured", "an illegal anchor is thrown all the same")
+class AnchorInTheDeep(Drift):
+    def _step(self, action: dict[str, Any]) -> TimeStep:
+        deep = ~self.shallow() & ~self.state.over & (action["buoy"]["anchor"][:, 0, 0] == 1)
+        self.state.place[deep, 1] *= 1.5
+        return super()._step(action)
+
+
+@fault("crash", "the mask allows what the rules do not know")
+class MaskTooKind(Nim):
+    def show(self, which: np.ndarray) -> TimeStep:
+        super().show(which)
+        self.state.legal[...] = True
+        return self._read()
+
+
+# -- save, load, hash ------------------------------------------------------------------------------------
+
+
+@fault("save-load", "the random stream is not saved")
+class StreamLost(Camp):
+    def save(self) -> dict[str, np.ndarray]:
+        return {**super().save(), "stream": np.zeros((self.num_worlds, 3), np.uint64)}
+
+    def load(self, snapshot: Any) -> TimeStep:
+        return super().load({**snapshot, "stream": self.state.stream.copy()})
+
+
+@fault("save-load", "a counter lives outside the arrays that are saved")
+class CounterLost(Camp):
+    def __init__(self, num_worlds: int, seed: int = 0) -> None:
+        super().__init__(num_worlds, seed)
+        self.rested = np.zeros(num_worlds, np.int64)
+
+    def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
+        self.rested[which] = 0
+        return super()._reset(which, seeds)
+
+    def strike(self, going: np.ndarray) -> None:
+        super().strike(going)
+        self.rested[going] += 1
+        self.state.health[going & (self.rested % 9 == 0)] += 2
+
+
+@fault("save-load", "the snapshot is made of views")
+class SnapshotOfViews(Camp):
+    def save(self) -> dict[str, np.ndarray]:
+        return self._arrays()
+
+
+@fault("save-load", "load keeps the caller's arrays as its state")
+class LoadKeepsArrays(Camp):
+    def load(self, snapshot: Any) -> TimeStep:
+        super().load(snapshot)
+        self.state = self.state._replace(food=snapshot["food"])
+        return self._read()
+
+
+@fault("save-load", "load forgets the time step that was pending")
+class PendingLost(Camp):
+    def load(self, snapshot: Any) -> TimeStep:
+        super().load(snapshot)
+        self.state.reward[...] = 0
+        return self.timestep
+
+
+@fault("hash", "the hash looks at the clock alone")
+class LazyHash(Camp):
+    def hash(self) -> np.ndarray:
+        return seeding.mix64(self.state.clock.astype(np.uint64))
+
+
+@fault("hash", "the hash depends on the place in the batch")
+class HashOfPlace(Camp):
+    def hash(self) -> np.ndarray:
+        return super().hash() ^ np.arange(self.num_worlds, dtype=np.uint64)
+
+
+# -- bad input and drawing -------------------------------------------------------------------------------
+
+
+@fault("refusal", "step is overridden and clips what it should refuse")
+class ClipsActions(Camp):
+    def step(self, action: Any) -> TimeStep:
+        return super().step(np.clip(np.nan_to_num(np.asarray(action)), 0, 3).astype(np.int64))
+
+
+@fault("refusal", "a snapshot of another size is cut to fit")
+class CutsSnapshots(Camp):
+    def load(self, snapshot: Any) -> TimeStep:
+        return super().load({name: array[: self.num_worlds] for name, array in snapshot.items()})
+
+
+@fault("draw", "drawing draws from the stream")
+class DrawingDraws(Camp):
+    def draw(self, canvas: Any, world: int) -> None:
+        draw_below(self.state.stream, np.arange(self.num_worlds) == world, 3)
+        super().draw(canvas, world)
+
+
+@fault("draw", "drawing knows the first world only")
+class DrawsFirstOnly(Camp):
+    def draw(self, canvas: Any, world: int) -> None:
+        if world:
+            raise IndexError("world")
+        super().draw(canvas, world)
+
+
+@fault("identity", "the version is a string")
+class NamedVersion(Camp):
+    version = "1.0"  # type: ignore[assignment]
+
+
+@fault("crash", "the rules fail when two agents eat in one step, late in an episode")
+class LateCrash(Camp):
+    def move_and_eat(self, action: np.ndarray, going: np.ndarray) -> None:
+        super().move_and_eat(action, going)
+        if ((self.state.reward > 0).sum(axis=1) * (self.state.clock > 30)).max() > 1:
+            raise ZeroDivisionError("integer division or modulo by zero")

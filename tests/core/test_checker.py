@@ -1,0 +1,104 @@
+"""The checker names every planted fault and is silent about sound worlds."""
+
+import random
+
+import numpy as np
+import pytest
+
+from interplay.core.checker import LAWS, Finding, Report, check_world
+from interplay.core.errors import UserError
+from tests.core.faulty_worlds import FAULTS, Fault
+from tests.core.sound_worlds import SOUND, Camp, Colony, Mourners
+
+
+@pytest.mark.parametrize("world", SOUND)
+def test_no_false_alarm(world):
+    report = check_world(world)
+    assert report.ok, str(report)
+    assert not report.skipped
+
+
+@pytest.mark.parametrize(("num_worlds", "seed"), [(1, 1), (2, 2), (5, 3)])
+def test_no_false_alarm_in_other_batches(num_worlds, seed):
+    for world in (Mourners, Colony):
+        report = check_world(world, num_worlds=num_worlds, seed=seed, steps=150)
+        assert report.ok, str(report)
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.world.__name__)
+def test_planted_fault_is_caught(fault: Fault):
+    report = check_world(fault.world)
+    assert fault.law in report.laws, f"{fault.story}: {report}"
+    assert len(report.laws) <= 4, f"one fault, too many findings: {report}"
+
+
+def test_there_are_thirty_faults_and_every_law_but_one_has_its_own():
+    assert len({fault.world for fault in FAULTS}) >= 30
+    assert set(LAWS) - {fault.law for fault in FAULTS} == {"spaces"}
+
+
+def test_spaces_of_other_sorts_are_named():
+    from gymnasium import spaces
+
+    class TextWorld(Camp):
+        def __init__(self, num_worlds, seed=0):
+            super().__init__(num_worlds, seed)
+            kind = self.kinds[0]
+            self.kinds = (kind._replace(observation_space=spaces.Dict({"chat": spaces.Text(5)})),)
+
+    assert check_world(TextWorld).laws == ("spaces",)
+
+
+def test_report_is_one_line_per_finding_with_place_and_cure():
+    report = Report("toy")
+    report.add(Finding("finite", "not finite", world=2, agent="a", step=7, field="reward", value=1.5))
+    report.add(Finding("finite", "again", world=3, agent="a", step=8, field="reward"))
+    head, line = str(report).splitlines()
+    assert head == "toy: 1 finding"
+    assert line.strip().startswith("finite: step 7, world 2, agent a, reward = 1.5: not finite; keep NaN")
+    with pytest.raises(UserError, match="keep NaN"):
+        report.raise_if_broken()
+
+
+def test_same_seed_same_report():
+    world = next(fault.world for fault in FAULTS if fault.law == "position")
+    assert str(check_world(world, steps=150)) == str(check_world(world, steps=150))
+
+
+def test_ignored_laws_are_not_reported():
+    world = next(fault.world for fault in FAULTS if fault.law == "metrics")
+    assert check_world(world, steps=60, ignore=["metrics"]).ok
+    with pytest.raises(UserError, match="unknown laws metric"):
+        check_world(world, ignore=["metric"])
+
+
+def test_alive_can_be_told():
+    class Silent(Mourners):
+        @property
+        def metrics(self):
+            return {}
+
+        def pay(self, going):
+            super().pay(going)
+            self.state.acting[going & ~self.state.over, 0] = True
+
+    assert check_world(Silent).ok  # nothing says who is dead
+    assert check_world(Silent, alive=lambda world: world.state.health > 0).laws == ("dead-acts",)
+
+
+def test_global_generators_are_left_as_they_were():
+    random.seed(5)
+    np.random.seed(5)  # noqa: NPY002
+    before = random.getstate(), np.random.get_state()[1].tolist()  # noqa: NPY002
+    report = check_world(next(fault.world for fault in FAULTS if fault.law == "global-random"), steps=60)
+    assert "global-random" in report.laws
+    assert (random.getstate(), np.random.get_state()[1].tolist()) == before  # noqa: NPY002
+
+
+def test_a_factory_that_fails_is_a_finding():
+    def make(num_worlds, seed):
+        raise RuntimeError("no such map")
+
+    report = check_world(make)
+    assert report.laws == ("crash",)
+    assert "no such map" in str(report)
