@@ -83,7 +83,7 @@ class CheckpointWriter:
     def __init__(self, run: Path | str, agent_steps: int) -> None:
         self.agent_steps = int(agent_steps)
         self.path = checkpoint_path(run, agent_steps)
-        self.staging = self.path.parent / f"{_STAGING}{self.path.name}"
+        self.staging = staging_path(run, agent_steps)
         self.open = True
         with self._guarded():
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -163,8 +163,7 @@ def write_arrays(folder: Path | str, stem: str, arrays: Mapping[str, Any]) -> No
         arrays: name -> array of booleans or numbers, of any shape, 0-d and empty ones included.
 
     Raises:
-        UserError: for a stem or dtype that cannot be kept.
-        OSError: if the system cannot write; `CheckpointWriter.write` turns it into one line.
+        UserError: for a stem or dtype that cannot be kept, or if the system cannot write.
     """
     if not _STEM.fullmatch(stem):
         raise UserError(f"checkpoint file {stem!r}: name it with letters, digits, _, - and dots")
@@ -174,12 +173,21 @@ def write_arrays(folder: Path | str, stem: str, arrays: Mapping[str, Any]) -> No
             raise UserError(
                 f"checkpoint file {stem}: array {name} has dtype {array.dtype}; keep numbers or booleans"
             )
-    write_file(Path(folder) / f"{stem}.safetensors", safetensors.numpy.save(plain), stem)
+    folder = Path(folder)
+    target = folder.with_name(folder.name.removeprefix(_STAGING))
+    with told_plainly("saving the checkpoint", target, "earlier checkpoints are intact"):
+        write_file(folder / f"{stem}.safetensors", safetensors.numpy.save(plain), stem)
 
 
 def checkpoint_path(run: Path | str, agent_steps: int) -> Path:
     """Where a run keeps its checkpoint of so many agent-steps."""
     return Path(run) / "checkpoints" / f"{int(agent_steps):0{_DIGITS}d}"
+
+
+def staging_path(run: Path | str, agent_steps: int) -> Path:
+    """The hidden folder in which that checkpoint is made, for the other processes of the run."""
+    path = checkpoint_path(run, agent_steps)
+    return path.with_name(f"{_STAGING}{path.name}")
 
 
 def list_checkpoints(run: Path | str) -> list[Path]:

@@ -111,6 +111,20 @@ def test_several_processes_write_one_checkpoint(tmp_path: Path) -> None:
     }
 
 
+def test_a_full_disk_in_another_process_is_one_line_too(tmp_path: Path) -> None:
+    def hook(name: str) -> None:
+        if name == "shard-1: half written":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    files.hooks.append(hook)
+    with (
+        CheckpointWriter(tmp_path, 7) as writer,
+        pytest.raises(UserError, match="000000000007: the disk is full"),
+    ):
+        write_arrays(writer.staging, "shard-1", {"x": np.ones(3)})
+    assert list((tmp_path / "checkpoints").iterdir()) == []
+
+
 def test_a_writer_that_is_left_early_leaves_nothing(tmp_path: Path) -> None:
     with CheckpointWriter(tmp_path, 1) as writer:
         writer.write("learner", {"x": np.ones(3)})
