@@ -1,0 +1,34 @@
+"""How XLA computes here: one thread per process and one instruction set, so that no bit depends on how many cores are free.
+
+Two compute threads give other bits than one, and older instruction sets give others than AVX2 (scaling
+specification, section 3.1). Workers are processes, so one thread each loses nothing. The settings are environment
+variables that XLA reads when jax starts its backend, which is why this module is imported before it does.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+
+_FLAGS = ["--xla_cpu_multi_thread_eigen=false"]
+if platform.machine() in ("x86_64", "AMD64"):
+    _FLAGS.append("--xla_cpu_max_isa=AVX2")
+
+# A user's own flags stand last and win.
+_given = os.environ.get("XLA_FLAGS", "")
+os.environ["XLA_FLAGS"] = " ".join([*(f for f in _FLAGS if f.split("=")[0] not in _given), _given]).strip()
+os.environ["NPROC"] = "1"  # the size of XLA's own pool of compute threads
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+
+def describe() -> dict[str, str]:
+    """What the bits of a run depend on beside its settings; kept with every checkpoint."""
+    import jax
+    import numpy as np
+
+    return {
+        "jax": jax.__version__,
+        "numpy": np.__version__,
+        "machine": platform.machine(),
+        "xla_flags": os.environ["XLA_FLAGS"],
+    }

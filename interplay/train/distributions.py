@@ -1,0 +1,181 @@
+"""Action distributions: from a network's output to actions, their log-probabilities and their entropy.
+
+Actions travel through the trainer as flat float32 rows, (B, columns), whatever their space: one column per choice
+of a Discrete, MultiDiscrete or MultiBinary space (counted from 0; exact, a space has far fewer than 2**24 choices)
+and one per number of a Box. `to_world` turns them into what `World.step` takes.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from gymnasium import spaces
+
+from interplay.core.spaces import action_choices
+
+ILLEGAL = -1e9  # logit of an illegal choice: its probability is 0 in float32, and nothing becomes NaN
+
+
+class Part(NamedTuple):
+    """One array of an action space: a leaf of a Dict, or the whole space.
+
+    Attributes:
+        key: the leaf's key, ``"action"`` for the whole space.
+        space: the leaf's space.
+        choices: choices of each head; empty for a Box.
+        columns: action columns.
+        parameters: first column in the distribution's parameters.
+    """
+
+    key: str
+    space: spaces.Space
+    choices: tuple[int, ...]
+    columns: int
+    parameters: int
+
+
+class Distribution:
+    """Independent heads: a categorical per choice, a Gaussian per number of a Box.
+
+    Args:
+        space: Discrete, MultiDiscrete, MultiBinary, Box or a Dict of those, of one agent.
+
+    Attributes:
+        size: parameters per row: every head's logits and the means of Boxes in the order of the space, then
+            one log deviation per Box number.
+        deviations: how many of them are log deviations, at the end.
+        columns: action columns per row.
+        choices: logits of all heads together: the columns of an action mask.
+
+    Example:
+        >>> Distribution(spaces.MultiDiscrete([3, 3, 3, 2, 2, 2])).size
+        15
+        >>> Distribution(spaces.Box(-1, 1, (2,))).size
+        4
+    """
+
+    def __init__(self, space: spaces.Space) -> None:
+        self.space = space
+        leaves = space.spaces if isinstance(space, spaces.Dict) else {"action": space}
+        self.parts: list[Part] = []
+        at = 0
+        for key, leaf in leaves.items():
+            if isinstance(leaf, spaces.Box):
+                choices: tuple[int, ...] = ()
+                columns = width = math.prod(leaf.shape)
+            else:
+                choices = action_choices(leaf)
+                columns, width = len(choices), sum(choices)
+            self.parts.append(Part(key, leaf, choices, columns, at))
+            at += width
+        self.columns = sum(part.columns for part in self.parts)
+        self.choices = sum(sum(part.choices) for part in self.parts)
+        self.deviations = sum(part.columns for part in self.parts if not part.choices)
+        self.size = at + self.deviations
+
+    def log_prob(self, parameters: jax.Array, action: jax.Array, mask: jax.Array | None) -> jax.Array:
+        """log pi(a | s): (B, size), (B, columns), (B, choices) bool or None -> (B,)."""
+        total = jnp.zeros(parameters.shape[0], jnp.float32)
+        for head, column in self._heads(parameters, action, mask):
+            if isinstance(head, Gaussian):
+                z = (column - head.mean) * jnp.exp(-head.log_std)
+                total += -0.5 * z * z - head.log_std - 0.5 * math.log(2 * math.pi)
+            else:
+                # Rows of choices, samples innermost: picking and summing are vector operations then.
+                picked = jnp.arange(len(head))[:, None] == column[None]
+                total += jnp.where(picked, head, 0.0).sum(axis=0) - jax.nn.logsumexp(head, axis=0)
+        return total
+
+    def entropy(self, parameters: jax.Array, mask: jax.Array | None) -> jax.Array:
+        """Entropy in nats: (B, size) -> (B,)."""
+        total = jnp.zeros(parameters.shape[0], jnp.float32)
+        for head, _ in self._heads(parameters, None, mask):
+            if isinstance(head, Gaussian):
+                total += head.log_std + 0.5 * math.log(2 * math.pi * math.e)
+            else:
+                log_p = jax.nn.log_softmax(head, axis=0)
+                total -= (jnp.exp(log_p) * log_p).sum(axis=0)
+        return total
+
+    def sample(self, parameters: jax.Array, key: jax.Array, mask: jax.Array | None) -> jax.Array:
+        """Draws actions: (B, size) -> (B, columns) float32."""
+        batch = parameters.shape[0]
+        gumbel = jax.random.gumbel(key, (self.choices, batch), jnp.float32)
+        normal = jax.random.normal(jax.random.fold_in(key, 1), (self.deviations, batch), jnp.float32)
+        columns, g, n = [], 0, 0
+        for head, _ in self._heads(parameters, None, mask):
+            if isinstance(head, Gaussian):
+                columns.append(head.mean + jnp.exp(head.log_std) * normal[n])
+                n += 1
+            else:
+                columns.append(jnp.argmax(head + gumbel[g : g + len(head)], axis=0).astype(jnp.float32))
+                g += len(head)
+        return jnp.stack(columns, axis=1)
+
+    def greedy(self, parameters: jax.Array, mask: jax.Array | None) -> jax.Array:
+        """The likeliest action: (B, size) -> (B, columns) float32."""
+        columns = [
+            head.mean if isinstance(head, Gaussian) else jnp.argmax(head, axis=0).astype(jnp.float32)
+            for head, _ in self._heads(parameters, None, mask)
+        ]
+        return jnp.stack(columns, axis=1)
+
+    def to_world(self, flat: np.ndarray) -> Any:
+        """Flat rows (..., columns) as the world takes them: (..., *shape) of the space's dtype, clipped to a Box."""
+        leaves, at = {}, 0
+        for part in self.parts:
+            leaf = flat[..., at : at + part.columns]
+            at += part.columns
+            shape = (*flat.shape[:-1], *(part.space.shape or ()))
+            if isinstance(part.space, spaces.Box):
+                leaves[part.key] = np.clip(leaf.reshape(shape), part.space.low, part.space.high).astype(
+                    part.space.dtype
+                )
+            else:
+                start = np.asarray(getattr(part.space, "start", 0))
+                leaves[part.key] = leaf.reshape(shape).astype(part.space.dtype or np.int64) + start
+        return leaves if isinstance(self.space, spaces.Dict) else leaves["action"]
+
+    def flat_mask(self, mask: Any, shape: tuple[int, ...]) -> np.ndarray | None:
+        """A world's action mask as (*shape, choices) bool; heads that are not masked are legal; None stays None."""
+        if mask is None:
+            return None
+        leaves = [
+            np.asarray(mask[part.key], bool)
+            if part.key in mask
+            else np.ones((*shape, sum(part.choices)), bool)
+            for part in self.parts
+            if part.choices
+        ]
+        return np.concatenate(leaves, axis=-1)
+
+    def _heads(self, parameters: jax.Array, action: jax.Array | None, mask: jax.Array | None) -> Any:
+        """Each head's (choices, B) logits or `Gaussian`, with its action column (B,) or None."""
+        rows, legal = parameters.T, None if mask is None else mask.T
+        column, masked, deviation = 0, 0, self.size - self.deviations
+        for part in self.parts:
+            at = part.parameters
+            for index in range(part.columns):
+                taken = None if action is None else action[:, column]
+                column += 1
+                if not part.choices:
+                    yield Gaussian(rows[at], rows[deviation]), taken
+                    at, deviation = at + 1, deviation + 1
+                    continue
+                count = part.choices[index]
+                logits = rows[at : at + count]
+                if legal is not None:
+                    logits = jnp.where(legal[masked : masked + count], logits, ILLEGAL)
+                yield logits, taken
+                at, masked = at + count, masked + count
+
+
+class Gaussian(NamedTuple):
+    """A normal distribution per sample: mean (B,), logarithm of the deviation (B,)."""
+
+    mean: jax.Array
+    log_std: jax.Array

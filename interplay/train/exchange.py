@@ -1,0 +1,151 @@
+"""How workers add up their vectors: always in the same binary tree, so that their number never changes a bit.
+
+`tree_sum` adds neighbours, then neighbouring pairs, and so on. A worker holds neighbouring shards and their number is a
+power of two, so the tree over its shards followed by the tree over the workers is the tree over all shards.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from multiprocessing import shared_memory
+from typing import Any, Protocol
+
+import numpy as np
+
+SPIN = 200e-6  # seconds of busy waiting: a shard's gradient takes about as long as the others' differ
+LOOK = 0.2  # seconds between looks at whether the others are alive
+
+
+class Exchange(Protocol):
+    """Combines vectors of all workers.
+
+    Attributes:
+        rank: this worker, 0 .. size - 1.
+        size: number of workers, a power of two.
+    """
+
+    rank: int
+    size: int
+
+    def combine(self, vector: np.ndarray) -> np.ndarray:
+        """The tree sum of every worker's vector; each calls it with the same shape and dtype, and gets the same bits."""
+        ...
+
+    def close(self) -> None:
+        """Frees what is shared."""
+        ...
+
+
+def tree_sum(vectors: Sequence[np.ndarray]) -> np.ndarray:
+    """Adds a power of two of vectors pairwise.
+
+    Example:
+        >>> tree_sum([np.array([1.0]), np.array([2.0]), np.array([3.0]), np.array([4.0])])
+        array([10.])
+    """
+    level = list(vectors)
+    while len(level) > 1:
+        level = [level[i] + level[i + 1] for i in range(0, len(level), 2)]
+    return level[0]
+
+
+class Alone:
+    """One worker: nothing to exchange."""
+
+    rank, size = 0, 1
+
+    def combine(self, vector: np.ndarray) -> np.ndarray:
+        return vector
+
+    def close(self) -> None:
+        pass
+
+
+class LostWorker(Exception):
+    """Another worker is gone or silent."""
+
+
+class SharedMemory:
+    """Workers of one machine over a block of shared memory.
+
+    Every worker has a counter and two seats for vectors, used in turn. It writes its vector, then its counter, and waits
+    until all counters are there; then each adds up all seats by itself. A worker that is one exchange ahead
+    writes the other seat, and cannot be two ahead, so nobody's vector is overwritten while it is being read.
+
+    Args:
+        name: of the block; `create_block` makes it.
+        rank: this worker.
+        size: number of workers.
+        capacity: bytes per seat.
+        fences: one lock per worker, taken and released around the counter: a memory barrier on every processor.
+        check: called while waiting; raises if another worker is known to be lost.
+        patience: gives the seconds of silence after which a worker is taken for lost.
+
+    Raises:
+        LostWorker: by `combine`, if the others do not come.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        rank: int,
+        size: int,
+        capacity: int,
+        fences: Sequence[Any],
+        check: Callable[[], None],
+        patience: Callable[[], float],
+    ) -> None:
+        self.rank, self.size = rank, size
+        self._block = shared_memory.SharedMemory(name=name)
+        self._capacity = capacity
+        self._counters = np.frombuffer(self._block.buf, np.int64, size * 8)[::8]  # a cache line each
+        self._fence = fences[rank]
+        self._check, self._patience = check, patience
+        self._turn = 0
+
+    def combine(self, vector: np.ndarray) -> np.ndarray:
+        if vector.nbytes > self._capacity:
+            raise ValueError(
+                f"a vector of {vector.nbytes} bytes does not fit into a seat of {self._capacity}"
+            )
+        self._turn += 1
+        np.copyto(self._seat(self.rank, vector), vector)
+        with self._fence:
+            self._counters[self.rank] = self._turn
+        self._wait()
+        with self._fence:
+            return tree_sum([self._seat(rank, vector) for rank in range(self.size)])
+
+    def close(self) -> None:
+        del self._counters  # a view of the block would keep it open
+        self._block.close()
+
+    def _seat(self, rank: int, like: np.ndarray) -> np.ndarray:
+        start = header(self.size) + (2 * rank + self._turn % 2) * self._capacity
+        return np.frombuffer(self._block.buf, like.dtype, like.size, start)
+
+    def _wait(self) -> None:
+        began = looked = time.perf_counter()
+        while (self._counters < self._turn).any():
+            now = time.perf_counter()
+            if now - began > SPIN:
+                time.sleep(20e-6)
+            if now - looked > LOOK:
+                looked = now
+                self._check()
+                if now - began > self._patience():
+                    late = [rank for rank in range(self.size) if self._counters[rank] < self._turn]
+                    raise LostWorker(f"worker {late[0]} has been silent for {now - began:.0f} s")
+
+
+def header(size: int) -> int:
+    """Bytes of the counters."""
+    return size * 64
+
+
+def create_block(size: int, capacity: int) -> shared_memory.SharedMemory:
+    """Makes the block for `size` workers with seats of `capacity` bytes; the caller unlinks it."""
+    block = shared_memory.SharedMemory(create=True, size=header(size) + 2 * size * capacity)
+    np.frombuffer(block.buf, np.uint8)[:] = 0
+    return block

@@ -1,0 +1,86 @@
+"""The PPO loss (Schulman et al. 2017) as a pure function of one batch, in sums so that shards can be added up."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+
+class Terms(NamedTuple):
+    """Sums over the rows of a batch, jax scalars or plain numbers; divide by `rows` of all shards together.
+
+    Attributes:
+        policy: clipped surrogate, sum over acting rows.
+        value: squared error of the value, sum over all rows.
+        entropy: nats, sum over acting rows.
+        kl: estimate of KL(old, new), sum over acting rows.
+        clipped: acting rows whose ratio left the clip range.
+        acting: number of acting rows.
+        rows: number of rows.
+    """
+
+    policy: Any
+    value: Any
+    entropy: Any
+    kl: Any
+    clipped: Any
+    acting: Any
+    rows: Any
+
+
+def ppo_terms(
+    log_prob: jax.Array,
+    entropy: jax.Array,
+    value: jax.Array,
+    old_log_prob: jax.Array,
+    advantage: jax.Array,
+    target: jax.Array,
+    acts: jax.Array,
+    counts: jax.Array,
+    clip: float,
+) -> Terms:
+    """The terms of PPO's loss.
+
+    With the ratio r = exp(log pi - log pi_old) the surrogate is ``-min(r A, clip(r, 1 - c, 1 + c) A)`` and the KL
+    estimate is Schulman's ``(r - 1) - log r``, which is never negative.
+
+    Args:
+        log_prob: (B,) of the actions taken, under the policy that learns.
+        entropy: (B,) nats.
+        value: (B,) predicted.
+        old_log_prob: (B,) under the policy that acted.
+        advantage: (B,).
+        target: (B,) of the value.
+        acts: (B,) float32, 1 where the row teaches the policy.
+        counts: (B,) float32, 1 where the row teaches the value, 0 for padding.
+        clip: c.
+
+    Returns:
+        `Terms`, scalars.
+
+    Example:
+        >>> one = jnp.ones(1)
+        >>> terms = ppo_terms(jnp.log(1.5) * one, 0 * one, 0 * one, 0 * one, one, 2 * one, one, one, 0.2)
+        >>> round(float(terms.policy), 4), float(terms.value)
+        (-1.2, 4.0)
+    """
+    log_ratio = (log_prob - old_log_prob) * acts
+    ratio = jnp.exp(log_ratio)
+    surrogate = -jnp.minimum(ratio * advantage, jnp.clip(ratio, 1.0 - clip, 1.0 + clip) * advantage)
+    error = value - target
+    return Terms(
+        policy=(surrogate * acts).sum(),
+        value=(error * error * counts).sum(),
+        entropy=(entropy * acts).sum(),
+        kl=(((ratio - 1.0) - log_ratio) * acts).sum(),
+        clipped=((jnp.abs(ratio - 1.0) > clip) * acts).sum(),
+        acting=acts.sum(),
+        rows=counts.sum(),
+    )
+
+
+def total(terms: Terms, value_coefficient: float, entropy_coefficient: float) -> jax.Array:
+    """The sum that is minimised: policy + value_coefficient value - entropy_coefficient entropy."""
+    return terms.policy + value_coefficient * terms.value - entropy_coefficient * terms.entropy

@@ -1,0 +1,62 @@
+"""Policy and value networks, ours and users' own, with one signature.
+
+A network is an Equinox module::
+
+    class Mine(eqx.Module):
+        def __init__(self, observation_space, action_space, settings, *, key): ...
+        def __call__(self, observation): return parameters, value
+
+It is called on a batch: `observation` maps each key of the observation space to a float32 array (B, ...), and it
+returns the parameters of the action distribution, (B, `Distribution(action_space).size`), and the value, (B,).
+`settings` is the run's ``network`` group, so its fields are at hand. Action masks are applied by the trainer.
+
+A network may have a method ``prepare(observation)`` for work that needs no parameters (sorting, flattening, packing).
+The trainer calls it once per rollout, and `__call__` then gets what it returned: any tree of arrays (B, ...).
+
+``network.kind = "my_package.my_module:Mine"`` trains it. Agents of one world that differ in their spaces have one
+network each.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+from gymnasium import spaces
+
+from interplay.core.errors import UserError
+from interplay.train.networks.attention import AttentionNetwork
+from interplay.train.networks.mlp import MlpNetwork
+from interplay.train.settings import NetworkGroup
+
+__all__ = ["AttentionNetwork", "MlpNetwork", "make_network", "prepare"]
+
+
+def make_network(
+    settings: NetworkGroup, observation_space: spaces.Dict, action_space: spaces.Space, *, key: jax.Array
+) -> Any:
+    """Makes the network that `settings.kind` names for one kind of agent.
+
+    Raises:
+        UserError: if a user's module or class cannot be found.
+    """
+    built_in = {"attention": AttentionNetwork, "mlp": MlpNetwork}
+    chosen: Any = built_in.get(settings.kind) or _load_class(settings.kind)
+    return chosen(observation_space, action_space, settings, key=key)
+
+
+def prepare(network: Any, observation: Mapping[str, jax.Array]) -> Any:
+    """The network's own preparation of a batch of observations, or the observations as they are."""
+    return network.prepare(observation) if hasattr(network, "prepare") else dict(observation)
+
+
+def _load_class(name: str) -> Any:
+    module_name, _, class_name = name.partition(":")
+    try:
+        return getattr(importlib.import_module(module_name), class_name)
+    except (ImportError, AttributeError) as error:
+        raise UserError(
+            f"network.kind = {name}: {error}; give an importable package.module:Class, attention or mlp"
+        ) from error

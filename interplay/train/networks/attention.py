@@ -1,0 +1,122 @@
+"""The preset network: entity attention after Fanti (2022), survival specification, section 10."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from gymnasium import spaces
+
+from interplay.train.distributions import Distribution
+from interplay.train.networks import entities, pooling
+from interplay.train.networks.layers import ACTIVATIONS, HIDDEN_GAIN, VALUE_GAIN, Dense, Head, Stack
+from interplay.train.settings import NetworkGroup
+
+
+class EntityEncoder(eqx.Module):
+    """The agent itself and the mean of attended entities, side by side: (B, 2 width)."""
+
+    own: Dense
+    types: dict[str, Dense]
+    mix_weight: jax.Array
+    mix_bias: jax.Array
+    out: Dense
+    layout: entities.Layout = eqx.field(static=True)
+    shape: pooling.Shape = eqx.field(static=True)
+    additive: bool = eqx.field(static=True)
+
+    def __init__(self, layout: entities.Layout, settings: NetworkGroup, *, key: jax.Array) -> None:
+        width = settings.width
+        keys = jax.random.split(key, 3 + len(layout.types))
+        self.own = Dense(layout.own_size, width, HIDDEN_GAIN, key=keys[0])
+        self.types = {
+            entity.key: Dense(entity.features, width, HIDDEN_GAIN, key=keys[3 + i])
+            for i, entity in enumerate(layout.types)
+        }
+        # Queries, keys and values as torch's MultiheadAttention begins: Xavier over the stacked matrix, no bias.
+        self.mix_weight = jax.nn.initializers.glorot_uniform()(keys[1], (width, 3 * width), jnp.float32)
+        self.mix_bias = jnp.zeros(3 * width, jnp.float32)
+        self.out = Dense(width, width, HIDDEN_GAIN, key=keys[2])
+        self.layout = layout
+        self.shape = pooling.Shape(
+            len(layout.types), layout.features, settings.heads, layout.rows, settings.activation
+        )
+        self.additive = settings.attention_mask_additive
+
+    def __call__(self, packed: entities.Packed) -> jax.Array:
+        own = ACTIVATIONS[self.shape.activation](self.own(packed.own))
+        rows = self.shape.total + 1
+        if packed.hidden is None:
+            summed = pooling.pool_visible(self.shape, self._weights(), packed.rows, packed.count)
+            visible = packed.count + 1
+        else:
+            summed = pooling.pool_all(self.shape, self._weights(), packed.rows, packed.count, packed.hidden)
+            visible = rows - packed.hidden.sum(axis=1)
+        share = (visible / rows).astype(jnp.float32)[:, None]
+        pooled = (summed / rows) @ self.out.weight + share * self.out.bias
+        return jnp.concatenate([own, pooled], axis=1)
+
+    def _weights(self) -> pooling.Weights:
+        """The types' layers stacked, each padded to the widest."""
+        layers = [self.types[entity.key] for entity in self.layout.types]
+        width = self.mix_bias.size // 3
+        if not layers:
+            empty = jnp.zeros((0, width), jnp.float32)
+            return pooling.Weights(empty, empty, self.mix_weight, self.mix_bias)
+        embed = [jnp.pad(d.weight, ((0, self.layout.features - d.weight.shape[0]), (0, 0))) for d in layers]
+        bias = jnp.stack([layer.bias for layer in layers])
+        return pooling.Weights(jnp.concatenate(embed), bias, self.mix_weight, self.mix_bias)
+
+
+class AttentionNetwork(eqx.Module):
+    """Policy and value over attended entities.
+
+    Args:
+        observation_space: of one agent; entities are found in it (`entities.find_layout`).
+        action_space: of one agent.
+        settings: width, heads, tail, activation, attention_mask_additive and separate_value are read.
+        key: jax random key for the weights.
+
+    With the preset it has 22,832 parameters for 1v1 with heals, 23,920 for 2v2 with boxes.
+    """
+
+    encoder: EntityEncoder
+    value_encoder: EntityEncoder | None
+    policy: Stack
+    policy_head: Head
+    value: Stack
+    value_head: Dense
+
+    def __init__(
+        self,
+        observation_space: spaces.Dict,
+        action_space: spaces.Space,
+        settings: NetworkGroup,
+        *,
+        key: jax.Array,
+    ) -> None:
+        layout = entities.find_layout(observation_space)
+        activation, tail = ACTIVATIONS[settings.activation], settings.tail
+        distribution = Distribution(action_space)
+        keys = jax.random.split(key, 6)
+        self.encoder = EntityEncoder(layout, settings, key=keys[0])
+        self.value_encoder = EntityEncoder(layout, settings, key=keys[5]) if settings.separate_value else None
+        self.policy = Stack(2 * settings.width, (tail, tail), activation, key=keys[1])
+        self.policy_head = Head(tail, distribution.size, distribution.deviations, key=keys[2])
+        self.value = Stack(2 * settings.width, (tail, tail), activation, key=keys[3])
+        self.value_head = Dense(tail, 1, VALUE_GAIN, key=keys[4])
+
+    def prepare(self, observation: Mapping[str, jax.Array]) -> entities.Packed:
+        """Packs visible entities to the front; done once per rollout."""
+        return entities.pack(self.encoder.layout, observation, self.encoder.additive)
+
+    def __call__(self, observation: entities.Packed) -> tuple[jax.Array, jax.Array]:
+        features = self.encoder(observation)
+        parameters = self.policy_head(self.policy(features))
+        if self.value_encoder is not None:
+            features = self.value_encoder(observation)
+        value: Any = self.value_head(self.value(features))
+        return parameters, value[:, 0]

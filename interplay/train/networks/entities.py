@@ -1,0 +1,125 @@
+"""Which parts of an observation are entities, and how the visible ones are packed to the front.
+
+A key with rows, (R, F) per agent, and a companion ``<key>_mask`` of shape (R,) is a type of entity; mask 1 means
+hidden or absent. Everything else describes the agent itself and is flattened.
+
+Most entities are hidden most of the time, so a sample's visible rows of all types are moved to the front of one
+array. What follows then works on the first few rows (`attention.py`). A row carries its type in its last column;
+rows beyond the visible ones are zeros of type `EMPTY`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from gymnasium import spaces
+
+EMPTY = -1.0  # the type of a row that holds no entity
+
+
+class EntityType(NamedTuple):
+    """One type of entity: its key, rows R and numbers per row F."""
+
+    key: str
+    rows: int
+    features: int
+
+
+class Layout(NamedTuple):
+    """How the observation of one kind of agent divides.
+
+    Attributes:
+        own: keys that describe the agent itself, in the order of the space.
+        own_size: how many numbers they are together.
+        types: the entity types.
+    """
+
+    own: tuple[str, ...]
+    own_size: int
+    types: tuple[EntityType, ...]
+
+    @property
+    def rows(self) -> int:
+        """Entity rows of one sample, hidden ones included."""
+        return sum(entity.rows for entity in self.types)
+
+    @property
+    def features(self) -> int:
+        """Numbers of the widest entity row."""
+        return max((entity.features for entity in self.types), default=0)
+
+
+class Packed(NamedTuple):
+    """Observations prepared for `EntityEncoder`; B samples.
+
+    Attributes:
+        own: (B, own_size) float32, the agent itself.
+        rows: (B, R, features + 1) float32, entities; the last column is the type's index or `EMPTY`.
+        count: (B,) int32, how many leading rows take part in the attention.
+        hidden: (B, R) bool of rows that are attended although hidden (additive mask), or None.
+    """
+
+    own: jax.Array
+    rows: jax.Array
+    count: jax.Array
+    hidden: jax.Array | None
+
+
+def find_layout(space: spaces.Dict) -> Layout:
+    """Divides an observation space into the agent itself and its entities."""
+    types = tuple(
+        EntityType(key, *part.shape)  # type: ignore[misc]
+        for key, part in space.spaces.items()
+        if part.shape is not None
+        and len(part.shape) == 2
+        and f"{key}_mask" in space.spaces
+        and space.spaces[f"{key}_mask"].shape == part.shape[:1]
+    )
+    taken = {entity.key for entity in types} | {f"{entity.key}_mask" for entity in types}
+    own = tuple(key for key in space.spaces if key not in taken)
+    own_size = sum(math.prod(space.spaces[key].shape or ()) for key in own)
+    return Layout(own, own_size, types)
+
+
+def pack(layout: Layout, observation: Mapping[str, jax.Array], keep_hidden: bool) -> Packed:
+    """Moves visible entities to the front; knows no parameters, so a rollout is packed once, not once an epoch.
+
+    Args:
+        layout: of the observation's space.
+        observation: key -> (B, ...).
+        keep_hidden: leave every row where it is and report which are hidden (for the additive mask).
+    """
+    batch = next(iter(observation.values())).shape[0]
+    own = [observation[key].reshape(batch, -1) for key in layout.own]
+    own_rows = jnp.concatenate(own, axis=1) if own else jnp.zeros((batch, 0), jnp.float32)
+    if not layout.types:
+        empty = jnp.zeros((batch, 0, 1), jnp.float32)
+        return Packed(own_rows, empty, jnp.zeros(batch, jnp.int32), None)
+    rows = jnp.concatenate([_typed(layout, observation, i) for i in range(len(layout.types))], axis=1)
+    masks = jnp.concatenate([observation[f"{entity.key}_mask"] for entity in layout.types], axis=1)
+    visible = masks == 0
+    if keep_hidden:
+        return Packed(own_rows, rows, jnp.full(batch, layout.rows, jnp.int32), ~visible)
+    return Packed(own_rows, _to_front(rows, visible), visible.sum(axis=1, dtype=jnp.int32), None)
+
+
+def _typed(layout: Layout, observation: Mapping[str, jax.Array], index: int) -> jax.Array:
+    """The rows of one type, padded to the widest type and marked: (B, R_type, features + 1)."""
+    entity = layout.types[index]
+    rows = observation[entity.key]
+    wide = jnp.pad(rows, ((0, 0), (0, 0), (0, layout.features - entity.features)))
+    mark = jnp.full((*rows.shape[:2], 1), float(index), jnp.float32)
+    return jnp.concatenate([wide, mark], axis=2)
+
+
+def _to_front(rows: jax.Array, visible: jax.Array) -> jax.Array:
+    """Stable compaction without a sort: the k-th visible row is the number of rows with at most k before it."""
+    batch, total, width = rows.shape
+    seen = jnp.cumsum(visible, axis=1)
+    source = (seen[:, None, :] <= jnp.arange(total)[None, :, None]).sum(axis=-1)
+    nothing = jnp.zeros((batch, 1, width), jnp.float32).at[:, :, -1].set(EMPTY)
+    return jnp.take_along_axis(jnp.concatenate([rows, nothing], axis=1), source[:, :, None], axis=1)

@@ -1,0 +1,82 @@
+"""The layers that our networks share: dense with orthogonal weights, stacks of them, activations by name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+Activation = Callable[[jax.Array], jax.Array]
+
+ACTIVATIONS: dict[str, Activation] = {"tanh": jnp.tanh, "relu": jax.nn.relu}
+
+# Gains as Stable-Baselines3 sets them: hidden layers, policy logits, value.
+HIDDEN_GAIN, POLICY_GAIN, VALUE_GAIN = math.sqrt(2.0), 0.01, 1.0
+
+
+class Dense(eqx.Module):
+    """x W + b on a batch; W is orthogonal (Saxe et al. 2014), b zero.
+
+    Attributes:
+        weight: (inputs, outputs) float32.
+        bias: (outputs,) float32.
+    """
+
+    weight: jax.Array
+    bias: jax.Array
+
+    def __init__(self, inputs: int, outputs: int, gain: float, *, key: jax.Array) -> None:
+        self.weight = jax.nn.initializers.orthogonal(gain)(key, (inputs, outputs), jnp.float32)
+        self.bias = jnp.zeros(outputs, jnp.float32)
+
+    def __call__(self, x: jax.Array) -> jax.Array:
+        """(B, inputs) -> (B, outputs)."""
+        return x @ self.weight + self.bias
+
+
+class Stack(eqx.Module):
+    """Dense layers with an activation after each: `inputs` -> units[0] -> units[1] -> ..."""
+
+    layers: tuple[Dense, ...]
+    activation: Activation = eqx.field(static=True)
+
+    def __init__(self, inputs: int, units: Sequence[int], activation: Activation, *, key: jax.Array) -> None:
+        sizes = (inputs, *units)
+        keys = jax.random.split(key, max(len(units), 1))
+        self.layers = tuple(
+            Dense(sizes[i], sizes[i + 1], HIDDEN_GAIN, key=keys[i]) for i in range(len(units))
+        )
+        self.activation = activation
+
+    def __call__(self, x: jax.Array) -> jax.Array:
+        """(B, inputs) -> (B, units[-1])."""
+        for layer in self.layers:
+            x = self.activation(layer(x))
+        return x
+
+
+class Head(eqx.Module):
+    """The end of a policy: dense parameters and, for Box actions, log deviations that no observation moves.
+
+    Attributes:
+        dense: features -> the distribution's parameters that depend on the observation.
+        log_std: (n,) float32, appended to every row; n = 0 for discrete actions.
+    """
+
+    dense: Dense
+    log_std: jax.Array
+
+    def __init__(self, inputs: int, outputs: int, deviations: int, *, key: jax.Array) -> None:
+        self.dense = Dense(inputs, outputs - deviations, POLICY_GAIN, key=key)
+        self.log_std = jnp.zeros(deviations, jnp.float32)
+
+    def __call__(self, x: jax.Array) -> jax.Array:
+        """(B, inputs) -> (B, outputs)."""
+        parameters = self.dense(x)
+        if not self.log_std.size:
+            return parameters
+        free = jnp.broadcast_to(self.log_std, (x.shape[0], self.log_std.size))
+        return jnp.concatenate([parameters, free], axis=1)

@@ -1,0 +1,58 @@
+"""The plain network: the flattened observation through two stacks, one for the policy and one for the value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from gymnasium import spaces
+
+from interplay.train.distributions import Distribution
+from interplay.train.networks.layers import ACTIVATIONS, VALUE_GAIN, Dense, Head, Stack
+from interplay.train.settings import NetworkGroup
+
+
+class MlpNetwork(eqx.Module):
+    """Two separate stacks on the flattened observation, as Stable-Baselines3's ``MlpPolicy``.
+
+    Args:
+        observation_space: of one agent; every key is flattened, in the order of the space.
+        action_space: of one agent.
+        settings: hidden and activation are read.
+        key: jax random key for the weights.
+    """
+
+    policy: Stack
+    policy_head: Head
+    value: Stack
+    value_head: Dense
+
+    def __init__(
+        self,
+        observation_space: spaces.Dict,
+        action_space: spaces.Space,
+        settings: NetworkGroup,
+        *,
+        key: jax.Array,
+    ) -> None:
+        inputs = sum(math.prod(part.shape or ()) for part in observation_space.spaces.values())
+        activation = ACTIVATIONS[settings.activation]
+        distribution = Distribution(action_space)
+        keys = jax.random.split(key, 4)
+        last = (inputs, *settings.hidden)[-1]
+        self.policy = Stack(inputs, settings.hidden, activation, key=keys[0])
+        self.policy_head = Head(last, distribution.size, distribution.deviations, key=keys[1])
+        self.value = Stack(inputs, settings.hidden, activation, key=keys[2])
+        self.value_head = Dense(last, 1, VALUE_GAIN, key=keys[3])
+
+    def prepare(self, observation: Mapping[str, jax.Array]) -> jax.Array:
+        """Flattens the observation: (B, inputs) float32."""
+        return jnp.concatenate([leaf.reshape(leaf.shape[0], -1) for leaf in observation.values()], axis=1)
+
+    def __call__(self, observation: jax.Array) -> tuple[jax.Array, jax.Array]:
+        value: Any = self.value_head(self.value(observation))
+        return self.policy_head(self.policy(observation)), value[:, 0]

@@ -1,0 +1,87 @@
+"""A trained policy for play: reads a run's checkpoint, acts in any batch of the same spaces."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.policy import Policy
+from interplay.core.settings import from_toml
+from interplay.core.world import TimeStep, World
+from interplay.train.brain import Brain
+from interplay.train.checkpoint import find_checkpoint, read_checkpoint
+from interplay.train.ppo import read_policy
+from interplay.train.settings import TrainSettings
+
+
+def load_policy(run: Path | str, greedy: bool = False) -> TrainedPolicy:
+    """Loads the policy of a run or of one of its checkpoints.
+
+    Args:
+        run: a run folder (its newest sound checkpoint) or a checkpoint's folder.
+        greedy: take the likeliest action instead of sampling.
+
+    Raises:
+        UserError: if there is no sound checkpoint.
+    """
+    checkpoint = read_checkpoint(find_checkpoint(run))
+    settings = from_toml(checkpoint.path.parent.parent / "settings.toml", TrainSettings)
+    return TrainedPolicy(
+        settings, checkpoint.arrays["policy"], greedy, f"{settings.world.id} {checkpoint.agent_steps:,}"
+    )
+
+
+class TrainedPolicy(Policy):
+    """Acts with trained networks.
+
+    Args:
+        settings: of the run.
+        tensors: ``kind/tensor`` -> array.
+        greedy: take the likeliest action instead of sampling.
+        name: what tables call it.
+    """
+
+    def __init__(
+        self, settings: TrainSettings, tensors: dict[str, np.ndarray], greedy: bool, name: str
+    ) -> None:
+        self.settings, self.greedy, self.name = settings, greedy, name
+        self._tensors = tensors
+
+    def start(self, world: World, seed: int = 0) -> None:
+        """Prepares for playing `world`.
+
+        Raises:
+            UserError: if the networks were trained for other spaces.
+        """
+        super().start(world, seed)
+        key = jax.random.key(0)  # of weights that are replaced at once
+        self._brains = {kind.name: Brain(kind, self.settings, key) for kind in world.kinds}
+        for name in self._brains:
+            if not any(tensor.startswith(f"{name}/") for tensor in self._tensors):
+                raise UserError(f"{world.id}: the policy was not trained for agents of kind {name}")
+        self._vectors = read_policy(self._brains, self._tensors)
+
+    def act(self, timestep: TimeStep) -> Any:
+        """Actions for every slot."""
+        observations = self.world.by_kind(timestep.observation)
+        masks = self.world.by_kind(timestep.action_mask)
+        key = jax.random.key(int(self.rng.integers(2**32)))
+        actions = {}
+        for number, (name, brain) in enumerate(self._brains.items()):
+            shape = (self.world.num_worlds, len(brain.kind.slots))
+            rows = np.empty((*shape, brain.rows.width), np.float32)
+            brain.rows.write(observations[name], rows)
+            mask = brain.distribution.flat_mask(masks[name], shape)
+            flat = brain.choose(
+                self._vectors[name],
+                rows.reshape(shape[0] * shape[1], -1),
+                None if mask is None else mask.reshape(shape[0] * shape[1], -1),
+                jax.random.fold_in(key, number),
+                greedy=self.greedy,
+            )
+            actions[name] = brain.distribution.to_world(np.asarray(flat).reshape(*shape, -1))
+        return actions if len(actions) > 1 else next(iter(actions.values()))

@@ -1,0 +1,154 @@
+"""Proximal policy optimisation: the parameters, and how a summed gradient changes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from interplay.core.errors import UserError
+from interplay.core.world import Kind
+from interplay.train.brain import NUM_TERMS, Brain
+from interplay.train.losses import Terms
+from interplay.train.settings import TrainSettings
+
+ADAM_EPSILON = 1e-5  # as Stable-Baselines3's policies, and with it the preset
+
+
+class Learner:
+    """Networks of all kinds of agents, their parameters and Adam's moments.
+
+    Every worker has one and feeds it the same summed gradients, so all hold the same bits.
+
+    Args:
+        kinds: of the world.
+        settings: of the run.
+
+    Attributes:
+        brains: kind name -> `Brain`.
+        vectors: kind name -> (P,) float32, the parameters.
+    """
+
+    def __init__(self, kinds: Sequence[Kind], settings: TrainSettings) -> None:
+        key = jax.random.key(settings.seed)
+        self.brains = {
+            kind.name: Brain(kind, settings, jax.random.fold_in(key, i)) for i, kind in enumerate(kinds)
+        }
+        ppo = settings.ppo
+        self._optimiser = optax.chain(
+            optax.clip_by_global_norm(ppo.max_grad_norm), optax.adam(ppo.learning_rate, eps=ADAM_EPSILON)
+        )
+        self.vectors: dict[str, Any] = {name: jnp.asarray(b.first) for name, b in self.brains.items()}
+        self._moments = {name: self._optimiser.init(vector) for name, vector in self.vectors.items()}
+        self._move = jax.jit(partial(_move, self._optimiser), donate_argnums=(0, 1))
+
+    @property
+    def size(self) -> int:
+        """Length of the vectors that shards add up: every kind's gradient and terms."""
+        return sum(brain.size + NUM_TERMS for brain in self.brains.values())
+
+    def terms(self, total: np.ndarray) -> dict[str, Terms]:
+        """The loss terms inside a summed vector, by kind."""
+        return {
+            name: Terms(*part[-NUM_TERMS:].astype(np.float64).tolist())
+            for name, part in self._parts(total).items()
+        }
+
+    def apply(self, total: np.ndarray, update: int) -> None:
+        """Takes one step of Adam along the mean gradient of all shards.
+
+        Args:
+            total: (size,) float32, sums over every shard's rows.
+            update: number of the update, for the error.
+
+        Raises:
+            UserError: if a gradient is not finite, naming its tensor; the parameters are as before.
+        """
+        if not np.isfinite(total.sum()):
+            self._refuse(total, update)
+        for name, part in self._parts(total).items():
+            self.vectors[name], self._moments[name] = self._move(
+                self.vectors[name], self._moments[name], part
+            )
+
+    def save(self) -> dict[str, dict[str, np.ndarray]]:
+        """Arrays for a checkpoint: file stem -> name -> array."""
+        policy: dict[str, np.ndarray] = {}
+        moments: dict[str, np.ndarray] = {}
+        for name, brain in self.brains.items():
+            policy |= {
+                f"{name}/{t}": array for t, array in brain.split(np.asarray(self.vectors[name])).items()
+            }
+            leaves = jax.tree.leaves(self._moments[name])
+            moments |= {f"{name}/{i}": np.asarray(leaf) for i, leaf in enumerate(leaves)}
+        return {"policy": policy, "optimiser": moments}
+
+    def load(self, arrays: Mapping[str, Mapping[str, np.ndarray]]) -> None:
+        """Restores what `save` gave.
+
+        Raises:
+            UserError: if the checkpoint belongs to another network.
+        """
+        self.vectors = read_policy(self.brains, arrays["policy"])
+        for name in self.brains:
+            leaves, tree = jax.tree.flatten(self._moments[name])
+            saved = [
+                jnp.array(arrays["optimiser"][f"{name}/{i}"], leaf.dtype) for i, leaf in enumerate(leaves)
+            ]
+            self._moments[name] = jax.tree.unflatten(tree, saved)
+
+    def _parts(self, total: np.ndarray) -> dict[str, np.ndarray]:
+        parts, at = {}, 0
+        for name, brain in self.brains.items():
+            parts[name] = total[at : at + brain.size + NUM_TERMS]
+            at += brain.size + NUM_TERMS
+        return parts
+
+    def _refuse(self, total: np.ndarray, update: int) -> None:
+        for name, part in self._parts(total).items():
+            bad = np.flatnonzero(~np.isfinite(part))
+            if not bad.size:
+                continue
+            brain, at = self.brains[name], int(bad[0])
+            of = (
+                f"gradient of {brain.tensor_at(at)}"
+                if at < brain.size
+                else f"loss term {Terms._fields[at - brain.size]}"
+            )
+            whose = f" ({name})" if len(self.brains) > 1 else ""
+            raise UserError(
+                f"update {update}: {of}{whose} is not finite; lower ppo.learning_rate or scale the rewards"
+            )
+
+
+def read_policy(brains: Mapping[str, Brain], tensors: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """Parameter vectors from a checkpoint's named tensors.
+
+    Raises:
+        UserError: if names or shapes do not fit these networks.
+    """
+    vectors = {}
+    for name, brain in brains.items():
+        expected = {f"{name}/{tensor}": array.shape for tensor, array in brain.split(brain.first).items()}
+        given = {key: array.shape for key, array in tensors.items() if key in expected}
+        for key, shape in expected.items():
+            if given.get(key) != shape:
+                raise UserError(
+                    f"checkpoint: tensor {key} is {given.get(key, 'missing')}, this network needs {shape}; "
+                    "load it with the settings it was trained with"
+                )
+        vectors[name] = jnp.array(brain.join({t: tensors[f"{name}/{t}"] for t in brain.names}))
+    return vectors
+
+
+def _move(optimiser: optax.GradientTransformation, vector: Any, moments: Any, part: Any) -> tuple[Any, Any]:
+    """One optimiser step; `part` is a summed gradient followed by the terms."""
+    terms = Terms(*part[-NUM_TERMS:])
+    gradient = part[:-NUM_TERMS] / jnp.maximum(terms.rows, 1.0)
+    change, moments = optimiser.update(gradient, moments, vector)
+    return optax.apply_updates(vector, change), moments

@@ -1,0 +1,86 @@
+"""Advantages along a slot's time line, with agents that wait, die and are born.
+
+A slot's step t is *acting* (its action was read), or *idle* (it waits for its turn, or is dead but still present
+and may earn). Rewards that arrive in idle steps belong to the acting step before them. With the continuation
+
+    n_t = b_{t+1}                             if the life ended in step t (0 if terminated, V of its last observation if cut)
+    n_t = x_{t+1}                             otherwise
+    A_t = r_{t+1} + gamma n_t - V_t           acting steps: the generalised advantage (Schulman et al. 2016)
+    x_t = V_t + lambda A_t                    acting: mixture of value and return
+    x_t = r_{t+1} + gamma n_t                 idle: what is still to come, nothing else
+
+and x_T = V_T at the rollout's end. Where every step is acting this is the usual estimator; with idle steps between
+two acts, gamma counts time and lambda counts decisions. The target of the value is R_t = V_t + A_t, and x_t in idle
+steps.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+
+class Returns(NamedTuple):
+    """Advantage (0 in idle steps) and target of the value, both (T, ...) float32."""
+
+    advantage: jax.Array
+    target: jax.Array
+
+
+def generalised_advantage(
+    reward_tp1: jax.Array,
+    value_t: jax.Array,
+    acting_t: jax.Array,
+    ended_tp1: jax.Array,
+    bootstrap_tp1: jax.Array,
+    last_value: jax.Array,
+    gamma: float,
+    lam: float,
+) -> Returns:
+    """Estimates advantages and value targets of a rollout.
+
+    Args:
+        reward_tp1: (T, ...) float32, earned in step t.
+        value_t: (T, ...) float32, V of the observation that step t began with.
+        acting_t: (T, ...) bool, the slot acted in step t.
+        ended_tp1: (T, ...) bool, the slot's life or its world's episode ended in step t.
+        bootstrap_tp1: (T, ...) float32, what follows where `ended_tp1`: 0 if terminated, V of the last
+            observation if truncated.
+        last_value: (...) float32, V of the observation after the last step.
+        gamma: discount per time step.
+        lam: lambda, per decision.
+
+    Returns:
+        `Returns`, of shape (T, ...).
+
+    Example:
+        >>> one = jnp.ones((2, 1))
+        >>> out = generalised_advantage(one, 0 * one, one > 0, 0 * one > 0, 0 * one, jnp.zeros(1), 0.5, 1.0)
+        >>> out.advantage[:, 0].tolist()
+        [1.5, 1.0]
+    """
+
+    def back(following: jax.Array, step: tuple[jax.Array, ...]) -> tuple[jax.Array, Returns]:
+        reward, value, acting, ended, bootstrap = step
+        to_come = reward + gamma * jnp.where(ended, bootstrap, following)
+        advantage = jnp.where(acting, to_come - value, 0.0)
+        mixed = jnp.where(acting, value + lam * advantage, to_come)
+        return mixed, Returns(advantage, jnp.where(acting, to_come, mixed))
+
+    steps = (reward_tp1, value_t, acting_t, ended_tp1, bootstrap_tp1)
+    return jax.lax.scan(back, last_value, steps, reverse=True)[1]
+
+
+def normalise(advantage: jax.Array, weight: jax.Array) -> jax.Array:
+    """Advantages with mean 0 and deviation 1 over the rows of weight 1; the others become 0.
+
+    Args:
+        advantage: (N,) float32.
+        weight: (N,) float32, 0 or 1.
+    """
+    count = jnp.maximum(weight.sum(), 1.0)
+    mean = (advantage * weight).sum() / count
+    centred = (advantage - mean) * weight
+    return centred / (jnp.sqrt((centred * centred).sum() / count) + 1e-8)

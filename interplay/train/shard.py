@@ -1,0 +1,235 @@
+"""A shard: a fixed part of a run, with its own worlds, random streams, minibatch order and advantage normalisation.
+
+The shards of a run are numbered and never change; how many processes share them is another matter
+(scaling specification, section 3). Minibatches are drawn per shard, ``ppo.minibatch / train.shards`` rows each, so that
+one gradient step sees ``ppo.minibatch`` rows. Advantages are normalised over a shard's rollout: over a small minibatch
+their deviation would be noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from interplay.core import seeding
+from interplay.core.errors import UserError
+from interplay.core.world import World
+from interplay.train.brain import Batch, Brain
+from interplay.train.returns import generalised_advantage, normalise
+from interplay.train.rollout import Collector, Rollout, Vectors, refuse_bad_numbers
+from interplay.train.settings import TrainSettings
+
+# Of the steps in which an agent waits or is dead but present, every eighth teaches its value, which is needed only
+# where a rollout ends. They never teach the policy.
+IDLE_EVERY = 8
+_ORDER = 0x5EED  # key of the minibatch orders
+
+
+class Moments(NamedTuple):
+    """Sums over a shard's rows for the explained variance, float64: rows, target, target^2, error, error^2."""
+
+    rows: float
+    target: float
+    target_squared: float
+    error: float
+    error_squared: float
+
+
+class Shard:
+    """One shard of a run.
+
+    Args:
+        index: number of the shard.
+        world: its worlds.
+        brains: networks of each kind.
+        settings: of the run.
+
+    Attributes:
+        seconds: time spent in networks and in worlds in the last update.
+    """
+
+    def __init__(
+        self, index: int, world: World, brains: Mapping[str, Brain], settings: TrainSettings
+    ) -> None:
+        self.index = index
+        self.world = world
+        self.brains = brains
+        self._settings = settings
+        key = jax.random.fold_in(jax.random.key(settings.seed), 1_000_000 + index)
+        self.collector = Collector(world, brains, settings.ppo.rollout, key)
+        self.seconds: dict[str, float] = {}
+        self._rollout: Rollout
+        self._batches: dict[str, Batch] = {}
+        self._used: dict[str, np.ndarray] = {}
+        self._order: dict[str, list[Any]] = {}
+
+    def play(self, vectors: Vectors, update: int) -> None:
+        """Plays one rollout.
+
+        Raises:
+            UserError: if an observation, a reward or a network's output is not finite.
+        """
+        self._rollout = self.collector.collect(vectors, update)
+        self.seconds = self._rollout.seconds
+        refuse_bad_numbers(self._rollout, self.brains, update)
+
+    def estimate(self) -> Moments:
+        """Turns the rollout into batches to learn from: advantages, targets, prepared observations."""
+        rollout, ppo = self._rollout, self._settings.ppo
+        moments = np.zeros(len(Moments._fields))
+        for name, brain in self.brains.items():
+            slots = list(brain.kind.slots)
+            kind = rollout.kinds[name]
+            present = rollout.present[:, :, slots]
+            acts = rollout.acting[:, :, slots] if ppo.mask_dead else present
+            advantage, target = _estimate(
+                rollout.reward[:, :, slots] * np.float32(ppo.reward_scale),
+                kind.value,
+                acts,
+                rollout.ended[:, :, slots],
+                rollout.bootstrap[:, :, slots],
+                kind.last_value,
+                gamma=ppo.gamma,
+                lam=ppo.lam,
+                normalised=ppo.normalise_advantage,
+            )
+            used = acts | (present & _idle_phase(present.shape[0]))
+            self._used[name] = np.flatnonzero(used).astype(np.int32)
+            self._batches[name] = Batch(
+                prepared=brain.prepare(_rows(kind.rows)),
+                action=jnp.array(_rows(kind.action)),
+                log_prob=jnp.array(kind.log_prob.ravel()),
+                advantage=advantage,
+                target=target,
+                acts=jnp.array(acts.ravel(), jnp.float32),
+                mask=None if kind.mask is None else jnp.array(_rows(kind.mask)),
+            )
+            moments += _moments(np.asarray(target), kind.value.ravel(), self._used[name])
+        return Moments(*moments)
+
+    def minibatches(self) -> int:
+        """How many gradient steps an epoch over this shard's rows needs."""
+        return max(-(-len(self._used[name]) // self._rows_per_step(name)) for name in self.brains)
+
+    def shuffle(self, update: int, epoch: int, minibatches: int) -> None:
+        """Draws the epoch's order; rows are spread evenly over the minibatches, which all shards have in common."""
+        for number, name in enumerate(self.brains):
+            rng = seeding.generator(self._settings.seed, _ORDER, self.index, update, epoch, number)
+            rows = self._batches[name].acts.shape[0]
+            order = np.full(
+                minibatches * self._rows_per_step(name), rows, np.int32
+            )  # `rows` stands for no row
+            used = rng.permutation(self._used[name])
+            order[: len(used)] = used
+            self._order[name] = [jnp.array(part) for part in order.reshape(-1, minibatches).T]
+
+    def gradient(self, vectors: Vectors, minibatch: int) -> list[jax.Array]:
+        """Starts the computation of one minibatch's summed gradients and terms, kind after kind."""
+        return [
+            brain.gradient(vectors[name], self._batches[name], self._order[name][minibatch])
+            for name, brain in self.brains.items()
+        ]
+
+    def save(self) -> dict[str, np.ndarray]:
+        """Everything that this shard's next update depends on.
+
+        Raises:
+            UserError: by worlds that cannot be saved.
+        """
+        return {f"world/{name}": array for name, array in self.world.save().items()} | self.save_counts()
+
+    def save_counts(self) -> dict[str, np.ndarray]:
+        """What is known of the episodes under way."""
+        statistics = self.collector.statistics
+        return {
+            "present": self.collector.present,
+            "returns": statistics.returns,
+            "lengths": statistics.lengths,
+        }
+
+    def load(self, arrays: Mapping[str, np.ndarray], update: int) -> None:
+        """Restores what `save` gave.
+
+        Args:
+            arrays: of the checkpoint; without a saved world new episodes begin, from seeds of their own.
+            update: updates done so far.
+
+        Raises:
+            UserError: if the arrays belong to other settings.
+        """
+        world = {
+            key.removeprefix("world/"): array for key, array in arrays.items() if key.startswith("world/")
+        }
+        if not world:
+            return
+        self.world.load(world)
+        statistics = self.collector.statistics
+        for mine, saved in (
+            (self.collector.present, arrays["present"]),
+            (statistics.returns, arrays["returns"]),
+            (statistics.lengths, arrays["lengths"]),
+        ):
+            if mine.shape != saved.shape:
+                raise UserError(
+                    f"checkpoint: shard {self.index} has {len(saved)} worlds, these settings give {len(mine)}"
+                )
+            np.copyto(mine, saved)
+
+    def _begin_anew(self, update: int) -> None:
+        count = self.world.num_worlds
+        seed = int(seeding.world_seeds(self._settings.seed, 1, first=update)[0])
+        self.world.reset(seeds=seeding.world_seeds(seed, count, first=self.index * count))
+
+    def _rows_per_step(self, name: str) -> int:
+        """Rows of a kind per gradient step: the most populous kind has its share of ppo.minibatch, others in proportion."""
+        share = max(self._settings.ppo.minibatch // self._settings.train.shards, 1)
+        most = max(len(brain.kind.slots) for brain in self.brains.values())
+        return -(-share * len(self.brains[name].kind.slots) // most)
+
+
+def make_shard(index: int, make_world: Any, brains: Mapping[str, Brain], settings: TrainSettings) -> Shard:
+    """Makes a shard with its fixed range of the run's worlds, reset."""
+    count = settings.num_worlds // settings.train.shards
+    world = make_world(num_worlds=count, seed=settings.seed, first_world=index * count)
+    world.reset()
+    return Shard(index, world, brains, settings)
+
+
+@partial(jax.jit, static_argnames=("gamma", "lam", "normalised"))
+def _estimate(
+    reward: Any,
+    value: Any,
+    acts: Any,
+    ended: Any,
+    bootstrap: Any,
+    last: Any,
+    gamma: float,
+    lam: float,
+    normalised: bool,
+) -> tuple[jax.Array, jax.Array]:
+    """Advantages and targets as rows (N,)."""
+    out = generalised_advantage(reward, value, acts, ended, bootstrap, last, gamma, lam)
+    advantage = out.advantage.ravel()
+    if normalised:
+        advantage = normalise(advantage, acts.ravel().astype(jnp.float32))
+    return advantage, out.target.ravel()
+
+
+def _rows(array: np.ndarray) -> np.ndarray:
+    """(T, W, A, ...) -> (T W A, ...)."""
+    return array.reshape(-1, *array.shape[3:])
+
+
+def _idle_phase(steps: int) -> np.ndarray:
+    return (np.arange(steps) % IDLE_EVERY == IDLE_EVERY - 1)[:, None, None]
+
+
+def _moments(target: np.ndarray, value: np.ndarray, used: np.ndarray) -> np.ndarray:
+    t = target[used].astype(np.float64)
+    error = t - value[used]
+    return np.array([len(t), t.sum(), (t * t).sum(), error.sum(), (error * error).sum()])

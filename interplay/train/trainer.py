@@ -1,0 +1,240 @@
+"""`train`, `resume` and `load_policy`: a run from its settings to its last checkpoint.
+
+The page to read is `_lead`: what the first worker does update after update. Its steps are in `training.py`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import functools
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from interplay.core.settings import build
+from interplay.train import compute
+from interplay.train.checkpoint import (
+    Checkpoint,
+    CheckpointWriter,
+    latest_checkpoint,
+    prune_checkpoints,
+    read_checkpoint,
+    staging_path,
+)
+from interplay.train.exchange import Exchange
+from interplay.train.policy import load_policy
+from interplay.train.ppo import Learner
+from interplay.train.progress import Progress
+from interplay.train.run_folder import RunFolder, default_run_path
+from interplay.train.settings import TrainSettings
+from interplay.train.training import MakeWorld, Training
+from interplay.train.worker import Patience, crew
+
+__all__ = ["load_policy", "resume", "train"]
+
+GO_ON, SAVE, SAVE_AND_STOP = 0, 1, 2
+DIGEST_EVERY = 50  # updates between comparisons of the workers' parameters
+SHOWN = ("episode_length", "episode_return", "kl", "epochs")
+
+
+def train(
+    settings: TrainSettings, out: Path | str | None = None, make_world: MakeWorld | None = None
+) -> Path:
+    """Trains from the beginning.
+
+    Args:
+        settings: of the run.
+        out: the run's folder; None makes one under ``runs/``.
+        make_world: ``make_world(num_worlds=, seed=, first_world=) -> World``, importable by the workers; None asks the
+            registry for ``settings.world``.
+
+    Returns:
+        The run folder.
+
+    Raises:
+        UserError: for settings that do not fit the world, a folder in use, numbers that are not finite, a lost worker.
+    """
+    path = Path(out) if out is not None else default_run_path(settings.world.id, datetime.date.today())
+    with RunFolder.create(path, settings) as run:
+        _run(run, make_world, None)
+    return path
+
+
+def resume(
+    run: Path | str, workers: int | None = None, steps: int | None = None, make_world: MakeWorld | None = None
+) -> Path:
+    """Goes on from a run's newest sound checkpoint; the result is the same, bit for bit, as without the stop.
+
+    Args:
+        run: the run folder.
+        workers: another number of processes; None keeps it.
+        steps: another total of agent-steps; None keeps it.
+        make_world: as given to `train`.
+
+    Returns:
+        The run folder.
+
+    Raises:
+        UserError: as `train`, and if no checkpoint is sound.
+    """
+    with RunFolder.open(run) as folder:
+        folder.change(_changed(folder.settings, workers, steps, str(run)))
+        path = latest_checkpoint(run)
+        checkpoint = read_checkpoint(path) if path is not None else None
+        folder.rewind(checkpoint.agent_steps if checkpoint else 0)
+        _run(folder, make_world, checkpoint)
+    return Path(run)
+
+
+def _run(
+    folder: RunFolder[TrainSettings], make_world: MakeWorld | None, checkpoint: Checkpoint | None
+) -> None:
+    settings = folder.settings
+    make = make_world or _registry_factory(settings)
+    learner = make_learner(settings, make)
+    source = checkpoint.path if checkpoint else None
+    patience = Patience()
+    job = (settings.model_dump_json(), make, folder.path, source)
+    with crew(settings.train.workers, learner.size, _follow, job, patience) as exchange:
+        training = Training(settings, make, learner, exchange)
+        if checkpoint is not None:
+            training.load(checkpoint)
+        with contextlib.closing(training), _hear_ctrl_c() as asked_to_stop:
+            _lead(training, folder, checkpoint, asked_to_stop, patience)
+
+
+def _lead(
+    training: Training,
+    folder: RunFolder[TrainSettings],
+    checkpoint: Checkpoint | None,
+    asked_to_stop: list[int],
+    patience: Patience,
+) -> None:
+    """The first worker's loop: update, log, decide, save."""
+    settings = training.settings
+    before = float(checkpoint.record["seconds"]) if checkpoint else 0.0
+    began = saved = time.monotonic()
+    first_steps = training.agent_steps
+    with Progress(settings.steps, first_steps) as progress:
+        verdict = SAVE_AND_STOP if training.agent_steps >= settings.steps else GO_ON
+        training.agree(verdict)
+        while verdict != SAVE_AND_STOP:
+            started = time.monotonic()
+            numbers = training.update()
+            now = time.monotonic()
+            patience.update_seconds = now - started
+            numbers |= {"updates": training.updates, "time": before + now - began}
+            numbers["agent_steps_per_s"] = (training.agent_steps - first_steps) / (now - began)
+            if training.updates % settings.train.log_every == 0:
+                folder.log(training.agent_steps, numbers)
+            progress.update(training.agent_steps, {name: numbers[name] for name in SHOWN if name in numbers})
+            if training.agent_steps >= settings.steps or asked_to_stop:
+                verdict = SAVE_AND_STOP
+            else:
+                verdict = SAVE if now - saved >= settings.train.checkpoint_seconds else GO_ON
+            _keep_step(training, verdict)
+            if verdict != GO_ON:
+                _save(training, folder, before + now - began, progress)
+                saved = time.monotonic()
+        if asked_to_stop:
+            progress.say(
+                f"stopped at {training.agent_steps:,} agent-steps; go on with `interplay resume {folder.path}`"
+            )
+
+
+def _follow(
+    exchange: Exchange,
+    patience: Patience,
+    settings_json: str,
+    make: MakeWorld,
+    run: Path,
+    source: Path | None,
+) -> None:
+    """Another worker's loop: the same updates and saves, in the same order, told by the first."""
+    settings = TrainSettings.model_validate_json(settings_json)
+    training = Training(settings, make, make_learner(settings, make), exchange)
+    if source is not None:
+        training.load(read_checkpoint(source))
+    with contextlib.closing(training):
+        verdict = training.agree(GO_ON)
+        while verdict != SAVE_AND_STOP:
+            training.update()
+            verdict = _keep_step(training, GO_ON)
+            if verdict != GO_ON:
+                training.agree(0)  # the staging folder is there
+                training.write_shards(staging_path(run, training.agent_steps))
+                training.agree(0)  # every worker has written
+
+
+def _keep_step(training: Training, verdict: int) -> int:
+    """Tells all workers the verdict; compares parameters now and then."""
+    verdict = training.agree(verdict)
+    if verdict != GO_ON or training.updates % DIGEST_EVERY == 0:
+        training.compare_digests()
+    return verdict
+
+
+def _save(training: Training, folder: RunFolder[TrainSettings], seconds: float, progress: Progress) -> None:
+    """Writes a checkpoint: every worker its shards, the first the learner, the manifest last."""
+    world = training.shards[0].world
+    with CheckpointWriter(folder.path, training.agent_steps) as writer:
+        training.agree(0)
+        reason = training.write_shards(writer.staging)
+        training.agree(0)
+        for stem, arrays in training.learner.save().items():
+            writer.write(stem, arrays)
+        record = {"updates": training.updates, "seconds": seconds, "compute": compute.describe()}
+        writer.commit(record, world_id=world.id, world_version=world.version)
+    folder.sync()
+    prune_checkpoints(folder.path, training.settings.train.keep_checkpoints)
+    if reason is not None:
+        progress.say(f"{reason}; a resumed run will begin new episodes")
+
+
+def make_learner(settings: TrainSettings, make: MakeWorld) -> Learner:
+    """The networks for a world's kinds of agents."""
+    world = make(num_worlds=1, seed=settings.seed, first_world=0)
+    try:
+        return Learner(world.kinds, settings)
+    finally:
+        world.close()
+
+
+def _registry_factory(settings: TrainSettings) -> MakeWorld:
+    from interplay.registry import make_world
+
+    return functools.partial(make_world, settings.world.id, **settings.world.options)
+
+
+def _changed(settings: TrainSettings, workers: int | None, steps: int | None, owner: str) -> TrainSettings:
+    values: dict[str, Any] = settings.model_dump()
+    if workers is not None:
+        values["train"]["workers"] = workers
+    if steps is not None:
+        values["steps"] = steps
+    return build(TrainSettings, values, owner)
+
+
+@contextlib.contextmanager
+def _hear_ctrl_c() -> Iterator[list[int]]:
+    """The first Ctrl-C asks for a stop after the update; the second one stops at once."""
+    asked: list[int] = []
+
+    def ask(number: int, _frame: Any) -> None:
+        if asked:
+            raise KeyboardInterrupt
+        asked.append(number)
+        print("\nfinishing this update and saving; Ctrl-C again stops now", flush=True)
+
+    try:
+        earlier = signal.signal(signal.SIGINT, ask)
+    except ValueError:  # not the main thread: Ctrl-C is somebody else's business
+        yield asked
+        return
+    try:
+        yield asked
+    finally:
+        signal.signal(signal.SIGINT, earlier)

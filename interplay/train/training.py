@@ -1,0 +1,197 @@
+"""One worker's part of a run: its shards, the learner that all workers hold alike, and the steps of an update."""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.train.checkpoint import Checkpoint, write_arrays
+from interplay.train.episodes import read_sums
+from interplay.train.exchange import Exchange, tree_sum
+from interplay.train.losses import Terms
+from interplay.train.ppo import Learner
+from interplay.train.settings import TrainSettings
+from interplay.train.shard import Moments, make_shard
+
+MakeWorld = Callable[..., Any]  # make_world(num_worlds=, seed=, first_world=) -> World
+KL_SLACK = 1.5  # an epoch ends when the estimate exceeds this times ppo.target_kl (Stable-Baselines3's rule)
+
+
+class Training:
+    """One worker of a run. All workers call the same methods in the same order.
+
+    Args:
+        settings: of the run.
+        make_world: factory of a part of the worlds.
+        learner: networks and optimiser.
+        exchange: to the other workers; None until `join`.
+
+    Attributes:
+        updates: done so far.
+        shards: this worker's.
+    """
+
+    def __init__(
+        self, settings: TrainSettings, make_world: MakeWorld, learner: Learner, exchange: Exchange
+    ) -> None:
+        self.settings = settings
+        self.learner = learner
+        self.exchange = exchange
+        self.updates = 0
+        each = settings.train.shards // exchange.size
+        mine = range(exchange.rank * each, (exchange.rank + 1) * each)
+        self.shards = [make_shard(index, make_world, learner.brains, settings) for index in mine]
+        self._numbers: dict[str, Any] = {}
+
+    @property
+    def agent_steps(self) -> int:
+        """Steps taken so far, counted as the preset counts them: every slot of every world, alive or not."""
+        world = self.shards[0].world
+        return self.updates * self.settings.ppo.rollout * self.settings.num_worlds * len(world.agents)
+
+    def update(self) -> dict[str, Any]:
+        """One update: play, estimate, learn. Returns the numbers to log, the same for every worker."""
+        began = time.perf_counter()
+        self.play()
+        played = time.perf_counter()
+        moments = self.estimate()
+        estimated = time.perf_counter()
+        numbers = self.learn()
+        self.updates += 1
+        done = time.perf_counter()
+        numbers |= self.summarise(moments)
+        seconds = {name: sum(s.seconds[name] for s in self.shards) for name in ("act", "step")}
+        seconds |= {"advantage": estimated - played, "update": done - estimated}
+        total = max(done - began, 1e-9)
+        return numbers | {"time_share": {name: value / total for name, value in seconds.items()}}
+
+    def play(self) -> None:
+        """Every shard plays one rollout."""
+        for shard in self.shards:
+            shard.play(self.learner.vectors, self.updates)
+
+    def estimate(self) -> list[Moments]:
+        """Every shard computes advantages and value targets."""
+        return [shard.estimate() for shard in self.shards]
+
+    def learn(self) -> dict[str, float]:
+        """Epochs of minibatches until ``ppo.epochs`` or the KL limit; all workers stop at the same minibatch."""
+        ppo, steps, epoch = self.settings.ppo, 0, 0
+        minibatches = self._agree_minibatches()
+        sums = np.zeros(len(Terms._fields))
+        for epoch in range(ppo.epochs):
+            for shard in self.shards:
+                shard.shuffle(self.updates, epoch, minibatches)
+            for minibatch in range(minibatches):
+                total = self._combined_gradient(minibatch)
+                terms = np.sum(list(self.learner.terms(total).values()), axis=0)
+                sums += terms
+                steps += 1
+                kl = terms[Terms._fields.index("kl")] / max(terms[Terms._fields.index("acting")], 1.0)
+                if ppo.target_kl is not None and kl > KL_SLACK * ppo.target_kl:
+                    return _loss_numbers(Terms(*sums), kl, epoch + minibatch / minibatches, steps)
+                self.learner.apply(total, self.updates)
+        return _loss_numbers(Terms(*sums), kl, float(epoch + 1), steps)
+
+    def summarise(self, moments: list[Moments]) -> dict[str, Any]:
+        """Explained variance and the episodes that ended, over all shards."""
+        vectors = [
+            np.concatenate([moment, shard.collector.statistics.take()])
+            for moment, shard in zip(moments, self.shards, strict=True)
+        ]
+        total = self.exchange.combine(tree_sum(vectors))
+        size = len(Moments._fields)
+        names = self.shards[0].collector.statistics.names
+        explained = _explained_variance(Moments(*total[:size]))
+        return {"explained_variance": explained, **read_sums(names, total[size:])}
+
+    def agree(self, value: int) -> int:
+        """What the first worker says; the others' values do not count."""
+        mine = value if self.exchange.rank == 0 else 0
+        return int(self.exchange.combine(np.array([mine], np.float64))[0])
+
+    def compare_digests(self) -> None:
+        """Raises `UserError` if the workers' parameters are not the same bits."""
+        digests = np.zeros(self.exchange.size)
+        arrays = [np.asarray(vector) for vector in self.learner.vectors.values()]
+        digests[self.exchange.rank] = zlib.crc32(b"".join(array.tobytes() for array in arrays))
+        digests = self.exchange.combine(digests)
+        odd = np.flatnonzero(digests != digests[0])
+        if odd.size:
+            raise UserError(
+                f"update {self.updates}: worker {odd[0]} has other parameters than worker 0; "
+                "run all workers on processors of one model and resume from the last checkpoint"
+            )
+
+    def write_shards(self, staging: Path) -> str | None:
+        """Writes this worker's shards into a checkpoint in the making; gives the reason if worlds cannot be saved."""
+        reason = None
+        for shard in self.shards:
+            arrays: dict[str, np.ndarray] = {}
+            try:
+                arrays = shard.save()
+            except UserError as error:
+                reason = str(error)
+            write_arrays(staging, f"shard-{shard.index:04d}", arrays)
+        return reason
+
+    def load(self, checkpoint: Checkpoint) -> None:
+        """Goes on from a checkpoint.
+
+        Raises:
+            UserError: if it belongs to other settings.
+        """
+        self.updates = int(checkpoint.record["updates"])
+        self.learner.load(checkpoint.arrays)
+        for shard in self.shards:
+            arrays = checkpoint.arrays.get(f"shard-{shard.index:04d}")
+            if arrays is None:
+                raise UserError(
+                    f"{checkpoint.path}: shard {shard.index} is missing; resume with the run's own train.shards"
+                )
+            shard.load(arrays, self.updates)
+
+    def close(self) -> None:
+        """Closes the worlds."""
+        for shard in self.shards:
+            shard.world.close()
+
+    def _combined_gradient(self, minibatch: int) -> np.ndarray:
+        started = [shard.gradient(self.learner.vectors, minibatch) for shard in self.shards]
+        vectors = [np.concatenate(parts) if len(parts) > 1 else np.asarray(parts[0]) for parts in started]
+        return self.exchange.combine(tree_sum(vectors))
+
+    def _agree_minibatches(self) -> int:
+        """The most that any shard needs."""
+        needs = np.zeros(self.settings.train.shards)
+        for shard in self.shards:
+            needs[shard.index] = shard.minibatches()
+        return max(int(self.exchange.combine(needs).max()), 1)
+
+
+def _loss_numbers(sums: Terms, kl: float, epochs: float, steps: int) -> dict[str, float]:
+    acting, rows = max(sums.acting, 1.0), max(sums.rows, 1.0)
+    return {
+        "policy_loss": sums.policy / acting,
+        "value_loss": sums.value / rows,
+        "entropy": sums.entropy / acting,
+        "kl": kl,
+        "clip_fraction": sums.clipped / acting,
+        "epochs": epochs,
+        "gradient_steps": steps,
+        "acting_rows": sums.acting / max(steps, 1),
+    }
+
+
+def _explained_variance(m: Moments) -> float:
+    """1 - Var(target - value) / Var(target)."""
+    rows = max(m.rows, 1.0)
+    variance = m.target_squared / rows - (m.target / rows) ** 2
+    unexplained = m.error_squared / rows - (m.error / rows) ** 2
+    return 1.0 - unexplained / variance if variance > 0 else float("nan")
