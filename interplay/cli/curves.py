@@ -12,9 +12,15 @@ EXAMPLE = "interplay curves runs/first runs/second --out curves.png"
 
 def curves(
     runs: Annotated[list[Path], typer.Argument(help="Run folders; runs of one world share a picture.")],
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A column of metrics.jsonl, may be repeated.  [default: episode length and return]"
+        ),
+    ] = None,
     out: Annotated[Path, typer.Option(help="The picture to write, .png.")] = Path("curves.png"),
 ) -> None:
     """Draws what runs have learned, from their metrics.jsonl."""
     from interplay.view.curves import plot_runs
 
-    typer.echo(plot_runs(runs, out))
+    typer.echo(f"written: {plot_runs(runs, out, columns=column)}")

@@ -26,6 +26,9 @@ def evaluate(
     max_steps: Annotated[
         int | None, typer.Option(help="Cut episodes there; for worlds that may never end.", min=1)
     ] = None,
+    greedy: Annotated[
+        bool, typer.Option("--greedy", help="A trained policy takes its likeliest action.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="Of the worlds and of the players.", min=0)] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
@@ -34,7 +37,7 @@ def evaluate(
     from interplay.core.settings import parse_overrides
     from interplay.evaluate import play
 
-    found = find_player(player, world, parse_overrides(options or []))
+    found = find_player(player, world, parse_overrides(options or []), greedy)
     batch = found.make_world(num_worlds=min(num_worlds, episodes), seed=seed)
     summary = play(batch, found.policy, episodes=episodes, seed=seed, max_steps=max_steps).summary()
     batch.close()

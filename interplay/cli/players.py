@@ -25,20 +25,23 @@ class Player(NamedTuple):
         return make_world(self.world, num_worlds=num_worlds, seed=seed, **self.options)
 
 
-def find_player(name: str, world: str = "", options: Mapping[str, Any] | None = None) -> Player:
+def find_player(
+    name: str, world: str = "", options: Mapping[str, Any] | None = None, greedy: bool = False
+) -> Player:
     """Finds a run's trained policy, or a scripted policy of a world.
 
     Args:
-        name: a run folder, or a policy's name; a folder of that name goes first.
+        name: a run folder, a checkpoint's folder, or a policy's name; a folder of that name goes first.
         world: id; empty: the run's own world.
         options: of the world, on top of the run's own (if it is the run's own world).
+        greedy: a trained policy takes its likeliest action instead of drawing one.
 
     Raises:
         UserError: for an unknown policy, world or run, or a policy without a world.
     """
     given = dict(options or {})
     if Path(name).is_dir():
-        return _trained(Path(name), world, given)
+        return _trained(Path(name), world, given, greedy)
     if "/" in name and ":" not in name:
         raise UserError(f"{name}: no such run folder; `interplay train WORLD --out {name}` makes one")
     if not world:
@@ -48,12 +51,11 @@ def find_player(name: str, world: str = "", options: Mapping[str, Any] | None = 
     return Player(make_policy(world, name), world, given)
 
 
-def _trained(run: Path, world: str, options: dict[str, Any]) -> Player:
-    from interplay.core.settings import from_toml
-    from interplay.train.settings import TrainSettings
-    from interplay.train.trainer import load_policy
+def _trained(run: Path, world: str, options: dict[str, Any], greedy: bool) -> Player:
+    from interplay.cli.trainer import load_trainer
 
-    settings = from_toml(run / "settings.toml", TrainSettings)
-    if world in ("", settings.world.id):
-        options = {**settings.world.options, **options}
-    return Player(load_policy(run), world or settings.world.id, options)
+    policy = load_trainer().load_policy(run, greedy)
+    trained_on = policy.settings.world
+    if world in ("", trained_on.id):
+        options = {**trained_on.options, **options}
+    return Player(policy, world or trained_on.id, options)

@@ -28,6 +28,9 @@ def record(
     ] = None,
     every: Annotated[int, typer.Option(help="Show each so many-th step: faster playback.", min=1)] = 1,
     size: Annotated[int, typer.Option(help="Width and height in pixels.", min=64)] = 512,
+    greedy: Annotated[
+        bool, typer.Option("--greedy", help="A trained policy takes its likeliest action.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="Of the world and of the players.", min=0)] = 0,
 ) -> None:
     """Plays episodes and records them; the suffix of --out chooses video, animation or picture."""
@@ -35,7 +38,7 @@ def record(
     from interplay.core.settings import parse_overrides
     from interplay.view.video import record as record_video
 
-    found = find_player(player, world, parse_overrides(options or []))
+    found = find_player(player, world, parse_overrides(options or []), greedy)
     batch = found.make_world(num_worlds=1, seed=seed)
     written = record_video(
         batch, found.policy, out, episodes=episodes, max_steps=max_steps, size=size, every=every, seed=seed

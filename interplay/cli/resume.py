@@ -16,6 +16,6 @@ def resume(
     steps: Annotated[int | None, typer.Option(help="A new total of agent-steps, to train on.", min=1)] = None,
 ) -> None:
     """Goes on from a run's newest sound checkpoint, as if it had never stopped."""
-    from interplay.train.trainer import resume as resume_training
+    from interplay.cli.trainer import load_trainer
 
-    typer.echo(f"run folder: {resume_training(run, workers=workers, steps=steps)}")
+    typer.echo(f"run folder: {load_trainer().resume(run, workers=workers, steps=steps)}")

@@ -7,8 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from interplay.core.errors import UserError
-
 EXAMPLE = (
     "interplay train survival/1v1-heals-low --steps 300000 --out runs/first\n"
     "interplay train survival/2v2-all-low ppo.learning_rate=1e-4 world.options.health_cap=100\n"
@@ -35,14 +33,15 @@ def train(
 
     Stop it with Ctrl-C and go on with `interplay resume`.
     """
+    from interplay.cli.trainer import load_trainer
+
+    trainer = load_trainer()
     flags = {"steps": steps, "seed": seed, "num_worlds": num_worlds, "train.workers": workers}
     settings = build_settings(
         world, overrides or [], {key: value for key, value in flags.items() if value is not None}
     )
     _check_world(settings)
-    from interplay.train.trainer import train as run_training
-
-    typer.echo(f"run folder: {run_training(settings, out)}")
+    typer.echo(f"run folder: {trainer.train(settings, out)}")
 
 
 def build_settings(world: str, overrides: list[str], flags: dict[str, Any]) -> Any:
@@ -81,7 +80,4 @@ def _check_world(settings: Any) -> None:
     """Refuses an unknown world or option now, before a run folder exists."""
     from interplay.registry import make_world
 
-    try:
-        make_world(settings.world.id, num_worlds=1, **settings.world.options).close()
-    except TypeError as error:
-        raise UserError(f"world.options: {error}; see the world's own settings") from error
+    make_world(settings.world.id, num_worlds=1, **settings.world.options).close()
