@@ -66,7 +66,7 @@ def find_world(world_id: str) -> WorldSpec:
     if world_id in specs:
         return specs[world_id]
     raise UserError(
-        f"unknown world {world_id!r}; {_did_you_mean(world_id, specs, 'interplay worlds lists all')}"
+        f"unknown world {world_id!r}; {_did_you_mean(world_id, specs, '`interplay worlds` lists all')}"
     )
 
 
