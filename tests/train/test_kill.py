@@ -3,67 +3,161 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import random
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
-from interplay.train.checkpoint import latest_checkpoint, list_checkpoints, problem
+import pytest
+
+from interplay.train.checkpoint import latest_checkpoint, list_checkpoints, problem, read_checkpoint
 from tests.train import fake_run
 
-KILLS = 14
-INTERVAL = fake_run.STEPS_PER_UPDATE * fake_run.UPDATES_PER_CHECKPOINT
+FAKE_KILLS = 10
+REAL_KILLS = 20
+KILLED_EARLY = 5  # of the real ones: while the process starts, opens the run and rewinds it
 
 
-def logged_steps(run: Path) -> list[int]:
-    """Agent-steps of the log's whole lines, in the file's order."""
+@pytest.fixture
+def chance() -> random.Random:
+    seed = random.SystemRandom().randrange(2**32)
+    print(f"seed = {seed}")  # shown when the test fails
+    return random.Random(seed)
+
+
+def logged(run: Path) -> list[dict[str, Any]]:
+    """The whole lines of the log, in the file's order."""
     path = run / "metrics.jsonl"
     text = path.read_text() if path.exists() else ""
-    return [json.loads(line)["agent_steps"] for line in text.splitlines(keepends=True) if line.endswith("\n")]
+    return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
 
 
-def train_until_killed(run: Path, seconds: float) -> None:
-    """Starts the trainer, waits until it trains, and kills it so many seconds later."""
+def check_what_is_left(run: Path, before: int, each: int, interval: int) -> int:
+    """The laws after a kill.
+
+    Args:
+        run: the run folder.
+        before: agent-steps of the newest checkpoint before this process started.
+        each: agent-steps per update.
+        interval: agent-steps between checkpoints.
+
+    Returns:
+        Agent-steps of the newest checkpoint now.
+    """
+    assert [problem(path) for path in list_checkpoints(run)] == [None] * len(list_checkpoints(run))
+    latest = latest_checkpoint(run)
+    saved = int(latest.name) if latest else 0
+    steps = [line["agent_steps"] for line in logged(run)]
+    assert steps == list(range(each, each * len(steps) + 1, each))
+    assert before <= saved
+    assert len(steps) * each - saved <= interval
+    return saved
+
+
+def test_a_trainer_that_mostly_saves(tmp_path: Path, chance: random.Random) -> None:
+    each, interval = fake_run.STEPS_PER_UPDATE, fake_run.STEPS_PER_UPDATE * fake_run.UPDATES_PER_CHECKPOINT
+    run, saved, in_a_save = tmp_path / "run", 0, 0
     command = [sys.executable, "-m", "tests.train.fake_run", "train", str(run), str(10**9)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=fake_run.ROOT) as trainer:
-        try:
-            assert trainer.stdout is not None
-            assert trainer.stdout.readline() == "ready\n"
-            time.sleep(seconds)
-        finally:
-            trainer.kill()
-    assert trainer.returncode == -signal.SIGKILL
-
-
-def test_kills_at_random_times_cost_at_most_one_interval(tmp_path: Path) -> None:
-    seed = random.SystemRandom().randrange(2**32)
-    print(f"seed = {seed}")  # pytest shows it when the test fails
-    chance = random.Random(seed)
-    run, before, in_a_save = tmp_path / "run", 0, 0
-    for _ in range(KILLS):
-        train_until_killed(run, chance.uniform(0.0, 0.25))
-        assert [problem(path) for path in list_checkpoints(run)] == [None] * len(list_checkpoints(run))
-        latest = latest_checkpoint(run)
-        saved = int(latest.name) if latest else 0
-        steps = logged_steps(run)
-        assert steps == list(range(64, 64 * len(steps) + 1, 64))
-        assert before <= saved
-        assert len(steps) * 64 - saved <= INTERVAL
+    for _ in range(FAKE_KILLS):
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=fake_run.ROOT) as trainer:
+            try:
+                assert trainer.stdout is not None
+                assert trainer.stdout.readline() == "ready\n"
+                time.sleep(chance.uniform(0.0, 0.25))
+            finally:
+                trainer.kill()
+        assert trainer.returncode == -signal.SIGKILL
+        saved = check_what_is_left(run, saved, each, interval)
         in_a_save += any((run / "checkpoints").glob(".*"))
-        before = saved
-    print(f"{in_a_save} of {KILLS} kills fell into a save; {before:,} agent-steps")
-    assert before > 0
+    print(f"{in_a_save} of {FAKE_KILLS} kills fell into a save; {saved:,} agent-steps")
+    assert saved > 0
 
-    total = before + 2 * INTERVAL
+    total = saved + 2 * interval
     fake_run.train(run, total)
     state = fake_run.first_state()
-    for _ in range(total // fake_run.STEPS_PER_UPDATE):
+    for _ in range(total // each):
         state = fake_run.update(state)
     found = latest_checkpoint(run)
     assert found is not None
-    assert fake_run.load(found)[0] == total
-    assert fake_run.digest(fake_run.load(found)[1]) == fake_run.digest(state)
-    assert logged_steps(run) == list(range(64, total + 1, 64))
+    steps, got = fake_run.load(found)
+    assert (steps, fake_run.digest(got)) == (total, fake_run.digest(state))
+    assert [line["agent_steps"] for line in logged(run)] == list(range(each, total + 1, each))
     assert not any((run / "checkpoints").glob(".*"))
+
+
+@pytest.fixture
+def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
+    """Starts the real trainer in a process that has jax imported; compiled programs are kept between starts."""
+    pytest.importorskip("jax")
+    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", str(tmp_path / "jax-cache"))
+    monkeypatch.setenv("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+    monkeypatch.setenv("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
+    monkeypatch.chdir(fake_run.ROOT)
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.train.real_run"])
+    processes = []
+
+    def begin(run: Path, steps: int) -> Any:
+        from tests.train import real_run
+
+        process = context.Process(target=real_run.go_on, args=(run, steps))
+        processes.append(process)
+        process.start()
+        return process
+
+    yield begin
+    for process in processes:
+        process.kill()
+
+
+def wait_for_a_checkpoint(run: Path, process: Any, after: int, seconds: float = 120.0) -> None:
+    """Waits until the run has a newer checkpoint than `after` agent-steps."""
+    deadline = time.monotonic() + seconds
+    while not any(int(path.name) > after for path in list_checkpoints(run)):
+        assert process.is_alive(), f"the trainer ended with {process.exitcode}"
+        assert time.monotonic() < deadline, "no checkpoint in time"
+        time.sleep(0.01)
+
+
+def result(run: Path) -> tuple[dict[str, dict[str, bytes]], list[dict[str, Any]]]:
+    """Everything that a run leaves, except what depends on the clock: the last checkpoint's bits, the log."""
+    path = latest_checkpoint(run)
+    assert path is not None
+    arrays = read_checkpoint(path).arrays
+    bits = {stem: {name: array.tobytes() for name, array in some.items()} for stem, some in arrays.items()}
+    clocked = ("time", "time_share", "agent_steps_per_s")
+    lines = [{key: value for key, value in line.items() if key not in clocked} for line in logged(run)]
+    return bits, lines
+
+
+def test_the_trainer(tmp_path: Path, chance: random.Random, start: Callable[..., Any]) -> None:
+    from tests.train import real_run
+
+    each = real_run.STEPS_PER_UPDATE
+    run, saved, in_a_save = tmp_path / "run", 0, 0
+    early = set(chance.sample(range(1, REAL_KILLS), KILLED_EARLY))
+    for kill in range(REAL_KILLS):
+        process = start(run, 10**9)
+        if kill in early:
+            time.sleep(chance.uniform(0.0, 1.0))
+        else:
+            wait_for_a_checkpoint(run, process, saved)
+            time.sleep(chance.uniform(0.0, 0.2))
+        process.kill()
+        process.join()
+        assert process.exitcode == -signal.SIGKILL
+        saved = check_what_is_left(run, saved, each, each)
+        in_a_save += any((run / "checkpoints").glob(".*"))
+    print(f"{in_a_save} of {REAL_KILLS} kills fell into a save; {saved:,} agent-steps")
+
+    total, whole = saved + 2 * each, tmp_path / "whole"
+    for folder in (run, whole):
+        process = start(folder, total)
+        process.join()
+        assert process.exitcode == 0
+    assert result(run) == result(whole)
