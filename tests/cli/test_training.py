@@ -1,0 +1,139 @@
+"""From training to a picture of it, through the command line alone, on a tiny world."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from interplay.cli.train import build_settings, workers_for
+from tests.cli.command import MARSH, refusal, typed
+from tests.cli.command import interplay as command
+
+pytest.importorskip("jax", reason="training needs the train extra")
+
+SMALL = ["network.kind=mlp", "network.hidden=[8]", "ppo.rollout=16", "ppo.epochs=2", "train.shards=1"]
+
+
+@pytest.fixture(scope="module")
+def run_folder(tmp_path_factory) -> Path:
+    """A finished run of two updates."""
+    folder = tmp_path_factory.mktemp("runs") / "marsh"
+    steps = ["--steps", "512", "--num-worlds", "8", "--workers", "1", "--seed", "3"]
+    done = command("train", MARSH, *SMALL, *steps, "--out", folder)
+    assert done.returncode == 0, done.stderr
+    assert str(folder) in done.stdout
+    return folder
+
+
+def test_a_run_can_be_evaluated_drawn_and_recorded(capsys, run_folder, tmp_path):
+    code, out, errors = typed(capsys, "evaluate", run_folder, "--episodes", "4", "--json")
+    assert code == 0, errors
+    report = json.loads(out)
+    assert (report["world"], report["metrics"]["steps"]["n"]) == (MARSH, 4)
+    pytest.importorskip("matplotlib", reason="curves need the plot extra")
+    curve = tmp_path / "curve.png"
+    code, out, errors = typed(capsys, "curves", run_folder, "--out", curve)
+    assert code == 0, errors
+    assert curve.read_bytes().startswith(b"\x89PNG")
+    pytest.importorskip("pygame", reason="pictures need the render extra")
+    picture = tmp_path / "frogs.png"
+    assert typed(capsys, "record", run_folder, "--out", picture)[0] == 0
+    assert picture.exists()
+
+
+def test_greedy_play_is_another_play(capsys, run_folder):
+    def metrics(*more: str) -> dict:
+        return json.loads(typed(capsys, "evaluate", run_folder, "--episodes", "8", "--json", *more)[1])[
+            "metrics"
+        ]
+
+    assert metrics("--greedy") == metrics("--greedy")
+    assert metrics("--greedy") != metrics()
+
+
+def test_resume_goes_on_to_a_new_total(run_folder):
+    before = sorted(path.name for path in (run_folder / "checkpoints").iterdir())
+    done = command("resume", run_folder, "--steps", "1024")
+    assert done.returncode == 0, done.stderr
+    after = sorted(path.name for path in (run_folder / "checkpoints").iterdir())
+    assert int(after[-1]) == 1024 > int(before[-1])
+
+
+def test_a_second_run_into_the_folder_is_refused_and_harms_nothing(capsys, run_folder):
+    def contents() -> dict[Path, bytes]:
+        files = (path for path in run_folder.rglob("*") if path.is_file() and path.name != ".lock")
+        return {path: path.read_bytes() for path in files}
+
+    before = contents()
+    assert "interplay resume" in refusal(capsys, "train", MARSH, *SMALL, "--out", run_folder)
+    assert contents() == before
+
+
+def test_a_damaged_checkpoint_is_named(capsys, run_folder, tmp_path):
+    copy = tmp_path / "copy"
+    source = sorted((run_folder / "checkpoints").iterdir())[-1]
+    target = copy / "checkpoints" / source.name
+    target.mkdir(parents=True)
+    (copy / "settings.toml").write_bytes((run_folder / "settings.toml").read_bytes())
+    for path in source.iterdir():
+        data = bytearray(path.read_bytes())
+        if path.suffix == ".safetensors":
+            data[-1] ^= 1
+        (target / path.name).write_bytes(data)
+    code, _, errors = typed(capsys, "evaluate", copy)
+    assert code == 2
+    assert source.name in errors
+    assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["survival/1v1-heal-low"], ["survival/1v1-heals-low"]),
+        ([MARSH, "ppo.learning_rat=1"], ["ppo.learning_rat", "ppo.learning_rate"]),
+        ([MARSH, "ppo.clip=2"], ["ppo.clip", "2"]),
+        ([MARSH, "ppo.clip"], ["ppo.clip", "="]),
+        ([MARSH, "world.options.maske=true"], ["maske", "masked"]),
+        ([MARSH, "--steps", "0"], ["steps", "0"]),
+        ([MARSH, "--workers", "3"], ["3 workers", "4 shards"]),
+        ([MARSH, "--num-worlds", "7"], ["7", "multiple of 4"]),
+        (["no-such-file.toml"], ["no-such-file.toml"]),
+    ],
+)
+def test_a_mistake_is_one_line_and_leaves_no_folder(capsys, tmp_path, arguments, words):
+    line = refusal(capsys, "train", *arguments, "--out", tmp_path / "run")
+    for word in words:
+        assert word in line
+    assert not (tmp_path / "run").exists()
+
+
+def test_resume_of_nothing_is_one_line(capsys, tmp_path):
+    assert "nothing-here" in refusal(capsys, "resume", tmp_path / "nothing-here")
+
+
+def test_a_missing_package_is_one_sentence(capsys, monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("interplay.train")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delattr("interplay.train.trainer", raising=False)
+    monkeypatch.setitem(sys.modules, "equinox", None)  # as if it were not installed
+    line = refusal(capsys, "train", MARSH)
+    assert 'equinox; install it with pip install "interplay[train]"' in line
+
+
+def test_flags_go_over_pairs_and_pairs_over_the_file(tmp_path):
+    file = tmp_path / "settings.toml"
+    file.write_text(f'seed = 1\nsteps = 5\nnum_worlds = 8\n[world]\nid = "{MARSH}"\n[train]\nworkers = 1\n')
+    settings = build_settings(str(file), ["seed=2", "steps=6"], {"steps": 7})
+    assert (settings.seed, settings.steps, settings.num_worlds) == (2, 7, 8)
+    assert (settings.world.id, settings.train.workers) == (MARSH, 1)
+
+
+def test_workers_fit_cores_and_shards():
+    assert workers_for(1) == 1
+    assert workers_for("four") == 1  # the settings will say what is wrong
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    assert workers_for(1024) <= cores < 2 * workers_for(1024)
