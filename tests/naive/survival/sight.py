@@ -51,7 +51,15 @@ def ray_walls(x0: float, y0: float, x1: float, y1: float, wall: float) -> float 
 
 
 def ray_body(x0: float, y0: float, x1: float, y1: float, body: Body) -> float | None:
+    size = body.radius if body.half is None else body.half[0] + body.half[1]
+    if passes_by(x1 - x0, y1 - y0, body.x - x0, body.y - y0, size):
+        return None
     return (ray_circle if body.half is None else ray_box)(x0, y0, x1, y1, body)
+
+
+def passes_by(dx: float, dy: float, x: float, y: float, size: float) -> bool:
+    """The whole line along (dx, dy) stays farther than `size` from (x, y); spares most exact tests."""
+    return abs(dx * y - dy * x) > 1.001 * size * math.hypot(dx, dy)
 
 
 def first_hit(x0: float, y0: float, x1: float, y1: float, bodies: Iterable[Body], wall: float) -> object:

@@ -6,15 +6,19 @@ Readings where the specification leaves freedom (each marked with "freedom" belo
 * pick-up looks at heals before box items, each kind in the order of its rows;
 * `items_block_rays` decides for melee rays as it does for sight;
 * "within" a radius includes its rim, for gifts as for pick-ups; of equally near takers the lower id takes;
-* the owner of a box is who last hit it before it broke; a heal that is used above `health_cap` gives nothing;
+* the owner of a box is who last hit it before it broke; a heal above `health_cap` gives nothing;
 * in the endgame everybody loses health, even at the very centre of the zone;
-* a duplicated item (quirk) is one item in two inventories: it lies where it was put down last;
+* a duplicated item (quirk) is one item in two inventories: it lies where it was put down last, and a box that
+  stands already is not placed again;
+* a drop (option) comes after the gifts; the item lies as far ahead as a box is placed;
+* fixed zone centres leave the draws of random ones unused, so that all later draws stay the same;
 * compacted rows stand in the order of the fixed rows.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from . import observe
@@ -39,6 +43,7 @@ class SurvivalTwin:
 
     def __init__(self, settings: Settings, physics: Physics, rng) -> None:
         self.settings, self.physics, self.rng = settings, physics, rng
+        self.events: Counter[str] = Counter()  # what happened in all episodes: tests ask whether enough did
 
     # -- reset ----------------------------------------------------------------------------------------
 
@@ -47,9 +52,10 @@ class SurvivalTwin:
         cells = self._shuffled_cells()
         self.boxes = [self._new_box(row) for row in range(s.boxes)]
         self.heals = [Item(radius=s.item_radius, row=row) for row in range(s.heals)]
-        self.box_items: list[Item] = []
+        self.box_items = [Item(radius=s.item_radius, row=box.row, box=box) for box in self.boxes]
         self.agents = [self._new_agent(i) for i in range(s.agents)]
-        for body, (x, y) in zip((*self.boxes, *self.heals, *self.agents), cells, strict=False):
+        bodies = [*self.boxes, *self.heals, *self.agents]
+        for body, (x, y) in zip(bodies, cells[: len(bodies)], strict=True):
             body.rest_at(x, y)
         self.looks()
         self.zone = SafeZone(s, self.rng)
@@ -59,7 +65,7 @@ class SurvivalTwin:
         self.kills = [0] * parties  # this episode, per agent or team
         self.returns = [0.0] * parties
         self.reward = [0.0] * s.agents
-        self.heals_used = self.boxes_placed = self.lost = 0
+        self.heals_used = self.boxes_placed = 0
 
     def _shuffled_cells(self) -> list[tuple[float, float]]:
         s = self.settings
@@ -139,10 +145,7 @@ class SurvivalTwin:
         for box in self.boxes:
             if box.due:
                 box.due = False
-                item = Item(radius=self.settings.item_radius, row=box.row, box=box)
-                item.rest_at(box.x, box.y)
-                self.box_items.append(item)
-        self.box_items.sort(key=lambda item: item.row)
+                self.box_items[box.row].rest_at(box.x, box.y)
 
     def push(self, agent: Agent, action: Sequence[int]) -> None:
         s = self.settings
@@ -161,21 +164,25 @@ class SurvivalTwin:
         if item.box is None:
             self.heal(agent)
             self.heals_used += 1
+            self.events["heal used"] += 1
         else:
             self.place(item.box, agent)
-            self.boxes_placed += 1
 
     def heal(self, agent: Agent) -> None:
         s = self.settings
-        agent.health += s.heal_amount
+        healed = agent.health + s.heal_amount
         if s.health_cap is not None:
-            agent.health = min(agent.health, s.health_cap)
-        agent.cause = NO_CAUSE
+            healed = max(agent.health, min(healed, s.health_cap))
+        agent.health, agent.cause = healed, NO_CAUSE
 
     def place(self, box: Box, agent: Agent) -> None:
+        if box.present:
+            return  # quirk: a copy was placed already
+        self.boxes_placed += 1
+        self.events["box placed"] += 1
         distance = self.settings.place_distance
         box.rest_at(agent.x + distance * math.cos(agent.angle), agent.y + distance * math.sin(agent.angle))
-        box.health, box.cause, box.due = None, NO_CAUSE, False
+        box.health, box.cause = None, NO_CAUSE
 
     def give_last(self, agent: Agent) -> None:
         if not agent.inventory:
@@ -185,9 +192,10 @@ class SurvivalTwin:
             return
         if len(taker.inventory) < self.settings.slots:
             taker.inventory.append(agent.inventory.pop())
+            self.events["given"] += 1
         elif self.settings.gift_lost_when_full:
             agent.inventory.pop()
-            self.lost += 1
+            self.events["gift lost"] += 1
 
     def taker_of(self, agent: Agent) -> Agent | None:
         s = self.settings
@@ -204,15 +212,12 @@ class SurvivalTwin:
         return taker if isinstance(taker, Agent) and taker.team == agent.team else None
 
     def drop_last(self, agent: Agent) -> None:
-        """Freedom: after the gifts, at the agent's centre."""
+        """Freedom: after the gifts, as far ahead as a box is placed."""
         if agent.inventory:
-            self.put_down(agent.inventory.pop(), agent.x, agent.y)
-
-    def put_down(self, item: Item, x: float, y: float) -> None:
-        item.rest_at(x, y)
-        if item.box is not None and not any(item is other for other in self.box_items):
-            self.box_items.append(item)
-            self.box_items.sort(key=lambda item: item.row)
+            item, distance = agent.inventory.pop(), self.settings.place_distance
+            x, y = agent.x + distance * math.cos(agent.angle), agent.y + distance * math.sin(agent.angle)
+            item.rest_at(x, y)
+            self.events["dropped"] += 1
 
     def attack(self, agent: Agent, wanted: bool) -> None:
         s = self.settings
@@ -239,11 +244,15 @@ class SurvivalTwin:
         if not immune and self.time > self.settings.immunity_steps:
             target.health -= self.settings.melee_damage
             target.cause = attacker.badge
+            self.events["agent hit"] += 1
+        elif immune:
+            self.events["team-mate spared"] += 1
 
     def hurt_box(self, box: Box, attacker: Agent) -> None:
         if box.health is None:
             return  # placed in this step
         if self.settings.ownership and box.broken_once and box.owner != attacker.badge:
+            self.events["box protected"] += 1
             return
         box.health -= self.settings.melee_damage
         box.cause = attacker.badge
@@ -256,6 +265,7 @@ class SurvivalTwin:
                 box.health = self.settings.box_health
             if box.present and box.health <= 0:
                 box.present, box.due = False, True
+                self.events["box broken again" if box.broken_once else "box broken"] += 1
                 if not box.broken_once:
                     box.broken_once, box.owner = True, box.cause
 
@@ -287,16 +297,19 @@ class SurvivalTwin:
         if self.settings.vision_row_shift and died:
             old = self.viewers
             self.seen = {agent.id: self.seen[old[place]] for place, agent in enumerate(self.living())}
+        self.events["death"] += len(died)
+        self.events["kill"] += len(kills)
         return died, kills
 
     def scatter(self, agent: Agent) -> None:
         s = self.settings
+        self.events["scattered"] += len(agent.inventory)
         for item in agent.inventory:
             angle = 2.0 * math.pi * self.rng.uniform()
             radius = s.drop_radius
             if s.death_scatter == "disc":
                 radius *= math.sqrt(self.rng.uniform())
-            self.put_down(item, agent.x + radius * math.cos(angle), agent.y + radius * math.sin(angle))
+            item.rest_at(agent.x + radius * math.cos(angle), agent.y + radius * math.sin(angle))
         agent.inventory = []
 
     def pick_up(self) -> None:
@@ -308,9 +321,9 @@ class SurvivalTwin:
                 if not free or agent.distance(item) > s.pickup_radius:
                     continue
                 if item.present or s.duplicate_pickup:
+                    self.events["picked up" if item.present else "duplicated"] += 1
                     agent.inventory.append(item)
                     item.present = False
-        self.box_items = [item for item in self.box_items if item.present]
 
     def close_zone(self) -> None:
         for agent in self.living():
@@ -338,7 +351,8 @@ class SurvivalTwin:
     def end(self) -> None:
         s = self.settings
         parties = {agent.badge for agent in self.living()}
-        self.over = len(parties) <= (0 if s.end == "alldead" else 1)
+        alone = len(self.kills) == 1  # freedom: who never had a rival plays to the end
+        self.over = len(parties) <= (0 if s.end == "alldead" or alone else 1)
         self.truncated = not self.over and s.max_steps is not None and self.time >= s.max_steps
         self.over = self.over or self.truncated
 

@@ -18,12 +18,10 @@ class SafeZone:
         self.ticks = 0
         self.phases: list[Circle] = []
         for p, radius in enumerate((*settings.zone_radii, 0.0)):
+            free = settings.room / 2 - radius
+            x, y = ((2.0 * rng.uniform() - 1.0) * free for _ in "xy")
             if settings.zone_centres is not None:
                 x, y = settings.zone_centres[p]
-            else:
-                free = settings.room / 2 - radius
-                x = (2.0 * rng.uniform() - 1.0) * free
-                y = (2.0 * rng.uniform() - 1.0) * free
             self.phases.append((x, y, radius))
 
     @property
