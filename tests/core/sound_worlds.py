@@ -49,7 +49,7 @@ class Camp(ArrayWorld):
     Simultaneous moves, a mask, a random stream, deaths that end lives, a time limit.
     """
 
-    agents_count, cells, limit, full = 4, 7, 160, 40
+    agents_count, cells, limit, full = 4, 7, 160, 30
 
     def __init__(self, num_worlds: int, seed: int = 0) -> None:
         names = [f"camper_{a}" for a in range(self.agents_count)]
@@ -135,7 +135,7 @@ class Camp(ArrayWorld):
         s = self.state
         self.blow(going)
         struck = (s.cell == s.storm[:, None]) & (s.health > 0) & going[:, None]
-        s.health[...] = np.maximum(s.health - 3 * struck, 0)
+        s.health[...] = np.maximum(s.health - 4 * struck, 0)
 
     def grow_food(self, which: np.ndarray) -> None:
         spot = draw_below(self.state.stream, which, self.cells)
@@ -345,10 +345,10 @@ class Drift(ArrayWorld):
         going = ~s.over
         s.reward[...], s.ended[...] = 0, False
         s.clock[going] += 1
+        tied = (action["buoy"]["anchor"][:, 0, 0] == 1) & self.shallow() & going  # as the mask said
         wind = draw_below(s.stream, going, 5) - 2
-        s.place[going, :, 0] += 0.1 * wind[going, None]
+        s.place[going, :, 0] += 0.5 * wind[going, None]
         s.place[np.ix_(going, (0, 2))] += action["boat"][going]
-        tied = (action["buoy"]["anchor"][:, 0, 0] == 1) & self.shallow() & going
         s.place[tied, 1] *= 1 - action["buoy"]["pull"][tied, 0, None]
         s.reward[going] = -np.abs(s.place[going]).sum(axis=-1)
         s.over[...] |= s.clock >= 50

@@ -102,7 +102,7 @@ def _due(stood: Array, t: int) -> Array:
 
 def _twins(bench: Bench) -> list[Run]:
     n = bench.num_worlds
-    turned = [(key + 1) % n for key in range(n)]
+    turned = list(reversed(range(n)))  # so that neighbours are others too
     sizes = [[key % n for key in range(size)] for size in (1, 3, 7) if size != n]
     return [
         Run(bench, "determinism", range(n)),

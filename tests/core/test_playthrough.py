@@ -1,0 +1,76 @@
+"""Playthroughs are told the same way twice, and the first line that differs is named."""
+
+import pytest
+
+from interplay.core.errors import UserError
+from interplay.core.playthrough import read_head, record_playthrough, replay_playthrough
+from interplay.core.policy import RandomPolicy
+from tests.core.sound_worlds import SOUND, Camp, Mourners
+
+
+class Deadlier(Mourners):
+    full = 12
+
+
+def record(world, steps=60, seed=4, **options):
+    return record_playthrough(world(1), RandomPolicy(), steps, seed=seed, every=20, options=options)
+
+
+@pytest.mark.parametrize("world", SOUND)
+def test_replayed_line_by_line(world):
+    text = record(world)
+    assert replay_playthrough(text, lambda head: world(1)) is None
+
+
+def test_ends_with_the_world_and_tells_the_end():
+    lines = record(Deadlier, steps=500).splitlines()
+    assert "    over" in lines
+    assert any(line.startswith("    terminated: camper") for line in lines)
+    assert sum(line.strip() == "acting: nobody" for line in lines) == 1
+
+
+def test_head_is_read_back():
+    head = read_head(record(Camp, boxes=3))
+    assert (head.world, head.seed, head.every, dict(head.options)) == ("Camp", 4, 20, {"boxes": 3})
+
+
+def test_other_rules_are_found_where_they_begin():
+    class Richer(Camp):
+        def pay(self, going):
+            super().pay(going)
+            self.state.reward[self.state.clock == 31] += 1
+
+    mismatch = replay_playthrough(record(Camp), lambda head: Richer(1))
+    assert mismatch.written.startswith("31 [")
+    assert "-> " in mismatch.seen
+    assert f"line {mismatch.line}" in str(mismatch)
+
+
+def test_other_version_and_shorter_text_are_found():
+    text = record(Camp)
+    shorter = "\n".join(text.splitlines()[:-3])
+
+    class Newer(Camp):
+        version = 2
+
+    assert replay_playthrough(text, lambda head: Newer(1)).seen == "version: 2"
+    assert replay_playthrough(shorter, lambda head: Camp(1)).written == ""
+    assert replay_playthrough(text + "more\n", lambda head: Camp(1)).written == "more"
+
+
+def test_last_bits_of_floats_do_not_matter_but_whole_numbers_do():
+    text = record(Camp)
+    line = next(line for line in text.splitlines() if "me:" in line)
+    nearly, wrong = line + "0001" if "." in line else line + ".0001", line.replace("30", "31", 1)
+    assert replay_playthrough(text.replace(line, nearly, 1), lambda head: Camp(1)) is None
+    assert replay_playthrough(text.replace(line, wrong, 1), lambda head: Camp(1)) is not None
+
+
+def test_more_than_one_world_is_refused():
+    with pytest.raises(UserError, match="num_worlds = 2"):
+        record_playthrough(Camp(2), RandomPolicy(), 3)
+
+
+def test_foreign_text_is_refused():
+    with pytest.raises(UserError, match="does not begin"):
+        read_head("hello\n")
