@@ -1,0 +1,84 @@
+"""Kernels: compiled, cached by the hash of all kernel sources, plain Python on request."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from interplay.core import jit
+from interplay.kernels.draws import integer_below, normal, random_bits, uniform
+
+
+@pytest.mark.parametrize(
+    ("seed", "episode", "draw", "bits"),
+    [  # Random123's known answers of philox4x32-10, first two of the four words: high word, low word
+        (0, 0, 0, 0xE169C58D_6627E8D5),
+        (2**64 - 1, 2**64 - 1, 2**64 - 1, 0x41C83B0E_408F276D),
+        (0x299F31D0_A4093822, 0x03707344_13198A2E, 0x85A308D3_243F6A88, 0x94FDCCEB_D16CFE09),
+    ],
+)
+def test_philox_gives_the_published_answers(seed, episode, draw, bits):
+    assert int(random_bits(np.uint64(seed), np.uint64(episode), np.uint64(draw))) == bits
+
+
+def test_draws_are_uniform_and_normal():
+    seed, episode = np.uint64(5), np.uint64(2)
+    draws = np.array([uniform(seed, episode, np.uint64(k)) for k in range(4000)])
+    assert ((draws >= 0) & (draws < 1)).all()
+    assert abs(draws.mean() - 0.5) < 5 * np.sqrt(1 / 12 / 4000)
+    normals = np.array([normal(seed, episode, np.uint64(k)) for k in range(4000)])
+    assert abs(normals.mean()) < 5 / np.sqrt(4000)
+    assert abs(normals.std() - 1) < 0.06
+    below = {integer_below(seed, episode, np.uint64(k), 3) for k in range(100)}
+    assert below == {0, 1, 2}
+
+
+def test_cache_folder_changes_with_any_kernel_source(tmp_path):
+    (tmp_path / "mine.py").write_text("from interplay.core.jit import kernel\n")
+    one = jit.sources_hash.__wrapped__(tmp_path)
+    (tmp_path / "helper.py").write_text("x = 1\n")
+    two = jit.sources_hash.__wrapped__(tmp_path)
+    (tmp_path / "helper.py").write_text("x = 2\n")
+    three = jit.sources_hash.__wrapped__(tmp_path)
+    assert len({one, two, three}) == 3
+
+
+def run(folder, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", "import phase; print(phase.act(2.0), type(phase.act).__name__)"],
+        cwd=folder,
+        env={**os.environ, "INTERPLAY_CACHE": str(folder / "cache"), **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+
+
+def test_an_edited_helper_in_another_file_is_seen(tmp_path):
+    helper = "from interplay.core.jit import kernel\n@kernel\ndef rule(x):\n    return x * {}\n"
+    (tmp_path / "helper.py").write_text(helper.format(2.0))
+    (tmp_path / "phase.py").write_text(
+        "from interplay.core.jit import kernel\nfrom helper import rule\n"
+        "@kernel\ndef act(x):\n    return rule(x) + 1.0\n"
+    )
+    assert run(tmp_path)[0] == "5.0"
+    (tmp_path / "helper.py").write_text(helper.format(3.0))
+    assert run(tmp_path)[0] == "7.0"
+    assert len(list((tmp_path / "cache" / "kernels").iterdir())) == 2
+
+
+def test_kernels_run_in_plain_python_on_request(tmp_path):
+    (tmp_path / "phase.py").write_text(
+        "from interplay.core.jit import kernel\n@kernel\ndef act(x):\n    return x + 1.0\n"
+    )
+    assert run(tmp_path, NUMBA_DISABLE_JIT="1") == ["3.0", "function"]
+
+
+def test_cache_root_follows_the_environment(monkeypatch, tmp_path):
+    monkeypatch.setenv("INTERPLAY_CACHE", str(tmp_path))
+    assert jit.cache_root() == tmp_path
+    monkeypatch.delenv("INTERPLAY_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert jit.cache_root() == tmp_path / "interplay"

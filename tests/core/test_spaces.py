@@ -1,0 +1,97 @@
+"""Actions are checked, cast and sampled as their spaces say."""
+
+import numpy as np
+import pytest
+from gymnasium import spaces
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from interplay.core.errors import UserError
+from interplay.core.spaces import action_choices, check_action, sample_actions
+
+SPACES = [
+    spaces.Discrete(5),
+    spaces.Discrete(3, start=-1),
+    spaces.MultiDiscrete([3, 3, 3, 2, 2, 2]),
+    spaces.MultiDiscrete([[2, 3], [4, 1]], start=[[1, 0], [0, 7]]),
+    spaces.MultiBinary(3),
+    spaces.Box(-1, 1, (2,), np.float32),
+    spaces.Box(-np.inf, np.inf, (), np.float64),
+    spaces.Box(0, 255, (2,), np.uint8),
+    spaces.Dict({"a": spaces.Discrete(2), "b": spaces.Dict({"c": spaces.Box(0, 1, (1,), np.float32)})}),
+]
+
+
+def leaves(tree):
+    return [leaf for part in tree.values() for leaf in leaves(part)] if isinstance(tree, dict) else [tree]
+
+
+@pytest.mark.parametrize("space", SPACES, ids=str)
+def test_samples_lie_in_the_space_with_its_dtype(space):
+    actions = sample_actions(space, np.random.default_rng(0), (4, 3))
+    checked = check_action("w", space, actions, 4, 3)
+    for a, b in zip(leaves(actions), leaves(checked), strict=True):
+        assert a.shape[:2] == (4, 3)
+        assert a.dtype == b.dtype
+        assert (a == b).all()
+    if not isinstance(space, spaces.Dict):
+        rows = checked.reshape(12, *space.shape)
+        assert all(space.contains(np.asarray(row, space.dtype)) for row in rows)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(-4, 9), st.sampled_from([np.int8, np.int16, np.int32, np.int64]))
+def test_integer_actions_are_taken_exactly_in_range_and_cast(value, dtype):
+    space = spaces.Discrete(5, start=1)
+    action = np.full((1, 2), value, dtype)
+    if 1 <= value <= 5:
+        checked = check_action("w", space, action, 1, 2)
+        assert checked.dtype == space.dtype
+        assert (checked == value).all()
+    else:
+        with pytest.raises(UserError, match=r"outside 1\.\.5"):
+            check_action("w", space, action, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("space", "action", "words"),
+    [
+        (spaces.Discrete(3), None, "no actions"),
+        (spaces.Discrete(3), [[0.0, 1.0]], "integers"),
+        (spaces.Discrete(3), [["a", "b"]], "integers"),
+        (spaces.Discrete(3), [0, 1], r"shape \(2,\), expected \(1, 2\)"),
+        (spaces.Discrete(3), np.array([[0, 2**63]], np.uint64), "outside"),
+        (spaces.MultiDiscrete([2, 3]), [[[0, 0], [1, 3]]], r"index \(0, 1, 1\) is outside 0\.\.2"),
+        (spaces.MultiBinary(1), [[[0], [2]]], "outside"),
+        (spaces.Box(-1, 1, (), np.float32), [[0.0, np.nan]], "no number"),
+        (spaces.Box(-np.inf, np.inf, (), np.float32), [[0.0, np.inf]], "no number"),
+        (spaces.Box(-1, 1, (), np.float32), [[0.0, 1.01]], "no number in"),
+        (spaces.Box(0, 255, (), np.uint8), [[0, 256]], "no number in"),
+        (spaces.Box(0, 255, (), np.uint8), [[0.0, 0.5]], "dtype float64, expected uint8"),
+        (spaces.Dict({"a": spaces.Discrete(2)}), {"b": [[0, 0]]}, "keys a"),
+        (spaces.Dict({"a": spaces.Discrete(2)}), [[0, 0]], "keys a"),
+        (spaces.Dict({"a": spaces.Discrete(2)}), {"a": [[0, 2]]}, "w, action a"),
+    ],
+)
+def test_bad_actions_are_refused_in_one_line(space, action, words):
+    with pytest.raises(UserError, match=words) as error:
+        check_action("w", space, action, 1, 2)
+    assert "\n" not in str(error.value)
+
+
+def test_float64_next_to_a_float32_bound_is_that_bound():
+    space = spaces.Box(-1, 1, (), np.float32)
+    assert check_action("w", space, np.array([[1 + 1e-12]]), 1, 1).item() == 1.0
+
+
+def test_bool_actions_are_zero_and_one():
+    checked = check_action("w", spaces.MultiBinary(2), np.array([[[True, False]]]), 1, 1)
+    assert checked.tolist() == [[[1, 0]]]
+
+
+def test_choices_of_each_head():
+    assert action_choices(spaces.Discrete(5)) == (5,)
+    assert action_choices(spaces.MultiDiscrete([[2, 3], [4, 1]])) == (2, 3, 4, 1)
+    assert action_choices(spaces.MultiBinary(2)) == (2, 2)
+    with pytest.raises(UserError, match="not supported"):
+        action_choices(spaces.Text(3))
