@@ -174,7 +174,8 @@ class Pen:
         small = self.pygame.transform.smoothscale(self.surface, (self.width, self.height))
         for text in self.texts:
             self._put(small, text)
-        return np.ascontiguousarray(self.pygame.surfarray.array3d(small).swapaxes(0, 1))
+        pixels = np.frombuffer(self.pygame.image.tobytes(small, "RGB"), np.uint8)
+        return pixels.reshape(self.height, self.width, 3).copy()
 
     # -- how ----------------------------------------------------------------------------------------------
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from interplay.worlds.survival.state import Rules, SurvivalState
 
 MARGIN = 0.02  # of the room, shown around it
-OUTSIDE, INSIDE, RIM = "#e3d5d0", "#f8f6f1", "#1864ab"  # unsafe floor, safe floor, edges of the zones
+OUTSIDE, INSIDE = "#e3d5d0", "#f8f6f1"  # unsafe floor, safe floor
+RIM, NEXT_RIM = "#1864ab", "#5a8fc0"  # edges of the zone now and next
 HEAL, CRATE, BOX_ITEM, OTHER = "#2b8a3e", "#b08968", "#7f4f24", "#5f3dc4"
 WALL = "#868e96"
 IDLE, STRIKING = "#343a40", "#c92a2a"  # the melee segment
@@ -41,6 +42,7 @@ def draw(canvas: Canvas, world: Any, w: int) -> None:
     draw_boxes(canvas, state, rules, w)
     draw_items(canvas, state, rules, w)
     draw_agents(canvas, state, rules, w)
+    draw_melee(canvas, state, rules, w)
     draw_inventories(canvas, state, rules, w)
     draw_counts(canvas, state, rules, w)
 
@@ -84,10 +86,9 @@ def draw_zone(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> Non
         next_x,
         next_y,
         np.maximum(rules.zone_radii[[following]], 0.1),  # so that the endgame's point can be seen coming
-        colour=RIM,
+        colour=NEXT_RIM,
         fill=False,
         dashed=True,
-        opacity=0.7,
         width=0.07,
         absent=np.array([following == phase]),
     )
@@ -121,17 +122,9 @@ def draw_items(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> No
 
 
 def draw_agents(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
-    """The melee below, then the agents; the dead stay as a faint mark where they fell."""
-    rows, reach = slice(0, rules.agents), rules.melee_range
+    """The agents; the dead stay as a faint mark where they fell."""
+    rows = slice(0, rules.agents)
     x, y = state.bodies.position[w, rows].T
-    cosine, sine = state.bodies.turn[w, rows].T
-    dead = ~state.bodies.present[w, rows]
-    strikes = state.action[w, :, ATTACK] == 1
-    for name, colour, width, absent in (
-        ("melee", IDLE, 0.06, dead | strikes),
-        ("strikes", STRIKING, 0.14, dead | ~strikes),
-    ):
-        canvas.segments(name, x, y, x + reach * cosine, y + reach * sine, colour, width=width, absent=absent)
     canvas.circles(
         "agents",
         x,
@@ -139,7 +132,7 @@ def draw_agents(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> N
         state.bodies.radius[w, rows],
         state.bodies.angle[w, rows],
         sides(rules),
-        dimmed=dead,
+        dimmed=~state.bodies.present[w, rows],
         jump=np.full(rules.agents, state.steps[w] == 0),
         glyph="team",
         bars={"health": (state.health[w, rows], rules.full_health[rows])},
@@ -147,6 +140,29 @@ def draw_agents(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> N
         sight=(rules.view_depth, 2 * float(np.arctan2(rules.view_sine, rules.view_cosine)), 2),
         labels=[str(number) for number in range(rules.agents)],
     )
+
+
+def draw_melee(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
+    """The reach of each living agent's melee, from its rim; who strikes shows it thick and red."""
+    x, y = state.bodies.position[w, : rules.agents].T
+    cosine, sine = state.bodies.turn[w, : rules.agents].T
+    radius, reach = state.bodies.radius[w, : rules.agents], rules.melee_range
+    dead = ~state.bodies.present[w, : rules.agents]
+    strikes = state.action[w, :, ATTACK] == 1
+    for name, colour, width, absent in (
+        ("melee", IDLE, 0.06, dead | strikes),
+        ("strikes", STRIKING, 0.14, dead | ~strikes),
+    ):
+        canvas.segments(
+            name,
+            x + radius * cosine,
+            y + radius * sine,
+            x + reach * cosine,
+            y + reach * sine,
+            colour,
+            width=width,
+            absent=absent,
+        )
 
 
 def draw_inventories(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
