@@ -55,9 +55,10 @@ def sides(rules: Rules) -> np.ndarray:
 
 def zone_phase(state: SurvivalState, rules: Rules, w: int) -> tuple[int, bool]:
     """The zone's phase, from 0, and whether it is on its way to the next one."""
-    last = len(rules.zone_radii) - 1
-    phase = min(int(state.steps[w]) // (2 * rules.zone_cooldown), last)
-    tick = int(state.steps[w]) - 2 * rules.zone_cooldown * phase
+    last = len(state.zone_radii) - 1
+    steps = int(state.room["steps"][w])
+    phase = min(steps // (2 * rules.zone_cooldown), last)
+    tick = steps - 2 * rules.zone_cooldown * phase
     return phase, phase < last and tick > rules.zone_cooldown
 
 
@@ -75,17 +76,17 @@ def draw_walls(canvas: Canvas, rules: Rules) -> None:
 
 def draw_zone(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
     """The safe floor, its rim, and the rim of the next phase in dashes."""
-    x, y, radius = state.zone[w][:, None]
+    x, y, radius = (state.room[name][w : w + 1] for name in ("zone_x", "zone_y", "zone_r"))
     canvas.circles("zone", x, y, radius, colour=INSIDE, outline=False, absent=radius <= 0)
     canvas.circles("zone rim", x, y, radius, colour=RIM, fill=False, width=0.1, absent=radius <= 0)
     phase, _ = zone_phase(state, rules, w)
-    following = min(phase + 1, len(rules.zone_radii) - 1)
+    following = min(phase + 1, len(state.zone_radii) - 1)
     next_x, next_y = state.zone_centres[w, following][:, None]
     canvas.circles(
         "next zone",
         next_x,
         next_y,
-        np.maximum(rules.zone_radii[[following]], 0.1),  # so that the endgame's point can be seen coming
+        np.maximum(state.zone_radii[[following]], 0.1),  # so that the endgame's point can be seen coming
         colour=NEXT_RIM,
         fill=False,
         dashed=True,
@@ -101,7 +102,11 @@ def draw_boxes(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> No
     rows = slice(rules.first_box, rules.first_box + rules.boxes)
     x, y = state.bodies.position[w, rows].T
     half_x, half_y = state.bodies.half[w, rows].T
-    angle, absent, owner = state.bodies.angle[w, rows], ~state.bodies.present[w, rows], state.owner[w, rows]
+    angle, absent, owner = (
+        state.bodies.angle[w, rows],
+        ~state.bodies.present[w, rows],
+        state.body["owner"][w, rows],
+    )
     canvas.boxes("boxes", x, y, half_x, half_y, angle, CRATE, absent=absent, glyph="crate")
     badge = np.maximum(owner, 0).astype(np.uint8)
     unowned = absent | (owner < 0)
@@ -133,9 +138,9 @@ def draw_agents(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> N
         state.bodies.angle[w, rows],
         sides(rules),
         dimmed=~state.bodies.present[w, rows],
-        jump=np.full(rules.agents, state.steps[w] == 0),
+        jump=np.full(rules.agents, state.room["steps"][w] == 0),
         glyph="team",
-        bars={"health": (state.health[w, rows], rules.full_health[rows])},
+        bars={"health": (state.body["health"][w, rows], state.full_health[rows])},
         # The quadrilateral of specification section 5 is a cone whose arc has two chords.
         sight=(rules.view_depth, 2 * float(np.arctan2(rules.view_sine, rules.view_cosine)), 2),
         labels=[str(number) for number in range(rules.agents)],
@@ -169,7 +174,7 @@ def draw_inventories(canvas: Canvas, state: SurvivalState, rules: Rules, w: int)
     """What each living agent carries, in slot order: (A * slots) rows below the agents."""
     slots = state.inventory.shape[2]
     slot = np.tile(np.arange(slots), rules.agents)
-    item, held = state.inventory[w].reshape(-1), np.repeat(state.held[w], slots)
+    item, held = state.inventory[w].reshape(-1), np.repeat(state.agent["held"][w], slots)
     dead = np.repeat(~state.bodies.present[w, : rules.agents], slots)
     x, y = np.repeat(state.bodies.position[w, : rules.agents], slots, axis=0).T
     kind = (item >= rules.first_box_item).astype(int) + (item >= rules.first_other)
@@ -186,9 +191,9 @@ def draw_inventories(canvas: Canvas, state: SurvivalState, rules: Rules, w: int)
 def draw_counts(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
     """The caption: step, zone, how many live, heals on the ground."""
     phase, moving = zone_phase(state, rules, w)
-    phases = len(rules.zone_radii)
+    phases = len(state.zone_radii)
     state_of_zone = "closing" if moving else "endgame" if phase == phases - 1 else "standing"
     alive = state.bodies.present[w, : rules.agents].sum()
     heals = state.bodies.present[w, rules.first_heal : rules.first_heal + rules.heals].sum()
-    row = [state.steps[w], f"{phase + 1} of {phases}, {state_of_zone}", alive, heals]
+    row = [state.room["steps"][w], f"{phase + 1} of {phases}, {state_of_zone}", alive, heals]
     canvas.table("status", ["step", "zone", "alive", "heals"], [row], caption=True)
