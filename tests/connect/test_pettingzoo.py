@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 
 import numpy as np
 import pytest
 from gymnasium import spaces
 from pettingzoo.test import parallel_api_test, parallel_seed_test
+from pettingzoo.test.render_test import render_test
+from pettingzoo.utils.conversions import parallel_to_aec
 
 import interplay
 from interplay.connect.pettingzoo import WorldEnv
@@ -267,3 +270,32 @@ def test_wrong_use_is_one_clear_line():
         WorldEnv(Hunt(1), mask_in_observation=True)
     with pytest.raises(UserError, match="no render_mode"):
         WorldEnv(Line(1)).render()
+
+
+def test_pettingzoo_render_test(monkeypatch):
+    pytest.importorskip("pygame", reason="pictures need the extra render")
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    render_test(lambda render_mode: parallel_to_aec(WorldEnv(Line(1), render_mode)))
+
+
+def test_pictures_show_the_state():
+    pytest.importorskip("pygame", reason="pictures need the extra render")
+    env = WorldEnv(Line(1), "rgb_array")
+    env.reset(seed=0)
+    before = env.render()
+    assert before.shape == (512, 512, 3)
+    assert np.array_equal(before, env.render())
+    env.step(legal(env))
+    assert not np.array_equal(before, env.render())
+
+
+def test_a_window_without_a_display_is_one_line(monkeypatch):
+    pytest.importorskip("pygame", reason="pictures need the extra render")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"):
+        monkeypatch.delenv(name, raising=False)
+    env = WorldEnv(Line(1), "human")
+    env.reset()
+    if not sys.platform.startswith("linux"):
+        return
+    with pytest.raises(UserError, match="no display here"):
+        env.render()
