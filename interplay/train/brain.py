@@ -79,7 +79,6 @@ class Brain:
         self.first = np.concatenate([np.asarray(leaf, np.float32).ravel() for _, leaf in leaves])
         self._ppo = settings.ppo
         self.act = jax.jit(self._act)
-        self.value = jax.jit(self._value)
         self.prepare = jax.jit(self._prepare)
         self.gradient = jax.jit(self._gradient)
         self.choose = jax.jit(self._choose, static_argnames="greedy")
@@ -126,10 +125,6 @@ class Brain:
         if greedy:
             return self.distribution.greedy(parameters, mask)
         return self.distribution.sample(parameters, key, mask)
-
-    def _value(self, vector: jax.Array, rows: jax.Array) -> jax.Array:
-        """(B, width) -> (B,)."""
-        return self._network(vector)(self._prepare(rows))[1]
 
     def _gradient(self, vector: jax.Array, batch: Batch, index: jax.Array) -> jax.Array:
         """Gradient of the summed loss over some rows, then the terms of `Terms`: (P + 7,) float32.

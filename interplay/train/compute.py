@@ -10,6 +10,10 @@ from __future__ import annotations
 import os
 import platform
 
+import jax
+
+from interplay.core.jit import cache_root
+
 _FLAGS = ["--xla_cpu_multi_thread_eigen=false"]
 if platform.machine() in ("x86_64", "AMD64"):
     _FLAGS.append("--xla_cpu_max_isa=AVX2")
@@ -20,10 +24,16 @@ os.environ["XLA_FLAGS"] = " ".join([*(f for f in _FLAGS if f.split("=")[0] not i
 os.environ["NPROC"] = "1"  # the size of XLA's own pool of compute threads
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
+# Compiled programs are kept, as kernels are: the first run compiles for seconds, later ones and other workers load.
+if jax.config.jax_compilation_cache_dir is None:  # type: ignore[attr-defined]
+    jax.config.update("jax_compilation_cache_dir", str(cache_root() / "xla"))
+    jax.config.update("jax_compilation_cache_max_size", 256 * 2**20)
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+    jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)
+
 
 def describe() -> dict[str, str]:
     """What the bits of a run depend on beside its settings; kept with every checkpoint."""
-    import jax
     import numpy as np
 
     return {

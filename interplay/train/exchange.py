@@ -98,8 +98,9 @@ class SharedMemory:
     ) -> None:
         self.rank, self.size = rank, size
         self._block = shared_memory.SharedMemory(name=name)
+        self._memory = np.ndarray(self._block.size, np.uint8, self._block.buf)
         self._capacity = capacity
-        self._counters = np.frombuffer(self._block.buf, np.int64, size * 8)[::8]  # a cache line each
+        self._counters = self._memory[: header(size)].view(np.int64)[::8]  # a cache line each
         self._fence = fences[rank]
         self._check, self._patience = check, patience
         self._turn = 0
@@ -118,12 +119,12 @@ class SharedMemory:
             return tree_sum([self._seat(rank, vector) for rank in range(self.size)])
 
     def close(self) -> None:
-        del self._counters  # a view of the block would keep it open
+        del self._counters, self._memory  # views would keep the block open
         self._block.close()
 
     def _seat(self, rank: int, like: np.ndarray) -> np.ndarray:
         start = header(self.size) + (2 * rank + self._turn % 2) * self._capacity
-        return np.frombuffer(self._block.buf, like.dtype, like.size, start)
+        return self._memory[start : start + like.nbytes].view(like.dtype)
 
     def _wait(self) -> None:
         began = looked = time.perf_counter()
@@ -147,5 +148,5 @@ def header(size: int) -> int:
 def create_block(size: int, capacity: int) -> shared_memory.SharedMemory:
     """Makes the block for `size` workers with seats of `capacity` bytes; the caller unlinks it."""
     block = shared_memory.SharedMemory(create=True, size=header(size) + 2 * size * capacity)
-    np.frombuffer(block.buf, np.uint8)[:] = 0
+    np.ndarray(block.size, np.uint8, block.buf)[:] = 0
     return block

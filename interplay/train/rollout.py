@@ -149,10 +149,13 @@ class Collector:
         observations = self.world.by_kind(timestep.observation)
         values = np.zeros(self.present.shape, np.float32)
         for name, brain in self.brains.items():
-            shape = (self.world.num_worlds, len(brain.kind.slots))
-            rows = np.empty((*shape, brain.rows.width), np.float32)
+            kind = self._buffers.kinds[name]
+            rows = np.empty_like(kind.rows[0])
             brain.rows.write(observations[name], rows)
-            values[:, brain.kind.slots] = np.asarray(brain.value(vectors[name], _merge(rows))).reshape(shape)
+            mask = None if kind.mask is None else _merge(np.ones_like(kind.mask[0]))
+            # The program that acts also tells values; one for values alone would have to be compiled as well.
+            said = brain.act(vectors[name], _merge(rows), mask, self._keys[name], np.uint32(0))
+            values[:, brain.kind.slots] = np.asarray(said[:, -1]).reshape(rows.shape[:2])
         return values
 
 

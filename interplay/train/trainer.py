@@ -80,7 +80,7 @@ def resume(
     Raises:
         UserError: as `train`, and if no checkpoint is sound.
     """
-    with RunFolder.open(run) as folder:
+    with RunFolder.open(run, TrainSettings) as folder:
         folder.change(_changed(folder.settings, workers, steps, str(run)))
         path = latest_checkpoint(run)
         checkpoint = read_checkpoint(path) if path is not None else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -37,7 +38,8 @@ class EntityEncoder(eqx.Module):
             for i, entity in enumerate(layout.types)
         }
         # Queries, keys and values as torch's MultiheadAttention begins: Xavier over the stacked matrix, no bias.
-        self.mix_weight = jax.nn.initializers.glorot_uniform()(keys[1], (width, 3 * width), jnp.float32)
+        limit = math.sqrt(6 / (4 * width))
+        self.mix_weight = jax.random.uniform(keys[1], (width, 3 * width), jnp.float32, -limit, limit)
         self.mix_bias = jnp.zeros(3 * width, jnp.float32)
         self.out = Dense(width, width, HIDDEN_GAIN, key=keys[2])
         self.layout = layout
@@ -50,10 +52,12 @@ class EntityEncoder(eqx.Module):
         own = ACTIVATIONS[self.shape.activation](self.own(packed.own))
         rows = self.shape.total + 1
         if packed.hidden is None:
-            summed = pooling.pool_visible(self.shape, self._weights(), packed.rows, packed.count)
-            visible = packed.count + 1
+            summed = pooling.pool_visible(self.shape, self._weights(), packed.rows, packed.attended)
+            visible = packed.attended + 1
         else:
-            summed = pooling.pool_all(self.shape, self._weights(), packed.rows, packed.count, packed.hidden)
+            summed = pooling.pool_all(
+                self.shape, self._weights(), packed.rows, packed.attended, packed.hidden
+            )
             visible = rows - packed.hidden.sum(axis=1)
         share = (visible / rows).astype(jnp.float32)[:, None]
         pooled = (summed / rows) @ self.out.weight + share * self.out.bias

@@ -59,20 +59,20 @@ class Packed(NamedTuple):
     Attributes:
         own: (B, own_size) float32, the agent itself.
         rows: (B, R, features + 1) float32, entities; the last column is the type's index or `EMPTY`.
-        count: (B,) int32, how many leading rows take part in the attention.
+        attended: (B,) int32, how many leading rows take part in the attention.
         hidden: (B, R) bool of rows that are attended although hidden (additive mask), or None.
     """
 
     own: jax.Array
     rows: jax.Array
-    count: jax.Array
+    attended: jax.Array
     hidden: jax.Array | None
 
 
 def find_layout(space: spaces.Dict) -> Layout:
     """Divides an observation space into the agent itself and its entities."""
     types = tuple(
-        EntityType(key, *part.shape)  # type: ignore[misc]
+        EntityType(key, *part.shape)
         for key, part in space.spaces.items()
         if part.shape is not None
         and len(part.shape) == 2

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 Activation = Callable[[jax.Array], jax.Array]
 
@@ -15,6 +16,18 @@ ACTIVATIONS: dict[str, Activation] = {"tanh": jnp.tanh, "relu": jax.nn.relu}
 
 # Gains as Stable-Baselines3 sets them: hidden layers, policy logits, value.
 HIDDEN_GAIN, POLICY_GAIN, VALUE_GAIN = math.sqrt(2.0), 0.01, 1.0
+
+
+def orthogonal(inputs: int, outputs: int, gain: float, key: jax.Array) -> jax.Array:
+    """A random matrix (inputs, outputs) float32 with orthonormal rows or columns, times `gain`.
+
+    In NumPy: compiling a factorisation for every shape would take longer than everything else at the start of a run.
+    """
+    rng = np.random.default_rng(np.asarray(jax.random.key_data(key)))
+    tall = rng.normal(size=(max(inputs, outputs), min(inputs, outputs)))
+    q, r = np.linalg.qr(tall)
+    q *= np.sign(np.diag(r))  # makes the draw uniform (Mezzadri 2007)
+    return jnp.asarray(gain * (q if inputs >= outputs else q.T), jnp.float32)
 
 
 class Dense(eqx.Module):
@@ -29,7 +42,7 @@ class Dense(eqx.Module):
     bias: jax.Array
 
     def __init__(self, inputs: int, outputs: int, gain: float, *, key: jax.Array) -> None:
-        self.weight = jax.nn.initializers.orthogonal(gain)(key, (inputs, outputs), jnp.float32)
+        self.weight = orthogonal(inputs, outputs, gain, key)
         self.bias = jnp.zeros(outputs, jnp.float32)
 
     def __call__(self, x: jax.Array) -> jax.Array:
