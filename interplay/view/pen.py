@@ -1,6 +1,6 @@
 """Draws antialiased primitives in a world's units on a pygame surface.
 
-Shapes are drawn three times too large and scaled down once (area average): pygame's own antialiased calls know
+Shapes are drawn several times too large and scaled down once (area average): pygame's own antialiased calls know
 neither thick slanted lines nor opacity. Text is written afterwards at the final size, so that it stays crisp.
 """
 
@@ -17,7 +17,6 @@ from interplay.core.scene import Bounds
 from interplay.view.extras import load_pygame
 from interplay.view.palette import PAPER, RGB, rgb
 
-SHARPNESS = 3  # sub-pixels per pixel, each way
 THIN = 1.25  # pixels, a line of width 0
 MAX_FONT = 400
 
@@ -44,12 +43,13 @@ class Pen:
     Args:
         width, height: of the picture, pixels.
         ground: the page's colour.
+        sharpness: sub-pixels per pixel, each way; a power of two, for others the scaling down is not exact.
     """
 
-    def __init__(self, width: int, height: int, ground: RGB) -> None:
+    def __init__(self, width: int, height: int, ground: RGB, sharpness: int = 4) -> None:
         self.pygame = load_pygame()
-        self.width, self.height = width, height
-        self.surface = self.pygame.Surface((width * SHARPNESS, height * SHARPNESS), 0, 32)
+        self.width, self.height, self.sharpness = width, height, sharpness
+        self.surface = self.pygame.Surface((width * self.sharpness, height * self.sharpness), 0, 32)
         self.surface.fill(ground)
         self.texts: list[Text] = []
         self.bounds: Bounds = (0.0, 0.0, float(width), float(height))
@@ -91,8 +91,8 @@ class Pen:
             self.polygon(arc(x, y, radius), colour, opacity)
             return
         px, py = self._fine(np.array([[x, y]]))[0]
-        size = radius * self.scale * SHARPNESS
-        self.pygame.draw.circle(self.surface, colour, (px, py), max(size, SHARPNESS * 0.75))
+        size = radius * self.scale * self.sharpness
+        self.pygame.draw.circle(self.surface, colour, (px, py), max(size, self.sharpness * 0.75))
 
     def ring(
         self,
@@ -106,8 +106,8 @@ class Pen:
     ) -> None:
         """The outline of a disc."""
         if not dashed and opacity == 1.0:
-            half = width * SHARPNESS / 2
-            size = radius * self.scale * SHARPNESS + half
+            half = width * self.sharpness / 2
+            size = radius * self.scale * self.sharpness + half
             centre = self._fine(np.array([[x, y]]))[0]
             self.pygame.draw.circle(self.surface, colour, centre, size, max(1, round(2 * half)))
             return
@@ -133,14 +133,14 @@ class Pen:
         """A line through the points, with round joints."""
         fine = self._fine(points)
         if dashed:
-            for start, end in dashes(fine, 7 * SHARPNESS, 5 * SHARPNESS):
+            for start, end in dashes(fine, 7 * self.sharpness, 5 * self.sharpness):
                 self._stroke(np.array([start, end]), colour, width, opacity)
         else:
             self._stroke(fine, colour, width, opacity)
 
     def rectangle(self, left: float, top: float, width: float, height: float, colour: RGB) -> None:
         """A filled upright rectangle in pixels of the final picture."""
-        box = [round(part * SHARPNESS) for part in (left, top, width, height)]
+        box = [round(part * self.sharpness) for part in (left, top, width, height)]
         if box[2] > 0 and box[3] > 0:
             self.pygame.draw.rect(self.surface, colour, box)
 
@@ -150,7 +150,7 @@ class Pen:
         if self.flip < 0:
             colours, y = colours[::-1], y + cell * height
         corner = self._fine(np.array([[x, y]]))[0]
-        size = (np.array([length, height]) * cell * self.scale * SHARPNESS).round().astype(int)
+        size = (np.array([length, height]) * cell * self.scale * self.sharpness).round().astype(int)
         picture = self.pygame.surfarray.make_surface(colours.swapaxes(0, 1))
         self.surface.blit(self.pygame.transform.scale(picture, np.maximum(size, 1)), corner)
 
@@ -180,10 +180,12 @@ class Pen:
     # -- how ----------------------------------------------------------------------------------------------
 
     def _fine(self, points: Points) -> np.ndarray:
-        return (np.asarray(points, float) * (self.scale, self.scale * self.flip) + self.origin) * SHARPNESS
+        return (
+            np.asarray(points, float) * (self.scale, self.scale * self.flip) + self.origin
+        ) * self.sharpness
 
     def _stroke(self, fine: np.ndarray, colour: RGB, width: float, opacity: float) -> None:
-        half = width * SHARPNESS / 2
+        half = width * self.sharpness / 2
         if opacity < 1.0 and len(fine) > 2:
             # Pieces that overlap at the joints would show as darker dots: one clear layer for the whole path.
             self._blend(

@@ -26,18 +26,20 @@ SMALLEST, LARGEST = 16, 4096  # pixels a side
 MARGIN = 0.015  # of the shorter side
 
 
-def render(scene: Scene, size: int | Sequence[int] = 512) -> np.ndarray:
+def render(scene: Scene, size: int | Sequence[int] = 512, sharpness: int | None = None) -> np.ndarray:
     """Draws a scene.
 
     Args:
         scene: what `interplay.core.scene.scene_of` or a `Canvas` gives.
         size: pixels, one number for a square or (width, height).
+        sharpness: 1, 2 or 4 sub-pixels per pixel, each way; None = 4, or 2 for sides above 1024 pixels. A 512 x 512
+            picture with 2 takes about half the time of one with 4.
 
     Returns:
         (height, width, 3) uint8, red, green, blue.
 
     Raises:
-        UserError: if a side is not within 16..4096 pixels, or pygame is not installed.
+        UserError: if a side is not within 16..4096 pixels, for another sharpness, or if pygame is not installed.
 
     Example:
         >>> from interplay.core.scene import Canvas
@@ -47,7 +49,11 @@ def render(scene: Scene, size: int | Sequence[int] = 512) -> np.ndarray:
         (48, 64, 3)
     """
     width, height = picture_size(size)
-    pen = Pen(width, height, rgb(palette.PAGE))
+    if sharpness is None:
+        sharpness = 4 if max(width, height) <= 1024 else 2
+    if sharpness not in (1, 2, 4):
+        raise UserError(f"sharpness = {sharpness}; choose 1, 2 or 4")
+    pen = Pen(width, height, rgb(palette.PAGE), sharpness)
     tables = [layer for layer in scene.layers if layer.kind == "table"]
     if scene.bounds is None:
         write_tables(pen, tables)
@@ -87,7 +93,7 @@ def save_png(picture: np.ndarray, path: str | Path) -> Path:
 
 def picture_size(size: int | Sequence[int] | Any) -> tuple[int, int]:
     """(width, height) of a size given as one number or two."""
-    sides = (size, size) if isinstance(size, int | np.integer) else tuple(size)
+    sides = tuple(size) if isinstance(size, tuple | list) else (size, size)
     whole = len(sides) == 2 and all(isinstance(side, int | np.integer) for side in sides)
     if not whole or not all(SMALLEST <= side <= LARGEST for side in sides):
         raise UserError(

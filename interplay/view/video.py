@@ -19,6 +19,7 @@ from interplay.view.picture import picture_size, render, save_png
 
 SUFFIXES = (".mp4", ".gif", ".png")
 HOLD = 20  # frames for which the end of an episode stays in view
+SHARPNESS = 2  # of frames, see `render`: in motion nobody sees the difference
 SCENES_KEPT = 256  # at most, while looking for the middle of an episode
 
 
@@ -99,7 +100,7 @@ def play(
 def held(scenes: Iterable[tuple[Scene, int, bool]], size: tuple[int, int]) -> Iterator[np.ndarray]:
     """Draws the scenes; the end of each episode stays in view for a moment."""
     for scene, _, last in scenes:
-        yield from repeat(render(scene, size), HOLD if last else 1)
+        yield from repeat(render(scene, size, SHARPNESS), HOLD if last else 1)
 
 
 def middle(scenes: Iterable[tuple[Scene, int, bool]]) -> Scene:

@@ -69,7 +69,9 @@ class WalkWorld(ArrayWorld):
         cut = np.zeros(shape, bool) if ended is None else np.repeat(ended[:, None], 2, axis=1)
         observation: Mapping[str, Any] = {"x": self.state.x[..., None].astype(np.float32)}
         acting = np.repeat(~over[:, None], 2, axis=1)
-        return TimeStep(observation, np.zeros(shape, np.float32), acting, np.zeros(shape, bool), cut, over.copy())
+        return TimeStep(
+            observation, np.zeros(shape, np.float32), acting, np.zeros(shape, bool), cut, over.copy()
+        )
 
 
 class TextWorld(WalkWorld):

@@ -1,0 +1,194 @@
+"""Pictures: the right colours at the right places."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from interplay.core.errors import UserError
+from interplay.core.scene import Canvas, Scene
+from interplay.view import palette
+from interplay.view.picture import render, render_world, save_png
+from interplay.view.tables import fitting, shown
+from tests.view.scenes import TextWorld, WalkWorld
+
+PAGE = palette.rgb(palette.PAGE)
+RED = (200, 0, 0)
+
+
+def square(up: str = "south") -> Canvas:
+    return Canvas(bounds=(0, 0, 10, 10), up=up)
+
+
+def at(picture: np.ndarray, x: float, y: float, up: str = "south", side: float = 10.0) -> tuple[int, ...]:
+    """The colour where the world's point (x, y) lies in a square picture without caption."""
+    size = picture.shape[0]
+    margin = 0.015 * size
+    scale = (size - 2 * margin) / side
+    row = margin + scale * (y if up == "south" else side - y)
+    return tuple(int(part) for part in picture[int(row), int(margin + scale * x)])
+
+
+def painted(picture: np.ndarray, colour: tuple[int, int, int]) -> int:
+    return int((picture == colour).all(axis=2).sum())
+
+
+@pytest.mark.parametrize("up", ["south", "north"])
+def test_shapes_lie_where_they_were_drawn(up):
+    c = square(up)
+    c.circles("disc", [2.0], [3.0], radius=1.0, colour="#c80000")
+    c.boxes("box", [7.0], [8.0], 1.5, 0.5, angle=0.0, colour="#00c800")
+    c.segments("line", [1.0], [6.0], [4.0], [6.0], colour="#0000c8", width=0.4)
+    c.polygons("area", [6.0, 9.0, 6.0], [1.0, 1.0, 4.0], colour="#00c8c8")
+    picture = render(c.scene(), 256)
+    assert at(picture, 2, 3, up) == RED
+    assert at(picture, 3.3, 3, up) == PAGE
+    assert at(picture, 8.3, 8.3, up) == (0, 200, 0)
+    assert at(picture, 7, 8.8, up) == PAGE
+    assert at(picture, 2.5, 6, up) == (0, 0, 200)
+    assert at(picture, 2.5, 6.4, up) == PAGE
+    assert at(picture, 6.5, 1.5, up) == (0, 200, 200)
+    assert at(picture, 8.5, 3.5, up) == PAGE
+
+
+@pytest.mark.parametrize("up", ["south", "north"])
+def test_boxes_and_headings_turn_from_x_towards_y(up):
+    c = square(up)
+    c.boxes("box", [5.0], [5.0], 3.0, 0.3, angle=np.pi / 4, colour="#c80000")
+    picture = render(c.scene(), 256)
+    assert at(picture, 6.5, 6.5, up) == RED
+    assert at(picture, 6.5, 3.5, up) == PAGE
+    c = square(up)
+    c.circles("agents", [5.0], [5.0], radius=2.0, angle=np.pi / 2, colour="#c80000")
+    picture = render(c.scene(), 256)
+    assert at(picture, 5, 6.4, up) == palette.rgb(palette.PAPER)
+    assert at(picture, 5, 3.6, up) == RED
+
+
+def test_absent_rows_are_not_drawn_and_later_layers_lie_above():
+    c = square()
+    c.circles("below", [5.0, 2.0], [5.0, 2.0], radius=1.0, colour="#0000c8", absent=np.array([False, True]))
+    c.circles("above", [5.0], [5.0], radius=0.5, colour="#c80000")
+    picture = render(c.scene(), 256)
+    assert at(picture, 2, 2) == PAGE
+    assert at(picture, 5, 5) == RED
+
+
+def test_tiles_fill_their_cells():
+    for up in ("south", "north"):
+        c = Canvas(bounds=(0, 0, 2, 2), up=up)
+        c.tiles("ground", [[0, 1], [2, 0]], palette=("#000000", "#c80000", "#00c800"))
+        picture = render(c.scene(), 128)
+        assert at(picture, 1.5, 0.5, up, 2.0) == RED
+        assert at(picture, 0.5, 1.5, up, 2.0) == (0, 200, 0)
+        assert at(picture, 0.5, 0.5, up, 2.0) == (0, 0, 0)
+
+
+def test_a_bar_is_as_long_as_its_value_and_shows_what_exceeds_it():
+    def lengths(health: float) -> tuple[int, int, int]:
+        c = square()
+        c.circles("agents", [5.0], [5.0], radius=1.0, bars={"health": ([health], 100)})
+        picture = render(c.scene(), 256)
+        good, low, more = (
+            palette.rgb(name) for name in (palette.BAR_GOOD, palette.BAR_LOW, palette.BAR_MORE)
+        )
+        return painted(picture, good), painted(picture, low), painted(picture, more)
+
+    full, three_quarters, quarter, above = lengths(100), lengths(75), lengths(25), lengths(150)
+    assert 0.7 < three_quarters[0] / full[0] < 0.8
+    assert quarter[0] == 0
+    assert 0.2 < quarter[1] / full[0] < 0.3
+    assert above[2] > 0
+    assert full[2] == 0
+    assert 0.9 < (above[0] + above[2]) / full[0] < 1.05
+
+
+def test_dimmed_agents_lose_colour_bars_and_label():
+    def scene(dimmed: bool) -> Scene:
+        c = square()
+        c.circles(
+            "agents",
+            [5.0],
+            [5.0],
+            radius=1.0,
+            colour="#c80000",
+            dimmed=np.array([dimmed]),
+            bars={"health": ([50.0], 100)},
+            labels=["7"],
+        )
+        return c.scene()
+
+    assert painted(render(scene(False), 256), RED) > 500
+    assert painted(render(scene(True), 256), RED) == 0
+    assert painted(render(scene(True), 256), palette.rgb(palette.BAR_LOW)) == 0
+
+
+def test_a_cone_of_sight_is_faint_and_stays_inside_the_bounds():
+    c = square()
+    c.circles("agents", [9.0], [5.0], radius=0.5, angle=0.0, colour=0, sight=(5.0, 1.0))
+    wide = render(c.scene(), (512, 256))
+    assert (wide[:, 130:360] != PAGE).any()
+    assert (wide[:, 384:] == PAGE).all()
+    c = square()
+    c.circles("agents", [2.0], [5.0], radius=0.5, angle=0.0, colour=0, sight=(5.0, 1.0))
+    assert 5 < np.abs(np.subtract(at(render(c.scene(), 256), 5, 5), PAGE)).max() < 60
+
+
+def test_a_caption_is_written_below_and_text_is_never_interpreted():
+    c = square()
+    c.table("status", ["step"], [[12]], caption=True)
+    picture = render(c.scene(), 256)
+    assert (picture[-14:] != PAGE).any()
+    c = square()
+    c.labels("names", [5.0], [5.0], ["<b>\x00\n</b>"])
+    assert (render(c.scene(), 256) != PAGE).any()
+
+
+def test_worlds_without_geometry_show_their_tables():
+    world = TextWorld()
+    world.reset(seeds=1)
+    picture = render_world(world, size=(320, 200))
+    assert picture.shape == (200, 320, 3)
+    assert (picture != PAGE).any()
+
+
+def test_the_same_scene_gives_the_same_picture():
+    world = WalkWorld()
+    world.reset(seeds=3)
+    np.testing.assert_array_equal(render_world(world), render_world(world))
+
+
+@pytest.mark.parametrize("size", [0, 15, 5000, (100,), (100, 2), 12.5, (64, 64, 64)])
+def test_sizes_are_checked(size):
+    with pytest.raises(UserError, match="16 to 4096"):
+        render(square().scene(), size)
+
+
+def test_worlds_of_the_batch_are_named_by_number():
+    world = WalkWorld(num_worlds=2)
+    world.reset(seeds=0)
+    assert (render_world(world, 0) != render_world(world, 1)).any()
+    with pytest.raises(UserError, match=r"0\.\.1"):
+        render_world(world, 2)
+
+
+def test_png_holds_the_very_pixels(tmp_path):
+    import pygame
+
+    picture = np.random.default_rng(0).integers(0, 256, (40, 60, 3), dtype=np.uint8)
+    path = save_png(picture, tmp_path / "a.png")
+    back = pygame.surfarray.array3d(pygame.image.load(str(path))).swapaxes(0, 1)
+    np.testing.assert_array_equal(back, picture)
+    assert [p.name for p in tmp_path.iterdir()] == ["a.png"]
+
+
+def test_cells_as_text():
+    assert [shown(cell) for cell in (True, False, None, 3, 1 / 3, "a")] == [
+        "yes",
+        "no",
+        "-",
+        "3",
+        "0.3333",
+        "a",
+    ]
+    assert fitting(20, 200, 100) < fitting(20, 5, 100) == 20

@@ -1,0 +1,162 @@
+"""Videos: as many frames as steps, the right pixels, whole files, and errors in one line."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from interplay.core.errors import UserError
+from interplay.core.policy import RandomPolicy
+from interplay.core.scene import scene_of
+from interplay.view import encode
+from interplay.view.encode import choose_colours, nearest_colours, write_video
+from interplay.view.picture import render
+from interplay.view.video import HOLD, middle, play, record
+from tests.view.scenes import WalkWorld
+
+LENGTH = 12
+av = pytest.importorskip("av")
+
+
+def decoded(path) -> list[np.ndarray]:
+    with av.open(str(path)) as container:
+        return [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
+
+
+@pytest.mark.parametrize("suffix", [".mp4", ".gif"])
+def test_one_frame_per_step_and_the_end_is_held(tmp_path, suffix):
+    seen: list[int] = []
+    path = record(
+        WalkWorld(length=LENGTH),
+        RandomPolicy(),
+        tmp_path / f"a{suffix}",
+        size=128,
+        seed=5,
+        progress=seen.append,
+    )
+    frames = decoded(path)
+    assert len(frames) == LENGTH + HOLD
+    assert seen == list(range(1, LENGTH + 2))
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+    with av.open(str(path)) as container:
+        seconds = container.duration / av.time_base
+    assert abs(seconds - len(frames) / 30) < 0.05
+    world = WalkWorld(length=LENGTH)
+    world.reset(seeds=5)
+    expected = render(scene_of(world), 128)
+    assert np.abs(frames[0].astype(int) - expected).mean() < 3
+
+
+def test_every_and_episodes_and_max_steps(tmp_path):
+    world, policy = WalkWorld(length=LENGTH), RandomPolicy()
+    steps = [int(scene.layer("status").text[0][0]) for scene, _, _ in play(world, policy, every=5)]
+    assert steps == [0, 5, 10, 12]
+    told = [(episode, last) for _, episode, last in play(world, policy, episodes=2, max_steps=2)]
+    assert told == [(0, False), (0, False), (0, True), (1, False), (1, False), (1, True)]
+
+
+def test_one_world_of_a_batch_is_shown_to_its_end():
+    world = WalkWorld(num_worlds=3, length=LENGTH)
+    scenes = [scene for scene, _, _ in play(world, RandomPolicy(), seed=2, index=1)]
+    np.testing.assert_array_equal(scenes[-1].layer("agents").columns["x"], np.float32(world.state.x[1]))
+
+
+def test_every_frame_follows_the_first():
+    first, *others = [scene for scene, _, _ in play(WalkWorld(length=LENGTH), RandomPolicy())]
+    for scene in others:
+        scene.check_follows(first)
+
+
+def test_a_picture_is_from_the_middle_of_the_last_episode(tmp_path):
+    world = WalkWorld(length=1200)
+    shown = middle(play(world, RandomPolicy(), episodes=2))
+    assert 500 < shown.layer("status").text[0][0] < 700
+    assert record(WalkWorld(length=4), RandomPolicy(), tmp_path / "a.png").stat().st_size > 100
+
+
+@pytest.mark.parametrize("suffix", [".mp4", ".gif", ".png"])
+def test_the_same_seed_gives_the_same_file(tmp_path, suffix):
+    files = [tmp_path / f"{name}{suffix}" for name in "abc"]
+    for path, seed in zip(files, (1, 1, 2), strict=True):
+        record(WalkWorld(length=4), RandomPolicy(), path, size=64, seed=seed)
+    first, again, other = (path.read_bytes() for path in files)
+    assert first == again
+    assert first != other
+
+
+def test_odd_sizes_are_made_even_for_mp4_and_kept_for_gif(tmp_path):
+    for suffix, size in ((".mp4", (66, 52)), (".gif", (65, 51))):
+        path = record(WalkWorld(length=2), RandomPolicy(), tmp_path / f"a{suffix}", size=(65, 51))
+        assert decoded(path)[0].shape[1::-1] == size
+
+
+def test_builds_without_h264_use_mpeg4(tmp_path, monkeypatch):
+    monkeypatch.setattr(encode, "MP4_CODECS", {"no such codec": {}, "mpeg4": encode.MP4_CODECS["mpeg4"]})
+    path = record(WalkWorld(length=2), RandomPolicy(), tmp_path / "a.mp4", size=64)
+    with av.open(str(path)) as container:
+        assert container.streams.video[0].codec_context.name == "mpeg4"
+    monkeypatch.setattr(encode, "MP4_CODECS", {"no such codec": {}})
+    with pytest.raises(UserError, match=r"\.gif"):
+        record(WalkWorld(length=2), RandomPolicy(), tmp_path / "b.mp4", size=64)
+    assert not (tmp_path / "b.mp4").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "message"),
+    [
+        ("a.avi", {}, "end the name"),
+        ("no/a.mp4", {}, "no folder"),
+        ("a.mp4", {"every": 0}, "every = 0"),
+        ("a.mp4", {"episodes": 0}, "episodes = 0"),
+        ("a.mp4", {"max_steps": 0}, "max_steps = 0"),
+        ("a.mp4", {"index": 1}, "world 1"),
+        ("a.mp4", {"size": 3}, "size = 3"),
+    ],
+)
+def test_mistakes_are_told_before_playing(tmp_path, name, changes, message):
+    world = WalkWorld()
+    with pytest.raises(UserError, match=message):
+        record(world, RandomPolicy(), tmp_path / name, **changes)
+    with pytest.raises(RuntimeError, match="reset"):
+        _ = world.timestep
+
+
+def test_a_world_that_never_ends_needs_a_limit(tmp_path):
+    world = WalkWorld(length=10**9)
+    world.persistent = True
+    with pytest.raises(UserError, match="max_steps"):
+        record(world, RandomPolicy(), tmp_path / "a.gif")
+    record(world, RandomPolicy(), tmp_path / "a.gif", max_steps=3, size=64)
+
+
+def test_a_policy_that_fails_leaves_no_file(tmp_path):
+    class Broken(RandomPolicy):
+        def act(self, timestep):
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        record(WalkWorld(), Broken(), tmp_path / "a.mp4", size=64)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_to_show_is_told(tmp_path):
+    for suffix in (".mp4", ".gif"):
+        with pytest.raises(UserError, match="nothing to show"):
+            write_video(tmp_path / f"a{suffix}", iter(()))
+
+
+def test_even_areas_of_an_animation_keep_their_exact_colour():
+    picture = np.zeros((20, 20, 3), np.uint8)
+    picture[:10], picture[10:] = (248, 246, 241), (227, 213, 208)
+    colours = choose_colours([picture])
+    table = nearest_colours(colours)
+    np.testing.assert_array_equal(colours[table[encode.cell_of(picture)]], picture)
+    assert len(colours) <= 256
+
+
+def test_an_animation_of_many_colours_uses_256_of_them():
+    noise = np.random.default_rng(0).integers(0, 256, (200, 200, 3), dtype=np.uint8)
+    colours = choose_colours([noise])
+    assert len(colours) == 256
+    back = colours[nearest_colours(colours)[encode.cell_of(noise)]]
+    assert np.abs(back.astype(int) - noise).mean() < 40
