@@ -57,16 +57,36 @@ def sources_hash(folder: Path) -> str:
 
 
 def kernel(function: F) -> F:
-    """Compiles a function of scalars and NamedTuples of arrays; releases the GIL; caches the machine code.
+    """Compiles a function of scalars, records and NamedTuples of arrays; releases the GIL; caches the machine code.
 
-    Kernels allocate nothing. No fastmath: it would break bit-equality.
+    Kernels allocate nothing, so reference counting is switched off (``_nrt``): binding a row of an array to a name
+    costs nothing then. No fastmath: it would break bit-equality.
     """
+    njit: Any = numba.njit
     folder = cache_root() / "kernels" / sources_hash(Path(function.__code__.co_filename).resolve().parent)
     config: Any = numba.config
     saved = config.CACHE_DIR
     config.CACHE_DIR = str(folder)
     try:
-        compiled: Any = numba.njit(function, cache=True, nogil=True, error_model="numpy")
+        compiled: F = njit(function, cache=True, nogil=True, error_model="numpy", _nrt=False)
         return compiled
     finally:
         config.CACHE_DIR = saved
+
+
+def phase(function: F) -> F:
+    """Compiles a function that only kernels call: inlined into its caller, without a door to Python.
+
+    Meant for functions that take a whole state: handing its arrays from function to function costs more than most
+    phases do (`docs/decisions/0005-records-and-phases.md`).
+    """
+    njit: Any = numba.njit
+    compiled: F = njit(
+        function,
+        error_model="numpy",
+        _nrt=False,
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+        forceinline=True,
+    )
+    return compiled

@@ -22,7 +22,9 @@ class Quirks(NamedTuple):
 
     duplicate_pickup: bool  # two agents over one item in the same step both get it
     gift_lost_when_full: bool  # a gift to a full inventory vanishes
-    give_nearest_any_body: bool  # the nearest body of any kind is the taker, walls count with their centre points
+    give_nearest_any_body: (
+        bool  # the nearest body of any kind is the taker, walls count with their centre points
+    )
     vision_row_shift: bool  # in the step of a death survivors read another agent's row of vision
     compact_rows: bool  # entity rows are compacted to the bodies present
     rotated_vertices: bool  # after a box broke its vertices start at (+w/2, -hgt/2)
@@ -56,7 +58,9 @@ class SurvivalSettings(Settings):
     linear_impulse: NotNegative = 0.25  # N s per step and axis
     angular_impulse: NotNegative = 0.0125  # N m s per step
     boxes_dynamic: bool = False  # boxes can be pushed (extension)
-    motion_levels: Annotated[int, Field(ge=3, le=21)] = 3  # levels per axis, odd; more = finer control (remedy)
+    motion_levels: Annotated[int, Field(ge=3, le=21)] = (
+        3  # levels per axis, odd; more = finer control (remedy)
+    )
 
     # -- health and melee (paper 3.3) --
     health: Annotated[int, Field(ge=1)] = 100
@@ -65,7 +69,9 @@ class SurvivalSettings(Settings):
     melee_damage: Annotated[int, Field(ge=0)] = 5
     melee_cooldown: Annotated[int, Field(ge=1)] = 40  # steps, for melee = "cooldown"
     melee_range: Positive = 2.0  # from the agent's centre
-    immunity: Annotated[int, Field(ge=0)] = 0  # first steps without damage between agents (paper: 300, not enabled)
+    immunity: Annotated[int, Field(ge=0)] = (
+        0  # first steps without damage between agents (paper: 300, not enabled)
+    )
 
     # -- heals, boxes, inventory (paper 3.4, 3.5) --
     heal_amount: Annotated[int, Field(ge=0)] = 75
@@ -81,13 +87,17 @@ class SurvivalSettings(Settings):
 
     # -- safe zone (paper 3.2; code) --
     zone_radii: tuple[Positive, ...] = (12.5, 10.0, 7.5, 5.0, 4.0, 2.0, 1.0)  # a final 0 is appended
-    zone_centres: tuple[tuple[float, float], ...] | None = None  # fixed centres, one per phase with the final one
+    zone_centres: tuple[tuple[float, float], ...] | None = (
+        None  # fixed centres, one per phase with the final one
+    )
     zone_cooldown: Annotated[int, Field(ge=1)] = 100  # steps a phase stands, and again as many while it moves
     zone_damage: Annotated[int, Field(ge=0)] = 1  # per step outside
 
     # -- sight (paper 3.6) --
     view_depth: Positive = 10.0
-    view_angle: Annotated[float, Field(gt=0, lt=3.1415)] = 0.4 * 3.141592653589793  # rad, the whole field of view
+    view_angle: Annotated[float, Field(gt=0, lt=3.1415)] = (
+        0.4 * 3.141592653589793
+    )  # rad, the whole field of view
     items_block_rays: bool = True
     omniscient: bool = False
 
@@ -129,7 +139,9 @@ class SurvivalSettings(Settings):
                 "(zone_radii and a final 0); give one centre for each"
             )
         if not self.zone_radii or max(self.zone_radii) > self.room / 2:
-            raise ValueError(f"zone_radii = {self.zone_radii} do not fit the room; use radii up to room/2 = {self.room / 2}")
+            raise ValueError(
+                f"zone_radii = {self.zone_radii} do not fit the room; use radii up to room/2 = {self.room / 2}"
+            )
         return self
 
     @property

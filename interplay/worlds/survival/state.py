@@ -5,7 +5,7 @@ Body rows: agents 0 .. A-1, boxes A .. A+B-1, heals, box items, then groups of a
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,50 +14,82 @@ from interplay.planar.bodies import Bodies, Physics, allocate_bodies
 
 NOBODY, ZONE = -1, -2  # causes of a change of health that are no side (agent or team)
 EMPTY = -1  # an empty inventory slot
+CONSTANT = ("zone_radii", "zone_fixed", "full_health")  # settings in array form, not state
+
+
+# What is kept for each body (W, N), agent (W, A) and room (W,): one record each, so that a kernel is handed three
+# tables instead of thirty arrays (`docs/decisions/0005-records.md`). `SurvivalState` shows each field as an array.
+BODY = np.dtype(
+    [
+        ("health", np.int32),  # hit points of agents and boxes
+        ("cause", np.int16),  # the side that last changed the health, or NOBODY, ZONE
+        ("owner", np.int16),  # the side that broke this box first, or NOBODY
+        ("index", np.int16),  # IndexBodies: the body's number, -1 once it has despawned
+        ("came", np.bool_),  # spawned by the last phase that spawns
+        ("left", np.bool_),  # despawned by the last phase that despawns
+        ("placed", np.bool_),  # box put down in this step: stands, but has no health yet
+        ("due", np.bool_),  # broken box whose item appears in the next step
+        ("broken", np.bool_),  # box that broke at least once in this episode
+    ],
+    align=True,
+)
+AGENT = np.dtype(
+    [
+        ("returns", np.float64),  # sum of rewards in this episode
+        ("cooldown", np.int64),  # steps until the melee is ready (melee = "cooldown")
+        ("held", np.int64),  # number of items held
+        ("kills", np.int32),  # TrackKills: kills in this step, by side (agent; with teams rows 0 and 1)
+        ("kill_count", np.int32),  # kills in this episode, by side
+        ("reward", np.float32),  # earned in this step
+        ("used", np.int16),  # row of the item used in this step, or EMPTY
+        ("died", np.bool_),  # TrackDeaths: died in this step
+        ("acting", np.bool_),
+        ("terminated", np.bool_),
+        ("truncated", np.bool_),
+    ],
+    align=True,
+)
+ROOM = np.dtype(
+    [
+        ("steps", np.int64),  # environment steps of this episode
+        ("next_cell", np.int64),  # first unused entry of cells
+        ("zone_x", np.float64),  # m, centre of the safe zone now
+        ("zone_y", np.float64),
+        ("zone_r", np.float64),  # m, its radius
+        ("heals_used", np.int64),  # in this episode
+        ("boxes_placed", np.int64),  # in this episode
+        ("dropped", np.int64),  # contacts that found no room: a capacity error if not 0
+        ("over", np.bool_),
+    ],
+    align=True,
+)
 
 
 class SurvivalState(NamedTuple):
-    """One batch of survival worlds."""
+    """One batch of survival worlds, as kernels take it."""
 
     bodies: Bodies
+    body: np.ndarray  # (W, N) BODY
+    agent: np.ndarray  # (W, A) AGENT
+    room: np.ndarray  # (W,) ROOM
     stream: np.ndarray  # (W, 3) uint64, see core.seeding
-    steps: np.ndarray  # (W,) int64, environment steps of this episode
     cells: np.ndarray  # (W, cells) int16, spawn cells in shuffled order
-    next_cell: np.ndarray  # (W,) int64, first unused entry of cells
-    index: np.ndarray  # (W, N) int16, IndexBodies: the body's number, -1 once it has despawned
-    came: np.ndarray  # (W, N) bool, spawned by the last phase that spawns
-    left: np.ndarray  # (W, N) bool, despawned by the last phase that despawns
     visible: np.ndarray  # (W, A, N) bool, Cameras
-    health: np.ndarray  # (W, N) int32, hit points of agents and boxes
-    cause: np.ndarray  # (W, N) int16, the side that last changed the health, or NOBODY, ZONE
-    owner: np.ndarray  # (W, N) int16, the side that broke this box first, or NOBODY
-    placed: np.ndarray  # (W, N) bool, box put down in this step: stands, but has no health yet
-    due: np.ndarray  # (W, N) bool, broken box whose item appears in the next step
-    broken: np.ndarray  # (W, N) bool, box that broke at least once in this episode
-    action: np.ndarray  # (W, A, heads) int64, the queued actions; idle for the dead
-    cooldown: np.ndarray  # (W, A) int64, steps until the melee is ready (melee = "cooldown")
+    action: np.ndarray  # (W, A, heads) int64, the queued actions
+    control: np.ndarray  # (W, A, 3) motor impulses: forward N s, left N s, turn N m s
     inventory: np.ndarray  # (W, A, slots) int16, body rows of the items held, first in first; EMPTY
-    held: np.ndarray  # (W, A) int64, number of items held
-    used: np.ndarray  # (W, A) int16, row of the item used in this step, or EMPTY
-    died: np.ndarray  # (W, A) bool, TrackDeaths: died in this step
-    kills: np.ndarray  # (W, A) int32, TrackKills: kills in this step, by side (agent, or team in columns 0 and 1)
     zone_centres: np.ndarray  # (W, P, 2) m
-    zone: np.ndarray  # (W, 3) m, centre and radius now
-    dropped: np.ndarray  # (W,) int64, contacts that found no room: a capacity error if not 0
+    zone_radii: np.ndarray  # (P,) m, the final 0 included; the same for all worlds
+    zone_fixed: np.ndarray  # (P, 2) m, fixed centres; NaN = drawn; the same for all worlds
+    full_health: np.ndarray  # (N,) int32, hit points of a whole body; the same for all worlds
     observation: np.ndarray  # (W, A, F) float32, the fields one after another (observe.py)
-    reward: np.ndarray  # (W, A) float32
-    acting: np.ndarray  # (W, A) bool
-    terminated: np.ndarray  # (W, A) bool
-    truncated: np.ndarray  # (W, A) bool
-    over: np.ndarray  # (W,) bool
-    returns: np.ndarray  # (W, A) float64, sum of rewards in this episode
-    kill_count: np.ndarray  # (W, A) int32, kills in this episode, by side
-    heals_used: np.ndarray  # (W,) int64, in this episode
-    boxes_placed: np.ndarray  # (W,) int64, in this episode
 
 
 class Rules(NamedTuple):
-    """The numbers that kernels read, made from the settings (`world.rules_of`). Rows are body rows."""
+    """The numbers that kernels read, made from the settings (`world.rules_of`). Rows are body rows.
+
+    Kernels get them as one record (`as_record`), which is handed on as a pointer.
+    """
 
     physics: Physics
     agents: int
@@ -81,7 +113,6 @@ class Rules(NamedTuple):
     linear_impulse: float
     angular_impulse: float
     motion_levels: int
-    health: int
     health_cap: int  # 0 = none
     continuous: bool
     melee_damage: int
@@ -120,45 +151,60 @@ class Rules(NamedTuple):
     dead_killer_no_credit: bool
 
 
+def as_record(numbers: Any) -> np.record:
+    """A NamedTuple of numbers, nested ones included, as one record with the same names."""
+    record = np.zeros(1, _record_type(numbers)).view(np.recarray)[0]
+    for name, value in numbers._asdict().items():
+        record[name] = tuple(value) if isinstance(value, tuple) else value
+    return record
+
+
+def _record_type(numbers: Any) -> np.dtype:
+    return np.dtype(
+        [
+            (name, _record_type(value) if isinstance(value, tuple) else np.dtype(type(value)))
+            for name, value in numbers._asdict().items()
+        ],
+        align=True,
+    )
+
+
 def allocate_state(
-    num_worlds: int, num_bodies: int, agents: int, heads: int, slots: int, cells: int, phases: int, fields: int
+    num_worlds: int,
+    num_bodies: int,
+    agents: int,
+    heads: int,
+    slots: int,
+    cells: int,
+    phases: int,
+    fields: int,
 ) -> SurvivalState:
     """Empty worlds; `fields` is the length of one agent's observation."""
     w, n, a = num_worlds, num_bodies, agents
     return SurvivalState(
         bodies=allocate_bodies(w, n),
+        body=np.zeros((w, n), BODY),
+        agent=np.zeros((w, a), AGENT),
+        room=np.zeros(w, ROOM),
         stream=seeding.new_stream(w),
-        steps=np.zeros(w, np.int64),
         cells=np.zeros((w, cells), np.int16),
-        next_cell=np.zeros(w, np.int64),
-        index=np.full((w, n), -1, np.int16),
-        came=np.zeros((w, n), bool),
-        left=np.zeros((w, n), bool),
         visible=np.zeros((w, a, n), bool),
-        health=np.zeros((w, n), np.int32),
-        cause=np.full((w, n), NOBODY, np.int16),
-        owner=np.full((w, n), NOBODY, np.int16),
-        placed=np.zeros((w, n), bool),
-        due=np.zeros((w, n), bool),
-        broken=np.zeros((w, n), bool),
         action=np.zeros((w, a, heads), np.int64),
-        cooldown=np.zeros((w, a), np.int64),
+        control=np.zeros((w, a, 3)),
         inventory=np.full((w, a, slots), EMPTY, np.int16),
-        held=np.zeros((w, a), np.int64),
-        used=np.full((w, a), EMPTY, np.int16),
-        died=np.zeros((w, a), bool),
-        kills=np.zeros((w, a), np.int32),
         zone_centres=np.zeros((w, phases, 2)),
-        zone=np.zeros((w, 3)),
-        dropped=np.zeros(w, np.int64),
+        zone_radii=np.zeros(phases),
+        zone_fixed=np.full((phases, 2), np.nan),
+        full_health=np.zeros(n, np.int32),
         observation=np.zeros((w, a, fields), np.float32),
-        reward=np.zeros((w, a), np.float32),
-        acting=np.zeros((w, a), bool),
-        terminated=np.zeros((w, a), bool),
-        truncated=np.zeros((w, a), bool),
-        over=np.zeros(w, bool),
-        returns=np.zeros((w, a)),
-        kill_count=np.zeros((w, a), np.int32),
-        heals_used=np.zeros(w, np.int64),
-        boxes_placed=np.zeros(w, np.int64),
     )
+
+
+def arrays_of(state: SurvivalState) -> dict[str, np.ndarray]:
+    """Every field as an array with the world axis first: name -> view (``"health"``, ``"bodies.position"``, ...)."""
+    arrays = {f"bodies.{name}": array for name, array in state.bodies._asdict().items()}
+    for name, array in state._asdict().items():
+        if name in ("bodies", *CONSTANT):
+            continue
+        arrays |= {field: array[field] for field in array.dtype.names} if array.dtype.names else {name: array}
+    return arrays

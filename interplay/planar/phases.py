@@ -1,0 +1,181 @@
+"""The phases of the general planar modules: one world's rows at a time, compiled.
+
+A phase reads and writes the state of a simulation: any NamedTuple with the fields that its first lines bind.
+`first` and `end` are the body rows of the group it serves.
+"""
+
+import numpy as np
+
+from interplay.core.jit import phase
+from interplay.kernels.draws import integer_below
+from interplay.planar.contacts import apply_impulses, step_bodies
+from interplay.planar.sight import look
+
+# Phase numbers of the general modules (`run_general`); a world's own begin at 100.
+CLEAR_ROOM, SHUFFLE_CELLS, SPAWN_ON_CELLS, INDEX_BODIES, FORGET_INDICES = range(5)
+FILL_HEALTH, BURY_DEAD, CLEAR_DEATHS, RECORD_DEATHS, LOOK_AROUND, DRIVE_MOTORS, MOVE_BODIES = range(5, 12)
+FIRST_OWN_PHASE = 100
+
+
+@phase
+def clear_room(state, w):
+    """No body stands, moves or is remembered: the state before anything is spawned."""
+    bodies = state.bodies
+    for i in range(bodies.present.shape[1]):
+        bodies.present[w, i] = False
+        bodies.position[w, i, 0] = 0.0
+        bodies.position[w, i, 1] = 0.0
+        rest_body(bodies, w, i)
+        state.body[w, i].index = -1
+        state.body[w, i].came = False
+        state.body[w, i].left = False
+
+
+@phase
+def rest_body(bodies, w, i):
+    """Body i faces +x and does not move."""
+    bodies.angle[w, i] = 0.0
+    bodies.turn[w, i, 0] = 1.0
+    bodies.turn[w, i, 1] = 0.0
+    bodies.velocity[w, i, 0] = 0.0
+    bodies.velocity[w, i, 1] = 0.0
+    bodies.spin[w, i] = 0.0
+
+
+@phase
+def spawn_body(state, w, i, x, y):
+    """Body i stands at (x, y), facing +x, at rest."""
+    bodies = state.bodies
+    bodies.present[w, i] = True
+    bodies.position[w, i, 0] = x
+    bodies.position[w, i, 1] = y
+    rest_body(bodies, w, i)
+    state.body[w, i].came = True
+
+
+@phase
+def despawn_body(state, w, i):
+    """Body i is gone; its last position, angle and velocity stay readable in its row."""
+    state.bodies.present[w, i] = False
+    state.body[w, i].left = True
+
+
+@phase
+def shuffle_cells(state, w):
+    """SpawnGrid: Fisher-Yates over the cells of the room, one draw for each swap."""
+    cells, stream = state.cells[w], state.stream[w]
+    for i in range(cells.shape[0]):
+        cells[i] = i
+    for i in range(cells.shape[0] - 1, 0, -1):
+        j = integer_below(stream[0], stream[1], stream[2], i + 1)
+        stream[2] += np.uint64(1)
+        cells[i], cells[j] = cells[j], cells[i]
+    state.room[w].next_cell = 0
+
+
+@phase
+def spawn_on_cells(state, rules, w, first, end):
+    """ResetSpawns: every body of the group takes the centre of the next unused cell."""
+    side = rules.room / rules.grid
+    for i in range(first, end):
+        cell = state.cells[w, state.room[w].next_cell]
+        state.room[w].next_cell += 1
+        x = (cell % rules.grid + 0.5) * side - 0.5 * rules.room
+        y = (cell // rules.grid + 0.5) * side - 0.5 * rules.room
+        spawn_body(state, w, i, x, y)
+
+
+@phase
+def index_bodies(state, w, first, end):
+    """IndexBodies: a body present after reset keeps its row as its number for life."""
+    for i in range(first, end):
+        state.body[w, i].index = i if state.bodies.present[w, i] else -1
+
+
+@phase
+def forget_indices(state, w, first, end):
+    """IndexBodies: the number of a despawned body is never used again."""
+    for i in range(first, end):
+        if state.body[w, i].left:
+            state.body[w, i].index = -1
+
+
+@phase
+def bury_dead(state, w, first, end):
+    """Health: bodies of the group at 0 or less vanish."""
+    present, body = state.bodies.present[w], state.body[w]
+    for i in range(first, end):
+        body[i].left = False
+        if present[i] and body[i].health <= 0:
+            present[i] = False
+            body[i].left = True
+
+
+@phase
+def record_deaths(state, w, first, end):
+    """TrackDeaths: which bodies of the group despawned in this step."""
+    for i in range(first, end):
+        if state.body[w, i].left:
+            state.agent[w, i - first].died = True
+
+
+@phase
+def clear_deaths(state, w):
+    """TrackDeaths: a new step has no deaths yet."""
+    for i in range(state.agent.shape[1]):
+        state.agent[w, i].died = False
+
+
+@phase
+def fill_health(state, rules, w, first, end):
+    """Health: every body of the group is whole."""
+    for i in range(first, end):
+        state.body[w, i].health = state.full_health[i]
+        state.body[w, i].cause = -1
+
+
+@phase
+def look_around(state, rules, w, first, end):
+    """Cameras: what each present body of the group sees now."""
+    look(
+        state.bodies,
+        state.visible,
+        first,
+        end,
+        rules.view_depth,
+        rules.view_cosine,
+        rules.view_sine,
+        rules.items_block_rays,
+        rules.physics.num_solid,
+        rules.physics.wall,
+        w,
+    )
+
+
+@phase
+def run_general(state, rules, scratch, thread, w, number, first, end):
+    """Runs the general phase `number` in world w for the body rows first .. end - 1."""
+    if number == CLEAR_ROOM:
+        clear_room(state, w)
+    elif number == SHUFFLE_CELLS:
+        shuffle_cells(state, w)
+    elif number == SPAWN_ON_CELLS:
+        spawn_on_cells(state, rules, w, first, end)
+    elif number == INDEX_BODIES:
+        index_bodies(state, w, first, end)
+    elif number == FORGET_INDICES:
+        forget_indices(state, w, first, end)
+    elif number == FILL_HEALTH:
+        fill_health(state, rules, w, first, end)
+    elif number == BURY_DEAD:
+        bury_dead(state, w, first, end)
+    elif number == CLEAR_DEATHS:
+        clear_deaths(state, w)
+    elif number == RECORD_DEATHS:
+        record_deaths(state, w, first, end)
+    elif number == LOOK_AROUND:
+        look_around(state, rules, w, first, end)
+    elif number == DRIVE_MOTORS:
+        apply_impulses(state.bodies, state.control, first, w)
+    elif number == MOVE_BODIES:
+        state.room[w].dropped += step_bodies(state.bodies, rules.physics, scratch, thread, w)

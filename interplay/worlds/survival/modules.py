@@ -1,0 +1,167 @@
+"""Survival's modules and groups: the composition of specification section 3.
+
+Each class names the phases of `rules/` that carry out its callbacks; `build_groups` is the whole world's list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from interplay.planar import modules as general
+from interplay.planar.simulation import Group, Module
+from interplay.worlds.survival.config import SurvivalSettings
+from interplay.worlds.survival.rules import step as s
+
+
+class RandomizeBoxShapes(Module):
+    """Box sides are drawn anew in every episode."""
+
+    phases: ClassVar = {"post_reset": (s.SHAPE_BOXES,)}
+
+
+class OwnedObject(Module):
+    """A broken box becomes an item in the next step; only who broke it first may break it again (`ownership`)."""
+
+    phases: ClassVar = {
+        "pre_step": (s.DROP_BROKEN_BOXES,),
+        "post_step": (s.FINISH_PLACED_BOXES,),
+        "pre_despawn": (s.OWN_BROKEN_BOXES,),
+    }
+    spawns: ClassVar = {"pre_step": ("box_items",)}
+
+
+class OwnedObjectItem(general.Item):
+    """The items of boxes; using one lets its box stand (`UseLast`)."""
+
+    def pre_step(self) -> None:
+        """Compiled into `UseLast`."""
+
+
+class Heal(general.Item):
+    """Items that heal their user (`UseLast`)."""
+
+    def pre_step(self) -> None:
+        """Compiled into `UseLast`."""
+
+
+class ThickRoomWalls(Module):
+    """The room: four half-planes, set in `Rules.physics`."""
+
+
+class Inventory(Module):
+    """Slots for items, last in first out; acts only when other modules call it."""
+
+
+class DeathDrop(Module):
+    """The inventory of a dead agent is scattered around its last position."""
+
+    phases: ClassVar = {"pre_despawn": (s.SCATTER_INVENTORIES,)}
+
+
+class TrackUse(Module):
+    """What was used in this step: ``state.agent["used"]`` (W, A), filled by `UseLast`."""
+
+
+class TrackKills(Module):
+    """Kills of this step by side: ``state.agent["kills"]`` (W, A)."""
+
+    phases: ClassVar = {"pre_step": (s.CLEAR_KILLS,), "pre_despawn": (s.CREDIT_KILLS,)}
+
+
+class AutoPickup(Module):
+    """Items within reach are picked up."""
+
+    phases: ClassVar = {"post_step": (s.PICK_UP,)}
+
+
+class UseLast(Module):
+    """Uses the last item on control."""
+
+    phases: ClassVar = {"pre_step": (s.USE_ITEMS,)}
+    spawns: ClassVar = {"pre_step": ("boxes",)}
+
+
+class GiveLast(Module):
+    """Gives the last item on control."""
+
+    phases: ClassVar = {"pre_step": (s.GIVE_ITEMS,)}
+
+
+class DropLast(Module):
+    """Drops the last item on control (option `drop_action`)."""
+
+    phases: ClassVar = {"pre_step": (s.DROP_ITEMS,)}
+
+
+class SafeZone(Module):
+    """A circle that shrinks in phases; outside it health burns."""
+
+    phases: ClassVar = {"post_reset": (s.PLACE_ZONE,), "post_step": (s.BURN_OUTSIDE, s.MOVE_ZONE)}
+
+
+class Melee(Module):
+    """The attack along the heading, continuous or with a cooldown (`melee`)."""
+
+    phases: ClassVar = {"pre_step": (s.STRIKE,)}
+
+
+class TwoTeams(Module):
+    """First half of the ids against the rest; read by melee, gifts and rewards."""
+
+
+def build_groups(
+    settings: SurvivalSettings,
+    extra_modules: Mapping[str, Sequence[Module]] | None = None,
+    extra_groups: Sequence[Group] = (),
+) -> list[Group]:
+    """The groups of a survival world in callback order.
+
+    Args:
+        settings: what to build.
+        extra_modules: group name -> a user's modules, appended to that group's.
+        extra_groups: a user's groups of items, after the agents.
+    """
+    extra = extra_modules or {}
+    items = ("heals", "box_items", *(group.name for group in extra_groups))
+    pickup, scatter = AutoPickup(), DeathDrop()
+    # Which groups these two touch depends on the groups there are.
+    pickup.despawns = {"post_step": items}  # type: ignore[misc]
+    scatter.spawns = {"pre_despawn": items}  # type: ignore[misc]
+    drop = [DropLast()] if settings.drop_action else []
+    teams = [TwoTeams()] if settings.teams else []
+    boxes = [
+        RandomizeBoxShapes(),
+        general.ResetSpawns(),
+        OwnedObject(),
+        general.IndexBodies(),
+        general.Health(),
+    ]
+    agents = [
+        general.ResetSpawns(),
+        general.TrackDeaths(),
+        general.IndexBodies(),
+        general.Cameras(),
+        general.DynamicMotors(),
+        scatter,
+        Inventory(),
+        TrackUse(),
+        general.Health(),
+        TrackKills(),
+        pickup,
+        UseLast(),
+        GiveLast(),
+        *drop,
+        SafeZone(),
+        Melee(),
+        *teams,
+    ]
+    built = [Group("boxes", settings.boxes, boxes, solid=True)] if settings.boxes else []
+    built += [Group("box_items", settings.boxes, [OwnedObjectItem()])] if settings.boxes else []
+    if settings.heals:
+        built.append(Group("heals", settings.heals, [Heal(), general.ResetSpawns(), general.IndexBodies()]))
+    built += [Group("walls", 0, [ThickRoomWalls()]), Group("agents", settings.agents, agents, solid=True)]
+    built += extra_groups
+    for group in built:
+        group.modules += extra.get(group.name, ())
+    return built

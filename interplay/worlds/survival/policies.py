@@ -1,0 +1,139 @@
+"""Scripted players. They read the observation alone, as a learner does, and act for all agents of the batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from interplay.core.policy import Policy, RandomPolicy
+from interplay.core.world import TimeStep, World
+from interplay.worlds.survival.rules.fight import ATTACK, FORWARD, LEFT, TURN, USE
+
+BRAKING_SECONDS = 0.4  # how far ahead a body's own speed counts when it steers
+AIM = 0.15  # rad, close enough to the wanted heading
+
+
+class Senses(NamedTuple):
+    """What one observation says, for all agents: metres and radians; hidden things are masked, not removed."""
+
+    position: np.ndarray  # (W, A, 2)
+    velocity: np.ndarray  # (W, A, 2)
+    angle: np.ndarray  # (W, A)
+    spin: np.ndarray  # (W, A)
+    refuge: np.ndarray  # (W, A, 2) centre of the next zone, of this one in the endgame
+    safe: np.ndarray  # (W, A) bool, well inside the next zone
+
+
+class ZoneFollower(Policy):
+    """Goes where the next zone will be and stays there; never attacks, never picks up on purpose."""
+
+    name = "zone"
+
+    def start(self, world: World, seed: int = 0) -> None:
+        super().start(world, seed)
+        space: Any = world.action_space
+        self._heads, self._top = len(space.nvec), int(space.nvec[0]) - 1
+
+    def act(self, timestep: TimeStep) -> np.ndarray:
+        seen = timestep.observation
+        senses = read_senses(seen)
+        action = np.zeros((*senses.angle.shape, self._heads), np.int64)
+        goal, gaze = self.choose(senses, seen, action)
+        self._steer(senses, goal, gaze, action)
+        return action
+
+    def choose(self, senses: Senses, seen: Any, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Where to go (W, A, 2) and which way to look (W, A) rad; other heads of `action` are set in place."""
+        return senses.refuge, direction(senses.refuge - senses.position)
+
+    def _steer(self, senses: Senses, goal: np.ndarray, gaze: np.ndarray, action: np.ndarray) -> None:
+        wish = goal - senses.position - BRAKING_SECONDS * senses.velocity
+        cosine, sine = np.cos(senses.angle), np.sin(senses.angle)
+        forward = cosine * wish[..., 0] + sine * wish[..., 1]
+        left = cosine * wish[..., 1] - sine * wish[..., 0]
+        turn = wrap(gaze - senses.angle) - BRAKING_SECONDS * senses.spin
+        for head, value, least in ((FORWARD, forward, 0.1), (LEFT, left, 0.1), (TURN, turn, AIM)):
+            push = np.where(np.abs(value) > least, np.sign(value), 0.0)
+            action[..., head] = ((push + 1.0) * 0.5 * self._top).astype(np.int64)
+
+
+class HealCollector(ZoneFollower):
+    """Follows the zone, fetches heals that it sees and uses them at once; looks around when it sees none."""
+
+    name = "collector"
+
+    def choose(self, senses: Senses, seen: Any, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        goal = senses.refuge
+        gaze = np.where(senses.safe, senses.angle + 1.5, direction(goal - senses.position))
+        if "heals" not in seen:
+            return goal, gaze
+        action[..., USE] = seen["heal_slot_mask"][..., 0] == 0
+        found, heal = nearest(senses.position, seen["heals"], seen["heals_mask"] == 0)
+        goal = np.where(found[..., None], heal, goal)
+        return goal, np.where(found, direction(heal - senses.position), gaze)
+
+
+class Hunter(HealCollector):
+    """Collects, and chases and strikes any opponent in sight."""
+
+    name = "hunter"
+
+    def choose(self, senses: Senses, seen: Any, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        goal, gaze = super().choose(senses, seen, action)
+        if "others" not in seen:
+            return goal, gaze
+        others = seen["others"]
+        teams = others.shape[-1] == 9
+        prey = seen["others_mask"] == 0
+        if teams:
+            prey = prey & (others[..., 1] != seen["agent"][..., None, 1])
+        found, enemy = nearest(senses.position, others[..., 2 + teams : 4 + teams], prey)
+        towards = direction(enemy - senses.position)
+        near = np.linalg.norm(enemy - senses.position, axis=-1) < 2.5
+        action[..., ATTACK] = found & near
+        return np.where(found[..., None], enemy, goal), np.where(found, towards, gaze)
+
+
+def read_senses(seen: Any) -> Senses:
+    """The agents' own rows and the zone."""
+    own, zone = seen["agent"].astype(np.float64), seen["zone"].astype(np.float64)
+    first = own.shape[-1] - 7  # health; before it the id and, with teams, the team
+    endgame = zone[..., 5] <= 0.0
+    refuge = np.where(endgame[..., None], zone[..., :2], zone[..., 3:5])
+    position = own[..., first + 1 : first + 3]
+    away = np.linalg.norm(refuge - position, axis=-1)
+    return Senses(
+        position=position,
+        velocity=own[..., first + 4 : first + 6],
+        angle=own[..., first + 3],
+        spin=own[..., first + 6],
+        refuge=refuge,
+        safe=away < 0.7 * np.where(endgame, zone[..., 2], zone[..., 5]),
+    )
+
+
+def nearest(position: np.ndarray, places: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Whether any place is wanted (W, A), and the nearest such place (W, A, 2)."""
+    away = np.linalg.norm(places - position[..., None, :], axis=-1)
+    best = np.where(wanted, away, np.inf).argmin(axis=-1)
+    found: np.ndarray = wanted.any(axis=-1)
+    return found, np.take_along_axis(places, best[..., None, None], axis=-2)[..., 0, :]
+
+
+def direction(vector: np.ndarray) -> np.ndarray:
+    """The angle of (..., 2) vectors, rad."""
+    angle: np.ndarray = np.arctan2(vector[..., 1], vector[..., 0])
+    return angle
+
+
+def wrap(angle: np.ndarray) -> np.ndarray:
+    """The same angle in -pi .. pi."""
+    wrapped: np.ndarray = (angle + np.pi) % (2.0 * np.pi) - np.pi
+    return wrapped
+
+
+POLICIES: dict[str, Callable[[], Policy]] = {
+    policy.name: policy for policy in (RandomPolicy, ZoneFollower, HealCollector, Hunter)
+}

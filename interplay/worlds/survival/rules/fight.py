@@ -1,0 +1,111 @@
+"""Actions, melee, health and kill credit (specification 4.2, 4.6)."""
+
+import numpy as np
+
+from interplay.core.jit import kernel, phase
+from interplay.planar.sight import NOBODY as NOTHING
+from interplay.planar.sight import first_hit
+from interplay.worlds.survival.state import NOBODY, ZONE
+
+NO_SIDE = np.int16(NOBODY)
+THE_ZONE = np.int16(ZONE)
+
+# Heads of the action.
+FORWARD, LEFT, TURN, ATTACK, USE, GIVE, DROP = range(7)
+
+
+@kernel
+def side_of(agents, teams, a):
+    """The badge of agent a: its team, or itself."""
+    return (2 * a) // agents if teams else a
+
+
+@phase
+def change_health(state, rules, w, i, amount, cause):
+    """Health: changes it at once and records the cause."""
+    value = state.body[w, i].health + amount
+    if rules.health_cap > 0 and i < rules.agents and amount > 0:
+        value = max(state.body[w, i].health, min(value, rules.health_cap))
+    state.body[w, i].health = value
+    state.body[w, i].cause = cause
+
+
+@phase
+def queue_actions(state, rules, w):
+    """The motion heads become motor impulses, forward, left and turning; the dead are idle."""
+    middle = 0.5 * (rules.motion_levels - 1)
+    for a in range(rules.agents):
+        alive = state.bodies.present[w, a]
+        for axis in range(3):
+            push = rules.angular_impulse if axis == TURN else rules.linear_impulse
+            state.control[w, a, axis] = (state.action[w, a, axis] / middle - 1.0) * push if alive else 0.0
+
+
+@phase
+def melee_target(state, rules, w, a):
+    """The first body that the melee segment of agent a meets: a row, `sight.WALL` or `sight.NOBODY`."""
+    bodies = state.bodies
+    x, y = bodies.position[w, a, 0], bodies.position[w, a, 1]
+    reach_x = x + rules.melee_range * bodies.turn[w, a, 0]
+    reach_y = y + rules.melee_range * bodies.turn[w, a, 1]
+    last = rules.num_bodies if rules.items_block_rays else rules.agents + rules.boxes
+    hit, _ = first_hit(bodies, w, x, y, reach_x, reach_y, a, last, rules.physics.wall)
+    return hit
+
+
+@phase
+def can_damage(state, rules, w, side, target):
+    """Whether this side's melee hurts the target: immunities first, then vulnerabilities."""
+    if target < rules.agents:
+        if rules.teams and side_of(rules.agents, True, target) == side:
+            return False
+        return state.room[w].steps >= rules.immunity
+    if target >= rules.agents + rules.boxes or state.body[w, target].placed:
+        return False
+    return (
+        not rules.ownership or state.body[w, target].owner == NO_SIDE or state.body[w, target].owner == side
+    )
+
+
+@phase
+def strike(state, rules, w):
+    """Melee: rays from the current positions, damage now, in agent order.
+
+    Continuous: every step while attack = 1. With cooldown: only if anything is in the ray, even a wall.
+    """
+    for a in range(rules.agents):
+        if not state.bodies.present[w, a]:
+            continue
+        if not rules.continuous and state.agent[w, a].cooldown > 0:
+            state.agent[w, a].cooldown -= 1
+            continue
+        if state.action[w, a, ATTACK] == 0:
+            continue
+        target = melee_target(state, rules, w, a)
+        if target == NOTHING:
+            continue
+        if not rules.continuous:
+            state.agent[w, a].cooldown = rules.melee_cooldown - 1
+        side = side_of(rules.agents, rules.teams, a)
+        if target >= 0 and can_damage(state, rules, w, side, target):
+            change_health(state, rules, w, target, -rules.melee_damage, np.int16(side))
+
+
+@phase
+def credit_kills(state, rules, w):
+    """TrackKills: the side that last changed a dead agent's health has killed it."""
+    for a in range(rules.agents):
+        killer = state.body[w, a].cause
+        if not state.body[w, a].left or killer < 0:
+            continue
+        if rules.dead_killer_no_credit and not rules.teams and not state.bodies.present[w, killer]:
+            continue
+        state.agent[w, killer].kills += 1
+        state.agent[w, killer].kill_count += 1
+
+
+@phase
+def clear_kills(state, w):
+    """TrackKills: a new step has no kills yet."""
+    for a in range(state.agent.shape[1]):
+        state.agent[w, a].kills = 0

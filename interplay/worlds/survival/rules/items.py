@@ -1,0 +1,226 @@
+"""Heals, boxes and inventories (specification 4.2 to 4.4)."""
+
+import numpy as np
+
+from interplay.core.jit import phase
+from interplay.kernels.draws import uniform
+from interplay.planar.phases import despawn_body, spawn_body
+from interplay.worlds.survival.rules.fight import DROP, GIVE, USE, change_health, side_of
+from interplay.worlds.survival.state import EMPTY, NOBODY
+
+EMPTY_SLOT = np.int16(EMPTY)
+NO_SIDE = np.int16(NOBODY)
+TWO_PI = 6.283185307179586
+
+
+@phase
+def last_item(state, w, a):
+    """The row of the item in the last filled slot, or EMPTY."""
+    held = state.agent[w, a].held
+    return state.inventory[w, a, held - 1] if held > 0 else EMPTY_SLOT
+
+
+@phase
+def put_item(state, w, a, item):
+    """Inventory: the item takes the next slot; the caller has seen that one is free."""
+    state.inventory[w, a, state.agent[w, a].held] = item
+    state.agent[w, a].held += 1
+
+
+@phase
+def take_item(state, w, a):
+    """Inventory: the last item leaves its slot."""
+    state.agent[w, a].held -= 1
+    state.inventory[w, a, state.agent[w, a].held] = EMPTY_SLOT
+
+
+@phase
+def drop_broken_boxes(state, rules, w):
+    """ObjectItem: the items of boxes broken in the previous step appear at their centres."""
+    for i in range(rules.first_box, rules.first_box + rules.boxes):
+        state.body[w, i].placed = False
+        if state.body[w, i].due:
+            state.body[w, i].due = False
+            spawn_body(
+                state,
+                w,
+                i - rules.first_box + rules.first_box_item,
+                state.bodies.position[w, i, 0],
+                state.bodies.position[w, i, 1],
+            )
+
+
+@phase
+def place_box(state, rules, w, a, box):
+    """The box of a box item stands ahead of its user, axis-aligned; its health comes in post_step."""
+    bodies = state.bodies
+    if bodies.present[w, box]:  # only a duplicated item (quirk) meets its own box
+        return
+    x = bodies.position[w, a, 0] + rules.place_distance * bodies.turn[w, a, 0]
+    y = bodies.position[w, a, 1] + rules.place_distance * bodies.turn[w, a, 1]
+    spawn_body(state, w, box, x, y)
+    state.body[w, box].placed = True
+    state.room[w].boxes_placed += 1
+
+
+@phase
+def use_items(state, rules, w):
+    """UseLast: a heal heals, a box item becomes its box; items of other groups are left to their modules."""
+    for a in range(rules.agents):
+        state.agent[w, a].used = EMPTY_SLOT
+        if not state.bodies.present[w, a] or state.action[w, a, USE] == 0 or state.agent[w, a].held == 0:
+            continue
+        item = last_item(state, w, a)
+        take_item(state, w, a)
+        state.agent[w, a].used = item
+        if item < rules.first_box_item:
+            change_health(state, rules, w, a, rules.heal_amount, NO_SIDE)
+            state.room[w].heals_used += 1
+        elif item < rules.first_other:
+            place_box(state, rules, w, a, item - rules.first_box_item + rules.first_box)
+
+
+@phase
+def nearest_taker(state, rules, w, a):
+    """The nearest other living agent within `give_radius`, a team-mate if there are teams, or -1."""
+    position = state.bodies.position[w]
+    best, least = -1, rules.give_radius * rules.give_radius
+    side = side_of(rules.agents, rules.teams, a)
+    for b in range(rules.agents):
+        if b == a or not state.bodies.present[w, b]:
+            continue
+        if rules.teams and side_of(rules.agents, True, b) != side:
+            continue
+        dx, dy = position[b, 0] - position[a, 0], position[b, 1] - position[a, 1]
+        distance = dx * dx + dy * dy
+        if distance < least or (best < 0 and distance <= least):
+            best, least = b, distance
+    return best
+
+
+@phase
+def nearest_body(state, rules, w, a):
+    """Quirk: the nearest body of any kind, walls by their centre points; only an agent that may take it counts."""
+    position, present = state.bodies.position[w], state.bodies.present[w]
+    x, y = position[a, 0], position[a, 1]
+    best, least = -1, rules.give_radius * rules.give_radius
+    for b in range(rules.num_bodies):
+        if b == a or not present[b]:
+            continue
+        dx, dy = position[b, 0] - x, position[b, 1] - y
+        distance = dx * dx + dy * dy
+        if distance < least or (best < 0 and distance <= least):
+            best, least = b, distance
+    half = 0.5 * rules.room
+    for k in range(4):
+        wall_x = half * ((k == 0) - (k == 1))
+        wall_y = half * ((k == 2) - (k == 3))
+        if (wall_x - x) ** 2 + (wall_y - y) ** 2 < least:
+            return -1
+    if best >= rules.agents:
+        return -1
+    if best >= 0 and rules.teams and side_of(rules.agents, True, best) != side_of(rules.agents, True, a):
+        return -1
+    return best
+
+
+@phase
+def give_items(state, rules, w):
+    """GiveLast: the last item goes to the taker; if it is full the gift fails and nothing is lost."""
+    for a in range(rules.agents):
+        if not state.bodies.present[w, a] or state.action[w, a, GIVE] == 0 or state.agent[w, a].held == 0:
+            continue
+        taker = (
+            nearest_body(state, rules, w, a)
+            if rules.give_nearest_any_body
+            else nearest_taker(state, rules, w, a)
+        )
+        if taker < 0:
+            continue
+        full = state.agent[w, taker].held == state.inventory.shape[2]
+        if full and not rules.gift_lost_when_full:
+            continue
+        item = last_item(state, w, a)
+        take_item(state, w, a)
+        if not full:
+            put_item(state, w, taker, item)
+
+
+@phase
+def drop_items(state, rules, w):
+    """DropLast (an option): the last item lies ahead of its owner, out of pick-up reach."""
+    if not rules.drop_action:
+        return
+    bodies = state.bodies
+    for a in range(rules.agents):
+        if not bodies.present[w, a] or state.action[w, a, DROP] == 0 or state.agent[w, a].held == 0:
+            continue
+        item = last_item(state, w, a)
+        take_item(state, w, a)
+        x = bodies.position[w, a, 0] + rules.place_distance * bodies.turn[w, a, 0]
+        y = bodies.position[w, a, 1] + rules.place_distance * bodies.turn[w, a, 1]
+        spawn_body(state, w, item, x, y)
+
+
+@phase
+def finish_placed_boxes(state, rules, w):
+    """Health: newly placed boxes become whole."""
+    for i in range(rules.first_box, rules.first_box + rules.boxes):
+        if state.body[w, i].placed:
+            state.body[w, i].health = rules.box_health
+            state.body[w, i].cause = NO_SIDE
+
+
+@phase
+def own_broken_boxes(state, rules, w):
+    """OwnedObject: a box that vanished leaves an item in the next step and remembers who broke it first."""
+    for i in range(rules.first_box, rules.first_box + rules.boxes):
+        if state.body[w, i].left:
+            state.body[w, i].due = True
+            state.body[w, i].broken = True
+            if state.body[w, i].owner == NO_SIDE:
+                state.body[w, i].owner = state.body[w, i].cause
+
+
+@phase
+def scatter_inventories(state, rules, w):
+    """DeathDrop: the items of the dead lie around their last positions, on a ring or in a disc."""
+    stream = state.stream[w]
+    for a in range(rules.agents):
+        if not state.body[w, a].left:
+            continue
+        for k in range(state.agent[w, a].held):
+            angle = TWO_PI * uniform(stream[0], stream[1], stream[2])
+            stream[2] += np.uint64(1)
+            radius = rules.drop_radius
+            if rules.scatter_disc:
+                radius *= np.sqrt(uniform(stream[0], stream[1], stream[2]))
+                stream[2] += np.uint64(1)
+            x = state.bodies.position[w, a, 0] + radius * np.cos(angle)
+            y = state.bodies.position[w, a, 1] + radius * np.sin(angle)
+            spawn_body(state, w, state.inventory[w, a, k], x, y)
+            state.inventory[w, a, k] = EMPTY_SLOT
+        state.agent[w, a].held = 0
+
+
+@phase
+def pick_up(state, rules, w):
+    """AutoPickup: in agent order, every item within reach, as long as a slot is free."""
+    position, present, body = state.bodies.position[w], state.bodies.present[w], state.body[w]
+    reach = rules.pickup_radius * rules.pickup_radius
+    for i in range(rules.first_heal, rules.num_bodies):
+        body[i].left = False
+    for a in range(rules.agents):
+        if not present[a]:
+            continue
+        x, y = position[a, 0], position[a, 1]
+        for i in range(rules.first_heal, rules.num_bodies):
+            dx, dy = position[i, 0] - x, position[i, 1] - y
+            if dx * dx + dy * dy > reach:
+                continue
+            # Quirk: an item that another agent took in this very step is still there for this one.
+            if not present[i] and not (rules.duplicate_pickup and body[i].left):
+                continue
+            if state.agent[w, a].held < state.inventory.shape[2]:
+                put_item(state, w, a, i)
+                despawn_body(state, w, i)

@@ -1,0 +1,101 @@
+"""The safe zone's clock, rewards and the end (specification 4.5, 8)."""
+
+import numpy as np
+
+from interplay.core.jit import kernel, phase
+from interplay.worlds.survival.rules.fight import THE_ZONE, change_health, side_of
+
+
+@phase
+def burn_outside(state, rules, w):
+    """SafeZone: damages every living agent outside the zone as it was before this tick."""
+    x, y, radius = state.room[w].zone_x, state.room[w].zone_y, state.room[w].zone_r
+    for a in range(rules.agents):
+        if not state.bodies.present[w, a]:
+            continue
+        dx, dy = state.bodies.position[w, a, 0] - x, state.bodies.position[w, a, 1] - y
+        if dx * dx + dy * dy > radius * radius:
+            change_health(state, rules, w, a, -rules.zone_damage, THE_ZONE)
+
+
+@phase
+def move_zone(state, rules, w):
+    """SafeZone: one tick. Phase p stands for `zone_cooldown` ticks, then glides for as many to phase p + 1."""
+    state.room[w].steps += 1
+    centres = state.zone_centres[w]
+    phase = min(state.room[w].steps // (2 * rules.zone_cooldown), centres.shape[0] - 1)
+    moved = 0.0
+    if phase < centres.shape[0] - 1:
+        tick = state.room[w].steps - 2 * rules.zone_cooldown * phase
+        moved = max(tick - rules.zone_cooldown, 0) / rules.zone_cooldown
+    following = min(phase + 1, centres.shape[0] - 1)
+    state.room[w].zone_x = (1.0 - moved) * centres[phase, 0] + moved * centres[following, 0]
+    state.room[w].zone_y = (1.0 - moved) * centres[phase, 1] + moved * centres[following, 1]
+    state.room[w].zone_r = (1.0 - moved) * state.zone_radii[phase] + moved * state.zone_radii[following]
+
+
+@phase
+def alive_on_side(state, rules, w, side):
+    """How many agents of a side live."""
+    alive = 0
+    for a in range(rules.agents):
+        if state.bodies.present[w, a] and side_of(rules.agents, rules.teams, a) == side:
+            alive += 1
+    return alive
+
+
+@phase
+def deaths_on_side(state, rules, w, side):
+    """How many agents of a side died in this step."""
+    deaths = 0
+    for a in range(rules.agents):
+        if state.agent[w, a].died and side_of(rules.agents, rules.teams, a) == side:
+            deaths += 1
+    return deaths
+
+
+@kernel
+def share_alive(alive, members, each):
+    """1 while any member lives; with `each` the share of members that live."""
+    return alive / members if each else (1.0 if alive > 0 else 0.0)
+
+
+@phase
+def give_rewards(state, rules, w):
+    """R = alive r_alive + (1 - alive) r_dead + kills r_kill + deaths r_death, per side, for all its members."""
+    sides = 2 if rules.teams else rules.agents
+    members = rules.agents // sides
+    for side in range(sides):
+        share = share_alive(alive_on_side(state, rules, w, side), members, rules.team_each)
+        reward = share * rules.reward_alive + (1.0 - share) * rules.reward_dead
+        reward += state.agent[w, side].kills * rules.reward_kill
+        reward += deaths_on_side(state, rules, w, side) * rules.reward_death
+        for a in range(side * members, (side + 1) * members):
+            state.agent[w, a].reward = np.float32(reward)
+            state.agent[w, a].returns += reward
+
+
+@phase
+def decide_end(state, rules, w):
+    """All dead, or at most one side alive, or the limit: then every slot's life has ended."""
+    sides = 2 if rules.teams else rules.agents
+    standing = 0
+    for side in range(sides):
+        standing += alive_on_side(state, rules, w, side) > 0
+    ended = standing == 0 or (rules.last_alive and standing <= 1 and sides > 1)
+    cut = not ended and rules.max_steps > 0 and state.room[w].steps >= rules.max_steps
+    state.room[w].over = ended or cut
+    for a in range(rules.agents):
+        state.agent[w, a].acting = state.bodies.present[w, a] and not state.room[w].over
+        state.agent[w, a].terminated = ended
+        state.agent[w, a].truncated = cut
+
+
+@phase
+def stand_still(state, w):
+    """A world that is over: nobody acts, nobody earns, no life ends again."""
+    for a in range(state.agent.shape[1]):
+        state.agent[w, a].reward = np.float32(0.0)
+        state.agent[w, a].acting = False
+        state.agent[w, a].terminated = False
+        state.agent[w, a].truncated = False

@@ -1,0 +1,117 @@
+"""The table of contents of the survival world: every phase by number, and the kernel that runs a list of them.
+
+The list itself, in the order of specification section 3, is composed from groups and modules (`modules.py`).
+"""
+
+from interplay.core.jit import kernel, phase
+from interplay.planar.phases import FIRST_OWN_PHASE, run_general
+from interplay.worlds.survival.observe import observe
+from interplay.worlds.survival.rules import fight, items, score, setup
+
+(
+    BEGIN_EPISODE,
+    SHAPE_BOXES,
+    PLACE_ZONE,
+    QUEUE_ACTIONS,
+    DROP_BROKEN_BOXES,
+    USE_ITEMS,
+    GIVE_ITEMS,
+    DROP_ITEMS,
+    STRIKE,
+    FINISH_PLACED_BOXES,
+    OWN_BROKEN_BOXES,
+    SCATTER_INVENTORIES,
+    CLEAR_KILLS,
+    CREDIT_KILLS,
+    PICK_UP,
+    BURN_OUTSIDE,
+    MOVE_ZONE,
+    OBSERVE,
+    GIVE_REWARDS,
+    DECIDE_END,
+) = range(FIRST_OWN_PHASE, FIRST_OWN_PHASE + 20)
+
+# Kernels call kernels by name: the phases under short names.
+begin_episode, shape_boxes, place_zone = setup.begin_episode, setup.shape_boxes, setup.place_zone
+queue_actions, strike = fight.queue_actions, fight.strike
+clear_kills, credit_kills = fight.clear_kills, fight.credit_kills
+drop_broken_boxes, use_items, give_items, drop_items = (
+    items.drop_broken_boxes,
+    items.use_items,
+    items.give_items,
+    items.drop_items,
+)
+finish_placed_boxes, own_broken_boxes = items.finish_placed_boxes, items.own_broken_boxes
+scatter_inventories, pick_up = items.scatter_inventories, items.pick_up
+burn_outside, move_zone = score.burn_outside, score.move_zone
+give_rewards, decide_end, stand_still = score.give_rewards, score.decide_end, score.stand_still
+
+
+@phase
+def run_survival(state, rules, w, number):
+    """Runs the survival phase `number` in world w."""
+    if number == BEGIN_EPISODE:
+        begin_episode(state, w)
+    elif number == SHAPE_BOXES:
+        shape_boxes(state, rules, w)
+    elif number == PLACE_ZONE:
+        place_zone(state, rules, w)
+    elif number == QUEUE_ACTIONS:
+        queue_actions(state, rules, w)
+    elif number == DROP_BROKEN_BOXES:
+        drop_broken_boxes(state, rules, w)
+    elif number == USE_ITEMS:
+        use_items(state, rules, w)
+    elif number == GIVE_ITEMS:
+        give_items(state, rules, w)
+    elif number == DROP_ITEMS:
+        drop_items(state, rules, w)
+    elif number == STRIKE:
+        strike(state, rules, w)
+    elif number == FINISH_PLACED_BOXES:
+        finish_placed_boxes(state, rules, w)
+    elif number == OWN_BROKEN_BOXES:
+        own_broken_boxes(state, rules, w)
+    elif number == SCATTER_INVENTORIES:
+        scatter_inventories(state, rules, w)
+    elif number == CLEAR_KILLS:
+        clear_kills(state, w)
+    elif number == CREDIT_KILLS:
+        credit_kills(state, rules, w)
+    elif number == PICK_UP:
+        pick_up(state, rules, w)
+    elif number == BURN_OUTSIDE:
+        burn_outside(state, rules, w)
+    elif number == MOVE_ZONE:
+        move_zone(state, rules, w)
+    elif number == OBSERVE:
+        observe(state, rules, w)
+    elif number == GIVE_REWARDS:
+        give_rewards(state, rules, w)
+    elif number == DECIDE_END:
+        decide_end(state, rules, w)
+
+
+@kernel
+def run_phases(state, rules, scratch, plan, active, thread, first_world, end_world):
+    """Runs a plan in every active world of the range, world by world, so that its rows stay warm in cache.
+
+    `plan` is (P, 3) int64: phase number, first body row, end row. Worlds that are not active stay as they are.
+    """
+    for w in range(first_world, end_world):
+        if not active[w]:
+            continue
+        for p in range(plan.shape[0]):
+            number = plan[p, 0]
+            if number < FIRST_OWN_PHASE:
+                run_general(state, rules, scratch, thread, w, number, plan[p, 1], plan[p, 2])
+            else:
+                run_survival(state, rules, w, number)
+
+
+@kernel
+def stop_worlds(state, active, first_world, end_world):
+    """Worlds that are not active, because they are over, stand still."""
+    for w in range(first_world, end_world):
+        if not active[w]:
+            stand_still(state, w)

@@ -1,0 +1,274 @@
+"""The survival world: spaces, reset, step, metrics (specification 6 to 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.core import seeding
+from interplay.core.scene import Canvas
+from interplay.core.world import ArrayWorld, Kind, TimeStep
+from interplay.planar.bodies import Physics
+from interplay.planar.phases import CLEAR_ROOM, MOVE_BODIES, SHUFFLE_CELLS
+from interplay.planar.scratch import allocate_scratch
+from interplay.planar.simulation import Group, Module, Simulation, lay_out
+from interplay.worlds.survival import render
+from interplay.worlds.survival.config import SurvivalSettings
+from interplay.worlds.survival.modules import build_groups
+from interplay.worlds.survival.observe import fields_of
+from interplay.worlds.survival.rules import step as s
+from interplay.worlds.survival.state import Rules, SurvivalState, allocate_state, arrays_of, as_record
+
+# The body table: solid bodies first, agents before boxes (specification 2.1).
+TABLE = ("agents", "boxes", "heals", "box_items")
+
+# Phases around the modules' callbacks.
+FRAME = {
+    "begin_reset": (CLEAR_ROOM, s.BEGIN_EPISODE, SHUFFLE_CELLS),
+    "end_reset": (s.OBSERVE,),
+    "begin_step": (s.QUEUE_ACTIONS,),
+    "physics": (MOVE_BODIES,),
+    "end_step": (s.OBSERVE, s.GIVE_REWARDS, s.DECIDE_END),
+}
+
+
+class SurvivalWorld(ArrayWorld):
+    """W rooms in which agents outlive a shrinking safe zone and each other.
+
+    Args:
+        settings: one room's settings.
+        num_worlds: W.
+        seed, first_world: name the worlds' random streams.
+        threads: chunks of worlds stepped at the same time; they change no bit.
+        extra_modules: group name -> modules of your own (`docs/new-mechanic.md`).
+        extra_groups: groups of items of your own.
+        fused: False runs each phase over the whole batch by itself; the result is the same, bit for bit.
+    """
+
+    version = 1
+
+    def __init__(
+        self,
+        settings: SurvivalSettings,
+        num_worlds: int = 1,
+        seed: int = 0,
+        threads: int = 1,
+        first_world: int = 0,
+        extra_modules: Mapping[str, Sequence[Module]] | None = None,
+        extra_groups: Sequence[Group] = (),
+        fused: bool = True,
+    ) -> None:
+        self.settings = settings
+        groups = build_groups(settings, extra_modules, extra_groups)
+        num_bodies = lay_out(groups, TABLE)
+        self._own = [
+            (f"{group.name}.{type(module).__name__}", module) for group in groups for module in group.modules
+        ]
+        fields = fields_of(settings)
+        self._extra_fields = {
+            name: shape for _, module in self._own for name, shape in module.fields().items()
+        }
+        heads = action_heads(settings)
+        self._extra = {
+            name: np.zeros((num_worlds, settings.agents, *shape), np.float32)
+            for name, shape in self._extra_fields.items()
+        }
+        space = spaces.Dict(
+            {name: _space(name, shape) for name, shape in {**fields, **self._extra_fields}.items()}
+        )
+        kind = Kind("agent", tuple(range(settings.agents)), space, spaces.MultiDiscrete(heads))
+        names = [f"agent_{a}" for a in range(settings.agents)]
+        super().__init__(num_worlds, names, [kind], seed, first_world)
+        length = sum(int(np.prod(shape)) for shape in fields.values())
+        self.state: SurvivalState = allocate_state(
+            num_worlds,
+            num_bodies,
+            settings.agents,
+            len(heads),
+            settings.slots,
+            settings.spawn_grid**2,
+            settings.phases,
+            length,
+        )
+        self.rules = rules_of(settings, num_bodies)
+        self._set_shapes()
+        self.simulation = Simulation(
+            self.state,
+            as_record(self.rules),
+            allocate_scratch(max(threads, 1), self.rules.physics.num_solid),
+            s.run_phases,
+            groups,
+            FRAME,
+            threads,
+            fused,
+        )
+        self._step_of_views = TimeStep(
+            observation={**_views(self.state.observation, fields), **self._extra},
+            reward=self.state.agent["reward"],
+            acting=self.state.agent["acting"],
+            terminated=self.state.agent["terminated"],
+            truncated=self.state.agent["truncated"],
+            over=self.state.room["over"],
+        )
+        self._active = np.zeros(num_worlds, bool)
+
+    @property
+    def metrics(self) -> Mapping[str, np.ndarray]:
+        """Per episode: length in steps, return and kills per agent (per team with teams), heals used, boxes placed."""
+        state, agents = self.state, self.settings.agents
+        kills = state.agent["kill_count"]
+        if self.settings.teams:
+            kills = kills[:, (2 * np.arange(agents)) // agents]
+        return {
+            "episode_length": state.room["steps"],
+            "episode_return": state.agent["returns"],
+            "kills": kills,
+            "heals_used": state.room["heals_used"],
+            "boxes_placed": state.room["boxes_placed"],
+        }
+
+    def draw(self, canvas: Canvas, world: int) -> None:
+        render.draw(canvas, self, world)
+        for _, module in self._own:
+            module.draw(canvas, world)
+
+    def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
+        seeding.begin_episode(self.state.stream, which, seeds)
+        self.simulation.reset(which)
+        # What the last step said of the other worlds is past: their rewards and ends were told already.
+        return self._read()
+
+    def _step(self, action: np.ndarray) -> TimeStep:
+        np.copyto(self.state.action, action, casting="unsafe")  # checked already: only the width may differ
+        np.logical_not(self.state.room["over"], out=self._active)
+        if not self._active.all():
+            s.stop_worlds(self.state, self._active, 0, self.num_worlds)
+        self.simulation.step(self._active)
+        return self._read()
+
+    def _read(self) -> TimeStep:
+        for _, module in self._own:
+            if module.fields():
+                module.observe(self._extra)
+        return self._step_of_views
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        arrays = arrays_of(self.state)
+        for owner, module in self._own:
+            arrays |= {f"{owner}.{name}": array for name, array in module.arrays().items()}
+        return arrays
+
+    def _set_shapes(self) -> None:
+        """Shapes, masses and array-valued settings that never change; boxes get their shapes in each episode."""
+        bodies, settings, rules = self.state.bodies, self.settings, self.rules
+        self.state.zone_radii[:-1] = settings.zone_radii
+        if settings.zone_centres is not None:
+            self.state.zone_fixed[...] = settings.zone_centres
+        self.state.full_health[: settings.agents] = settings.health
+        self.state.full_health[settings.agents : rules.first_heal] = settings.box_health
+        bodies.radius[:, : settings.agents] = settings.agent_radius
+        bodies.radius[:, rules.first_heal :] = settings.item_radius
+        mass = settings.density * np.pi * settings.agent_radius**2
+        bodies.inverse_mass[:, : settings.agents] = 1.0 / mass
+        bodies.inverse_inertia[:, : settings.agents] = 2.0 / (mass * settings.agent_radius**2)
+
+
+def make(
+    settings: SurvivalSettings, *, num_worlds: int = 1, seed: int = 0, threads: int = 1, first_world: int = 0
+) -> SurvivalWorld:
+    """What the registry calls."""
+    return SurvivalWorld(settings, num_worlds, seed, threads, first_world)
+
+
+def action_heads(settings: SurvivalSettings) -> list[int]:
+    """Choices of each head: forward, left, turn, attack, use, give and, as an option, drop (specification 7)."""
+    return [settings.motion_levels] * 3 + [2, 2, 2] + [2] * settings.drop_action
+
+
+def rules_of(settings: SurvivalSettings, num_bodies: int) -> Rules:
+    """The kernels' numbers from the settings."""
+    agents, boxes, heals = settings.agents, settings.boxes, settings.heals
+    first_heal = agents + boxes
+    return Rules(
+        physics=Physics(
+            num_solid=agents + boxes,
+            wall=settings.wall,
+            substeps=settings.substeps,
+            h=settings.substep_seconds,
+            damping=settings.damping,
+            pade=settings.damping_rule == "pade",
+            friction=settings.friction,
+            restitution=settings.restitution,
+        ),
+        agents=agents,
+        teams=settings.teams,
+        boxes=boxes,
+        heals=heals,
+        first_box=agents,
+        first_heal=first_heal,
+        first_box_item=first_heal + heals,
+        first_other=first_heal + heals + boxes,
+        num_bodies=num_bodies,
+        room=settings.room,
+        grid=settings.spawn_grid,
+        box_width=settings.box_width[0],
+        box_width_spread=settings.box_width[1],
+        box_height=settings.box_height[0],
+        box_height_spread=settings.box_height[1],
+        box_least=settings.box_least,
+        density=settings.density,
+        boxes_dynamic=settings.boxes_dynamic,
+        linear_impulse=settings.linear_impulse,
+        angular_impulse=settings.angular_impulse,
+        motion_levels=settings.motion_levels,
+        health_cap=settings.health_cap or 0,
+        continuous=settings.melee == "continuous",
+        melee_damage=settings.melee_damage,
+        melee_cooldown=settings.melee_cooldown,
+        melee_range=settings.melee_range,
+        immunity=settings.immunity,
+        heal_amount=settings.heal_amount,
+        box_health=settings.box_health,
+        ownership=settings.ownership,
+        pickup_radius=settings.pickup_radius,
+        give_radius=settings.give_radius,
+        drop_radius=settings.drop_radius,
+        scatter_disc=settings.death_scatter == "disc",
+        place_distance=settings.place_distance,
+        drop_action=settings.drop_action,
+        zone_cooldown=settings.zone_cooldown,
+        zone_damage=settings.zone_damage,
+        view_depth=settings.view_depth,
+        view_cosine=float(np.cos(settings.view_angle / 2)),
+        view_sine=float(np.sin(settings.view_angle / 2)),
+        items_block_rays=settings.items_block_rays,
+        omniscient=settings.omniscient,
+        reward_alive=settings.reward_alive,
+        reward_dead=settings.reward_dead,
+        reward_kill=settings.reward_kill,
+        reward_death=settings.reward_death,
+        team_each=settings.team_reward == "each",
+        last_alive=settings.end == "lastalive",
+        max_steps=settings.max_steps or 0,
+        **settings.quirks._asdict(),
+    )
+
+
+def _space(name: str, shape: tuple[int, ...]) -> spaces.Box:
+    """Fields are unbounded; masks are 0 (visible) or 1 (hidden)."""
+    if name.endswith("_mask"):
+        return spaces.Box(0.0, 1.0, shape, np.float32)
+    return spaces.Box(-np.inf, np.inf, shape, np.float32)
+
+
+def _views(observation: Any, fields: Mapping[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
+    """Name -> (W, A, *shape) views of the packed rows."""
+    views, start = {}, 0
+    for name, shape in fields.items():
+        length = int(np.prod(shape))
+        views[name] = observation[:, :, start : start + length].reshape(*observation.shape[:2], *shape)
+        start += length
+    return views
