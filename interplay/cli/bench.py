@@ -30,14 +30,14 @@ def bench(
     of its first step: compilation at first use, loading the compiled kernels afterwards.
     """
     from interplay.cli.measure import measure, pin
+    from interplay.cli.opening import open_world
     from interplay.cli.options import split_options
-    from interplay.registry import make_world
 
     names, options = split_options(worlds)
     pin(threads)
     rows = []
     for name in names:
-        make = partial(make_world, name, num_worlds=num_worlds, threads=threads, **options)
+        make = partial(open_world, name, num_worlds=num_worlds, threads=threads, **options)
         speed = measure(make, threads, seconds, name)
         rows.append(speed._asdict())
         if not json:

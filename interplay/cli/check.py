@@ -18,6 +18,7 @@ def check(
     seed: Annotated[int, typer.Option(help="Of the worlds and of the random players.", min=0)] = 0,
 ) -> None:
     """Plays a world at random and reports every law it breaks, each with the cure."""
+    from interplay.cli.opening import open_world
     from interplay.core.checker import check_world
     from interplay.core.settings import parse_overrides
     from interplay.registry import make_world
@@ -27,7 +28,7 @@ def check(
     def make(num_worlds: int, seed: int) -> Any:
         return make_world(world, num_worlds=num_worlds, seed=seed, **given)
 
-    make(1, seed).close()  # an unknown world or option is the caller's mistake, not a finding
+    open_world(world, seed=seed, **given).close()  # an unknown option is the caller's mistake, not a finding
     report = check_world(make, steps=steps, seed=seed)
     typer.echo(str(report))
     if not report.ok:

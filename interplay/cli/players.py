@@ -20,9 +20,9 @@ class Player(NamedTuple):
 
     def make_world(self, num_worlds: int, seed: int) -> World:
         """A batch of the player's world."""
-        from interplay.registry import make_world
+        from interplay.cli.opening import open_world
 
-        return make_world(self.world, num_worlds=num_worlds, seed=seed, **self.options)
+        return open_world(self.world, num_worlds, seed, **self.options)
 
 
 def find_player(

@@ -77,7 +77,7 @@ def workers_for(shards: Any) -> int:
 
 
 def _check_world(settings: Any) -> None:
-    """Refuses an unknown world or option now, before a run folder exists."""
-    from interplay.registry import make_world
+    """Refuses an unknown world or option, and compiles, before a run folder exists."""
+    from interplay.cli.opening import open_world
 
-    make_world(settings.world.id, num_worlds=1, **settings.world.options).close()
+    open_world(settings.world.id, **settings.world.options).close()

@@ -1,0 +1,36 @@
+"""Making a world for a verb, with a word to who waits for the compiler."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+from interplay.core.world import World
+
+PATIENCE = 1.5  # seconds; the bar for a start from the cache
+
+
+def open_world(world_id: str, num_worlds: int = 1, seed: int = 0, **options: Any) -> World:
+    """Makes and resets a world, as `registry.make_world`; says so on stderr if that takes its time."""
+    from interplay.registry import make_world
+
+    with _told_if_slow(world_id):
+        world = make_world(world_id, num_worlds=num_worlds, seed=seed, **options)
+        world.reset()
+    return world
+
+
+@contextmanager
+def _told_if_slow(world_id: str) -> Iterator[None]:
+    said = f"preparing {world_id}: its kernels are compiled at first use, later starts find them in the cache"
+    timer = threading.Timer(PATIENCE, typer.echo, [said], {"err": True})
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
