@@ -27,7 +27,7 @@ def test_no_false_alarm_in_other_batches(num_worlds, seed):
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.world.__name__)
 def test_planted_fault_is_caught(fault: Fault):
-    report = check_world(fault.world)
+    report = check_world(fault.world, steps=170)
     assert fault.law in report.laws, f"{fault.story}: {report}"
     assert len(report.laws) <= 4, f"one fault, too many findings: {report}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from interplay.core.checker.bench import Bench, Broken, MakeWorld, watched_generators
+from interplay.core.checker.bench import Bench, Broken, MakeWorld
 from interplay.core.checker.layout import check_identity, check_layout, check_memory
 from interplay.core.checker.lockstep import run_in_step
 from interplay.core.checker.masks import check_masks
@@ -60,8 +60,12 @@ def check_world(
         raise UserError(f"check_world: steps = {steps}, num_worlds = {num_worlds}; both are at least 1")
     report = Report("world", ignore=frozenset(ignore))
     bench = Bench(make, steps, seed, num_worlds, report, alive)
-    with watched_generators(bench):
+    try:
         _check(bench)
+    finally:
+        for name in bench.generators.touched():
+            bench.note("global-random", f"the world used the global generator of {name}", field=name)
+        bench.generators.restore()
     return report
 
 
@@ -75,7 +79,7 @@ def _check(bench: Bench) -> None:
     if not _passes(bench, run_in_step):
         report.skipped.append("the rest of the long run, which broke off")
     ground = {"determinism", "crash", "shape", "dtype"}
-    if report.broken(ground):
+    if report.broken(ground) or bench.generators.touched():
         report.skipped.append("seeds, snapshots and masks, until the world is deterministic and whole")
         return
     _passes(bench, check_streams)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -48,6 +47,7 @@ class Bench:
     ) -> None:
         self.make, self.steps, self.seed, self.num_worlds = make, steps, seed, num_worlds
         self.report, self.alive = report, alive
+        self.generators = GlobalGenerators()
 
     def attempt(self, deed: Callable[[], T], name: str, step: int | None = None) -> T:
         """Does something that must succeed; an exception is a finding and ends this part of the check."""
@@ -146,26 +146,22 @@ def map_tree(function: Callable[[Array], Any], tree: Any) -> Any:
     return function(tree)
 
 
-@contextmanager
-def watched_generators(bench: Bench) -> Iterator[None]:
-    """Notes if a world touches Python's or NumPy's global generator, and leaves both as they were."""
-    python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
-    try:
-        yield
-    finally:
-        touched = [
-            name
-            for name, same in (
-                ("random", random.getstate() == python),
-                ("np.random", _same_state(np.random.get_state(), numpy)),  # noqa: NPY002
-            )
-            if not same
-        ]
-        random.setstate(python)
-        np.random.set_state(numpy)  # noqa: NPY002
-        for name in touched:
-            bench.note("global-random", f"the world used the global generator of {name}", field=name)
+class GlobalGenerators:
+    """Python's and NumPy's global generators: whether a world touched them since the check began."""
 
+    def __init__(self) -> None:
+        self.python, self.numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
 
-def _same_state(a: Any, b: Any) -> bool:
-    return all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
+    def touched(self) -> list[str]:
+        """The modules whose global generator has moved."""
+        now = zip(np.random.get_state(), self.numpy, strict=True)  # noqa: NPY002
+        same = {
+            "random": random.getstate() == self.python,
+            "np.random": all(np.array_equal(a, b) for a, b in now),
+        }
+        return [name for name, still in same.items() if not still]
+
+    def restore(self) -> None:
+        """Sets both back to where they were."""
+        random.setstate(self.python)
+        np.random.set_state(self.numpy)  # noqa: NPY002

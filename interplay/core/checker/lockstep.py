@@ -84,11 +84,11 @@ def run_in_step(bench: Bench) -> None:
 
 def _followers(reference: Run, twins: list[Run], which: Array, action: Any, t: int) -> list[Run]:
     """Advances the twins; those that drift away (which is noted once) are left behind."""
-    left = []
+    left, bench = [], reference.bench
     for twin in twins:
         if _follows(reference, twin, which, action, t):
             left.append(twin)
-        elif twin.law == "determinism":
+        elif twin.law == "determinism" or bench.generators.touched():
             return []  # whatever the others show would be this fault once more
     return left
 
@@ -150,7 +150,9 @@ def _follows(reference: Run, twin: Run, which: Array, action: Any, t: int) -> bo
     at = _difference(reference, twin, t)
     if at is None:
         return True
-    reference.bench.note_difference(twin.law, _SEEN[twin.law], reference.world, at, twin.keys[at.row], t)
+    bench, row = reference.bench, twin.keys[at.row]
+    if not bench.generators.touched():  # a law of its own
+        bench.note_difference(twin.law, _SEEN[twin.law], reference.world, at, row, t)
     return False
 
 
