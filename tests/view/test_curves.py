@@ -1,0 +1,118 @@
+"""Learning curves: what is read from runs, how runs are joined, what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from interplay.core.errors import UserError
+from interplay.view.curves import Reference, _thousands, group, plot_runs, published, window_means
+from interplay.view.run_log import read_run
+
+
+def make_run(
+    folder: Path, seed: int = 0, world: str = "survival/1v1-heals-low", rate: float = 3e-4, lines: int = 40
+):
+    folder.mkdir()
+    (folder / "settings.toml").write_text(
+        f'seed = {seed}\n[world]\nid = "{world}"\n[ppo]\nlearning_rate = {rate}\n'
+    )
+    rng = np.random.default_rng(seed)
+    rows = [
+        {
+            "agent_steps": 4096 * (i + 1),
+            "episode_length": None if i == 0 else 500 + i + rng.normal(),
+            "kills": [1.0, 2.0],
+            "note": "text",
+        }
+        for i in range(lines)
+    ]
+    (folder / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return folder
+
+
+def test_a_run_is_read_with_gaps_lists_and_without_a_torn_end(tmp_path):
+    folder = make_run(tmp_path / "a", lines=3)
+    with (folder / "metrics.jsonl").open("a") as file:
+        file.write('{"agent_steps": 999999, "episode_le')
+    log = read_run(folder)
+    assert (log.name, log.world) == ("a", "survival/1v1-heals-low")
+    assert log.steps.tolist() == [4096, 8192, 12288]
+    assert np.isnan(log.column("episode_length")).tolist() == [True, False, False]
+    assert log.column("kills").tolist() == [1.5] * 3
+    assert np.isnan(log.column("never logged")).all()
+    assert "note" not in log.columns
+
+
+def test_runs_that_differ_only_in_their_seed_are_one_curve(tmp_path):
+    logs = [read_run(make_run(tmp_path / name, seed)) for seed, name in enumerate("abc")]
+    logs.append(read_run(make_run(tmp_path / "d", rate=1e-3)))
+    assert {label: len(runs) for label, runs in group(logs).items()} == {"a, b, c (3 seeds)": 3, "d": 1}
+
+
+def test_window_means():
+    x = np.array([1.0, 2.0, 3.0, 10.0])
+    y = np.array([1.0, 3.0, np.nan, 7.0])
+    means = window_means(x, y, np.array([0.0, 2.0, 5.0, 10.0]))
+    np.testing.assert_array_equal(means, [2.0, np.nan, 7.0])
+
+
+def test_a_picture_of_several_runs(tmp_path):
+    runs = [make_run(tmp_path / name, seed) for seed, name in enumerate("abc")]
+    out = plot_runs(runs, tmp_path / "curves.png")
+    assert out.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    again = plot_runs(runs, tmp_path / "again.png")
+    assert out.read_bytes() == again.read_bytes()
+    line = Reference("bar", "kills", level=1.0, windows=((0.0, 5000.0, 2.0), (1e9, 2e9, 3.0)))
+    plot_runs(runs[:1], out, columns=["kills", "episode_length"], references=[line], title="one run")
+    assert out.read_bytes() != again.read_bytes()
+
+
+def test_what_was_published_is_there_for_the_eight_variants():
+    from interplay.worlds.survival.config import VARIANTS
+    from interplay.worlds.survival.published import EPISODE_LENGTH
+
+    assert set(EPISODE_LENGTH) == {f"survival/{name}" for name in VARIANTS}
+    bars = published("survival/1v1-heals-low")
+    assert bars[0].windows[2] == (3.5e6, 4.5e6, 1098.0)
+    assert bars[1].level == 498.6
+    assert published("corridor") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "nothing logged yet"),
+        ('{"agent_steps": 1', "nothing logged yet"),
+        ('{"agent_steps": 1}\n{broken}\n{"agent_steps": 2}\n', "line 2 is damaged"),
+        ("[1]\n", "no JSON object"),
+        ('{"loss": 1.0}\n', "without agent_steps"),
+    ],
+)
+def test_damaged_logs_are_one_line(tmp_path, text, message):
+    (tmp_path / "metrics.jsonl").write_text(text)
+    with pytest.raises(UserError, match=message) as caught:
+        read_run(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_wrong_runs_columns_and_files_are_told(tmp_path):
+    run = make_run(tmp_path / "a")
+    with pytest.raises(UserError, match=r"no metrics\.jsonl"):
+        plot_runs([tmp_path], tmp_path / "c.png")
+    with pytest.raises(UserError, match="at least one run"):
+        plot_runs([], tmp_path / "c.png")
+    with pytest.raises(UserError, match=r"'lenght' was not logged; there are episode_length, kills"):
+        plot_runs([run], tmp_path / "c.png", columns=["lenght"])
+    with pytest.raises(UserError, match=r"end the name in \.png"):
+        plot_runs([run], tmp_path / "c.pdf")
+    (run / "metrics.jsonl").write_text('{"agent_steps": 1, "kl": 0.1}\n')
+    with pytest.raises(UserError, match="no episode has ended yet"):
+        plot_runs([run], tmp_path / "c.png")
+
+
+def test_agent_steps_on_the_axis():
+    assert [_thousands(x, 0) for x in (0, 500, 2e5, 1.5e6)] == ["0", "500", "200 k", "1.5 M"]
