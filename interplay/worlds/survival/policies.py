@@ -12,6 +12,7 @@ from interplay.core.world import TimeStep, World
 from interplay.worlds.survival.rules.fight import ATTACK, FORWARD, LEFT, TURN, USE
 
 BRAKING_SECONDS = 0.4  # how far ahead a body's own speed counts when it steers
+MARGIN = 0.7  # share of the zone's radius that counts as well inside
 AIM = 0.15  # rad, close enough to the wanted heading
 
 
@@ -22,12 +23,12 @@ class Senses(NamedTuple):
     velocity: np.ndarray  # (W, A, 2)
     angle: np.ndarray  # (W, A)
     spin: np.ndarray  # (W, A)
-    refuge: np.ndarray  # (W, A, 2) centre of the next zone, of this one in the endgame
-    safe: np.ndarray  # (W, A) bool, well inside the next zone
+    refuge: np.ndarray  # (W, A, 2) inside the zone, as near to the next one's centre as that allows
+    safe: np.ndarray  # (W, A) bool, well inside the zone
 
 
 class ZoneFollower(Policy):
-    """Goes where the next zone will be and stays there; never attacks, never picks up on purpose."""
+    """Stays in the zone, on the side where the next one will be; never attacks, never picks up on purpose."""
 
     name = "zone"
 
@@ -100,17 +101,17 @@ def read_senses(seen: Any) -> Senses:
     """The agents' own rows and the zone."""
     own, zone = seen["agent"].astype(np.float64), seen["zone"].astype(np.float64)
     first = own.shape[-1] - 7  # health; before it the id and, with teams, the team
-    endgame = zone[..., 5] <= 0.0
-    refuge = np.where(endgame[..., None], zone[..., :2], zone[..., 3:5])
-    position = own[..., first + 1 : first + 3]
-    away = np.linalg.norm(refuge - position, axis=-1)
+    position, centre, radius = own[..., first + 1 : first + 3], zone[..., :2], zone[..., 2]
+    ahead = np.where(zone[..., 5, None] > 0.0, zone[..., 3:5] - centre, 0.0)
+    reach = np.maximum(np.linalg.norm(ahead, axis=-1), 1e-9)
+    refuge = centre + ahead * np.minimum(1.0, MARGIN * radius / reach)[..., None]
     return Senses(
         position=position,
         velocity=own[..., first + 4 : first + 6],
         angle=own[..., first + 3],
         spin=own[..., first + 6],
         refuge=refuge,
-        safe=away < 0.7 * np.where(endgame, zone[..., 2], zone[..., 5]),
+        safe=np.linalg.norm(centre - position, axis=-1) < MARGIN * radius,
     )
 
 
@@ -118,8 +119,7 @@ def nearest(position: np.ndarray, places: np.ndarray, wanted: np.ndarray) -> tup
     """Whether any place is wanted (W, A), and the nearest such place (W, A, 2)."""
     away = np.linalg.norm(places - position[..., None, :], axis=-1)
     best = np.where(wanted, away, np.inf).argmin(axis=-1)
-    found: np.ndarray = wanted.any(axis=-1)
-    return found, np.take_along_axis(places, best[..., None, None], axis=-2)[..., 0, :]
+    return np.any(wanted, axis=-1), np.take_along_axis(places, best[..., None, None], axis=-2)[..., 0, :]
 
 
 def direction(vector: np.ndarray) -> np.ndarray:
