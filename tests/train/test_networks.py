@@ -80,6 +80,19 @@ def dense_features(
     return jnp.concatenate([jnp.tanh(own @ encoder.own.weight + encoder.own.bias), pooled], axis=1)
 
 
+@eqx.filter_jit
+def both(network: AttentionNetwork, observation: dict[str, jax.Array]) -> tuple[Any, Any]:
+    """Value and gradient of a function of the features, with packed rows and with all rows (2 heads)."""
+
+    def packed(net: AttentionNetwork) -> jax.Array:
+        return jnp.sin(net.encoder(net.prepare(observation))).sum()
+
+    def dense(net: AttentionNetwork) -> jax.Array:
+        return jnp.sin(dense_features(net, observation, 2, False)).sum()
+
+    return eqx.filter_value_and_grad(packed)(network), eqx.filter_value_and_grad(dense)(network)
+
+
 def randomised(network: Any) -> Any:
     """The network with no parameter zero, so that no bias hides."""
     leaves, tree = jax.tree.flatten(network)
@@ -109,17 +122,7 @@ def test_visible_rows_give_what_all_rows_give(hidden: float, batch: int) -> None
     network = randomised(networks.make_network(settings, space, ACTIONS, key=jax.random.key(1)))
     observation = observations(space, batch, hidden)
 
-    @eqx.filter_jit
-    def both(network: AttentionNetwork) -> tuple[Any, Any]:
-        def packed(net: AttentionNetwork) -> jax.Array:
-            return jnp.sin(net.encoder(net.prepare(observation))).sum()
-
-        def dense(net: AttentionNetwork) -> jax.Array:
-            return jnp.sin(dense_features(net, observation, 2, False)).sum()
-
-        return eqx.filter_value_and_grad(packed)(network), eqx.filter_value_and_grad(dense)(network)
-
-    (ours, our_gradient), (theirs, their_gradient) = both(network)
+    (ours, our_gradient), (theirs, their_gradient) = both(network, observation)
     assert float(ours) == pytest.approx(float(theirs), rel=1e-5)
     for mine, other in zip(jax.tree.leaves(our_gradient), jax.tree.leaves(their_gradient), strict=True):
         np.testing.assert_allclose(mine, other, rtol=2e-4, atol=2e-5 * batch)

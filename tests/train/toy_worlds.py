@@ -12,6 +12,7 @@ from interplay.core.world import ArrayWorld, Kind, TimeStep
 from interplay.kernels.draws import uniform
 
 LENGTH = 5  # cells of the corridor
+PLACE = 0  # column of the place in a row of the observation
 LIMIT = 20  # steps after which an episode is cut
 
 

@@ -1,0 +1,97 @@
+"""Sums in a fixed tree, in one process and over shared memory; a worker that is gone is noticed."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+
+from interplay.core.errors import UserError
+from interplay.train.exchange import Alone, LostWorker, SharedMemory, create_block, tree_sum
+from interplay.train.worker import Patience, crew
+
+
+def vectors(count: int) -> list[np.ndarray]:
+    rng = np.random.default_rng(0)
+    return [(rng.normal(size=37) * 10.0 ** rng.integers(-6, 6)).astype(np.float32) for _ in range(count)]
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4, 8])
+def test_tree_over_workers_is_the_tree_over_shards(workers: int) -> None:
+    shards = vectors(8)
+    each = 8 // workers
+    parts = [tree_sum(shards[i * each : (i + 1) * each]) for i in range(workers)]
+    assert tree_sum(parts).tobytes() == tree_sum(shards).tobytes()
+
+
+def test_the_tree_is_not_a_running_sum() -> None:
+    shards = vectors(8)
+    assert tree_sum(shards).tobytes() != np.sum(shards, axis=0).tobytes()
+
+
+def test_alone_changes_nothing() -> None:
+    vector = vectors(1)[0]
+    assert Alone().combine(vector) is vector
+
+
+def echo(exchange, patience) -> None:
+    """A worker that adds its rank, for many exchanges of changing length and dtype."""
+    for turn in range(200):
+        exchange.combine(np.full(1 + turn % 5, exchange.rank + turn, np.float32 if turn % 2 else np.float64))
+
+
+def test_workers_get_each_others_vectors_in_every_turn() -> None:
+    with crew(2, 100, echo, (), Patience()) as exchange:
+        for turn in range(200):
+            dtype = np.float32 if turn % 2 else np.float64
+            total = exchange.combine(np.full(1 + turn % 5, turn, dtype))
+            assert total.dtype == dtype
+            assert total.tolist() == [2 * turn + 1] * (1 + turn % 5)
+
+
+def die(exchange, patience) -> None:
+    exchange.combine(np.zeros(1))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def complain(exchange, patience) -> None:
+    raise UserError("update 3: reward is not finite; check the world")
+
+
+def test_a_killed_worker_is_named_within_two_seconds() -> None:
+    began: list[float] = []
+    with (  # noqa: PT012 - two exchanges are the point
+        pytest.raises(UserError, match=r"worker 1 \(process \d+\) was killed by signal 9"),
+        crew(2, 8, die, (), Patience()) as exchange,
+    ):
+        exchange.combine(np.zeros(1))
+        began.append(time.monotonic())
+        exchange.combine(np.zeros(1))
+    assert time.monotonic() - began[0] < 2.0
+
+
+def test_a_workers_own_error_is_passed_on() -> None:
+    with (
+        pytest.raises(UserError, match="update 3: reward is not finite"),
+        crew(2, 8, complain, (), Patience()) as exchange,
+    ):
+        exchange.combine(np.zeros(1))
+
+
+def test_silence_is_noticed() -> None:
+    block = create_block(2, 64)
+    fences = [multiprocessing.Lock() for _ in range(2)]
+    exchange = SharedMemory(block.name, 0, 2, 64, fences, lambda: None, lambda: 0.3)
+    try:
+        with pytest.raises(LostWorker, match="worker 1 has been silent"):
+            exchange.combine(np.zeros(2))
+        with pytest.raises(ValueError, match="does not fit"):
+            exchange.combine(np.zeros(100))
+    finally:
+        exchange.close()
+        block.close()
+        block.unlink()

@@ -1,0 +1,211 @@
+"""Whole runs: they learn, the number of workers changes no bit, a stop changes no bit, and faults are one clear line."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+
+from interplay.core.errors import UserError
+from interplay.train.checkpoint import latest_checkpoint, read_checkpoint
+from interplay.train.settings import NetworkGroup, PpoGroup, TrainGroup, TrainSettings, WorldChoice
+from interplay.train.trainer import load_policy, resume, train
+from tests.train.toy_worlds import Corridor, make_corridor, make_two_kinds
+
+STEPS = 32 * 16 * 2  # agent-steps of one update
+
+
+def settings_of(updates: int, workers: int = 1, **ppo: Any) -> TrainSettings:
+    return TrainSettings(
+        world=WorldChoice(id="corridor"),
+        num_worlds=16,
+        steps=STEPS * updates,
+        train=TrainGroup(shards=4, workers=workers, checkpoint_seconds=1000.0, keep_checkpoints=2),
+        ppo=PpoGroup(
+            **{"rollout": 32, "minibatch": 128, "epochs": 4, "learning_rate": 3e-3, "target_kl": 0.05} | ppo
+        ),
+        network=NetworkGroup(kind="mlp", hidden=(16, 16)),
+    )
+
+
+def arrays_of(run: Path) -> dict[str, bytes]:
+    path = latest_checkpoint(run)
+    assert path is not None
+    arrays = read_checkpoint(path).arrays
+    return {f"{stem}/{name}": a.tobytes() for stem, group in arrays.items() for name, a in group.items()}
+
+
+def log_of(run: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def four_updates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return train(settings_of(4), tmp_path_factory.mktemp("four") / "run", make_corridor)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return train(settings_of(14), tmp_path_factory.mktemp("trained") / "run", make_corridor)
+
+
+def test_learns_the_corridor(trained: Path) -> None:
+    log = log_of(trained)
+    assert log[0]["episode_return"] < 0.0
+    assert log[-1]["episode_return"] > 0.5  # 0.6 is the best there is
+    assert log[-1]["explained_variance"] > 0.5
+    assert log[-1]["agent_steps"] == 14 * STEPS
+    assert {"kl", "clip_fraction", "entropy", "epochs", "time_share", "agent_steps_per_s", "arrived"} <= set(
+        log[-1]
+    )
+
+
+@pytest.mark.parametrize("workers", [2, 4])
+def test_the_number_of_workers_changes_no_bit(four_updates: Path, tmp_path: Path, workers: int) -> None:
+    run = train(settings_of(4, workers), tmp_path / "run", make_corridor)
+    assert arrays_of(run) == arrays_of(four_updates)
+    for mine, other in zip(log_of(run), log_of(four_updates), strict=True):
+        for name in ("policy_loss", "value_loss", "kl", "episode_return", "explained_variance"):
+            assert mine.get(name) == other.get(name)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_two_and_two_updates_are_four(four_updates: Path, tmp_path: Path, workers: int) -> None:
+    """Also with another number of workers after the stop."""
+    run = train(settings_of(2), tmp_path / "run", make_corridor)
+    assert resume(run, workers=workers, steps=4 * STEPS, make_world=make_corridor) == run
+    assert arrays_of(run) == arrays_of(four_updates)
+    assert [line["agent_steps"] for line in log_of(run)] == [
+        line["agent_steps"] for line in log_of(four_updates)
+    ]
+
+
+def test_another_seed_is_another_run(four_updates: Path, tmp_path: Path) -> None:
+    other = train(settings_of(4).model_copy(update={"seed": 1}), tmp_path / "run", make_corridor)
+    assert arrays_of(other) != arrays_of(four_updates)
+
+
+def test_several_kinds_have_a_network_each(tmp_path: Path) -> None:
+    run = train(settings_of(8, entropy=0.01), tmp_path / "run", make_two_kinds)
+    checkpoint = read_checkpoint(latest_checkpoint(run) or "")
+    assert {name.split("/")[0] for name in checkpoint.arrays["policy"]} == {"walker", "guide"}
+    by_agent = [line["by_agent"]["episode_return"][2] / line["episode_length"] for line in log_of(run)]
+    assert by_agent[-1] > 0.5 > by_agent[0]  # the guide says the parity: 1 a step is the best
+
+
+def test_the_policy_plays_and_arrives(trained: Path) -> None:
+    for greedy in (False, True):
+        policy = load_policy(trained, greedy=greedy)
+        world = Corridor(32, seed=5)
+        policy.start(world, seed=3)
+        timestep = world.reset()
+        for _ in range(8):  # 4 are needed
+            timestep = world.step(policy.act(timestep))
+        assert world.metrics["arrived"].mean() > 0.9
+
+
+def test_a_policy_for_other_spaces_is_refused_in_one_line(four_updates: Path) -> None:
+    policy = load_policy(four_updates)
+    with pytest.raises(UserError, match="not trained for agents of kind walker"):
+        policy.start(make_two_kinds(1, 0, 0))
+
+
+class Poisoned(Corridor):
+    """Says NaN in the fifth step of its second episode."""
+
+    def _read(self) -> Any:
+        step = super()._read()
+        if self.state.stream[0, 1] == 1 and self.state.steps[0] == 5:
+            step.observation["noise"][0, 1] = np.nan
+        return step
+
+
+def make_poisoned(num_worlds: int, seed: int, first_world: int) -> Poisoned:
+    return Poisoned(num_worlds, seed, first_world)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_nan_stops_the_run_names_the_tensor_and_keeps_the_checkpoint(tmp_path: Path, workers: int) -> None:
+    settings = settings_of(50, workers, rollout=8)
+    settings = settings.model_copy(
+        update={"train": settings.train.model_copy(update={"checkpoint_seconds": 0.0})}
+    )
+    with pytest.raises(UserError, match=r'update \d+: observation\["noise"\] is not finite'):
+        train(settings, tmp_path / "run", make_poisoned)
+    assert latest_checkpoint(tmp_path / "run") is not None
+
+
+class Frozen(Corridor):
+    """A world that cannot be saved, as those of other packages."""
+
+    def save(self) -> dict[str, np.ndarray]:
+        raise UserError("corridor: this world cannot be saved")
+
+
+def make_frozen(num_worlds: int, seed: int, first_world: int) -> Frozen:
+    return Frozen(num_worlds, seed, first_world)
+
+
+def test_worlds_that_cannot_be_saved_begin_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = train(settings_of(2), tmp_path / "run", make_frozen)
+    assert "cannot be saved; a resumed run will begin new episodes" in capsys.readouterr().err
+    resume(run, steps=4 * STEPS, make_world=make_frozen)
+    assert log_of(run)[-1]["updates"] == 4
+
+
+def wait_for_log(run: Path, lines: int) -> None:
+    deadline = time.monotonic() + 300
+    while time.monotonic() < deadline:
+        if (run / "metrics.jsonl").exists() and len(log_of(run)) >= lines:
+            return
+        time.sleep(0.02)
+
+
+def test_ctrl_c_finishes_the_update_saves_and_the_run_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt() -> None:
+        wait_for_log(tmp_path / "run", 2)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    run = train(settings_of(1_000_000), tmp_path / "run", make_corridor)
+    thread.join()
+    stopped = log_of(run)[-1]
+    assert f"interplay resume {run}" in capsys.readouterr().err
+    assert read_checkpoint(latest_checkpoint(run) or "").agent_steps == stopped["agent_steps"]
+    resume(run, steps=stopped["agent_steps"] + STEPS, make_world=make_corridor)
+    whole = train(settings_of(stopped["updates"] + 1), tmp_path / "whole", make_corridor)
+    assert arrays_of(run) == arrays_of(whole)
+
+
+def test_a_killed_worker_stops_the_run_and_resume_goes_on(four_updates: Path, tmp_path: Path) -> None:
+    settings = settings_of(1_000_000, workers=2)
+    settings = settings.model_copy(
+        update={"train": settings.train.model_copy(update={"checkpoint_seconds": 0.0})}
+    )
+
+    def kill() -> None:
+        wait_for_log(tmp_path / "run", 2)
+        for child in psutil.Process().children(recursive=True):
+            if "spawn_main" in " ".join(child.cmdline()):
+                child.kill()
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    with pytest.raises(UserError, match=r"worker 1 \(process \d+\) was killed by signal 9"):
+        train(settings, tmp_path / "run", make_corridor)
+    thread.join()
+    done = read_checkpoint(latest_checkpoint(tmp_path / "run") or "").agent_steps
+    resume(tmp_path / "run", workers=1, steps=max(done, 4 * STEPS), make_world=make_corridor)
+    if done <= 4 * STEPS:
+        assert arrays_of(tmp_path / "run") == arrays_of(four_updates)
