@@ -62,8 +62,9 @@ def check_action(owner: str, space: spaces.Space, action: Any, num_worlds: int, 
     low, count = _choices(space)
     if array.dtype.kind == "b":
         array = array.astype(np.int8)
-    if array.size and (np.any(array < low) or np.any(array - low >= count)):
-        at = tuple(int(i) for i in np.argwhere((array < low) | (array - low >= count))[0])
+    bad = (array < low) | (array - low >= count)
+    if bad.any():
+        at = tuple(int(i) for i in np.argwhere(bad)[0])
         start, top = (
             np.broadcast_to(low, space.shape or ())[at[2:]],
             np.broadcast_to(low + count - 1, space.shape or ())[at[2:]],
