@@ -9,7 +9,6 @@ from typing import Any, ClassVar, TextIO
 import numpy as np
 
 from interplay.planar import phases as p
-from interplay.planar.sight import cast_lidar
 from interplay.planar.simulation import Module
 
 
@@ -137,18 +136,8 @@ class Lidars(Module):
         simulation: Any = self.simulation
         rules = simulation.rules
         last = rules.num_bodies if rules.items_block_rays else rules.physics.num_solid
-        for w in np.flatnonzero(simulation.active):
-            for i in range(self.group.count):
-                row = self.group.first + i
-                hit, distance = self.hit[w, i], self.distance[w, i]
-                cast_lidar(
-                    simulation.state.bodies,
-                    hit,
-                    distance,
-                    row,
-                    self.span,
-                    self.depth,
-                    last,
-                    rules.physics.wall,
-                    w,
-                )
+        bodies, wall = simulation.state.bodies, rules.physics.wall
+        rows = self.group.first, self.group.end
+        p.cast_lidars(
+            bodies, self.hit, self.distance, simulation.active, *rows, self.span, self.depth, last, wall
+        )

@@ -6,10 +6,10 @@ A phase reads and writes the state of a simulation: any NamedTuple with the fiel
 
 import numpy as np
 
-from interplay.core.jit import phase
+from interplay.core.jit import kernel, phase
 from interplay.kernels.draws import integer_below
 from interplay.planar.contacts import apply_impulses, step_bodies
-from interplay.planar.sight import look
+from interplay.planar.sight import cast_lidar, look
 
 # Phase numbers of the general modules (`run_general`); a world's own begin at 100.
 CLEAR_ROOM, SHUFFLE_CELLS, SPAWN_ON_CELLS, INDEX_BODIES, FORGET_INDICES = range(5)
@@ -150,6 +150,17 @@ def look_around(state, rules, w, first, end):
         rules.physics.wall,
         w,
     )
+
+
+@kernel
+def cast_lidars(bodies, hit, distance, active, first, end, field, depth, last, wall):
+    """Lidars: the rays of every present body of the group, in all active worlds."""
+    for w in range(active.shape[0]):
+        if not active[w]:
+            continue
+        for i in range(first, end):
+            if bodies.present[w, i]:
+                cast_lidar(bodies, hit[w, i - first], distance[w, i - first], i, field, depth, last, wall, w)
 
 
 @phase

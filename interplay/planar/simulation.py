@@ -27,7 +27,7 @@ class Module:
     Subclasses override what they need. A module may serve two groups; it spawns and despawns only through groups.
 
     Attributes:
-        group: the group that the module was added to last.
+        group: the group that the module serves; while a callback runs, the group it runs for.
         phases: callback -> numbers of the compiled phases that carry it out, for built-in modules.
         despawns: callback -> names of the groups from which that callback's phases may take bodies ("" = own).
         spawns: callback -> names of the groups to which they may add bodies.
@@ -87,9 +87,16 @@ class Group:
 
     def __init__(self, name: str, count: int, modules: Sequence[Module], solid: bool = False) -> None:
         self.name, self.count, self.solid = name, count, solid
-        self.modules = list(modules)
+        self.modules: list[Module] = []
         self.first = self.end = 0
         self.simulation: Simulation
+        for module in modules:
+            self.add(module)
+
+    def add(self, module: Module) -> None:
+        """Appends a module: its callbacks run after those of the modules that are there."""
+        self.modules.append(module)
+        module.group = self
 
     @property
     def present(self) -> np.ndarray:
@@ -142,7 +149,7 @@ class Simulation:
         scratch: work space with a leading thread axis.
         run: the compiled kernel ``run(state, rules, scratch, plan, active, thread, first_world, end_world)``.
         groups: in callback order; their rows must have been set.
-        opening, closing: phases before and after the callbacks of a reset and of a step (see `compose`).
+        frame: phases around the modules' callbacks: begin_reset, end_reset, begin_step, physics, end_step.
         threads: chunks of worlds that run at the same time; they change no bit.
         fused: False runs every phase over the whole batch by itself, as the paper's framework reads.
     """
@@ -167,8 +174,6 @@ class Simulation:
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
         for group in self.groups:
             group.simulation = self
-            for module in group.modules:
-                module.group = group
         self._reset_plan = self._merge(
             [*_alone(frame["begin_reset"]), *self.compose("post_reset"), *_alone(frame["end_reset"])]
         )
@@ -250,15 +255,19 @@ class Simulation:
 
     def _call(self, module: Module, group: Group, callback: str) -> Callable[[], None]:
         method = getattr(module, callback)
-        if callback == "post_reset":
-            return lambda: method(self.active)
-        if callback in ("pre_step", "post_step"):
-            return lambda: method()
+
+        def call() -> None:
+            module.group = group  # a module may serve two groups
+            method(*((self.active,) if callback == "post_reset" else ()))
+
+        if callback in ("post_reset", "pre_step", "post_step"):
+            return call
         flags = self.state.body["came" if callback == "post_spawn" else "left"]
 
         def tell() -> None:
             bodies = flags[:, group.first : group.end] & self.active[:, None]
             if bodies.any():
+                module.group = group
                 method(bodies)
 
         return tell

@@ -163,5 +163,6 @@ def build_groups(
     built += [Group("walls", 0, [ThickRoomWalls()]), Group("agents", settings.agents, agents, solid=True)]
     built += extra_groups
     for group in built:
-        group.modules += extra.get(group.name, ())
+        for module in extra.get(group.name, ()):
+            group.add(module)
     return built

@@ -6,10 +6,11 @@ number, what they carry, and a line of counts. The layer ``agents`` has one row 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from interplay.planar.views import View
 from interplay.worlds.survival.rules.fight import ATTACK
 
 if TYPE_CHECKING:
@@ -23,28 +24,6 @@ HEAL, CRATE, BOX_ITEM, OTHER = "#2b8a3e", "#b08968", "#7f4f24", "#5f3dc4"
 WALL = "#868e96"
 IDLE, STRIKING = "#343a40", "#c92a2a"  # the melee segment
 CARRIED_RADIUS, CARRIED_APART, CARRIED_BELOW = 0.14, 0.36, 0.85  # m, items held, drawn below their owner
-
-
-def draw(canvas: Canvas, world: Any, w: int) -> None:
-    """Draws world `w` of a batch of survival worlds.
-
-    Args:
-        canvas: of `interplay.core.scene`.
-        world: with the batch's `state` (SurvivalState) and `rules` (Rules).
-        w: which world.
-    """
-    state, rules = world.state, world.rules
-    edge = rules.room * (0.5 + MARGIN)
-    canvas.show(-edge, -edge, edge, edge, up="north")
-    draw_floor(canvas, rules)
-    draw_zone(canvas, state, rules, w)
-    draw_walls(canvas, rules)
-    draw_boxes(canvas, state, rules, w)
-    draw_items(canvas, state, rules, w)
-    draw_agents(canvas, state, rules, w)
-    draw_melee(canvas, state, rules, w)
-    draw_inventories(canvas, state, rules, w)
-    draw_counts(canvas, state, rules, w)
 
 
 def sides(rules: Rules) -> np.ndarray:
@@ -62,12 +41,14 @@ def zone_phase(state: SurvivalState, rules: Rules, w: int) -> tuple[int, bool]:
     return phase, phase < last and tick > rules.zone_cooldown
 
 
-def draw_floor(canvas: Canvas, rules: Rules) -> None:
+def draw_floor(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
     """The floor, as unsafe as it is without a zone."""
+    edge = rules.room * (0.5 + MARGIN)
+    canvas.show(-edge, -edge, edge, edge, up="north")
     canvas.boxes("floor", [0.0], [0.0], rules.physics.wall, rules.physics.wall, colour=OUTSIDE)
 
 
-def draw_walls(canvas: Canvas, rules: Rules) -> None:
+def draw_walls(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
     """The walls, above the zone: its first circle touches them."""
     thick = rules.room / 200
     half = rules.physics.wall + thick / 2
@@ -197,3 +178,17 @@ def draw_counts(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> N
     heals = state.bodies.present[w, rules.first_heal : rules.first_heal + rules.heals].sum()
     row = [state.room["steps"][w], f"{phase + 1} of {phases}, {state_of_zone}", alive, heals]
     canvas.table("status", ["step", "zone", "alive", "heals"], [row], caption=True)
+
+
+# In painting order (specification section 14: views for bodies, ids, health, melee, zone, cameras, inventory).
+VIEWS: tuple[View, ...] = (
+    draw_floor,
+    draw_zone,
+    draw_walls,
+    draw_boxes,
+    draw_items,
+    draw_agents,
+    draw_melee,
+    draw_inventories,
+    draw_counts,
+)

@@ -14,6 +14,7 @@ from interplay.planar.bodies import Bodies, Physics, allocate_bodies
 
 NOBODY, ZONE = -1, -2  # causes of a change of health that are no side (agent or team)
 EMPTY = -1  # an empty inventory slot
+PASSING = ("came", "left")  # told within a step, without meaning afterwards
 CONSTANT = ("zone_radii", "zone_fixed", "full_health")  # settings in array form, not state
 
 
@@ -183,9 +184,9 @@ def allocate_state(
     w, n, a = num_worlds, num_bodies, agents
     return SurvivalState(
         bodies=allocate_bodies(w, n),
-        body=np.zeros((w, n), BODY),
-        agent=np.zeros((w, a), AGENT),
-        room=np.zeros(w, ROOM),
+        body=np.zeros((w, n), BODY).view(np.recarray),
+        agent=np.zeros((w, a), AGENT).view(np.recarray),
+        room=np.zeros(w, ROOM).view(np.recarray),
         stream=seeding.new_stream(w),
         cells=np.zeros((w, cells), np.int16),
         visible=np.zeros((w, a, n), bool),
@@ -206,5 +207,6 @@ def arrays_of(state: SurvivalState) -> dict[str, np.ndarray]:
     for name, array in state._asdict().items():
         if name in ("bodies", *CONSTANT):
             continue
-        arrays |= {field: array[field] for field in array.dtype.names} if array.dtype.names else {name: array}
+        fields = [field for field in array.dtype.names or () if field not in PASSING]
+        arrays |= {field: np.asarray(array[field]) for field in fields} if fields else {name: array}
     return arrays

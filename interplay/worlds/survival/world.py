@@ -15,10 +15,10 @@ from interplay.planar.bodies import Physics
 from interplay.planar.phases import CLEAR_ROOM, MOVE_BODIES, SHUFFLE_CELLS
 from interplay.planar.scratch import allocate_scratch
 from interplay.planar.simulation import Group, Module, Simulation, lay_out
-from interplay.worlds.survival import render
 from interplay.worlds.survival.config import SurvivalSettings
 from interplay.worlds.survival.modules import build_groups
 from interplay.worlds.survival.observe import fields_of
+from interplay.worlds.survival.render import VIEWS
 from interplay.worlds.survival.rules import step as s
 from interplay.worlds.survival.state import Rules, SurvivalState, allocate_state, arrays_of, as_record
 
@@ -37,6 +37,9 @@ FRAME = {
 
 class SurvivalWorld(ArrayWorld):
     """W rooms in which agents outlive a shrinking safe zone and each other.
+
+    Attributes:
+        views: what `draw` draws, in painting order; append your own.
 
     Args:
         settings: one room's settings.
@@ -62,6 +65,7 @@ class SurvivalWorld(ArrayWorld):
         fused: bool = True,
     ) -> None:
         self.settings = settings
+        self.views = list(VIEWS)
         groups = build_groups(settings, extra_modules, extra_groups)
         num_bodies = lay_out(groups, TABLE)
         self._own = [
@@ -131,7 +135,8 @@ class SurvivalWorld(ArrayWorld):
         }
 
     def draw(self, canvas: Canvas, world: int) -> None:
-        render.draw(canvas, self, world)
+        for view in self.views:
+            view(canvas, self.state, self.rules, world)
         for _, module in self._own:
             module.draw(canvas, world)
 
