@@ -113,13 +113,11 @@ class NumberedActing(Camp):
         return step._replace(acting=step.acting.astype(np.int8))
 
 
-@fault("in-space", "health has no cap in the observation, its space has")
+@fault("in-space", "the time is told in steps, and its space ends at 100")
 class OutOfSpace(Camp):
-    full = 96
-
     def observe(self, which: np.ndarray) -> None:
         super().observe(which)
-        self.state.me[which, :, 1] = self.state.health[which]
+        self.state.me[which, :, 2] = self.state.clock[which, None]
 
 
 @fault("in-space", "an agent may stand one cell beyond the room")

@@ -104,7 +104,8 @@ def test_wrong_arguments_are_one_line_that_names_the_layer(changes, message):
 
 
 @pytest.mark.parametrize(
-    "ids", [np.zeros(3, int), np.full((2, 2), 256), np.full((2, 2), -1), np.zeros((2, 2)), np.zeros((0, 2), int)]
+    "ids",
+    [np.zeros(3, int), np.full((2, 2), 256), np.full((2, 2), -1), np.zeros((2, 2)), np.zeros((0, 2), int)],
 )
 def test_tiles_are_whole_numbers_of_one_byte(ids):
     with pytest.raises(UserError, match="ground"):
@@ -191,7 +192,9 @@ def test_every_column_has_one_finite_value_per_row(rows, radius):
     x, y = (np.array([row[i] for row in rows], float) for i in (0, 1))
     absent = np.array([row[2] for row in rows], bool)
     c = canvas()
-    c.circles("agents", x, y, radius=np.full(len(rows), radius), angle=0.0, absent=absent, bars={"a": (x, 1.0)})
+    c.circles(
+        "agents", x, y, radius=np.full(len(rows), radius), angle=0.0, absent=absent, bars={"a": (x, 1.0)}
+    )
     layer = c.scene().layer("agents")
     assert layer.rows == len(rows)
     for column in layer.columns.values():
