@@ -34,15 +34,13 @@ class OwnedObject(Module):
 class OwnedObjectItem(general.Item):
     """The items of boxes; using one lets its box stand (`UseLast`)."""
 
-    def pre_step(self) -> None:
-        """Compiled into `UseLast`."""
+    phases: ClassVar = {"pre_step": ()}  # compiled into `UseLast`
 
 
 class Heal(general.Item):
     """Items that heal their user (`UseLast`)."""
 
-    def pre_step(self) -> None:
-        """Compiled into `UseLast`."""
+    phases: ClassVar = {"pre_step": ()}  # compiled into `UseLast`
 
 
 class ThickRoomWalls(Module):
