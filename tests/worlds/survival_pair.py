@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
+from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from interplay.core.jit import kernel
 from interplay.kernels import draws
 from interplay.planar.bodies import allocate_bodies
 from interplay.planar.contacts import step_bodies
 from interplay.planar.scratch import allocate_scratch
 from interplay.registry import make_world
-from interplay.worlds.survival.state import EMPTY, NOBODY
+from interplay.worlds.survival.state import EMPTY, NOBODY, arrays_of
 from tests.naive.survival import Rewards, Settings, SurvivalTwin
 from tests.naive.survival.players import TEMPERS, act
 from tests.naive.survival.things import Body
@@ -43,6 +46,12 @@ class Stream:
         return draws.integer_below(*self.key, self._next(), bound)
 
 
+@kernel
+def move_bodies(bodies, physics, scratch):
+    """One environment step of the only world of the table."""
+    return step_bodies(bodies, physics, scratch, 0, 0)
+
+
 class CompiledMotion:
     """The package's rigid bodies, one world at a time, for the twin's `physics`."""
 
@@ -64,7 +73,7 @@ class CompiledMotion:
             table.radius[0, i] = body.radius
             table.inverse_mass[0, i] = body.inverse_mass
             table.inverse_inertia[0, i] = body.inverse_inertia
-        assert step_bodies(table, self.physics, self.scratch, 0, 0) == 0
+        assert move_bodies(table, self.physics, self.scratch) == 0
         for i, body in enumerate(bodies):
             body.x, body.y = (float(number) for number in table.position[0, i])
             body.angle, body.spin = float(table.angle[0, i]), float(table.spin[0, i])
@@ -89,14 +98,23 @@ class Pair:
         world_id: a registry id.
         num_worlds: W.
         seed: of the batch and of the players.
+        tempers: what the players may be after; each agent draws one per episode.
         **options: the world's settings.
     """
 
-    def __init__(self, world_id: str, num_worlds: int, seed: int, **options: Any) -> None:
+    def __init__(
+        self,
+        world_id: str,
+        num_worlds: int,
+        seed: int,
+        tempers: Sequence[str] = TEMPERS,
+        **options: Any,
+    ) -> None:
         self.fast = make_world(world_id, num_worlds, seed, **options)
         self.rules = self.fast.rules
+        self.arrays = SimpleNamespace(**arrays_of(self.fast.state), bodies=self.fast.state.bodies)
         self.settings = twin_settings(self.fast.settings)
-        self.players = random.Random(seed)
+        self.players, self.known_tempers = random.Random(seed), tempers
         self.twins = [
             SurvivalTwin(self.settings, CompiledMotion(self.rules.physics), None) for _ in range(num_worlds)
         ]
@@ -106,11 +124,11 @@ class Pair:
             self._restart(w)
 
     def _restart(self, w: int) -> None:
-        seed, episode, _ = self.fast.state.stream[w]
+        seed, episode, _ = self.arrays.stream[w]
         twin = self.twins[w]
         twin.rng = Stream(seed, episode)
         twin.reset()
-        self.tempers[w] = [self.players.choice(TEMPERS) for _ in twin.agents]
+        self.tempers[w] = [self.players.choice(self.known_tempers) for _ in twin.agents]
         Comparison(self, w).check()
 
     def step(self) -> None:
@@ -181,7 +199,7 @@ class Comparison:
         return f"world {self.w}, step {self.twin.time}"
 
     def _note_motion(self) -> None:
-        table, w = self.pair.fast.state.bodies, self.w
+        table, w = self.pair.arrays.bodies, self.w
         present = table.present[w]
         self._note("bodies present", present, [body.present for body in self.bodies])
         here = [body for body in self.bodies if body.present]
@@ -193,7 +211,7 @@ class Comparison:
 
     def adopt_motion(self) -> None:
         """Lets rounding differences not grow: the twin goes on from the compiled world's bits."""
-        table, w = self.pair.fast.state.bodies, self.w
+        table, w = self.pair.arrays.bodies, self.w
         parts = (table.position[w], table.velocity[w], table.angle[w], table.spin[w])
         for body, place, pace, angle, spin in zip(
             self.bodies, *(part.tolist() for part in parts), strict=True
@@ -202,7 +220,7 @@ class Comparison:
                 (body.x, body.y), (body.vx, body.vy), body.angle, body.spin = place, pace, angle, spin
 
     def _note_agents(self) -> None:
-        state, rules, w, agents = self.pair.fast.state, self.pair.rules, self.w, self.twin.agents
+        state, rules, w, agents = self.pair.arrays, self.pair.rules, self.w, self.twin.agents
         first = rules.first_heal, rules.first_box_item
         slots = state.inventory.shape[2]
         rows = [[first[item.box is not None] + item.row for item in agent.inventory] for agent in agents]
@@ -212,7 +230,7 @@ class Comparison:
         self._note("cooldown", state.cooldown[w, living], [agents[i].cooldown for i in living])
 
     def _note_boxes(self) -> None:
-        state, w, boxes = self.pair.fast.state, self.w, self.twin.boxes
+        state, w, boxes = self.pair.arrays, self.w, self.twin.boxes
         rows = slice(self.pair.rules.first_box, self.pair.rules.first_heal)
         self._note("box sides", state.bodies.half[w, rows], [box.half for box in boxes])
         self._note("boxes due", state.due[w, rows], [box.due for box in boxes])
@@ -226,13 +244,13 @@ class Comparison:
         )
 
     def _note_zone(self) -> None:
-        state, w, zone = self.pair.fast.state, self.w, self.twin.zone
+        state, w, zone = self.pair.arrays, self.w, self.twin.zone
         self._note("zone centres", state.zone_centres[w], [phase[:2] for phase in zone.phases])
-        self._note("zone", state.zone[w], zone.now)
+        self._note("zone", [state.zone_x[w], state.zone_y[w], state.zone_r[w]], zone.now)
 
     def _note_account(self) -> None:
         fast, twin, w = self.pair.fast, self.twin, self.w
-        step, state, metrics = fast.timestep, fast.state, fast.metrics
+        step, state, metrics = fast.timestep, self.pair.arrays, fast.metrics
         ended = [twin.over and not twin.truncated] * len(twin.agents)
         self._note("reward", step.reward[w], np.float32(twin.reward))
         self._note("acting", step.acting[w], [agent.present and not twin.over for agent in twin.agents])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from interplay.core.world import TimeStep
 from interplay.registry import make_world
+from interplay.worlds.survival.state import arrays_of
 
 HEADS = ("ahead", "left", "turn", "attack", "use", "give", "drop")
 IDLE = {"ahead": 1, "left": 1, "turn": 1}
@@ -27,7 +29,8 @@ class Scene:
         options.setdefault("zone_centres", ((0.0, 0.0),) * (len(radii) + 1))
         self.world = make_world(f"survival/{variant}", 1, 7, **options)
         self.world.reset()
-        self.state, self.rules = self.world.state, self.world.rules
+        self.rules = self.world.rules
+        self.state = SimpleNamespace(**arrays_of(self.world.state), bodies=self.world.state.bodies)
         self.state.bodies.present[0, self.rules.agents :] = False
         for agent, (x, y) in zip(
             range(self.rules.agents), ((1, 1), (1, -1), (-1, 1), (-1, -1)), strict=False

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from interplay.registry import make_world
 from interplay.worlds.survival.config import DEMO
+from interplay.worlds.survival.state import arrays_of
 from tests.worlds.survival_scene import Scene
 
 EAST, NORTH, WEST = 0.0, math.pi / 2, math.pi
@@ -501,7 +503,8 @@ def eager_actions(world, rng: np.random.Generator) -> np.ndarray:
 def test_nothing_is_lost_and_nothing_appears() -> None:
     world = make_world("survival/2v2-all-low", 16, 5, heals=15, **CROWDED)
     world.reset()
-    rng, state, rules = np.random.default_rng(5), world.state, world.rules
+    rng, rules = np.random.default_rng(5), world.rules
+    state, present = SimpleNamespace(**arrays_of(world.state)), world.state.bodies.present
     heals = slice(rules.first_heal, rules.first_box_item)
     boxes, items = slice(rules.first_box, rules.first_heal), slice(rules.first_box_item, rules.first_other)
     placed = used = 0
@@ -513,7 +516,6 @@ def test_nothing_is_lost_and_nothing_appears() -> None:
             assert len(set(rows)) == len(rows)
         carried_heals = np.array([(rows < rules.first_box_item).sum() for rows in carried])
         carried_boxes = np.array([len(rows) for rows in carried]) - carried_heals
-        present = state.bodies.present
         assert (present[:, heals].sum(1) + carried_heals + state.heals_used == 15).all()
         boxes_in_all = (
             present[:, boxes].sum(1) + state.due[:, boxes].sum(1) + present[:, items].sum(1) + carried_boxes

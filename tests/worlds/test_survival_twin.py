@@ -6,10 +6,14 @@ place, fight and die; `test_the_players_make_everything_happen` keeps them hones
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 
 from interplay.worlds.survival.config import DEMO, VARIANTS
-from tests.worlds.survival_pair import Pair
+from tests.naive.survival import SurvivalTwin
+from tests.naive.survival.things import Agent
+from tests.worlds.survival_pair import TEMPERS, Pair
 
 WORLDS, STEPS = 4, 500
 
@@ -52,22 +56,28 @@ CASES = {
     "all quirks": (*SMALL, {"author_parity": True} | LATE),
     "all quirks, four alone": (*SMALL, {"author_parity": True, "teams": False, "slots": 2} | LATE),
 }
-QUIRKS = (
-    "duplicate_pickup",
-    "gift_lost_when_full",
-    "give_nearest_any_body",
-    "vision_row_shift",
-    "compact_rows",
-    "rotated_vertices",
-    "dead_killer_no_credit",
-)
+# Each quirk alone: options and players that make it matter, and the event that proves it did.
+HOARD = {"pickup_radius": 1.5, "slots": 1, "heals": 20}
+QUIRKS = {
+    "duplicate_pickup": (HOARD | {"slots": 4}, ("collector",), "duplicated"),
+    "gift_lost_when_full": (HOARD, ("collector", "helper"), "gift lost"),
+    "give_nearest_any_body": ({"teams": False}, ("collector", "helper"), "gift misdirected"),
+    "vision_row_shift": ({"heals": 4}, ("hunter", "breaker"), "vision shifted"),
+    "compact_rows": ({}, ("collector", "breaker"), "picked up"),
+    "rotated_vertices": ({}, ("collector", "breaker"), "box broken"),
+    "dead_killer_no_credit": ({"teams": False, "health": 15, "boxes": 0}, ("hunter",), "killer died too"),
+}
 
 
-def play(world_id: str, options: dict, steps: int = STEPS, seed: int = 0) -> Pair:
-    pair = Pair(world_id, WORLDS, seed, **options)
+def play(world_id: str, options: dict, steps: int = STEPS, tempers: tuple[str, ...] = TEMPERS) -> Pair:
+    pair = Pair(world_id, WORLDS, seed=0, tempers=tempers, **options)
+    step_together(pair, steps)
+    return pair
+
+
+def step_together(pair: Pair, steps: int) -> None:
     for _ in range(steps):
         pair.step()
-    return pair
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -83,9 +93,97 @@ def test_options(case: str) -> None:
 
 @pytest.mark.parametrize("quirk", QUIRKS)
 def test_one_quirk_at_a_time(quirk: str) -> None:
-    play(SMALL[0], CROWDED | LATE | {quirk: True, "slots": 2, "teams": quirk == "gift_lost_when_full"})
+    options, tempers, event = QUIRKS[quirk]
+    pair = play(SMALL[0], CROWDED | LATE | options | {quirk: True}, STEPS // 2, tempers)
+    assert pair.events[event] > 0, pair.events
 
 
 def test_the_players_make_everything_happen() -> None:
-    pair = play(SMALL[0], CROWDED | LATE | {"slots": 2, "gift_lost_when_full": True}, seed=1)
-    assert all(count > 0 for count in pair.counted.values()), pair.counted
+    events = play(SMALL[0], CROWDED | LATE | {"boxes": 12, "heals": 14}).events
+    everything = (
+        "agent hit",
+        "team-mate spared",
+        "box broken",
+        "box broken again",
+        "box protected",
+        "box placed",
+        "heal used",
+        "picked up",
+        "given",
+        "nobody to give to",
+        "scattered",
+        "death",
+        "kill",
+    )
+    assert all(events[name] > 0 for name in everything), events
+
+
+# -- can the comparison fail? A rule changed on one side must be noticed ------------------------------------------
+
+
+def _melee_first(twin: SurvivalTwin, agent: Agent, action: tuple) -> None:
+    twin.attack(agent, bool(action[3]))
+    SurvivalTwin.push(twin, agent, (*action[:3], 0, *action[4:]))
+
+
+def _first_hit_takes_the_credit(twin: SurvivalTwin, target: Agent, attacker: Agent) -> None:
+    cause = target.cause if target.health <= 0 else attacker.badge
+    SurvivalTwin.hurt_agent(twin, target, attacker)
+    target.cause = cause
+
+
+def _looks_after_the_deaths(twin: SurvivalTwin) -> tuple:
+    told = SurvivalTwin.bury_the_dead(twin)
+    twin.looks()
+    return told
+
+
+def _items_come_at_once(twin: SurvivalTwin) -> None:
+    SurvivalTwin.settle_boxes(twin)
+    twin.drop_items_of_broken_boxes()
+
+
+def _first_in_first_out(twin: SurvivalTwin, agent: Agent) -> None:
+    agent.inventory.reverse()
+    SurvivalTwin.use_last(twin, agent)
+    agent.inventory.reverse()
+
+
+def _clock_before_damage(twin: SurvivalTwin) -> None:
+    twin.zone.ticks += 1
+    SurvivalTwin.close_zone(twin)
+    twin.zone.ticks -= 1
+
+
+def _the_breaker_owns_anew(twin: SurvivalTwin) -> None:
+    broken = [box for box in twin.boxes if box.present and box.health is not None and box.health <= 0]
+    SurvivalTwin.settle_boxes(twin)
+    for box in broken:
+        box.owner = None
+
+
+def _the_nearest_opponent_takes_too(twin: SurvivalTwin, agent: Agent) -> Agent | None:
+    others = [other for other in twin.living() if other is not agent and agent.distance(other) <= 2.0]
+    return min(others, key=agent.distance, default=None)
+
+
+FAULTS = {
+    "push": _melee_first,
+    "hurt_agent": _first_hit_takes_the_credit,
+    "bury_the_dead": _looks_after_the_deaths,
+    "settle_boxes": _items_come_at_once,
+    "use_last": _first_in_first_out,
+    "close_zone": _clock_before_damage,
+    "settle_boxes ": _the_breaker_owns_anew,
+    "taker_of": _the_nearest_opponent_takes_too,
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_changed_rule_is_noticed(fault: str) -> None:
+    options = CROWDED | LATE | {"teams": fault == "taker_of", "heals": 16, "health": 25}
+    pair = Pair(SMALL[0], WORLDS, seed=0, tempers=("hunter", "breaker", "collector"), **options)
+    for twin in pair.twins:
+        setattr(twin, fault.strip(), functools.partial(FAULTS[fault], twin))
+    with pytest.raises(AssertionError, match="compiled"):
+        step_together(pair, 4 * STEPS)

@@ -23,7 +23,7 @@ def targets(world: SurvivalTwin, agent: Agent, temper: str) -> Sequence[Body]:
     if temper == "breaker":
         return [box for box in world.boxes if box.present] or world.box_items
     if temper == "helper":
-        return world.items_on_ground() if len(agent.inventory) < 2 else others
+        return world.items_on_ground() if len(agent.inventory) < min(2, world.settings.slots) else others
     return others
 
 
@@ -42,7 +42,7 @@ def act(world: SurvivalTwin, agent: Agent, temper: str, rng: random.Random) -> l
     pace = math.hypot(agent.vx, agent.vy)
     ahead = top if abs(bearing) < 0.5 and pace < 4.0 else top // 2
     attack = int(temper in ("hunter", "breaker") or rng.random() < 0.2)
-    use = int(rng.random() < (0.05 if temper == "helper" else 0.02))
+    use = int(rng.random() < (0.05 if temper == "helper" else 0.01))
     give = int(temper == "helper" or rng.random() < 0.05)
     drop = [int(rng.random() < 0.02)] * s.drop_action
     return [ahead, top // 2, turn, attack, use, give, *drop]

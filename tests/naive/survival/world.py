@@ -189,6 +189,7 @@ class SurvivalTwin:
             return
         taker = self.taker_of(agent)
         if taker is None:
+            self.events["nobody to give to"] += 1
             return
         if len(taker.inventory) < self.settings.slots:
             taker.inventory.append(agent.inventory.pop())
@@ -209,6 +210,8 @@ class SurvivalTwin:
             near = [other for other in others if other.team == agent.team]
         near = [body for body in near if agent.distance(body) <= s.give_radius]
         taker = min(near, key=agent.distance, default=None)
+        if taker is not None and not isinstance(taker, Agent):
+            self.events["gift misdirected"] += 1
         return taker if isinstance(taker, Agent) and taker.team == agent.team else None
 
     def drop_last(self, agent: Agent) -> None:
@@ -293,9 +296,13 @@ class SurvivalTwin:
             agent.present = False
         if self.settings.dead_killer_no_credit and not self.settings.teams:
             gone = {agent.id for agent in died}
+            self.events["killer died too"] += sum(killer in gone for killer in kills)
             kills = [killer for killer in kills if killer not in gone]
         if self.settings.vision_row_shift and died:
             old = self.viewers
+            self.events["vision shifted"] += sum(
+                agent.id != old[place] for place, agent in enumerate(self.living())
+            )
             self.seen = {agent.id: self.seen[old[place]] for place, agent in enumerate(self.living())}
         self.events["death"] += len(died)
         self.events["kill"] += len(kills)

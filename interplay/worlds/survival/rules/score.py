@@ -8,13 +8,16 @@ from interplay.worlds.survival.rules.fight import THE_ZONE, change_health, side_
 
 @phase
 def burn_outside(state, rules, w):
-    """SafeZone: damages every living agent outside the zone as it was before this tick."""
+    """SafeZone: damages every living agent outside the zone as it was before this tick; in the endgame everybody.
+
+    Without the last clause an agent at the very centre of the endgame would live for ever.
+    """
     x, y, radius = state.room[w].zone_x, state.room[w].zone_y, state.room[w].zone_r
     for a in range(rules.agents):
         if not state.bodies.present[w, a]:
             continue
         dx, dy = state.bodies.position[w, a, 0] - x, state.bodies.position[w, a, 1] - y
-        if dx * dx + dy * dy > radius * radius:
+        if radius == 0.0 or dx * dx + dy * dy > radius * radius:
             change_health(state, rules, w, a, -rules.zone_damage, THE_ZONE)
 
 
