@@ -121,7 +121,7 @@ class Camp(ArrayWorld):
         legal = np.take_along_axis(s.legal, action[..., None], axis=-1)[..., 0]
         action = np.where(legal, action, STAY)
         s.cell[...] = s.cell + (action == RIGHT) - (action == LEFT)
-        for a in range(self.agents_count):
+        for a in np.flatnonzero((action == EAT).any(axis=0)):
             rows = np.flatnonzero(going & (action[:, a] == EAT) & s.food[np.arange(len(going)), s.cell[:, a]])
             s.food[rows, s.cell[rows, a]] = False
             s.health[rows, a] += 2

@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core import seeding
-from interplay.core.checker.outputs import Difference
+from interplay.core.checker.outputs import Difference, Field
 from interplay.core.checker.report import Finding, Report
 from interplay.core.policy import sample_legal
 from interplay.core.spaces import sample_actions
@@ -48,6 +48,7 @@ class Bench:
         self.make, self.steps, self.seed, self.num_worlds = make, steps, seed, num_worlds
         self.report, self.alive = report, alive
         self.generators = GlobalGenerators()
+        self.can_save = True
 
     def attempt(self, deed: Callable[[], T], name: str, step: int | None = None) -> T:
         """Does something that must succeed; an exception is a finding and ends this part of the check."""
@@ -71,6 +72,13 @@ class Bench:
         given = self.seeds(range(world.num_worlds)) if seeds is None else seeds
         self.attempt(lambda: world.reset(seeds=given), "reset", 0)
         return world
+
+    def saved(self, world: World) -> dict[str, Field]:
+        """What `save` gives, as fields that can be compared; nothing for worlds that cannot be saved."""
+        if not self.can_save:
+            return {}
+        snapshot = self.attempt(world.save, "save")
+        return {f"save/{name}": Field(np.asarray(array), None) for name, array in snapshot.items()}
 
     def seeds(self, keys: Sequence[int]) -> Array:
         """The world seeds that go with the keys 0, 1, 2, ..."""

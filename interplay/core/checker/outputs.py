@@ -66,11 +66,6 @@ def copy_fields(world: World, step: TimeStep) -> dict[str, Field]:
     return {name: Field(part.array.copy(), part.slots) for name, part in read_fields(world, step).items()}
 
 
-def saved_fields(world: World) -> dict[str, Field]:
-    """What `save` gives, as fields that can be compared."""
-    return {f"save/{name}": Field(np.asarray(array), None) for name, array in world.save().items()}
-
-
 def first_difference(
     ours: Mapping[str, Field],
     theirs: Mapping[str, Field],

@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core.checker.bench import Bench, Players
-from interplay.core.checker.outputs import copy_fields, first_difference, read_fields, saved_fields
+from interplay.core.checker.outputs import copy_fields, first_difference, read_fields
 from interplay.core.world import World
 
 
@@ -33,7 +33,8 @@ def check_refusals(bench: Bench) -> None:
         ("reset(seeds=-1)", lambda: world.reset(seeds=-1)),
     ):
         _unchanged(bench, world, deed, name)
-    _check_bad_snapshots(bench, world)
+    if bench.can_save:
+        _check_bad_snapshots(bench, world)
 
 
 def _check_bad_snapshots(bench: Bench, world: World) -> None:
@@ -120,9 +121,9 @@ def _refused(
 
 
 def _unchanged(bench: Bench, world: World, deed: Callable[[], Any], name: str) -> None:
-    before = copy_fields(world, world.timestep) | saved_fields(world)
+    before = copy_fields(world, world.timestep) | bench.saved(world)
     _refused(bench, deed, name)
     rows = list(range(world.num_worlds))
-    at = first_difference(read_fields(world, world.timestep) | saved_fields(world), before, rows, rows)
+    at = first_difference(read_fields(world, world.timestep) | bench.saved(world), before, rows, rows)
     if at is not None:
         bench.note_difference("refusal", f"{name}: changed the batch", world, at, at.row, 3)

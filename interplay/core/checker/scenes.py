@@ -29,7 +29,7 @@ def check_scenes(bench: Bench) -> None:
 
 
 def _draw(bench: Bench, world: World, w: int, t: int, first: Scene | None) -> Scene | None:
-    before, canvas = world.hash(), Canvas()
+    before, canvas = world.hash() if bench.can_save else None, Canvas()
     try:
         world.draw(canvas, w)
         scene = canvas.scene()
@@ -39,6 +39,6 @@ def _draw(bench: Bench, world: World, w: int, t: int, first: Scene | None) -> Sc
         seen = f"draw raised {type(error).__name__}: {error}"
         bench.note("draw", seen, world=w, step=t, field="draw")
         return None
-    if not np.array_equal(world.hash(), before):
+    if before is not None and not np.array_equal(world.hash(), before):
         bench.note("draw", "draw changed the world", world=w, step=t, field="draw")
     return scene

@@ -11,7 +11,6 @@ from interplay.core.checker.outputs import (
     digest,
     first_difference,
     read_fields,
-    saved_fields,
 )
 from interplay.core.world import Array, World
 
@@ -112,7 +111,7 @@ def _check_apart(bench: Bench) -> None:
     """Two batches share no memory: playing one leaves the other alone."""
     ours = bench.begun()
     _play(bench, ours, 0, 3)
-    before = copy_fields(ours, ours.timestep) | saved_fields(ours)
+    before = copy_fields(ours, ours.timestep) | bench.saved(ours)
     theirs = bench.begun(seeds=bench.seeds(range(2 * bench.num_worlds))[bench.num_worlds :])
     other = read_fields(theirs, theirs.timestep, metrics=False)
     for name, (array, _) in read_fields(ours, ours.timestep, metrics=False).items():
@@ -120,7 +119,7 @@ def _check_apart(bench: Bench) -> None:
             bench.note("shared-buffers", "two batches share this memory", field=name)
     _play(bench, theirs, 1, 5)
     rows = list(range(ours.num_worlds))
-    at = first_difference(read_fields(ours, ours.timestep) | saved_fields(ours), before, rows, rows)
+    at = first_difference(read_fields(ours, ours.timestep) | bench.saved(ours), before, rows, rows)
     if at is not None:
         seen = "playing another batch of this world changed this one"
         bench.note_difference("shared-buffers", seen, ours, at, at.row, 3)
