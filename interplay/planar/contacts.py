@@ -7,6 +7,8 @@ Source: survival specification, section 2.1.
 
 from __future__ import annotations
 
+import numpy as np
+
 from interplay.core.jit import kernel
 from interplay.planar.motion import (
     apply_impulses,
@@ -43,7 +45,7 @@ def solve_contacts(bodies, physics, scratch, thread, movers, count, last, w):
     overlap = False
     for k in range(count):
         overlap |= scratch.contacts[thread, k].separation < -SLOP
-    solve_velocities(scratch, thread, count, physics.friction, ITERATIONS)
+    solve_velocities(scratch, thread, count, physics.friction, np.int64(ITERATIONS))
     store_motion(bodies, scratch, thread, movers, w)
     if not overlap and physics.restitution == 0.0:
         integrate_bodies(bodies, physics.h, movers, last, w)

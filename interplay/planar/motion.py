@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.core.jit import kernel
+from interplay.core.jit import kernel, phase
 
 
-@kernel
+@phase
 def apply_impulses(bodies, impulse, first, w):
     """Gives the bodies from row `first` on their motor impulses, at the centre of mass.
 
@@ -40,19 +40,19 @@ def damping_factor(damping, h, pade):
     return 1.0 - h * damping
 
 
-@kernel
+@phase
 def count_movers(bodies, num_solid, w):
     """The number of leading rows that hold every body that can move."""
     present = bodies.present[w]
     inverse_mass = bodies.inverse_mass[w]
-    movers = 0
+    movers = np.int64(0)  # not the literal 0, for which solve_contacts would be compiled a second time
     for i in range(num_solid):
         if present[i] and inverse_mass[i] > 0.0:
             movers = i + 1
     return movers
 
 
-@kernel
+@phase
 def damp_bodies(bodies, factor, movers, w):
     """Scales the velocities of the bodies that can move."""
     velocity = bodies.velocity[w]
@@ -65,7 +65,7 @@ def damp_bodies(bodies, factor, movers, w):
             spin[i] *= factor
 
 
-@kernel
+@phase
 def integrate_bodies(bodies, h, movers, last, w):
     """Moves and turns the bodies; cosine and sine follow the angle.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.core.jit import kernel
+from interplay.core.jit import kernel, phase
 from interplay.planar.scratch import BOX_FLAT, CIRCLE_FLAT, CIRCLE_PAIR
 
 MARGIN = 0.04  # m, contacts are kept up to this gap plus what both bodies can travel in a substep
@@ -155,7 +155,7 @@ def gap_boxes(dx, dy, ca, sa, hax, hay, cb, sb, hbx, hby, margin):
     return points, nx, ny, s0, x0, y0, s1, x1, y1
 
 
-@kernel
+@phase
 def add_contact(contacts, count, kind, a, b, nx, ny, separation, ax, ay, dx, dy):
     """Writes contact number `count`, where there is room for it; returns count + 1 either way.
 
@@ -176,7 +176,7 @@ def add_contact(contacts, count, kind, a, b, nx, ny, separation, ax, ay, dx, dy)
     return count + 1
 
 
-@kernel
+@phase
 def add_circle_contact(contacts, count, i, j, dx, dy, ri, rj, cj, sj, hxj, hyj, margin):
     """Contact of circle i with circle or box j; returns the new count."""
     if rj > 0.0:
@@ -191,7 +191,7 @@ def add_circle_contact(contacts, count, i, j, dx, dy, ri, rj, cj, sj, hxj, hyj, 
     return add_contact(contacts, count, kind, i, j, nx, ny, s, nx * middle, ny * middle, dx, dy)
 
 
-@kernel
+@phase
 def add_box_contacts(contacts, count, i, j, dx, dy, ci, si, hxi, hyi, cj, sj, hxj, hyj, margin):
     """Up to two contacts of box i with box j; returns the new count."""
     points, nx, ny, s0, x0, y0, s1, x1, y1 = gap_boxes(dx, dy, ci, si, hxi, hyi, cj, sj, hxj, hyj, margin)
@@ -202,7 +202,7 @@ def add_box_contacts(contacts, count, i, j, dx, dy, ci, si, hxi, hyi, cj, sj, hx
     return count
 
 
-@kernel
+@phase
 def add_wall_contacts(contacts, count, i, wall_row, x, y, ri, ci, si, hxi, hyi, wall, margin):
     """Contacts of body i with the four half-planes: one point of a circle, every near vertex of a box."""
     for side in range(4):
@@ -225,7 +225,7 @@ def add_wall_contacts(contacts, count, i, wall_row, x, y, ri, ci, si, hxi, hyi, 
     return count
 
 
-@kernel
+@phase
 def find_contacts(bodies, physics, scratch, thread, movers, w):
     """Writes the contacts of world `w`; rows 0 .. movers - 1 hold every body that can move.
 
@@ -241,7 +241,7 @@ def find_contacts(bodies, physics, scratch, thread, movers, w):
     inverse_mass = bodies.inverse_mass[w]
     contacts = scratch.contacts[thread]
     h = physics.h
-    count = 0
+    count = np.int64(0)  # not the literal 0, for which the helpers would be compiled a second time
     for i in range(movers):
         if not present[i]:
             continue

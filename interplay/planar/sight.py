@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.core.jit import kernel
+from interplay.core.jit import kernel, phase
 
 NOBODY = -1  # what a ray hit: nothing ...
 WALL = -2  # ... or a wall; every other number is a body row
@@ -73,14 +73,20 @@ def ray_walls(x0, y0, x1, y1, wall):
 
 
 @kernel
+def may_meet(ox, oy, dx, dy, bound2):
+    """Whether a ray meets, or starts within, the circle of squared radius `bound2` if it goes on for ever.
+
+    It settles most pairs of ray and body. No branches: whether a body is in the way is hard to predict.
+    """
+    toward = -(ox * dx + oy * dy)
+    outside = ox * ox + oy * oy - bound2
+    crosses = (toward > 0.0) & (toward * toward >= (dx * dx + dy * dy) * outside)
+    return crosses | (outside <= 0.0)
+
+
+@kernel
 def ray_body(ox, oy, dx, dy, radius, cosine, sine, hx, hy):
     """Fraction at which a ray meets a circle (radius > 0) or a box; (ox, oy) is its origin seen from the centre."""
-    toward = -(ox * dx + oy * dy)
-    bound2 = radius * radius + hx * hx + hy * hy
-    outside = ox * ox + oy * oy - bound2
-    # Most rays miss the bounding circle of most bodies; two comparisons settle that for both shapes.
-    if outside > 0.0 and (toward <= 0.0 or toward * toward < (dx * dx + dy * dy) * outside):
-        return np.inf
     if radius > 0.0:
         return ray_circle(ox, oy, dx, dy, radius)
     return ray_box(ox, oy, dx, dy, cosine, sine, hx, hy)
@@ -106,19 +112,13 @@ def first_hit(bodies, w, x0, y0, x1, y1, ignore, last, wall):
     hit = NOBODY
     nearest = np.inf
     for k in range(last):
+        ox, oy = x0 - position[k, 0], y0 - position[k, 1]
+        r, hx, hy = radius[k], half[k, 0], half[k, 1]
+        if not may_meet(ox, oy, dx, dy, r * r + hx * hx + hy * hy):
+            continue
         if not present[k] or k == ignore:
             continue
-        fraction = ray_body(
-            x0 - position[k, 0],
-            y0 - position[k, 1],
-            dx,
-            dy,
-            radius[k],
-            turn[k, 0],
-            turn[k, 1],
-            half[k, 0],
-            half[k, 1],
-        )
+        fraction = ray_body(ox, oy, dx, dy, r, turn[k, 0], turn[k, 1], hx, hy)
         if fraction < nearest:
             nearest = fraction
             hit = k
@@ -171,7 +171,7 @@ def can_see(bodies, w, i, j, depth, cosine, sine, last, wall):
     )
 
 
-@kernel
+@phase
 def unobstructed(present, position, turn, half, radius, i, j, last, wall):
     """Whether the ray from i to j's centre, stretched a little, hits j before anything else."""
     x0, y0 = position[i, 0], position[i, 1]
@@ -190,19 +190,13 @@ def unobstructed(present, position, turn, half, radius, i, j, last, wall):
     if goal == np.inf or ray_walls(x0, y0, x0 + dx, y0 + dy, wall) < goal:
         return False
     for k in range(last):
+        ox, oy = x0 - position[k, 0], y0 - position[k, 1]
+        r, hx, hy = radius[k], half[k, 0], half[k, 1]
+        if not may_meet(ox, oy, dx, dy, r * r + hx * hx + hy * hy):
+            continue
         if not present[k] or k in (i, j):
             continue
-        fraction = ray_body(
-            x0 - position[k, 0],
-            y0 - position[k, 1],
-            dx,
-            dy,
-            radius[k],
-            turn[k, 0],
-            turn[k, 1],
-            half[k, 0],
-            half[k, 1],
-        )
+        fraction = ray_body(ox, oy, dx, dy, r, turn[k, 0], turn[k, 1], hx, hy)
         if fraction < goal or (fraction == goal and k < j):
             return False
     return True

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.core.jit import kernel
+from interplay.core.jit import phase
 from interplay.planar.scratch import BOX_FLAT, CIRCLE_PAIR
 
 ITERATIONS = 10
@@ -21,7 +21,7 @@ PUSH_SPEED = 3.0  # m/s ... but never faster than this
 BOUNCE_SPEED = 0.5  # m/s, slower approaches do not bounce
 
 
-@kernel
+@phase
 def effective_mass(ax, ay, bx, by, ux, uy, mass, inertia_a, inertia_b):
     """Mass that two bodies oppose to an impulse along (ux, uy); `mass` is the sum of their inverse masses."""
     arm_a = ax * uy - ay * ux
@@ -29,19 +29,19 @@ def effective_mass(ax, ay, bx, by, ux, uy, mass, inertia_a, inertia_b):
     return 1.0 / (mass + inertia_a * arm_a * arm_a + inertia_b * arm_b * arm_b)
 
 
-@kernel
+@phase
 def speed_x(body, arm_y):
     """Velocity along x of the point of a body at lever arm (any, arm_y)."""
     return body.vx - body.spin * arm_y
 
 
-@kernel
+@phase
 def speed_y(body, arm_x):
     """Velocity along y of the point of a body at lever arm (arm_x, any)."""
     return body.vy + body.spin * arm_x
 
 
-@kernel
+@phase
 def push(body, arm_x, arm_y, jx, jy):
     """Applies the impulse (jx, jy) at a lever arm."""
     body.vx += body.inverse_mass * jx
@@ -49,14 +49,14 @@ def push(body, arm_x, arm_y, jx, jy):
     body.spin += body.inverse_inertia * (arm_x * jy - arm_y * jx)
 
 
-@kernel
+@phase
 def push_both(contact, a, b, jx, jy):
     """Applies an impulse to b and its opposite to a, at their common point."""
     push(a, contact.ax, contact.ay, -jx, -jy)
     push(b, contact.bx, contact.by, jx, jy)
 
 
-@kernel
+@phase
 def weigh_contact(contact, a, b):
     """Sets the effective masses from the lever arms and the normal."""
     ax, ay, bx, by, nx, ny = contact.ax, contact.ay, contact.bx, contact.by, contact.nx, contact.ny
@@ -65,7 +65,7 @@ def weigh_contact(contact, a, b):
     contact.mass_t = effective_mass(ax, ay, bx, by, -ny, nx, mass, a.inverse_inertia, b.inverse_inertia)
 
 
-@kernel
+@phase
 def push_bias(separation, h):
     """What a contact adds to its normal velocity: a gap may just close, an overlap is pushed out (m/s)."""
     if separation > 0.0:
@@ -75,7 +75,7 @@ def push_bias(separation, h):
     return 0.0
 
 
-@kernel
+@phase
 def load_motion(bodies, physics, scratch, thread, w):
     """Copies the velocities and inverse masses of the solid bodies into the scratch."""
     velocity = bodies.velocity[w]
@@ -93,7 +93,7 @@ def load_motion(bodies, physics, scratch, thread, w):
         body.inverse_inertia = inverse_inertia[i] if moves else 0.0
 
 
-@kernel
+@phase
 def store_motion(bodies, scratch, thread, movers, w):
     """Copies the velocities back."""
     velocity = bodies.velocity[w]
@@ -107,7 +107,7 @@ def store_motion(bodies, scratch, thread, movers, w):
             spin[i] = body.spin
 
 
-@kernel
+@phase
 def prepare_contacts(physics, scratch, thread, count):
     """Sets biases, effective masses and approach velocities.
 
@@ -131,7 +131,7 @@ def prepare_contacts(physics, scratch, thread, count):
     return needed
 
 
-@kernel
+@phase
 def solve_velocities(scratch, thread, count, friction, iterations):
     """Iterates over the contacts: friction within the cone of the normal impulse so far, then the normal."""
     contacts = scratch.contacts[thread]
@@ -158,7 +158,7 @@ def solve_velocities(scratch, thread, count, friction, iterations):
             push_both(contact, a, b, change * nx, change * ny)
 
 
-@kernel
+@phase
 def turn_pair(contact, dx, dy, reach, mass):
     """Re-anchors a pair of circles whose centres now differ by (dx, dy): new normal, gap and regain.
 
@@ -177,13 +177,13 @@ def turn_pair(contact, dx, dy, reach, mass):
     contact.separation = distance - reach
 
 
-@kernel
+@phase
 def anchored(x, y, near_x, near_y, cosine, sine):
     """World point of an anchor in the frame at (x, y)."""
     return x + cosine * near_x - sine * near_y, y + sine * near_x + cosine * near_y
 
 
-@kernel
+@phase
 def anchor_contacts(bodies, physics, scratch, thread, count, w):
     """Before the bodies move: keeps each contact point in the frames of its two bodies.
 
@@ -209,7 +209,7 @@ def anchor_contacts(bodies, physics, scratch, thread, count, w):
             contact.far_y = bodies.position[w, a, 1] + contact.ay
 
 
-@kernel
+@phase
 def reanchor_contacts(bodies, physics, scratch, thread, count, w):
     """After the bodies moved: one common point for both bodies of a contact, its gap, levers and masses.
 
@@ -256,16 +256,16 @@ def reanchor_contacts(bodies, physics, scratch, thread, count, w):
         weigh_contact(contact, a, b)
 
 
-@kernel
+@phase
 def relax_contacts(physics, scratch, thread, count):
     """Takes the speed out again that pushed overlapping bodies apart."""
     contacts = scratch.contacts[thread]
     for k in range(count):
         contacts[k].bias = max(contacts[k].separation, 0.0) / physics.h
-    solve_velocities(scratch, thread, count, physics.friction, RELAX_ITERATIONS)
+    solve_velocities(scratch, thread, count, physics.friction, np.int64(RELAX_ITERATIONS))
 
 
-@kernel
+@phase
 def restore_bounces(physics, scratch, thread, count):
     """Restitution: drives every fast contact that carries an impulse to its rebound speed."""
     contacts = scratch.contacts[thread]
