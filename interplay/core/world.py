@@ -92,7 +92,12 @@ class World(ABC):
     rebirths: bool = False
 
     def __init__(
-        self, num_worlds: int, agents: Sequence[str], kinds: Sequence[Kind], seed: int = 0, first_world: int = 0
+        self,
+        num_worlds: int,
+        agents: Sequence[str],
+        kinds: Sequence[Kind],
+        seed: int = 0,
+        first_world: int = 0,
     ) -> None:
         if num_worlds < 1:
             raise UserError(
