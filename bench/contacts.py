@@ -17,6 +17,7 @@ import numpy as np
 from tests.planar import measures
 from tests.planar.oracle import compare_sight, drift_from_box2d
 
+ROOMS = 150  # different starts of test 2
 Row = tuple[str, str, str, str, str]
 
 
@@ -38,15 +39,21 @@ def momentum_rows() -> Iterator[Row]:
 
 
 def energy_rows() -> Iterator[Row]:
-    static = max(measures.energy_growth(seed, boxes_dynamic=False) for seed in range(20))
-    dynamic = [measures.energy_growth(seed, boxes_dynamic=True) for seed in range(20)]
+    static = max(measures.energy_growth(seed, boxes_dynamic=False) for seed in range(ROOMS))
+    dynamic = [measures.energy_growth(seed, boxes_dynamic=True) for seed in range(ROOMS)]
     head_on = measures.bounce_energy_error(0.0)
     oblique = max(measures.bounce_energy_error(y) for y in (0.3, 0.7, 0.95))
-    yield "2 energy growth per step, e = 0, static boxes, 20 rooms", "1e-9", f"{static:.0e}", "–", "–"
     yield (
-        "2 the same, three dynamic boxes, worst; median room",
+        f"2 energy growth per step, e = 0, static boxes, worst of {ROOMS} rooms",
         "1e-9",
-        f"{max(dynamic):.0e}; {np.median(dynamic):.0e}",
+        f"{static:.0e}",
+        "–",
+        "–",
+    )
+    yield (
+        "2 the same, three dynamic boxes: worst; median; rooms above the bound",
+        "1e-9",
+        f"{max(dynamic):.0e}; {np.median(dynamic):.0e}; {sum(g > 1e-9 for g in dynamic)}",
         "–",
         "–",
     )
