@@ -11,7 +11,7 @@ from interplay.kernels.draws import integer_below
 from interplay.planar.contacts import apply_impulses, step_bodies
 from interplay.planar.sight import cast_lidar, look
 
-# Phase numbers of the general modules (`run_general`); a world's own begin at 100.
+# Phase numbers of the general modules; a world's own begin at 100, its kernel knows both.
 CLEAR_ROOM, SHUFFLE_CELLS, SPAWN_ON_CELLS, INDEX_BODIES, FORGET_INDICES = range(5)
 FILL_HEALTH, BURY_DEAD, CLEAR_DEATHS, RECORD_DEATHS, LOOK_AROUND, DRIVE_MOTORS, MOVE_BODIES = range(5, 12)
 FIRST_OWN_PHASE = 100
@@ -164,29 +164,12 @@ def cast_lidars(bodies, hit, distance, active, first, end, field, depth, last, w
 
 
 @phase
-def run_general(state, rules, scratch, thread, w, number, first, end):
-    """Runs the general phase `number` in world w for the body rows first .. end - 1."""
-    if number == CLEAR_ROOM:
-        clear_room(state, w)
-    elif number == SHUFFLE_CELLS:
-        shuffle_cells(state, w)
-    elif number == SPAWN_ON_CELLS:
-        spawn_on_cells(state, rules, w, first, end)
-    elif number == INDEX_BODIES:
-        index_bodies(state, w, first, end)
-    elif number == FORGET_INDICES:
-        forget_indices(state, w, first, end)
-    elif number == FILL_HEALTH:
-        fill_health(state, rules, w, first, end)
-    elif number == BURY_DEAD:
-        bury_dead(state, w, first, end)
-    elif number == CLEAR_DEATHS:
-        clear_deaths(state, w)
-    elif number == RECORD_DEATHS:
-        record_deaths(state, w, first, end)
-    elif number == LOOK_AROUND:
-        look_around(state, rules, w, first, end)
-    elif number == DRIVE_MOTORS:
-        apply_impulses(state.bodies, state.control, first, w)
-    elif number == MOVE_BODIES:
-        state.room[w].dropped += step_bodies(state.bodies, rules.physics, scratch, thread, w)
+def move_bodies(state, rules, scratch, thread, w):
+    """The physics of one environment step; contacts that found no room are counted."""
+    state.room[w].dropped += step_bodies(state.bodies, rules.physics, scratch, thread, w)
+
+
+@phase
+def drive_motors(state, first, w):
+    """DynamicMotors: one impulse per body."""
+    apply_impulses(state.bodies, state.control, first, w)

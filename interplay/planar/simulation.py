@@ -147,7 +147,8 @@ class Simulation:
         state: a NamedTuple of arrays with the fields that the phases read, `bodies`, `came` and `left` among them.
         rules: the NamedTuple of numbers that the phases read.
         scratch: work space with a leading thread axis.
-        run: the compiled kernel ``run(state, rules, scratch, plan, active, thread, first_world, end_world)``.
+        table: the same rules as kernels read them.
+        run: the compiled kernel ``run(state, table, scratch, plan, active, thread, first_world, end_world)``.
         groups: in callback order; their rows must have been set.
         frame: phases around the modules' callbacks: begin_reset, end_reset, begin_step, physics, end_step.
         threads: chunks of worlds that run at the same time; they change no bit.
@@ -158,6 +159,7 @@ class Simulation:
         self,
         state: Any,
         rules: Any,
+        table: Any,
         scratch: Any,
         run: Callable[..., None],
         groups: Sequence[Group],
@@ -166,6 +168,7 @@ class Simulation:
         fused: bool = True,
     ) -> None:
         self.state, self.rules, self.scratch, self._run = state, rules, scratch, run
+        self._table = table
         self.groups = tuple(groups)
         self.num_worlds = len(state.bodies.present)
         self.threads = max(1, min(threads, self.num_worlds))
@@ -221,10 +224,10 @@ class Simulation:
 
     def _of_module(self, module: Module, group: Group, callback: str, listener: bool = False) -> Plan:
         plan: Plan = []
-        if callback in module.phases:
-            plan += [np.array([[number, group.first, group.end]]) for number in module.phases[callback]]
-        elif getattr(type(module), callback) is not getattr(Module, callback):
+        compiled = _compiled(type(module), callback)
+        if compiled is None:
             plan.append(self._call(module, group, callback))
+        plan += [np.array([[number, group.first, group.end]]) for number in compiled or ()]
         if not listener:
             plan = self._with_listeners(module, group, callback, plan)
         return plan
@@ -293,14 +296,14 @@ class Simulation:
 
     def _run_phases(self, phases: np.ndarray) -> None:
         if self._pool is None:
-            self._run(self.state, self.rules, self.scratch, phases, self.active, 0, 0, self.num_worlds)
+            self._run(self.state, self._table, self.scratch, phases, self.active, 0, 0, self.num_worlds)
             return
         edges = [self.num_worlds * t // self.threads for t in range(self.threads + 1)]
         jobs = [
             self._pool.submit(
                 self._run,
                 self.state,
-                self.rules,
+                self._table,
                 self.scratch,
                 phases,
                 self.active,
@@ -312,6 +315,19 @@ class Simulation:
         ]
         for job in jobs:
             job.result()
+
+
+def _compiled(kind: type[Module], callback: str) -> tuple[int, ...] | None:
+    """The phases of a callback, or None if Python carries it out: what the most derived class says counts."""
+    for parent in kind.__mro__:
+        if parent is Module:
+            break
+        if callback in parent.__dict__.get("phases", ()):
+            phases: tuple[int, ...] = parent.__dict__["phases"][callback]
+            return phases
+        if callback in parent.__dict__:
+            return None
+    return ()
 
 
 def _alone(numbers: Sequence[int]) -> Plan:

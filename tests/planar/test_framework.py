@@ -125,7 +125,10 @@ def test_new_mechanics_in_one_file_change_the_game_and_nothing_else() -> None:
     poisons.despawn(bottle)
     world.state.inventory[:, 0, 0] = poisons.first
     world.state.agent["held"][:, 0] = 1
-    world.state.bodies.position[:, 0], world.state.bodies.position[:, 1] = (3.0, 3.0), (-3.0, 3.0)  # inside the zone
+    world.state.bodies.position[:, 0], world.state.bodies.position[:, 1] = (
+        (3.0, 3.0),
+        (-3.0, 3.0),
+    )  # inside the zone
     drink = np.tile([1, 1, 1, 0, 1, 0], (8, 2, 1))
     world.step(drink)
     assert np.array_equal(world.state.body["health"][:, 0], np.full(8, 70))

@@ -197,6 +197,7 @@ DEMO: dict[str, Any] = {
     "box_health": 20,
     "ownership": False,
     "zone_radii": (10.0, 5.0, 2.5, 1.0),
+    "items_block_rays": False,
     "omniscient": True,
     "reward_dead": -1.0,
 }

@@ -41,7 +41,7 @@ def write_agent(state, rules, w, a, out, k):
     out[k] = np.float32(a)
     k += 1
     if rules.teams:
-        out[k] = np.float32(side_of(rules.agents, True, a))
+        out[k] = np.float32(side_of(rules.agents, rules.teams, a))
         k += 1
     if not bodies.present[w, a]:
         for i in range(7):
@@ -197,16 +197,17 @@ def write_slots(state, rules, w, a, out, k):
 @phase
 def observe(state, rules, w):
     """Writes the observation of every agent of world w."""
-    start = 0
+    # Plain literals would be types of their own to Numba: one more compilation of a helper for each.
+    start = np.int64(0)
     for a in range(rules.agents):
         out = state.observation[w, a]
-        k = write_agent(state, rules, w, a, out, 0)
+        k = write_agent(state, rules, w, a, out, np.int64(0))
         k = write_zone(state, rules, w, out, k)
         start = write_others(state, rules, w, a, out, k) if rules.agents > 1 else k
     if rules.heals > 0:
-        start = write_group(state, rules, w, rules.first_heal, rules.heals, 2, start)
+        start = write_group(state, rules, w, rules.first_heal, rules.heals, np.int64(2), start)
     if rules.boxes > 0:
-        start = write_group(state, rules, w, rules.first_box, rules.boxes, 11, start)
-        start = write_group(state, rules, w, rules.first_box_item, rules.boxes, 10, start)
+        start = write_group(state, rules, w, rules.first_box, rules.boxes, np.int64(11), start)
+        start = write_group(state, rules, w, rules.first_box_item, rules.boxes, np.int64(10), start)
     for a in range(rules.agents):
         write_slots(state, rules, w, a, state.observation[w, a], start)

@@ -89,7 +89,7 @@ class SurvivalState(NamedTuple):
 class Rules(NamedTuple):
     """The numbers that kernels read, made from the settings (`world.rules_of`). Rows are body rows.
 
-    Kernels get them as one record (`as_record`), which is handed on as a pointer.
+    Kernels get them as one record (`as_table`), which is handed on as a pointer.
     """
 
     physics: Physics
@@ -152,12 +152,12 @@ class Rules(NamedTuple):
     dead_killer_no_credit: bool
 
 
-def as_record(numbers: Any) -> np.record:
-    """A NamedTuple of numbers, nested ones included, as one record with the same names."""
-    record = np.zeros(1, _record_type(numbers)).view(np.recarray)[0]
+def as_table(numbers: Any) -> np.ndarray:
+    """A NamedTuple of numbers, nested ones included, as a table of one record with the same names."""
+    table = np.zeros(1, _record_type(numbers)).view(np.recarray)
     for name, value in numbers._asdict().items():
-        record[name] = tuple(value) if isinstance(value, tuple) else value
-    return record
+        table[name] = tuple(value) if isinstance(value, tuple) else value
+    return table
 
 
 def _record_type(numbers: Any) -> np.dtype:

@@ -20,7 +20,7 @@ from interplay.worlds.survival.modules import build_groups
 from interplay.worlds.survival.observe import fields_of
 from interplay.worlds.survival.render import VIEWS
 from interplay.worlds.survival.rules import step as s
-from interplay.worlds.survival.state import Rules, SurvivalState, allocate_state, arrays_of, as_record
+from interplay.worlds.survival.state import Rules, SurvivalState, allocate_state, arrays_of, as_table
 
 # The body table: solid bodies first, agents before boxes (specification 2.1).
 TABLE = ("agents", "boxes", "heals", "box_items")
@@ -101,7 +101,8 @@ class SurvivalWorld(ArrayWorld):
         self._set_shapes()
         self.simulation = Simulation(
             self.state,
-            as_record(self.rules),
+            self.rules,
+            as_table(self.rules),
             allocate_scratch(max(threads, 1), self.rules.physics.num_solid),
             s.run_phases,
             groups,

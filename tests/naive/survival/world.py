@@ -215,11 +215,12 @@ class SurvivalTwin:
         return taker if isinstance(taker, Agent) and taker.team == agent.team else None
 
     def drop_last(self, agent: Agent) -> None:
-        """Freedom: after the gifts, as far ahead as a box is placed."""
+        """Freedom: after the gifts, as far ahead as a box is placed, but inside the room."""
         if agent.inventory:
             item, distance = agent.inventory.pop(), self.settings.place_distance
             x, y = agent.x + distance * math.cos(agent.angle), agent.y + distance * math.sin(agent.angle)
-            item.rest_at(x, y)
+            wall = self.settings.wall
+            item.rest_at(min(max(x, -wall), wall), min(max(y, -wall), wall))
             self.events["dropped"] += 1
 
     def attack(self, agent: Agent, wanted: bool) -> None:

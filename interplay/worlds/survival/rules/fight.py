@@ -57,7 +57,7 @@ def melee_target(state, rules, w, a):
 def can_damage(state, rules, w, side, target):
     """Whether this side's melee hurts the target: immunities first, then vulnerabilities."""
     if target < rules.agents:
-        if rules.teams and side_of(rules.agents, True, target) == side:
+        if rules.teams and side_of(rules.agents, rules.teams, target) == side:
             return False
         return state.room[w].steps >= rules.immunity
     if target >= rules.agents + rules.boxes or state.body[w, target].placed:

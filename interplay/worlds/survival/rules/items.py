@@ -17,7 +17,7 @@ TWO_PI = 6.283185307179586
 def last_item(state, w, a):
     """The row of the item in the last filled slot, or EMPTY."""
     held = state.agent[w, a].held
-    return state.inventory[w, a, held - 1] if held > 0 else EMPTY_SLOT
+    return np.int64(state.inventory[w, a, held - 1] if held > 0 else EMPTY_SLOT)
 
 
 @phase
@@ -84,12 +84,12 @@ def use_items(state, rules, w):
 def nearest_taker(state, rules, w, a):
     """The nearest other living agent within `give_radius`, a team-mate if there are teams, or -1."""
     position = state.bodies.position[w]
-    best, least = -1, rules.give_radius * rules.give_radius
+    best, least = np.int64(-1), rules.give_radius * rules.give_radius
     side = side_of(rules.agents, rules.teams, a)
     for b in range(rules.agents):
         if b == a or not state.bodies.present[w, b]:
             continue
-        if rules.teams and side_of(rules.agents, True, b) != side:
+        if rules.teams and side_of(rules.agents, rules.teams, b) != side:
             continue
         dx, dy = position[b, 0] - position[a, 0], position[b, 1] - position[a, 1]
         distance = dx * dx + dy * dy
@@ -103,7 +103,7 @@ def nearest_body(state, rules, w, a):
     """Quirk: the nearest body of any kind, walls by their centre points; only an agent that may take it counts."""
     position, present = state.bodies.position[w], state.bodies.present[w]
     x, y = position[a, 0], position[a, 1]
-    best, least = -1, rules.give_radius * rules.give_radius
+    best, least = np.int64(-1), rules.give_radius * rules.give_radius
     for b in range(rules.num_bodies):
         if b == a or not present[b]:
             continue
@@ -119,7 +119,11 @@ def nearest_body(state, rules, w, a):
             return -1
     if best >= rules.agents:
         return -1
-    if best >= 0 and rules.teams and side_of(rules.agents, True, best) != side_of(rules.agents, True, a):
+    if (
+        best >= 0
+        and rules.teams
+        and side_of(rules.agents, rules.teams, best) != side_of(rules.agents, rules.teams, a)
+    ):
         return -1
     return best
 
@@ -159,7 +163,8 @@ def drop_items(state, rules, w):
         take_item(state, w, a)
         x = bodies.position[w, a, 0] + rules.place_distance * bodies.turn[w, a, 0]
         y = bodies.position[w, a, 1] + rules.place_distance * bodies.turn[w, a, 1]
-        spawn_body(state, w, item, x, y)
+        wall = rules.physics.wall  # an item behind it would be lost for ever
+        spawn_body(state, w, item, min(max(x, -wall), wall), min(max(y, -wall), wall))
 
 
 @phase
@@ -198,7 +203,7 @@ def scatter_inventories(state, rules, w):
                 stream[2] += np.uint64(1)
             x = state.bodies.position[w, a, 0] + radius * np.cos(angle)
             y = state.bodies.position[w, a, 1] + radius * np.sin(angle)
-            spawn_body(state, w, state.inventory[w, a, k], x, y)
+            spawn_body(state, w, np.int64(state.inventory[w, a, k]), x, y)
             state.inventory[w, a, k] = EMPTY_SLOT
         state.agent[w, a].held = 0
 

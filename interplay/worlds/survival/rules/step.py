@@ -3,8 +3,8 @@
 The list itself, in the order of specification section 3, is composed from groups and modules (`modules.py`).
 """
 
-from interplay.core.jit import kernel, phase
-from interplay.planar.phases import FIRST_OWN_PHASE, run_general
+from interplay.core.jit import kernel
+from interplay.planar import phases as general
 from interplay.worlds.survival.observe import observe
 from interplay.worlds.survival.rules import fight, items, score, setup
 
@@ -29,9 +29,14 @@ from interplay.worlds.survival.rules import fight, items, score, setup
     OBSERVE,
     GIVE_REWARDS,
     DECIDE_END,
-) = range(FIRST_OWN_PHASE, FIRST_OWN_PHASE + 20)
+) = range(general.FIRST_OWN_PHASE, general.FIRST_OWN_PHASE + 20)
 
 # Kernels call kernels by name: the phases under short names.
+clear_room, shuffle_cells, spawn_on_cells = general.clear_room, general.shuffle_cells, general.spawn_on_cells
+index_bodies, forget_indices = general.index_bodies, general.forget_indices
+fill_health, bury_dead = general.fill_health, general.bury_dead
+clear_deaths, record_deaths = general.clear_deaths, general.record_deaths
+look_around, drive_motors, move_bodies = general.look_around, general.drive_motors, general.move_bodies
 begin_episode, shape_boxes, place_zone = setup.begin_episode, setup.shape_boxes, setup.place_zone
 queue_actions, strike = fight.queue_actions, fight.strike
 clear_kills, credit_kills = fight.clear_kills, fight.credit_kills
@@ -47,66 +52,83 @@ burn_outside, move_zone = score.burn_outside, score.move_zone
 give_rewards, decide_end, stand_still = score.give_rewards, score.decide_end, score.stand_still
 
 
-@phase
-def run_survival(state, rules, w, number):
-    """Runs the survival phase `number` in world w."""
-    if number == BEGIN_EPISODE:
-        begin_episode(state, w)
-    elif number == SHAPE_BOXES:
-        shape_boxes(state, rules, w)
-    elif number == PLACE_ZONE:
-        place_zone(state, rules, w)
-    elif number == QUEUE_ACTIONS:
-        queue_actions(state, rules, w)
-    elif number == DROP_BROKEN_BOXES:
-        drop_broken_boxes(state, rules, w)
-    elif number == USE_ITEMS:
-        use_items(state, rules, w)
-    elif number == GIVE_ITEMS:
-        give_items(state, rules, w)
-    elif number == DROP_ITEMS:
-        drop_items(state, rules, w)
-    elif number == STRIKE:
-        strike(state, rules, w)
-    elif number == FINISH_PLACED_BOXES:
-        finish_placed_boxes(state, rules, w)
-    elif number == OWN_BROKEN_BOXES:
-        own_broken_boxes(state, rules, w)
-    elif number == SCATTER_INVENTORIES:
-        scatter_inventories(state, rules, w)
-    elif number == CLEAR_KILLS:
-        clear_kills(state, w)
-    elif number == CREDIT_KILLS:
-        credit_kills(state, rules, w)
-    elif number == PICK_UP:
-        pick_up(state, rules, w)
-    elif number == BURN_OUTSIDE:
-        burn_outside(state, rules, w)
-    elif number == MOVE_ZONE:
-        move_zone(state, rules, w)
-    elif number == OBSERVE:
-        observe(state, rules, w)
-    elif number == GIVE_REWARDS:
-        give_rewards(state, rules, w)
-    elif number == DECIDE_END:
-        decide_end(state, rules, w)
-
-
 @kernel
-def run_phases(state, rules, scratch, plan, active, thread, first_world, end_world):
+def run_phases(state, table, scratch, plan, active, thread, first_world, end_world):
     """Runs a plan in every active world of the range, world by world, so that its rows stay warm in cache.
 
     `plan` is (P, 3) int64: phase number, first body row, end row. Worlds that are not active stay as they are.
+    `table` holds the rules in its one row: an array is handed in five times as fast as a record.
     """
+    rules = table[0]
     for w in range(first_world, end_world):
         if not active[w]:
             continue
         for p in range(plan.shape[0]):
-            number = plan[p, 0]
-            if number < FIRST_OWN_PHASE:
-                run_general(state, rules, scratch, thread, w, number, plan[p, 1], plan[p, 2])
-            else:
-                run_survival(state, rules, w, number)
+            number, first, end = plan[p, 0], plan[p, 1], plan[p, 2]
+            if number == general.CLEAR_ROOM:
+                clear_room(state, w)
+            elif number == general.SHUFFLE_CELLS:
+                shuffle_cells(state, w)
+            elif number == general.SPAWN_ON_CELLS:
+                spawn_on_cells(state, rules, w, first, end)
+            elif number == general.INDEX_BODIES:
+                index_bodies(state, w, first, end)
+            elif number == general.FORGET_INDICES:
+                forget_indices(state, w, first, end)
+            elif number == general.FILL_HEALTH:
+                fill_health(state, rules, w, first, end)
+            elif number == general.BURY_DEAD:
+                bury_dead(state, w, first, end)
+            elif number == general.CLEAR_DEATHS:
+                clear_deaths(state, w)
+            elif number == general.RECORD_DEATHS:
+                record_deaths(state, w, first, end)
+            elif number == general.LOOK_AROUND:
+                look_around(state, rules, w, first, end)
+            elif number == general.DRIVE_MOTORS:
+                drive_motors(state, first, w)
+            elif number == general.MOVE_BODIES:
+                move_bodies(state, rules, scratch, thread, w)
+            elif number == BEGIN_EPISODE:
+                begin_episode(state, w)
+            elif number == SHAPE_BOXES:
+                shape_boxes(state, rules, w)
+            elif number == PLACE_ZONE:
+                place_zone(state, rules, w)
+            elif number == QUEUE_ACTIONS:
+                queue_actions(state, rules, w)
+            elif number == DROP_BROKEN_BOXES:
+                drop_broken_boxes(state, rules, w)
+            elif number == USE_ITEMS:
+                use_items(state, rules, w)
+            elif number == GIVE_ITEMS:
+                give_items(state, rules, w)
+            elif number == DROP_ITEMS:
+                drop_items(state, rules, w)
+            elif number == STRIKE:
+                strike(state, rules, w)
+            elif number == FINISH_PLACED_BOXES:
+                finish_placed_boxes(state, rules, w)
+            elif number == OWN_BROKEN_BOXES:
+                own_broken_boxes(state, rules, w)
+            elif number == SCATTER_INVENTORIES:
+                scatter_inventories(state, rules, w)
+            elif number == CLEAR_KILLS:
+                clear_kills(state, w)
+            elif number == CREDIT_KILLS:
+                credit_kills(state, rules, w)
+            elif number == PICK_UP:
+                pick_up(state, rules, w)
+            elif number == BURN_OUTSIDE:
+                burn_outside(state, rules, w)
+            elif number == MOVE_ZONE:
+                move_zone(state, rules, w)
+            elif number == OBSERVE:
+                observe(state, rules, w)
+            elif number == GIVE_REWARDS:
+                give_rewards(state, rules, w)
+            elif number == DECIDE_END:
+                decide_end(state, rules, w)
 
 
 @kernel
