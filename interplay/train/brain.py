@@ -6,7 +6,7 @@ what crosses between processes. `Brain.names` says which tensor an element belon
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -80,7 +80,7 @@ class Brain:
         self._ppo = settings.ppo
         self.act = jax.jit(self._act)
         self.prepare = jax.jit(self._prepare)
-        self.gradient = jax.jit(self._gradient)
+        self.gradient = jax.jit(self._gradient, static_argnames="plan")
         self.choose = jax.jit(self._choose, static_argnames="greedy")
 
     def tensor_at(self, element: int) -> str:
@@ -126,22 +126,40 @@ class Brain:
             return self.distribution.greedy(parameters, mask)
         return self.distribution.sample(parameters, key, mask)
 
-    def _gradient(self, vector: jax.Array, batch: Batch, index: jax.Array) -> jax.Array:
+    def demand(self, prepared: Any) -> np.ndarray | None:
+        """What each prepared row costs the network, (N,), or None if that is always the same."""
+        demand = self._static.demand(prepared) if hasattr(self._static, "demand") else None
+        return None if demand is None else np.asarray(demand)
+
+    def plan(self, demand: np.ndarray) -> Hashable:
+        """The network's plan for a minibatch of these demands, in ascending order."""
+        return self._static.plan(demand)
+
+    def _gradient(
+        self, vector: jax.Array, batch: Batch, index: jax.Array, plan: Hashable = None
+    ) -> jax.Array:
         """Gradient of the summed loss over some rows, then the terms of `Terms`: (P + 7,) float32.
 
         Args:
             vector: (P,) parameters.
             batch: N rows.
             index: (B,) int32, rows; N stands for no row.
+            plan: the network's, for these rows in this order.
         """
         counts = (index < batch.acts.shape[0]).astype(jnp.float32)
         at = jnp.minimum(index, batch.acts.shape[0] - 1)
-        rows = jax.tree.map(lambda leaf: leaf[at], batch)
-        gradient, terms = jax.grad(partial(self._loss, rows=rows, counts=counts), has_aux=True)(vector)
+        # The barrier keeps XLA from gathering anew inside every operation that reads a row.
+        rows = jax.lax.optimization_barrier(jax.tree.map(lambda leaf: leaf[at], batch))
+        gradient, terms = jax.grad(partial(self._loss, rows=rows, counts=counts, plan=plan), has_aux=True)(
+            vector
+        )
         return jnp.concatenate([gradient, jnp.stack(terms)])
 
-    def _loss(self, vector: jax.Array, rows: Batch, counts: jax.Array) -> tuple[jax.Array, Terms]:
-        parameters, value = self._network(vector)(rows.prepared)
+    def _loss(
+        self, vector: jax.Array, rows: Batch, counts: jax.Array, plan: Hashable
+    ) -> tuple[jax.Array, Terms]:
+        network = self._network(vector)
+        parameters, value = network(rows.prepared) if plan is None else network(rows.prepared, plan)
         terms = losses.ppo_terms(
             self.distribution.log_prob(parameters, rows.action, rows.mask),
             self.distribution.entropy(parameters, rows.mask),

@@ -8,7 +8,7 @@ their deviation would be noise.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -66,7 +66,8 @@ class Shard:
         self._rollout: Rollout
         self._batches: dict[str, Batch] = {}
         self._used: dict[str, np.ndarray] = {}
-        self._order: dict[str, list[Any]] = {}
+        self._demands: dict[str, np.ndarray | None] = {}
+        self._order: dict[str, list[tuple[jax.Array, Hashable]]] = {}
 
     def play(self, vectors: Vectors, update: int) -> None:
         """Plays one rollout.
@@ -109,6 +110,7 @@ class Shard:
                 acts=jnp.array(acts.ravel(), jnp.float32),
                 mask=None if kind.mask is None else jnp.array(_rows(kind.mask)),
             )
+            self._demands[name] = brain.demand(self._batches[name].prepared)
             moments += _moments(np.asarray(target), kind.value.ravel(), self._used[name])
         return Moments(*moments)
 
@@ -126,12 +128,12 @@ class Shard:
             )  # `rows` stands for no row
             used = rng.permutation(self._used[name])
             order[: len(used)] = used
-            self._order[name] = [jnp.array(part) for part in order.reshape(-1, minibatches).T]
+            self._order[name] = [self._planned(name, part) for part in order.reshape(-1, minibatches).T]
 
     def gradient(self, vectors: Vectors, minibatch: int) -> list[jax.Array]:
         """Starts the computation of one minibatch's summed gradients and terms, kind after kind."""
         return [
-            brain.gradient(vectors[name], self._batches[name], self._order[name][minibatch])
+            brain.gradient(vectors[name], self._batches[name], *self._order[name][minibatch])
             for name, brain in self.brains.items()
         ]
 
@@ -179,6 +181,15 @@ class Shard:
                     f"checkpoint: shard {self.index} has {len(saved)} worlds, these settings give {len(mine)}"
                 )
             np.copyto(mine, saved)
+
+    def _planned(self, name: str, rows: np.ndarray) -> tuple[jax.Array, Hashable]:
+        """A minibatch's rows in the order in which the network wants them, and its plan for them."""
+        demand = self._demands[name]
+        if demand is None:
+            return jnp.array(rows), None
+        cost = demand[np.minimum(rows, len(demand) - 1)]
+        order = np.argsort(cost, kind="stable")
+        return jnp.array(rows[order]), self.brains[name].plan(cost[order])
 
     def _begin_anew(self, update: int) -> None:
         count = self.world.num_worlds

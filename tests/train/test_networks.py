@@ -14,7 +14,7 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.train import networks
 from interplay.train.networks.attention import AttentionNetwork
-from interplay.train.networks.pooling import row_sizes
+from interplay.train.networks.pooling import plans
 from interplay.train.settings import NetworkGroup
 
 ACTIONS = spaces.MultiDiscrete([3, 3, 3, 2, 2, 2])
@@ -164,11 +164,24 @@ def test_order_of_rows_does_not_matter() -> None:
 
 
 @pytest.mark.parametrize("total", range(20))
-def test_row_sizes_end_with_all_rows(total: int) -> None:
-    sizes = row_sizes(total)
-    assert sizes[0] == 0
-    assert sizes[-1] == total
-    assert list(sizes) == sorted(set(sizes))
+def test_plans_end_with_all_rows(total: int) -> None:
+    assert plans(total)[-1] == (total,) * 3
+    assert len(set(plans(total))) == len(plans(total))
+
+
+@pytest.mark.parametrize("hidden", [0.3, 0.95])
+def test_a_plan_for_sorted_samples_gives_what_choosing_on_the_device_gives(hidden: float) -> None:
+    space = survival_space(2, 14, 0)
+    settings = NetworkGroup(width=8, heads=2, tail=8)
+    network = randomised(networks.make_network(settings, space, ACTIONS, key=jax.random.key(1)))
+    packed = network.prepare(observations(space, 48, hidden))
+    demand = np.asarray(network.demand(packed))
+    order = np.argsort(demand, kind="stable")
+    plan = network.plan(demand[order])
+    assert plan == ((1, 2, 4) if hidden > 0.9 else (16, 16, 16))
+    planned = network(jax.tree.map(lambda leaf: leaf[order], packed), plan)
+    for mine, other in zip(planned, network(packed), strict=True):
+        np.testing.assert_allclose(mine, other[order], atol=1e-5)
 
 
 def test_any_space_and_two_networks_for_policy_and_value() -> None:

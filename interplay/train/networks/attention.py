@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from gymnasium import spaces
 
 from interplay.train.distributions import Distribution
@@ -48,11 +50,12 @@ class EntityEncoder(eqx.Module):
         )
         self.additive = settings.attention_mask_additive
 
-    def __call__(self, packed: entities.Packed) -> jax.Array:
+    def __call__(self, packed: entities.Packed, plan: pooling.Plan | None = None) -> jax.Array:
         own = ACTIVATIONS[self.shape.activation](self.own(packed.own))
         rows = self.shape.total + 1
         if packed.hidden is None:
-            summed = pooling.pool_visible(self.shape, self._weights(), packed.rows, packed.attended)
+            pool = pooling.pool_visible if plan is None else partial(pooling.pool_sorted, plan=plan)
+            summed = pool(self.shape, self._weights(), packed.rows, packed.attended)
             visible = packed.attended + 1
         else:
             summed = pooling.pool_all(
@@ -117,10 +120,20 @@ class AttentionNetwork(eqx.Module):
         """Packs visible entities to the front; done once per rollout."""
         return entities.pack(self.encoder.layout, observation, self.encoder.additive)
 
-    def __call__(self, observation: entities.Packed) -> tuple[jax.Array, jax.Array]:
-        features = self.encoder(observation)
+    def demand(self, observation: entities.Packed) -> jax.Array | None:
+        """Visible rows of each sample, (B,); None where all rows take part anyway."""
+        return None if self.encoder.additive else observation.attended
+
+    def plan(self, demand: np.ndarray) -> pooling.Plan:
+        """How many rows to compute for a minibatch of these demands, which are in ascending order."""
+        return pooling.choose_plan(self.encoder.layout.rows, demand)
+
+    def __call__(
+        self, observation: entities.Packed, plan: pooling.Plan | None = None
+    ) -> tuple[jax.Array, jax.Array]:
+        features = self.encoder(observation, plan)
         parameters = self.policy_head(self.policy(features))
         if self.value_encoder is not None:
-            features = self.value_encoder(observation)
+            features = self.value_encoder(observation, plan)
         value: Any = self.value_head(self.value(features))
         return parameters, value[:, 0]

@@ -10,23 +10,25 @@ inside, so the output layer works on one row per sample instead of one per entit
 
     pooled = W_o (sum_j c_j^h v_j^h) / (R + 1) + b_o n_visible / (R + 1)        c_j^h = sum over visible i of p_ij^h
 
-Rows are packed (`entities.pack`), samples are sorted by how many they have, and groups of about 32 samples are
-computed with as many rows as their largest sample needs, from a short list of sizes. Result and gradient equal the
+Rows are packed (`entities.pack`), samples are sorted by how many they have, and three tiers of them are computed with
+as many rows as a *plan* says, the first of a short list that holds all samples. Result and gradient equal the
 computation over all rows to float tolerance (tests/train/test_networks.py).
 """
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from interplay.train.networks.layers import ACTIVATIONS
 
-GROUP = 32  # samples per group: small enough that most groups have few rows, large enough for matrix products
-FEW = 4  # up to this many rows, attention is element-wise with the samples innermost; above, matrix products
+FEW = 8  # up to this many rows attention is element-wise; above, matrix products
+
+Plan = tuple[int, int, int]  # rows per sample in each tier, see `_tiers`
 
 
 class Shape(NamedTuple):
@@ -79,152 +81,112 @@ def pool_all(
         (B, D): sum over visible i of o_i, before the output layer and not yet divided by R + 1.
     """
     batch, few, _ = rows.shape
-    attended = jnp.arange(few)[None, :] < count[:, None]
-    mixed = _mix(shape, weights, _embed(shape, weights, rows, attended))
-    always = jnp.ones((batch, 1), bool)
-    attended = jnp.concatenate([attended, always], axis=1)
-    speaks = attended if hidden is None else jnp.concatenate([~hidden, always], axis=1) & attended
+    attended = jnp.arange(few)[:, None] < count[None, :]
+    mixed = _mix(shape, weights, rows.transpose(2, 1, 0), attended)
+    always = jnp.ones((1, batch), bool)
+    attended = jnp.concatenate([attended, always])
+    speaks = attended if hidden is None else jnp.concatenate([~hidden.T, always]) & attended
+    # 0 for visible rows, +1 for hidden ones that are attended, minus infinity for the others
+    offset = jnp.where(attended, jnp.where(speaks, 0.0, 1.0), -jnp.inf)
     attend = _attend_few if few <= FEW else _attend_many
-    return attend(mixed, attended, speaks)
+    return attend(mixed, offset, speaks.astype(jnp.float32))
 
 
-def _embed(shape: Shape, weights: Weights, rows: jax.Array, attended: jax.Array) -> jax.Array:
-    """Each type has its own layer; one matrix product does all, because a row fills only its type's columns."""
-    batch, few, _ = rows.shape
-    kind = rows[..., -1:] == jnp.arange(shape.types, dtype=jnp.float32)
-    mark = (kind & attended[..., None]).astype(jnp.float32)
-    spread = mark[..., None] * rows[:, :, None, :-1]
-    flat = spread.reshape(batch * few, shape.types * shape.features)
-    biased = flat @ weights.embed + mark.reshape(batch * few, shape.types) @ weights.embed_bias
-    return ACTIVATIONS[shape.activation](biased).reshape(batch, few, weights.embed.shape[1])
+def _mix(shape: Shape, weights: Weights, columns: jax.Array, attended: jax.Array) -> jax.Array:
+    """Embedded rows as queries, keys and values: (features + 1, K, B) -> (3, heads, d, K + 1, B).
+
+    Each type has its own layer; one matrix product does all of them, because a row fills only its type's part. The
+    extra entity is all zeros, so its query, key and value are the biases.
+    """
+    _, few, batch = columns.shape
+    kind = columns[-1] == jnp.arange(shape.types, dtype=jnp.float32)[:, None, None]
+    mark = (kind & attended).astype(jnp.float32)
+    spread = (mark[:, None] * columns[:-1]).reshape(shape.types * shape.features, few * batch)
+    biases = weights.embed_bias.T @ mark.reshape(shape.types, few * batch)
+    embedded = ACTIVATIONS[shape.activation](weights.embed.T @ spread + biases)
+    width = weights.mix.shape[0]
+    mixed = (weights.mix.T @ embedded + weights.mix_bias[:, None]).reshape(3 * width, few, batch)
+    extra = jnp.broadcast_to(weights.mix_bias[:, None, None], (3 * width, 1, batch))
+    mixed = jnp.concatenate([mixed, extra], axis=1)
+    return mixed.reshape(3, shape.heads, width // shape.heads, few + 1, batch)
 
 
-def _mix(shape: Shape, weights: Weights, embedded: jax.Array) -> jax.Array:
-    """Queries, keys and values (B, K + 1, 3, heads, d); the extra entity is all zeros, so its are the biases."""
-    batch, few, width = embedded.shape
-    mixed = (embedded.reshape(batch * few, width) @ weights.mix).reshape(batch, few, 3 * width)
-    mixed = jnp.pad(mixed, ((0, 0), (0, 1), (0, 0))) + weights.mix_bias
-    return mixed.reshape(batch, few + 1, 3, shape.heads, width // shape.heads)
-
-
-def _logit_offset(attended: jax.Array, speaks: jax.Array) -> jax.Array:
-    """(B, K): 0 for visible rows, +1 for hidden ones that are attended, minus infinity for the others."""
-    return jnp.where(attended, jnp.where(speaks, 0.0, 1.0), -jnp.inf)
-
-
-def _attend_few(mixed: jax.Array, attended: jax.Array, speaks: jax.Array) -> jax.Array:
-    """For few rows: samples are the innermost axis, so that every operation fills the vector units."""
-    batch, _, _, heads, depth = mixed.shape
-    q, k, v = mixed.transpose(2, 3, 4, 1, 0)  # (heads, d, K, B)
-    q = q * depth**-0.5
+def _attend_few(mixed: jax.Array, offset: jax.Array, speaks: jax.Array) -> jax.Array:
+    """For few rows: element-wise, with the samples innermost, so that every operation fills the vector units."""
+    _, heads, depth, _, batch = mixed.shape
+    q, k, v = mixed[0] * depth**-0.5, mixed[1], mixed[2]
     logits = (q[:, :, :, None] * k[:, :, None]).sum(axis=1)
-    p = jax.nn.softmax(logits + _logit_offset(attended, speaks).T[None, None], axis=2)  # (heads, i, j, B)
-    c = (p * speaks.T[None, :, None]).sum(axis=1)  # (heads, j, B)
+    p = jax.nn.softmax(logits + offset, axis=2)  # (heads, i, j, B)
+    c = (p * speaks[:, None]).sum(axis=1)
     return (c[:, None] * v).sum(axis=2).reshape(heads * depth, batch).T
 
 
-def _attend_many(mixed: jax.Array, attended: jax.Array, speaks: jax.Array) -> jax.Array:
+def _attend_many(mixed: jax.Array, offset: jax.Array, speaks: jax.Array) -> jax.Array:
     """For many rows: the same by batched matrix products."""
-    batch, _, _, heads, depth = mixed.shape
-    q, k, v = mixed[:, :, 0] * depth**-0.5, mixed[:, :, 1], mixed[:, :, 2]
-    logits = jnp.einsum("bihd,bjhd->bhij", q, k)
-    p = jax.nn.softmax(logits + _logit_offset(attended, speaks)[:, None, None], axis=-1)
-    c = jnp.einsum("bhij,bi->bhj", p, speaks.astype(jnp.float32))
-    return jnp.einsum("bhj,bjhd->bhd", c, v).reshape(batch, heads * depth)
+    _, heads, depth, _, batch = mixed.shape
+    q, k, v = mixed.transpose(0, 4, 1, 3, 2)  # (B, heads, K, d)
+    logits = jnp.einsum("bhid,bhjd->bhij", q * depth**-0.5, k)
+    p = jax.nn.softmax(logits + offset.T[:, None, None], axis=-1)
+    c = jnp.einsum("bhij,bi->bhj", p, speaks.T)
+    return jnp.einsum("bhj,bhjd->bhd", c, v).reshape(batch, heads * depth)
 
 
-def row_sizes(total: int) -> tuple[int, ...]:
-    """The numbers of rows that are compiled: 0, 1, 2, 4, ... and all; none just below all.
+def plans(total: int) -> tuple[Plan, ...]:
+    """The plans that are compiled, from thrifty to all rows.
 
     Example:
-        >>> row_sizes(17)
-        (0, 1, 2, 4, 8, 17)
+        >>> plans(17)
+        ((1, 2, 4), (1, 2, 8), (2, 4, 8), (17, 17, 17))
     """
-    doubled = [0] + [1 << k for k in range(total.bit_length()) if 2 << k <= total]
-    return (*doubled, total) if total else (0,)
+    thrifty = [plan for plan in ((1, 2, 4), (1, 2, 8), (2, 4, 8)) if plan[-1] < total]
+    return (*thrifty, (total, total, total))
 
 
-@partial(jax.custom_vjp, nondiff_argnums=(0,))
+def choose_plan(total: int, count: np.ndarray) -> Plan:
+    """The first plan that holds all samples.
+
+    Args:
+        total: R.
+        count: (B,) rows of each sample, ascending.
+    """
+    most = [int(count[part][-1]) if count[part].size else 0 for part in _tiers(len(count))]
+    return next(plan for plan in plans(total) if all(m <= k for m, k in zip(most, plan, strict=True)))
+
+
+def pool_sorted(shape: Shape, weights: Weights, rows: jax.Array, count: jax.Array, plan: Plan) -> jax.Array:
+    """`pool_all` without hidden rows, for samples in ascending order of their rows, by a plan that holds them."""
+    pooled = []
+    for part, few in zip(_tiers(count.shape[0]), plan, strict=True):
+        # The barrier keeps XLA from cutting the rows anew inside every operation that reads them.
+        tier = jax.lax.optimization_barrier((rows[part, :few], count[part]))
+        pooled.append(pool_all(shape, weights, *tier, None))
+    return jnp.concatenate(pooled)
+
+
 def pool_visible(shape: Shape, weights: Weights, rows: jax.Array, count: jax.Array) -> jax.Array:
-    """`pool_all` without hidden rows, computed in groups of samples with similar numbers of visible rows.
+    """`pool_sorted` for samples in any order: sorts them, and chooses the plan on the device.
 
-    Differentiable in `weights` only. The backward pass repeats the little forward work of its group instead of
-    carrying what every possible size would have to remember.
+    Choosing there costs about a third more than being told (bench/learner.py): good for acting, where nobody knows the
+    counts beforehand.
     """
-    return _pool_forward(shape, weights, rows, count)[0]
-
-
-def _pool_forward(shape: Shape, weights: Weights, rows: jax.Array, count: jax.Array) -> tuple[jax.Array, Any]:
-    groups = _group(shape, count)
-    branches = [partial(_forward, shape, size) for size in row_sizes(shape.total)]
-
-    def one(_: None, group: tuple[jax.Array, jax.Array]) -> tuple[None, jax.Array]:
-        return None, jax.lax.switch(group[0], branches, weights, rows, count, group[1])
-
-    pooled = jax.lax.scan(one, None, (groups.size, groups.members))[1]
-    flat = pooled.reshape(-1, pooled.shape[-1])
-    return flat[groups.place], (weights, rows, count, groups)
-
-
-def _pool_backward(shape: Shape, residual: Any, cotangent: jax.Array) -> tuple[Weights, None, None]:
-    weights, rows, count, groups = residual
-    branches = [partial(_backward, shape, size) for size in row_sizes(shape.total)]
-
-    def one(total: Weights, group: tuple[jax.Array, ...]) -> tuple[Weights, None]:
-        size, members, pull = group
-        part = jax.lax.switch(size, branches, weights, rows, count, members, pull)
-        return jax.tree.map(jnp.add, total, part), None
-
-    # Seats that only fill up the last group repeat its last member and pull on nothing.
-    pulls = cotangent[groups.members.reshape(-1)]
-    filled = (jnp.arange(pulls.shape[0]) < cotangent.shape[0])[:, None]
-    pulls = jnp.where(filled, pulls, 0.0).reshape(*groups.members.shape, -1)
-    zero = jax.tree.map(jnp.zeros_like, weights)
-    return jax.lax.scan(one, zero, (groups.size, groups.members, pulls))[0], None, None
-
-
-pool_visible.defvjp(_pool_forward, _pool_backward)
-
-
-class Groups(NamedTuple):
-    """Samples in ascending order of their rows, cut into groups; G groups of M seats.
-
-    Attributes:
-        size: (G,) int32, index into `row_sizes` that holds the group's largest sample.
-        members: (G, M) int32, samples; the last one is repeated where the batch does not fill the seats.
-        place: (B,) int32, the seat of each sample.
-    """
-
-    size: jax.Array
-    members: jax.Array
-    place: jax.Array
-
-
-def _group(shape: Shape, count: jax.Array) -> Groups:
-    batch = count.shape[0]
-    seats = min(GROUP, batch)
-    number = -(-batch // seats)
     order = jnp.argsort(count)
-    members = jnp.pad(order, (0, number * seats - batch), mode="edge").reshape(number, seats)
-    limits = jnp.array(row_sizes(shape.total)[:-1], jnp.int32)
-    size = (count[members[:, -1]][:, None] > limits).sum(axis=1)
-    return Groups(size, members, jnp.argsort(order))
+    rows, count = rows[order], count[order]
+    fits = [
+        jnp.all(
+            jnp.stack(
+                [
+                    count[part].max(initial=0) <= few
+                    for part, few in zip(_tiers(len(count)), plan, strict=True)
+                ]
+            )
+        )
+        for plan in plans(shape.total)
+    ]
+    branches = [partial(pool_sorted, shape, plan=plan) for plan in plans(shape.total)]
+    pooled = jax.lax.switch(jnp.argmax(jnp.stack(fits)), branches, weights, rows, count)
+    return pooled[jnp.argsort(order)]
 
 
-def _forward(
-    shape: Shape, size: int, weights: Weights, rows: jax.Array, count: jax.Array, members: jax.Array
-) -> jax.Array:
-    return pool_all(shape, weights, rows[members, :size], count[members], None)
-
-
-def _backward(
-    shape: Shape,
-    size: int,
-    weights: Weights,
-    rows: jax.Array,
-    count: jax.Array,
-    members: jax.Array,
-    pull: jax.Array,
-) -> Weights:
-    few, counts = rows[members, :size], count[members]
-    return jax.vjp(lambda w: pool_all(shape, w, few, counts, None), weights)[1](pull)[0]
+def _tiers(batch: int) -> tuple[slice, slice, slice]:
+    """The half of the samples with the fewest rows, the next three eighths, the eighth with the most."""
+    return slice(0, batch // 2), slice(batch // 2, batch * 7 // 8), slice(batch * 7 // 8, batch)
