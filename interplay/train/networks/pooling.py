@@ -158,8 +158,8 @@ def pool_sorted(shape: Shape, weights: Weights, rows: jax.Array, count: jax.Arra
     pooled = []
     for part, few in zip(_tiers(count.shape[0]), plan, strict=True):
         # The barrier keeps XLA from cutting the rows anew inside every operation that reads them.
-        tier = jax.lax.optimization_barrier((rows[part, :few], count[part]))
-        pooled.append(pool_all(shape, weights, *tier, None))
+        shown, number = jax.lax.optimization_barrier((rows[part, :few], count[part]))
+        pooled.append(pool_all(shape, weights, shown, number, None))
     return jnp.concatenate(pooled)
 
 
