@@ -67,7 +67,7 @@ class Shard:
         self._batches: dict[str, Batch] = {}
         self._used: dict[str, np.ndarray] = {}
         self._demands: dict[str, np.ndarray | None] = {}
-        self._order: dict[str, list[tuple[jax.Array, Hashable]]] = {}
+        self._order: dict[str, list[tuple[np.ndarray, Hashable]]] = {}
 
     def play(self, vectors: Vectors, update: int) -> None:
         """Plays one rollout.
@@ -182,14 +182,14 @@ class Shard:
                 )
             np.copyto(mine, saved)
 
-    def _planned(self, name: str, rows: np.ndarray) -> tuple[jax.Array, Hashable]:
+    def _planned(self, name: str, rows: np.ndarray) -> tuple[np.ndarray, Hashable]:
         """A minibatch's rows in the order in which the network wants them, and its plan for them."""
         demand = self._demands[name]
         if demand is None:
-            return jnp.array(rows), None
+            return rows.copy(), None
         cost = demand[np.minimum(rows, len(demand) - 1)]
         order = np.argsort(cost, kind="stable")
-        return jnp.array(rows[order]), self.brains[name].plan(cost[order])
+        return rows[order], self.brains[name].plan(cost[order])
 
     def _begin_anew(self, update: int) -> None:
         count = self.world.num_worlds

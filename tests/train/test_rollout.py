@@ -110,10 +110,10 @@ def test_an_epoch_visits_every_used_row_once(learner: Learner, minibatches: int)
     shard.estimate()
     assert shard.minibatches() <= minibatches
     shard.shuffle(0, 3, minibatches)
-    rows = np.concatenate([np.asarray(part) for part in shard._order["agent"]])
+    rows = np.concatenate([part for part, _ in shard._order["agent"]])
     everything = shard._batches["agent"].acts.shape[0]
     assert sorted(rows[rows < everything]) == sorted(shard._used["agent"])
-    sizes = [(np.asarray(part) < everything).sum() for part in shard._order["agent"]]
+    sizes = [(part < everything).sum() for part, _ in shard._order["agent"]]
     assert max(sizes) - min(sizes) <= 1
 
 

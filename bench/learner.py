@@ -1,0 +1,114 @@
+"""Where a training run's time goes: microseconds per agent-step of playing, estimating and learning, on one core.
+
+    .venv/bin/python bench/learner.py                          # survival/1v1-heals-low, preset network
+    .venv/bin/python bench/learner.py --world survival/2v2-all-low --minibatch 256
+    .venv/bin/python bench/learner.py --network mlp --json
+
+Prints, for one shard's worlds in the states that random play leads to:
+
+- ``act``: the network per agent-step of a rollout, drawing actions included;
+- ``step``: the world;
+- ``estimate``: advantages, value targets and packing, once per rollout;
+- ``gradient``: one sample's way through a minibatch, forward and backward (times epochs in a run);
+- ``gradient, all rows``: the same with attention over every entity, hidden or not: what visible rows save.
+
+CPU time of this process, the least of several rounds, so that a busy machine matters less. A run's own shares stand in
+its ``metrics.jsonl`` (``time_share``).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from interplay.registry import make_world
+from interplay.train.networks import pooling
+from interplay.train.ppo import Learner
+from interplay.train.settings import NetworkGroup, PpoGroup, TrainGroup, TrainSettings, WorldChoice
+from interplay.train.shard import Shard
+
+ROUNDS = 15
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--world", default="survival/1v1-heals-low")
+    parser.add_argument("--network", default="attention")
+    parser.add_argument("--num-worlds", type=int, default=64, help="worlds of the shard")
+    parser.add_argument("--minibatch", type=int, default=128, help="rows of one shard's minibatch")
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    figures = measure(arguments.world, arguments.network, arguments.num_worlds, arguments.minibatch)
+    if arguments.json:
+        print(json.dumps(figures))
+        return
+    for name, value in figures.items():
+        print(f"{name:22s} {value if isinstance(value, str) else f'{value:.2f}'}")
+
+
+def measure(world_id: str, network: str, num_worlds: int, minibatch: int) -> dict[str, Any]:
+    """Microseconds per agent-step or sample of each part."""
+    settings = TrainSettings(
+        world=WorldChoice(id=world_id),
+        num_worlds=num_worlds,
+        train=TrainGroup(shards=1),
+        ppo=PpoGroup(rollout=64, minibatch=minibatch),
+        network=NetworkGroup(kind=network),
+    )
+    world = make_world(world_id, num_worlds=num_worlds)
+    world.reset()
+    learner = Learner(world.kinds, settings)
+    shard = Shard(0, world, learner.brains, settings)
+    for update in range(6):  # away from the first moments, in which every agent is in the same state
+        shard.play(learner.vectors, update)
+    steps = settings.ppo.rollout * num_worlds * len(world.agents)
+    plays = []
+    for update in range(3):
+        shard.play(learner.vectors, 6 + update)
+        plays.append({name: seconds / steps * 1e6 for name, seconds in shard.seconds.items()})
+    figures: dict[str, Any] = {"world": world_id, "network": network}
+    figures |= {name: min(play[name] for play in plays) for name in plays[0]}
+    figures["estimate"] = least(shard.estimate, 3) / steps * 1e6
+    figures["gradient"] = gradient_time(shard, learner, minibatch)
+    kind = world.kinds[0].name
+    demand = learner.brains[kind].demand(shard._batches[kind].prepared)
+    if demand is not None:
+        figures["visible entities"] = float(demand.mean())
+        pooling.plans = lambda total: ((total, total, total),)  # type: ignore[assignment]
+        figures["gradient, all rows"] = gradient_time(shard, learner, minibatch)
+    return figures
+
+
+def gradient_time(shard: Shard, learner: Learner, minibatch: int) -> float:
+    """Microseconds per sample of an epoch's gradients."""
+    count = shard.minibatches()
+    shard.shuffle(0, 0, count)
+
+    def epoch() -> None:
+        for index in range(count):
+            for part in shard.gradient(learner.vectors, index):
+                part.block_until_ready()
+
+    return least(epoch, ROUNDS) / (count * minibatch) * 1e6
+
+
+def least(work: Callable[[], Any], rounds: int) -> float:
+    """Least CPU seconds of one call; the first call compiles and does not count."""
+    work()
+    taken = []
+    for _ in range(rounds):
+        began = time.process_time()
+        work()
+        taken.append(time.process_time() - began)
+    return float(np.min(taken))
+
+
+if __name__ == "__main__":
+    main()
