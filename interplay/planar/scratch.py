@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from interplay.core.jit import records
+
 CIRCLE_PAIR = 0  # a and b are circles: the normal turns as they slide around each other
 CIRCLE_FLAT = 1  # a is a circle, b a box or a wall
 BOX_FLAT = 2  # a is a box, b a box or a wall
@@ -64,6 +66,6 @@ def allocate_scratch(num_threads: int, num_solid: int) -> Scratch:
     """
     capacity = 8 * num_solid + 16
     return Scratch(
-        contacts=np.zeros((num_threads, capacity), CONTACT).view(np.recarray),
-        motion=np.zeros((num_threads, num_solid + 1), MOTION).view(np.recarray),
+        contacts=records((num_threads, capacity), CONTACT),
+        motion=records((num_threads, num_solid + 1), MOTION),
     )

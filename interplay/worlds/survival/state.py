@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from interplay.core import seeding
+from interplay.core.jit import records
 from interplay.planar.bodies import Bodies, Physics, allocate_bodies
 
 NOBODY, ZONE = -1, -2  # causes of a change of health that are no side (agent or team)
@@ -154,7 +155,7 @@ class Rules(NamedTuple):
 
 def as_table(numbers: Any) -> np.ndarray:
     """A NamedTuple of numbers, nested ones included, as a table of one record with the same names."""
-    table = np.zeros(1, _record_type(numbers)).view(np.recarray)
+    table = records(1, _record_type(numbers))
     for name, value in numbers._asdict().items():
         table[name] = tuple(value) if isinstance(value, tuple) else value
     return table
@@ -184,9 +185,9 @@ def allocate_state(
     w, n, a = num_worlds, num_bodies, agents
     return SurvivalState(
         bodies=allocate_bodies(w, n),
-        body=np.zeros((w, n), BODY).view(np.recarray),
-        agent=np.zeros((w, a), AGENT).view(np.recarray),
-        room=np.zeros(w, ROOM).view(np.recarray),
+        body=records((w, n), BODY),
+        agent=records((w, a), AGENT),
+        room=records(w, ROOM),
         stream=seeding.new_stream(w),
         cells=np.zeros((w, cells), np.int16),
         visible=np.zeros((w, a, n), bool),
