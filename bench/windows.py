@@ -1,0 +1,44 @@
+"""A run's learning curve in the windows of the author's logs, beside the author's figures.
+
+Run from the repository root::
+
+    .venv/bin/python -m bench.windows runs/a runs/b
+
+Means over the episodes that ended in each window of agent-steps (specification section 11), and how fast the first
+million agent-steps went, start and compilation included.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+WINDOWS = ((0.5, 1.0), (1.5, 2.5), (3.5, 4.5))  # million agent-steps
+COLUMNS = ("episode_length", "episode_return", "heals_used", "kills", "boxes_placed")
+
+
+def window_mean(lines: list[dict], column: str, window: tuple[float, float]) -> float:
+    """Mean over the episodes of the updates in a window; NaN if none ended there."""
+    inside = [
+        line for line in lines if window[0] <= line["agent_steps"] / 1e6 <= window[1] and line["episodes"]
+    ]
+    count = sum(line["episodes"] for line in inside)
+    return sum(line[column] * line["episodes"] for line in inside) / count if count else float("nan")
+
+
+def main() -> None:
+    for path in map(Path, sys.argv[1:]):
+        lines = [json.loads(line) for line in (path / "metrics.jsonl").read_text().splitlines()]
+        million = next((line for line in lines if line["agent_steps"] >= 1_000_000), lines[-1])
+        rate = million["agent_steps"] / million["time"]
+        print(
+            f"{path.name}: first {million['agent_steps']:,} agent-steps in {million['time']:.0f} s, {rate:,.0f}/s"
+        )
+        for column in COLUMNS:
+            means = [window_mean(lines, column, window) for window in WINDOWS]
+            print(f"  {column:16}" + "".join(f"{mean:10.2f}" for mean in means))
+
+
+if __name__ == "__main__":
+    main()
