@@ -26,7 +26,7 @@ def contacts_of(bodies, physics, scratch):
 
 def list_contacts(room: Room) -> list:
     count = contacts_of(room.bodies, room.physics, room.scratch)
-    return [room.scratch.contacts[0, k] for k in range(count)]
+    return [room.scratch.contacts.view(np.recarray)[0, k] for k in range(count)]
 
 
 @unhurried
