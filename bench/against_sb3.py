@@ -6,7 +6,7 @@ Run from the repository root::
 
 Both collect 256 steps of 64 worlds per update and learn from the same number of samples with the same settings
 (clip 0.2, gamma 0.99, lambda 0.95, Adam 3e-4, no KL stop). SB3 goes through `SB3VecEnv` with two torch threads; ours uses
-two workers. Printed: agent-steps per second of the whole training, and the mean return of the episodes that ended,
+two workers with a shard each. Printed: agent-steps per second of the whole training, and the mean return of the episodes that ended,
 against wall time. Our compilation is counted apart, as `first update`.
 """
 
@@ -35,7 +35,7 @@ def run_ours(world: str, steps: int, workers: int) -> list[tuple[float, int, flo
         "world": {"id": world},
         "num_worlds": WORLDS,
         "steps": steps,
-        "train": {"workers": workers},
+        "train": {"workers": workers, "shards": workers},
         "ppo": {"rollout": ROLLOUT, "epochs": 4, "target_kl": "off"},
         "network": {"kind": "mlp"},
     }

@@ -9,7 +9,8 @@ Prints, for one shard's worlds in the states that random play leads to:
 - ``act``: the network per agent-step of a rollout, drawing actions included;
 - ``step``: the world;
 - ``estimate``: advantages, value targets and packing, once per rollout;
-- ``gradient``: one sample's way through a minibatch, forward and backward (times epochs in a run);
+- ``gradient``: one sample's way through a minibatch, forward and backward, with its part of Adam's step (times epochs in a
+  run);
 - ``gradient, all rows``: the same with attention over every entity, hidden or not: what visible rows save.
 
 CPU time of this process, the least of several rounds, so that a busy machine matters less. A run's own shares stand in
@@ -24,11 +25,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from interplay.registry import make_world
 from interplay.train.networks import pooling
-from interplay.train.ppo import Learner
+from interplay.train.ppo import Epoch, Learner
 from interplay.train.settings import NetworkGroup, PpoGroup, TrainGroup, TrainSettings, WorldChoice
 from interplay.train.shard import Shard
 
@@ -78,23 +80,27 @@ def measure(world_id: str, network: str, num_worlds: int, minibatch: int) -> dic
     figures["estimate"] = least(shard.estimate, 3) / steps * 1e6
     figures["gradient"] = gradient_time(shard, learner, minibatch)
     kind = world.kinds[0].name
-    demand = learner.brains[kind].demand(shard._batches[kind].prepared)
+    demand = learner.brains[kind].demand(shard.batches[kind].prepared)
     if demand is not None:
         figures["visible entities"] = float(demand.mean())
         pooling.plans = lambda total: ((total, total, total),)  # type: ignore[assignment]
-        figures["gradient, all rows"] = gradient_time(shard, learner, minibatch)
+        # A new learner compiles anew.
+        figures["gradient, all rows"] = gradient_time(shard, Learner(world.kinds, settings), minibatch)
     return figures
 
 
 def gradient_time(shard: Shard, learner: Learner, minibatch: int) -> float:
     """Microseconds per sample of an epoch's gradients."""
     count = shard.minibatches()
-    shard.shuffle(0, 0, count)
+    (name,) = learner.brains
+    order, plan = (jnp.array(part)[:, None] for part in shard.shuffle(name, 0, 0, count))
+    epochs = {
+        name: Epoch(shard.batches[name], jnp.where(order < 0, shard.batches[name].acts.size, order), plan)
+    }
 
     def epoch() -> None:
-        for index in range(count):
-            for part in shard.gradient(learner.vectors, index):
-                part.block_until_ready()
+        for minibatch in range(count):
+            learner.step(None, epochs, minibatch)
 
     return least(epoch, ROUNDS) / (count * minibatch) * 1e6
 

@@ -12,6 +12,7 @@ PettingZoo parallel environment: ``make_world("pettingzoo.classic.rps_v2:paralle
 
 from __future__ import annotations
 
+import copy
 import difflib
 import importlib
 import inspect
@@ -102,6 +103,15 @@ def make_world(
     )
     world.id = spec.id
     return world
+
+
+def training_settings(world_id: str) -> dict[str, Any]:
+    """What training of a world should begin with, for `interplay.core.settings.build` and a user's values on top.
+
+    Raises:
+        UserError: for an unknown id.
+    """
+    return {} if ":" in world_id else copy.deepcopy(dict(find_world(world_id).training))
 
 
 def list_policies(world_id: str) -> tuple[str, ...]:

@@ -45,12 +45,13 @@ def train(
 
 
 def build_settings(world: str, overrides: list[str], flags: dict[str, Any]) -> Any:
-    """The run's settings: the file or the defaults, then KEY=VALUE, then options such as --steps.
+    """The run's settings: defaults, those of the world, the file, KEY=VALUE, options such as --steps; the last one wins.
 
     Raises:
         UserError: for an unknown world, key or value, in one line.
     """
     from interplay.core.settings import build, merge, parse_overrides, read_toml
+    from interplay.registry import training_settings
     from interplay.train.settings import TrainSettings
 
     is_file = world.endswith(".toml")
@@ -58,6 +59,9 @@ def build_settings(world: str, overrides: list[str], flags: dict[str, Any]) -> A
     given = parse_overrides(overrides)
     workers_given = "workers" in values.get("train", {}) or "workers" in given.get("train", {})
     values = merge(values, given)
+    chosen = values.get("world")
+    if isinstance(chosen, dict) and isinstance(chosen.get("id"), str):
+        values = merge(training_settings(chosen["id"]), values)
     for key, value in flags.items():
         group, _, name = key.rpartition(".")
         values = merge(values, {group: {name: value}} if group else {name: value})

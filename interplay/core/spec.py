@@ -20,6 +20,8 @@ class WorldSpec(NamedTuple):
             (`make` gets None then).
         options: the variant's own values of `settings`; a caller's options go on top.
         policies: ``"module:MAPPING"`` of name -> function without arguments that gives a `Policy`; may be empty.
+        training: settings with which training of this world begins, in the groups of a settings file, where the trainer's
+            own defaults do not suit it: the scale of its rewards, how many copies to step. A user's settings go on top.
     """
 
     id: str
@@ -28,3 +30,4 @@ class WorldSpec(NamedTuple):
     settings: str = ""
     options: Mapping[str, Any] = {}
     policies: str = ""
+    training: Mapping[str, Any] = {}

@@ -18,6 +18,7 @@ import numpy as np
 from interplay.core.world import Kind
 from interplay.train import compute, losses, networks
 from interplay.train.distributions import Distribution
+from interplay.train.exchange import tree_sum
 from interplay.train.losses import Terms
 from interplay.train.observations import ObservationRows
 from interplay.train.settings import TrainSettings
@@ -80,7 +81,6 @@ class Brain:
         self._ppo = settings.ppo
         self.act = jax.jit(self._act)
         self.prepare = jax.jit(self._prepare)
-        self.gradient = jax.jit(self._gradient, static_argnames="plan")
         self.choose = jax.jit(self._choose, static_argnames="greedy")
 
     def tensor_at(self, element: int) -> str:
@@ -131,21 +131,28 @@ class Brain:
         demand = self._static.demand(prepared) if hasattr(self._static, "demand") else None
         return None if demand is None else np.asarray(demand)
 
-    def plan(self, demand: np.ndarray) -> Hashable:
-        """The network's plan for a minibatch of these demands, in ascending order."""
-        return self._static.plan(demand)
+    def plan(self, demand: np.ndarray) -> int:
+        """Number of the network's plan for a minibatch of these demands, in ascending order."""
+        return int(self._static.choose_plan(demand))
 
-    def _gradient(
-        self, vector: jax.Array, batch: Batch, index: jax.Array, plan: Hashable = None
-    ) -> jax.Array:
-        """Gradient of the summed loss over some rows, then the terms of `Terms`: (P + 7,) float32.
+    def gradient(self, vector: jax.Array, batch: Batch, index: jax.Array, plan: jax.Array) -> jax.Array:
+        """Gradient of the summed loss over some rows of S shards, then the terms of `Terms`: (P + 7,) float32.
+
+        Every shard's part is computed by the same instructions on arrays of the same shape, however many shards come
+        together, and the parts are added up in the fixed tree.
 
         Args:
             vector: (P,) parameters.
-            batch: N rows.
-            index: (B,) int32, rows; N stands for no row.
-            plan: the network's, for these rows in this order.
+            batch: N rows, those of all S shards.
+            index: (S, B) int32, rows; N stands for no row.
+            plan: (S,) int32, numbers of the network's plans for these rows in this order.
         """
+        plans: tuple[Hashable, ...] = getattr(self._static, "plans", (None,))
+        branches = [partial(self._shard_gradient, vector, batch, plan=each) for each in plans]
+        parts = jax.lax.map(lambda shard: jax.lax.switch(shard[1], branches, shard[0]), (index, plan))
+        return tree_sum(list(parts))
+
+    def _shard_gradient(self, vector: jax.Array, batch: Batch, index: jax.Array, plan: Hashable) -> jax.Array:
         counts = (index < batch.acts.shape[0]).astype(jnp.float32)
         at = jnp.minimum(index, batch.acts.shape[0] - 1)
         # The barrier keeps XLA from gathering anew inside every operation that reads a row.

@@ -7,6 +7,7 @@ and one per number of a Box. `to_world` turns them into what `World.step` takes.
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any, NamedTuple
 
@@ -85,9 +86,9 @@ class Distribution:
                 z = (column - head.mean) * jnp.exp(-head.log_std)
                 total += -0.5 * z * z - head.log_std - 0.5 * math.log(2 * math.pi)
             else:
-                # Rows of choices, samples innermost: picking and summing are vector operations then.
-                picked = jnp.arange(len(head))[:, None] == column[None]
-                total += jnp.where(picked, head, 0.0).sum(axis=0) - jax.nn.logsumexp(head, axis=0)
+                picked = jnp.arange(head.shape[1])[:, None] == column[:, None]
+                total += jnp.where(picked, head, 0.0).sum(axis=(0, 1))
+                total -= jax.nn.logsumexp(head, axis=1).sum(axis=0)
         return total
 
     def entropy(self, parameters: jax.Array, mask: jax.Array | None) -> jax.Array:
@@ -97,8 +98,8 @@ class Distribution:
             if isinstance(head, Gaussian):
                 total += head.log_std + 0.5 * math.log(2 * math.pi * math.e)
             else:
-                log_p = jax.nn.log_softmax(head, axis=0)
-                total -= (jnp.exp(log_p) * log_p).sum(axis=0)
+                log_p = jax.nn.log_softmax(head, axis=1)
+                total -= (jnp.exp(log_p) * log_p).sum(axis=(0, 1))
         return total
 
     def sample(self, parameters: jax.Array, key: jax.Array, mask: jax.Array | None) -> jax.Array:
@@ -112,16 +113,19 @@ class Distribution:
                 columns.append(head.mean + jnp.exp(head.log_std) * normal[n])
                 n += 1
             else:
-                columns.append(jnp.argmax(head + gumbel[g : g + len(head)], axis=0).astype(jnp.float32))
-                g += len(head)
+                drawn = head + gumbel[g : g + head.shape[0] * head.shape[1]].reshape(head.shape)
+                columns += list(jnp.argmax(drawn, axis=1).astype(jnp.float32))
+                g += head.shape[0] * head.shape[1]
         return jnp.stack(columns, axis=1)
 
     def greedy(self, parameters: jax.Array, mask: jax.Array | None) -> jax.Array:
         """The likeliest action: (B, size) -> (B, columns) float32."""
-        columns = [
-            head.mean if isinstance(head, Gaussian) else jnp.argmax(head, axis=0).astype(jnp.float32)
-            for head, _ in self._heads(parameters, None, mask)
-        ]
+        columns: list[jax.Array] = []
+        for head, _ in self._heads(parameters, None, mask):
+            likeliest = (
+                [head.mean] if isinstance(head, Gaussian) else jnp.argmax(head, axis=1).astype(jnp.float32)
+            )
+            columns += list(likeliest)
         return jnp.stack(columns, axis=1)
 
     def to_world(self, flat: np.ndarray) -> Any:
@@ -154,24 +158,27 @@ class Distribution:
         return np.concatenate(leaves, axis=-1)
 
     def _heads(self, parameters: jax.Array, action: jax.Array | None, mask: jax.Array | None) -> Any:
-        """Each head's (choices, B) logits or `Gaussian`, with its action column (B,) or None."""
+        """The heads in order: a `Gaussian` with its action column (B,), or logits with theirs.
+
+        Neighbouring heads with equally many choices come together, as logits (heads, choices, B) and columns (heads, B):
+        samples innermost, so that picking and summing are vector operations, and few of them.
+        """
         rows, legal = parameters.T, None if mask is None else mask.T
+        taken = None if action is None else action.T
         column, masked, deviation = 0, 0, self.size - self.deviations
         for part in self.parts:
             at = part.parameters
-            for index in range(part.columns):
-                taken = None if action is None else action[:, column]
-                column += 1
-                if not part.choices:
-                    yield Gaussian(rows[at], rows[deviation]), taken
-                    at, deviation = at + 1, deviation + 1
-                    continue
-                count = part.choices[index]
-                logits = rows[at : at + count]
+            for _ in range(part.columns if not part.choices else 0):
+                yield Gaussian(rows[at], rows[deviation]), None if taken is None else taken[column]
+                at, deviation, column = at + 1, deviation + 1, column + 1
+            for count, group in itertools.groupby(part.choices):
+                heads = len(list(group))
+                logits = rows[at : at + heads * count].reshape(heads, count, -1)
                 if legal is not None:
-                    logits = jnp.where(legal[masked : masked + count], logits, ILLEGAL)
-                yield logits, taken
-                at, masked = at + count, masked + count
+                    allowed = legal[masked : masked + heads * count].reshape(heads, count, -1)
+                    logits = jnp.where(allowed, logits, ILLEGAL)
+                yield logits, None if taken is None else taken[column : column + heads]
+                at, masked, column = at + heads * count, masked + heads * count, column + heads
 
 
 class Gaussian(NamedTuple):

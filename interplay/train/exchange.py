@@ -9,9 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from multiprocessing import shared_memory
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
+
+Array = TypeVar("Array", bound=Any)
 
 SPIN = 200e-6  # seconds of busy waiting: a shard's gradient takes about as long as the others' differ
 LOOK = 0.2  # seconds between looks at whether the others are alive
@@ -37,8 +39,8 @@ class Exchange(Protocol):
         ...
 
 
-def tree_sum(vectors: Sequence[np.ndarray]) -> np.ndarray:
-    """Adds a power of two of vectors pairwise.
+def tree_sum(vectors: Sequence[Array]) -> Array:
+    """Adds a power of two of vectors pairwise, NumPy's or traced ones.
 
     Example:
         >>> tree_sum([np.array([1.0]), np.array([2.0]), np.array([3.0]), np.array([4.0])])

@@ -83,4 +83,6 @@ def ppo_terms(
 
 def total(terms: Terms, value_coefficient: float, entropy_coefficient: float) -> jax.Array:
     """The sum that is minimised: policy + value_coefficient value - entropy_coefficient entropy."""
-    return terms.policy + value_coefficient * terms.value - entropy_coefficient * terms.entropy
+    loss: jax.Array = terms.policy + value_coefficient * terms.value
+    # Zero times the entropy would still have its gradient computed.
+    return loss - entropy_coefficient * terms.entropy if entropy_coefficient else loss

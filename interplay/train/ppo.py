@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -13,11 +13,25 @@ import optax
 
 from interplay.core.errors import UserError
 from interplay.core.world import Kind
-from interplay.train.brain import NUM_TERMS, Brain
+from interplay.train.brain import NUM_TERMS, Batch, Brain
 from interplay.train.losses import Terms
 from interplay.train.settings import TrainSettings
 
 ADAM_EPSILON = 1e-5  # as Stable-Baselines3's policies, and with it the preset
+
+
+class Epoch(NamedTuple):
+    """What a worker's shards learn from in one epoch: M minibatches, S shards, B rows of each.
+
+    Attributes:
+        batch: N rows, those of all its shards.
+        order: (M, S, B) int32, rows of the batch; N stands for no row.
+        plan: (M, S) int32, numbers of the network's plans.
+    """
+
+    batch: Batch
+    order: jax.Array
+    plan: jax.Array
 
 
 class Learner:
@@ -45,7 +59,12 @@ class Learner:
         )
         self.vectors: dict[str, Any] = {name: jnp.asarray(b.first) for name, b in self.brains.items()}
         self._moments = {name: self._optimiser.init(vector) for name, vector in self.vectors.items()}
+        self._nothing = {name: np.zeros(b.size + NUM_TERMS, np.float32) for name, b in self.brains.items()}
         self._move = jax.jit(partial(_move, self._optimiser), donate_argnums=(0, 1))
+        self._step = {
+            name: jax.jit(partial(_step, self._optimiser, brain), donate_argnums=(0, 1))
+            for name, brain in self.brains.items()
+        }
 
     @property
     def size(self) -> int:
@@ -59,22 +78,56 @@ class Learner:
             for name, part in self._parts(total).items()
         }
 
-    def apply(self, total: np.ndarray, update: int) -> None:
+    def step(self, total: np.ndarray | None, epochs: Mapping[str, Epoch], minibatch: int) -> np.ndarray:
+        """Takes one step of Adam, then computes the gradient of the next minibatch: one compiled call per kind.
+
+        Args:
+            total: (size,) float32, sums over every shard's rows of the minibatch before, checked; None: no step.
+            epochs: of each kind, this worker's shards.
+            minibatch: number within the epoch.
+
+        Returns:
+            (size,) float32, sums over the rows of this worker's shards.
+        """
+        parts = self._nothing if total is None else self._parts(total)
+        gradients = []
+        for name, (batch, order, plan) in epochs.items():
+            self.vectors[name], self._moments[name], gradient = self._step[name](
+                self.vectors[name],
+                self._moments[name],
+                parts[name],
+                total is not None,
+                batch,
+                order,
+                plan,
+                minibatch,
+            )
+            gradients.append(np.asarray(gradient))
+        return np.concatenate(gradients) if len(gradients) > 1 else gradients[0]
+
+    def apply(self, total: np.ndarray) -> None:
         """Takes one step of Adam along the mean gradient of all shards.
 
         Args:
-            total: (size,) float32, sums over every shard's rows.
-            update: number of the update, for the error.
-
-        Raises:
-            UserError: if a gradient is not finite, naming its tensor; the parameters are as before.
+            total: (size,) float32, sums over every shard's rows, checked.
         """
-        if not np.isfinite(total.sum()):
-            self._refuse(total, update)
         for name, part in self._parts(total).items():
             self.vectors[name], self._moments[name] = self._move(
                 self.vectors[name], self._moments[name], part
             )
+
+    def check(self, total: np.ndarray, update: int) -> None:
+        """Refuses a sum that would spoil the parameters.
+
+        Args:
+            total: (size,) float32.
+            update: number of the update, for the error.
+
+        Raises:
+            UserError: if a gradient is not finite, naming its tensor.
+        """
+        if not np.isfinite(total.sum()):
+            self._refuse(total, update)
 
     def save(self) -> dict[str, dict[str, np.ndarray]]:
         """Arrays for a checkpoint: file stem -> name -> array."""
@@ -152,3 +205,21 @@ def _move(optimiser: optax.GradientTransformation, vector: Any, moments: Any, pa
     gradient = part[:-NUM_TERMS] / jnp.maximum(terms.rows, 1.0)
     change, moments = optimiser.update(gradient, moments, vector)
     return optax.apply_updates(vector, change), moments
+
+
+def _step(
+    optimiser: optax.GradientTransformation,
+    brain: Brain,
+    vector: Any,
+    moments: Any,
+    part: Any,
+    moves: Any,
+    batch: Batch,
+    order: Any,
+    plan: Any,
+    minibatch: Any,
+) -> tuple[Any, Any, Any]:
+    """`_move` if `moves`, then the gradient of a minibatch."""
+    moved = _move(optimiser, vector, moments, part)
+    vector, moments = jax.tree.map(partial(jnp.where, moves), moved, (vector, moments))
+    return vector, moments, brain.gradient(vector, batch, order[minibatch], plan[minibatch])

@@ -99,7 +99,7 @@ class Progress:
         print(", ".join(part for part in parts if part), file=self.stream, flush=True)
 
     def _head(self) -> str:
-        share = f"{100 * self.done // max(self.total, 1)} %"
+        share = f"{min(100 * self.done // max(self.total, 1), 100)} %"
         left = self.seconds_left
         rate = "" if left is None else f", {self.rate:,.0f}/s, {duration(left)} left"
         return f"{self.done:,} / {self.total:,} agent-steps ({share}){rate}"

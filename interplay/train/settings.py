@@ -56,9 +56,11 @@ class TrainGroup(Settings):
 class PpoGroup(Settings):
     """Proximal policy optimisation (Schulman et al. 2017); defaults are the preset where none is named."""
 
-    rollout: int = Field(256, ge=1, description="Steps of each world per update.")
+    rollout: int = Field(128, ge=1, description="Steps of each world per update; 256 in the preset.")
     minibatch: int = Field(512, ge=1, description="Samples per gradient step.")
-    epochs: int = Field(400, ge=1, description="Most passes over a rollout; target_kl ends them earlier.")
+    epochs: int = Field(
+        10, ge=1, description="Most passes over a rollout; target_kl ends them earlier. 400 in the preset."
+    )
     clip: float = Field(0.2, gt=0, lt=1, description="Clip range of the probability ratio.")
     gamma: float = Field(0.99, ge=0, le=1, description="Discount per step.")
     lam: float = Field(0.95, ge=0, le=1, description="Lambda of generalised advantage estimation.")

@@ -8,7 +8,7 @@ their deviation would be noise.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -51,6 +51,7 @@ class Shard:
 
     Attributes:
         seconds: time spent in networks and in worlds in the last update.
+        batches: kind name -> what `estimate` made.
     """
 
     def __init__(
@@ -63,11 +64,10 @@ class Shard:
         key = jax.random.fold_in(jax.random.key(settings.seed), 1_000_000 + index)
         self.collector = Collector(world, brains, settings.ppo.rollout, key)
         self.seconds: dict[str, float] = {}
+        self.batches: dict[str, Batch] = {}
         self._rollout: Rollout
-        self._batches: dict[str, Batch] = {}
         self._used: dict[str, np.ndarray] = {}
         self._demands: dict[str, np.ndarray | None] = {}
-        self._order: dict[str, list[tuple[np.ndarray, Hashable]]] = {}
 
     def play(self, vectors: Vectors, update: int) -> None:
         """Plays one rollout.
@@ -101,7 +101,7 @@ class Shard:
             )
             used = acts | (present & _idle_phase(present.shape[0]))
             self._used[name] = np.flatnonzero(used).astype(np.int32)
-            self._batches[name] = Batch(
+            self.batches[name] = Batch(
                 prepared=brain.prepare(_rows(kind.rows)),
                 action=jnp.array(_rows(kind.action)),
                 log_prob=jnp.array(kind.log_prob.ravel()),
@@ -110,32 +110,43 @@ class Shard:
                 acts=jnp.array(acts.ravel(), jnp.float32),
                 mask=None if kind.mask is None else jnp.array(_rows(kind.mask)),
             )
-            self._demands[name] = brain.demand(self._batches[name].prepared)
+            self._demands[name] = brain.demand(self.batches[name].prepared)
             moments += _moments(np.asarray(target), kind.value.ravel(), self._used[name])
         return Moments(*moments)
 
     def minibatches(self) -> int:
         """How many gradient steps an epoch over this shard's rows needs."""
-        return max(-(-len(self._used[name]) // self._rows_per_step(name)) for name in self.brains)
+        return max(-(-len(self._used[name]) // self.rows_per_step(name)) for name in self.brains)
 
-    def shuffle(self, update: int, epoch: int, minibatches: int) -> None:
-        """Draws the epoch's order; rows are spread evenly over the minibatches, which all shards have in common."""
-        for number, name in enumerate(self.brains):
-            rng = seeding.generator(self._settings.seed, _ORDER, self.index, update, epoch, number)
-            rows = self._batches[name].acts.shape[0]
-            order = np.full(
-                minibatches * self._rows_per_step(name), rows, np.int32
-            )  # `rows` stands for no row
-            used = rng.permutation(self._used[name])
-            order[: len(used)] = used
-            self._order[name] = [self._planned(name, part) for part in order.reshape(-1, minibatches).T]
-
-    def gradient(self, vectors: Vectors, minibatch: int) -> list[jax.Array]:
-        """Starts the computation of one minibatch's summed gradients and terms, kind after kind."""
-        return [
-            brain.gradient(vectors[name], self._batches[name], *self._order[name][minibatch])
+    @property
+    def most_minibatches(self) -> int:
+        """How many gradient steps an epoch needs at most: if every row is used."""
+        steps = self._settings.ppo.rollout * self.world.num_worlds
+        return max(
+            -(-steps * len(brain.kind.slots) // self.rows_per_step(name))
             for name, brain in self.brains.items()
-        ]
+        )
+
+    def shuffle(self, name: str, update: int, epoch: int, minibatches: int) -> tuple[np.ndarray, np.ndarray]:
+        """Draws the epoch's order of a kind; rows are spread evenly over the minibatches, which all shards have in common.
+
+        Returns:
+            (M, B) int32 rows, -1 for none, each minibatch in the order in which the network wants it; (M,) int32, numbers
+            of the network's plans.
+        """
+        kind = list(self.brains).index(name)
+        rng = seeding.generator(self._settings.seed, _ORDER, self.index, update, epoch, kind)
+        order = np.full((self.rows_per_step(name), minibatches), -1, np.int32)
+        order.flat[: len(self._used[name])] = rng.permutation(self._used[name])
+        index, plan = order.T.copy(), np.zeros(minibatches, np.int32)
+        demand = self._demands[name]
+        if demand is not None:
+            cost = np.where(index < 0, 0, demand[index])
+            ascending = np.argsort(cost, axis=1, kind="stable")
+            index = np.take_along_axis(index, ascending, axis=1)
+            cost = np.take_along_axis(cost, ascending, axis=1)
+            plan[:] = [self.brains[name].plan(part) for part in cost]
+        return index, plan
 
     def save(self) -> dict[str, np.ndarray]:
         """Everything that this shard's next update depends on.
@@ -168,6 +179,7 @@ class Shard:
             key.removeprefix("world/"): array for key, array in arrays.items() if key.startswith("world/")
         }
         if not world:
+            self._begin_anew(update)
             return
         self.world.load(world)
         statistics = self.collector.statistics
@@ -182,21 +194,13 @@ class Shard:
                 )
             np.copyto(mine, saved)
 
-    def _planned(self, name: str, rows: np.ndarray) -> tuple[np.ndarray, Hashable]:
-        """A minibatch's rows in the order in which the network wants them, and its plan for them."""
-        demand = self._demands[name]
-        if demand is None:
-            return rows.copy(), None
-        cost = demand[np.minimum(rows, len(demand) - 1)]
-        order = np.argsort(cost, kind="stable")
-        return rows[order], self.brains[name].plan(cost[order])
-
     def _begin_anew(self, update: int) -> None:
+        """Starts episodes that the run has not seen."""
         count = self.world.num_worlds
         seed = int(seeding.world_seeds(self._settings.seed, 1, first=update)[0])
         self.world.reset(seeds=seeding.world_seeds(seed, count, first=self.index * count))
 
-    def _rows_per_step(self, name: str) -> int:
+    def rows_per_step(self, name: str) -> int:
         """Rows of a kind per gradient step: the most populous kind has its share of ppo.minibatch, others in proportion."""
         share = max(self._settings.ppo.minibatch // self._settings.train.shards, 1)
         most = max(len(brain.kind.slots) for brain in self.brains.values())

@@ -8,14 +8,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 from interplay.core.errors import UserError
+from interplay.train.brain import Batch
 from interplay.train.checkpoint import Checkpoint, write_arrays
 from interplay.train.episodes import read_sums
 from interplay.train.exchange import Exchange, tree_sum
 from interplay.train.losses import Terms
-from interplay.train.ppo import Learner
+from interplay.train.ppo import Epoch, Learner
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import Moments, make_shard
 
@@ -84,19 +87,22 @@ class Training:
         """Epochs of minibatches until ``ppo.epochs`` or the KL limit; all workers stop at the same minibatch."""
         ppo, steps, epoch = self.settings.ppo, 0, 0
         minibatches = self._agree_minibatches()
+        batches = {name: self._join(name) for name in self.learner.brains}
         sums = np.zeros(len(Terms._fields))
+        total: np.ndarray | None = None
         for epoch in range(ppo.epochs):
-            for shard in self.shards:
-                shard.shuffle(self.updates, epoch, minibatches)
+            epochs = {name: self._shuffle(name, batch, epoch, minibatches) for name, batch in batches.items()}
             for minibatch in range(minibatches):
-                total = self._combined_gradient(minibatch)
+                total = self.exchange.combine(self.learner.step(total, epochs, minibatch))
                 terms = np.sum(list(self.learner.terms(total).values()), axis=0)
                 sums += terms
                 steps += 1
                 kl = terms[Terms._fields.index("kl")] / max(terms[Terms._fields.index("acting")], 1.0)
                 if ppo.target_kl is not None and kl > KL_SLACK * ppo.target_kl:
                     return _loss_numbers(Terms(*sums), kl, epoch + minibatch / minibatches, steps)
-                self.learner.apply(total, self.updates)
+                self.learner.check(total, self.updates)
+        assert total is not None
+        self.learner.apply(total)
         return _loss_numbers(Terms(*sums), kl, float(epoch + 1), steps)
 
     def summarise(self, moments: list[Moments]) -> dict[str, Any]:
@@ -162,10 +168,24 @@ class Training:
         for shard in self.shards:
             shard.world.close()
 
-    def _combined_gradient(self, minibatch: int) -> np.ndarray:
-        started = [shard.gradient(self.learner.vectors, minibatch) for shard in self.shards]
-        vectors = [np.concatenate(parts) if len(parts) > 1 else np.asarray(parts[0]) for parts in started]
-        return self.exchange.combine(tree_sum(vectors))
+    def _join(self, name: str) -> Batch:
+        """The rows of all shards of this worker, one after another."""
+        batches = [shard.batches.pop(name) for shard in self.shards]
+        if len(batches) == 1:
+            return batches[0]
+        joined: Batch = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *batches)
+        return joined
+
+    def _shuffle(self, name: str, batch: Batch, epoch: int, minibatches: int) -> Epoch:
+        """The epoch's order, in arrays whose shape is the same in every update."""
+        shards, total = len(self.shards), batch.acts.shape[0]
+        most, share = self.shards[0].most_minibatches, self.shards[0].rows_per_step(name)
+        order = np.full((most, shards, share), total, np.int32)
+        plan = np.zeros((most, shards), np.int32)
+        for at, shard in enumerate(self.shards):
+            rows, plan[:minibatches, at] = shard.shuffle(name, self.updates, epoch, minibatches)
+            order[:minibatches, at] = np.where(rows < 0, total, rows + at * (total // shards))
+        return Epoch(batch, jnp.array(order), jnp.array(plan))
 
     def _agree_minibatches(self) -> int:
         """The most that any shard needs."""

@@ -132,6 +132,17 @@ def test_flags_go_over_pairs_and_pairs_over_the_file(tmp_path):
     assert (settings.world.id, settings.train.workers) == (MARSH, 1)
 
 
+def test_a_worlds_own_settings_lie_under_the_users(tmp_path):
+    world = "survival/1v1-heals-low"
+    own = build_settings(world, [], {})
+    assert (own.num_worlds, own.ppo.rollout, own.ppo.reward_scale) == (256, 64, 0.05)
+    file = tmp_path / "settings.toml"
+    file.write_text(f'num_worlds = 8\n[world]\nid = "{world}"\n[ppo]\nclip = 0.1\n')
+    changed = build_settings(str(file), ["ppo.reward_scale=1"], {})
+    assert (changed.num_worlds, changed.ppo.rollout, changed.ppo.reward_scale) == (8, 64, 1.0)
+    assert build_settings("world.id", ["world.id=tests.worlds.marsh:make"], {}).ppo.reward_scale == 1.0
+
+
 def test_workers_fit_cores_and_shards():
     assert workers_for(1) == 1
     assert workers_for("four") == 1  # the settings will say what is wrong

@@ -189,7 +189,7 @@ def test_a_plan_for_sorted_samples_gives_what_choosing_on_the_device_gives(hidde
     packed = eqx.filter_jit(network.prepare)(observation)
     demand = np.asarray(network.demand(packed))
     order = np.argsort(demand, kind="stable")
-    plan = network.plan(demand[order])
+    plan = network.plans[network.choose_plan(demand[order])]
     assert plan == ((1, 2, 4) if hidden > 0.9 else (16, 16, 16))
     planned = eqx.filter_jit(network)(jax.tree.map(lambda leaf: leaf[order], packed), plan)
     for mine, other in zip(planned, forward(network, observation), strict=True):

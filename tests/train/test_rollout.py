@@ -94,13 +94,13 @@ def test_idle_rows_are_every_eighth_and_teach_no_policy(learner: Learner) -> Non
     shard = make_shard(0, make_corridor, learner.brains, SETTINGS)
     shard.play(learner.vectors, 0)
     shard.estimate()
-    acts = np.asarray(shard._batches["agent"].acts)
+    acts = np.asarray(shard.batches["agent"].acts)
     used = shard._used["agent"]
     assert set(np.flatnonzero(acts)) <= set(used.tolist())
     idle = used[acts[used] == 0]
     per_step = SETTINGS.num_worlds // 2 * 2
     assert set((idle // per_step) % 8) <= {7}
-    assert np.all(np.asarray(shard._batches["agent"].advantage)[idle] == 0)
+    assert np.all(np.asarray(shard.batches["agent"].advantage)[idle] == 0)
 
 
 @pytest.mark.parametrize("minibatches", [8, 11])
@@ -109,11 +109,11 @@ def test_an_epoch_visits_every_used_row_once(learner: Learner, minibatches: int)
     shard.play(learner.vectors, 0)
     shard.estimate()
     assert shard.minibatches() <= minibatches
-    shard.shuffle(0, 3, minibatches)
-    rows = np.concatenate([part for part, _ in shard._order["agent"]])
-    everything = shard._batches["agent"].acts.shape[0]
-    assert sorted(rows[rows < everything]) == sorted(shard._used["agent"])
-    sizes = [(part < everything).sum() for part, _ in shard._order["agent"]]
+    rows, plan = shard.shuffle("agent", 0, 3, minibatches)
+    assert rows.shape == (minibatches, shard.rows_per_step("agent"))
+    assert not plan.any()
+    assert sorted(rows[rows >= 0]) == sorted(shard._used["agent"])
+    sizes = (rows >= 0).sum(axis=1)
     assert max(sizes) - min(sizes) <= 1
 
 

@@ -13,10 +13,10 @@ returns the parameters of the action distribution, (B, `Distribution(action_spac
 A network may have a method ``prepare(observation)`` for work that needs no parameters (sorting, flattening, packing).
 The trainer calls it once per rollout, and `__call__` then gets what it returned: any tree of arrays (B, ...).
 
-A network whose cost depends on the samples may also say so. ``demand(prepared)`` gives a number per sample, (B,), and
-``plan(demands)`` anything hashable for a minibatch, whose samples the trainer has put in ascending order of demand; the
-network is then called as ``network(prepared, plan)`` and compiled once per plan. `AttentionNetwork` does this to
-compute visible entities only.
+A network whose cost depends on the samples may also say so. It lists its ways to compute a minibatch as ``plans``, a
+tuple of anything; ``demand(prepared)`` gives a number per sample, (B,), and ``choose_plan(demands)`` the number of
+the plan for a minibatch, whose samples the trainer has put in ascending order of demand. The network is then called as
+``network(prepared, plan)`` and compiled for every plan. `AttentionNetwork` does this to compute visible entities only.
 
 ``network.kind = "my_package.my_module:Mine"`` trains it. Agents of one world that differ in their spaces have one
 network each.

@@ -124,8 +124,13 @@ class AttentionNetwork(eqx.Module):
         """Visible rows of each sample, (B,); None where all rows take part anyway."""
         return None if self.encoder.additive else observation.attended
 
-    def plan(self, demand: np.ndarray) -> pooling.Plan:
-        """How many rows to compute for a minibatch of these demands, which are in ascending order."""
+    @property
+    def plans(self) -> tuple[pooling.Plan | None, ...]:
+        """How many rows of each sample may be computed; None leaves it to the network."""
+        return (None,) if self.encoder.additive else pooling.plans(self.encoder.layout.rows)
+
+    def choose_plan(self, demand: np.ndarray) -> int:
+        """Number of the plan for a minibatch of these demands, which are in ascending order."""
         return pooling.choose_plan(self.encoder.layout.rows, demand)
 
     def __call__(

@@ -142,15 +142,16 @@ def plans(total: int) -> tuple[Plan, ...]:
     return (*thrifty, (total, total, total))
 
 
-def choose_plan(total: int, count: np.ndarray) -> Plan:
-    """The first plan that holds all samples.
+def choose_plan(total: int, count: np.ndarray) -> int:
+    """Number of the first plan that holds all samples.
 
     Args:
         total: R.
         count: (B,) rows of each sample, ascending.
     """
     most = [int(count[part][-1]) if count[part].size else 0 for part in _tiers(len(count))]
-    return next(plan for plan in plans(total) if all(m <= k for m, k in zip(most, plan, strict=True)))
+    fits = (all(m <= k for m, k in zip(most, plan, strict=True)) for plan in plans(total))
+    return next(number for number, fit in enumerate(fits) if fit)
 
 
 def pool_sorted(shape: Shape, weights: Weights, rows: jax.Array, count: jax.Array, plan: Plan) -> jax.Array:
