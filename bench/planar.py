@@ -16,7 +16,6 @@ import time
 import numpy as np
 
 from interplay.core.jit import kernel
-from interplay.planar.bodies import Bodies
 from interplay.planar.contacts import apply_impulses, step_bodies
 from interplay.planar.sight import first_hit, look
 from tests.planar.oracle import MELEE, WALL, spawn_scene
@@ -32,7 +31,7 @@ def time_step(bodies, physics, scratch, impulse, steps):
     """Impulses and physics."""
     dropped = 0
     for _ in range(steps):
-        for w in range(bodies.present.shape[0]):
+        for w in range(bodies.shape[0]):
             apply_impulses(bodies, impulse, 0, w)
             dropped += step_bodies(bodies, physics, scratch, 0, w)
     return dropped
@@ -63,11 +62,11 @@ def time_melee(bodies, agents, length, wall, steps):
     """One melee ray of every agent."""
     total = 0
     for _ in range(steps):
-        for w in range(bodies.present.shape[0]):
+        for w in range(bodies.shape[0]):
             for i in range(agents):
-                x, y = bodies.position[w, i, 0], bodies.position[w, i, 1]
-                x1, y1 = x + length * bodies.turn[w, i, 0], y + length * bodies.turn[w, i, 1]
-                total += first_hit(bodies, w, x, y, x1, y1, i, bodies.present.shape[1], wall)[0]
+                x, y = bodies[w, i].x, bodies[w, i].y
+                x1, y1 = x + length * bodies[w, i].cosine, y + length * bodies[w, i].sine
+                total += first_hit(bodies, w, x, y, x1, y1, i, bodies.shape[1], wall)[0]
     return total
 
 
@@ -92,10 +91,10 @@ def measure(agents: int, boxes: int, heals: int) -> dict[str, float]:
     visible = np.zeros((WORLDS, agents, room.shape[1]), bool)
     view = (DEPTH, np.cos(HALF_VIEW), np.sin(HALF_VIEW))
     figures: dict[str, list[float]] = {"physics": [], "rest": [], "look": [], "melee": []}
-    still = Bodies(*(array.copy() for array in room.bodies))
+    still = room.table.copy()
     for _ in range(ROUNDS):
         control = rng.integers(-1, 2, (WORLDS, agents, 3)) * np.array([0.25, 0.25, 0.0125])
-        b, p, s = room.bodies, room.physics, room.scratch
+        b, p, s = room.table, room.physics, room.scratch
         figures["physics"].append(nanoseconds(time_step, b, p, s, control, STEPS))
         figures["rest"].append(nanoseconds(time_step, still, p, s, control * 0, STEPS))
         figures["look"].append(nanoseconds(time_look, b, visible, p, *view, STEPS))

@@ -1,21 +1,45 @@
-"""The bodies of a planar world: one table per world, struct of arrays, solid bodies first.
+"""The bodies of a planar world: one table of records per batch, solid bodies first.
 
 Rows are fixed for a world's whole life: row i means the same body from reset to reset; `present` says whether it
 stands in the room now. Solid bodies (agents, boxes) take the rows 0 .. num_solid - 1, dynamic ones before static
 ones; sensors (items: no contacts, they never move) take the rest. Walls are four half-planes, not bodies.
+
+Kernels are handed the table, ``bodies[w, i].x``; the host reads it through `Bodies`, whose arrays are views.
 
 Units: metres, kilograms, seconds, radians; angles counter-clockwise, 0 = facing +x.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from interplay.core.jit import records
+
+# What physics and sight know of a body. A world appends fields of its own: `body_record`.
+_FIELDS = (
+    ("x", np.float64),  # m, centre of mass
+    ("y", np.float64),
+    ("angle", np.float64),  # rad, unwrapped
+    ("cosine", np.float64),  # of the angle
+    ("sine", np.float64),
+    ("vx", np.float64),  # m/s
+    ("vy", np.float64),
+    ("spin", np.float64),  # rad/s
+    ("half_x", np.float64),  # m, half extents of a box; 0 for a circle
+    ("half_y", np.float64),
+    ("radius", np.float64),  # m, of a circle; 0 for a box
+    ("inverse_mass", np.float64),  # 1/kg, 0 = static
+    ("inverse_inertia", np.float64),  # 1/(kg m^2), 0 = static
+    ("present", np.bool_),  # stands in the room now
+)
+_PAIRS = {"position": "x", "turn": "cosine", "velocity": "vx", "half": "half_x"}
+
 
 class Bodies(NamedTuple):
-    """Axes: W worlds, N bodies. All float64 unless said otherwise."""
+    """A table as the host reads and writes it. Axes: W worlds, N bodies; float64 unless said otherwise."""
 
     present: np.ndarray  # (W, N) bool, stands in the room now
     position: np.ndarray  # (W, N, 2) m, centre of mass
@@ -42,20 +66,30 @@ class Physics(NamedTuple):
     restitution: float
 
 
-def allocate_bodies(num_worlds: int, num_bodies: int) -> Bodies:
-    """Absent bodies at the origin, at rest, facing +x."""
-    w, n = num_worlds, num_bodies
-    turn = np.zeros((w, n, 2))
-    turn[..., 0] = 1.0
-    return Bodies(
-        present=np.zeros((w, n), bool),
-        position=np.zeros((w, n, 2)),
-        angle=np.zeros((w, n)),
-        turn=turn,
-        velocity=np.zeros((w, n, 2)),
-        spin=np.zeros((w, n)),
-        half=np.zeros((w, n, 2)),
-        radius=np.zeros((w, n)),
-        inverse_mass=np.zeros((w, n)),
-        inverse_inertia=np.zeros((w, n)),
+def body_record(own: Sequence[tuple[str, type]] = ()) -> np.dtype:
+    """The record of one body: what physics and sight know of it, then a world's own fields."""
+    return np.dtype([*_FIELDS, *own], align=True)
+
+
+def allocate_bodies(num_worlds: int, num_bodies: int, record: np.dtype | None = None) -> np.ndarray:
+    """A table (W, N) of absent bodies at the origin, at rest, facing +x; `record` is a `body_record`."""
+    table = records((num_worlds, num_bodies), body_record() if record is None else record)
+    table["cosine"] = 1.0
+    return table
+
+
+def view_bodies(table: np.ndarray) -> Bodies:
+    """The table's arrays; writing to them writes to it."""
+    plain = table.view(np.ndarray)
+    record = plain.dtype
+    pairs = plain.view(
+        np.dtype(
+            {
+                "names": list(_PAIRS),
+                "formats": [(np.float64, 2)] * len(_PAIRS),
+                "offsets": [record.fields[first][1] for first in _PAIRS.values()],
+                "itemsize": record.itemsize,
+            }
+        )
     )
+    return Bodies(*(pairs[name] if name in _PAIRS else plain[name] for name in Bodies._fields))

@@ -65,7 +65,7 @@ def step_bodies(bodies, physics, scratch, thread, w):
     """Steps world `w` by `physics.substeps` substeps; rows that are not present are skipped.
 
     Args:
-        bodies: `Bodies` of the batch.
+        bodies: the table of the batch (`bodies.allocate_bodies`).
         physics: `Physics`.
         scratch: `Scratch`; `thread` names the row of it that this call may use.
 

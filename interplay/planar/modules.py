@@ -136,7 +136,7 @@ class Lidars(Module):
         simulation: Any = self.simulation
         rules = simulation.rules
         last = rules.num_bodies if rules.items_block_rays else rules.physics.num_solid
-        bodies, wall = simulation.state.bodies, rules.physics.wall
+        bodies, wall = simulation.state.body, rules.physics.wall
         rows = self.group.first, self.group.end
         p.cast_lidars(
             bodies, self.hit, self.distance, simulation.active, *rows, self.span, self.depth, last, wall

@@ -232,34 +232,30 @@ def find_contacts(bodies, physics, scratch, thread, movers, w):
     Returns:
         The number of contacts found, which may exceed the room in `scratch`.
     """
-    present = bodies.present[w]
-    position = bodies.position[w]
-    turn = bodies.turn[w]
-    velocity = bodies.velocity[w]
-    half = bodies.half[w]
-    radius = bodies.radius[w]
-    inverse_mass = bodies.inverse_mass[w]
+    rows = bodies[w]
     contacts = scratch.contacts[thread]
     h = physics.h
     count = np.int64(0)  # not the literal 0, for which the helpers would be compiled a second time
     for i in range(movers):
-        if not present[i]:
+        one = rows[i]
+        if not one.present:
             continue
-        x, y = position[i, 0], position[i, 1]
-        ri, hxi, hyi = radius[i], half[i, 0], half[i, 1]
-        ci, si = turn[i, 0], turn[i, 1]
-        moves = inverse_mass[i] > 0.0
-        pace = MARGIN + h * (abs(velocity[i, 0]) + abs(velocity[i, 1]))
+        x, y = one.x, one.y
+        ri, hxi, hyi = one.radius, one.half_x, one.half_y
+        ci, si = one.cosine, one.sine
+        moves = one.inverse_mass > 0.0
+        pace = MARGIN + h * (abs(one.vx) + abs(one.vy))
         reach = ri + hxi + hyi
         for j in range(i + 1, physics.num_solid):
-            dx, dy = position[j, 0] - x, position[j, 1] - y
-            rj, hxj, hyj = radius[j], half[j, 0], half[j, 1]
-            margin = pace + h * (abs(velocity[j, 0]) + abs(velocity[j, 1]))
+            other = rows[j]
+            dx, dy = other.x - x, other.y - y
+            rj, hxj, hyj = other.radius, other.half_x, other.half_y
+            margin = pace + h * (abs(other.vx) + abs(other.vy))
             if max(abs(dx), abs(dy)) > reach + rj + hxj + hyj + margin:
                 continue
-            if not present[j] or not (moves or inverse_mass[j] > 0.0):
+            if not other.present or not (moves or other.inverse_mass > 0.0):
                 continue
-            cj, sj = turn[j, 0], turn[j, 1]
+            cj, sj = other.cosine, other.sine
             if ri > 0.0:
                 count = add_circle_contact(contacts, count, i, j, dx, dy, ri, rj, cj, sj, hxj, hyj, margin)
             elif rj > 0.0:  # the circle comes first in a contact

@@ -20,44 +20,44 @@ FIRST_OWN_PHASE = 100
 @phase
 def clear_room(state, w):
     """No body stands, moves or is remembered: the state before anything is spawned."""
-    bodies = state.bodies
-    for i in range(bodies.present.shape[1]):
-        bodies.present[w, i] = False
-        bodies.position[w, i, 0] = 0.0
-        bodies.position[w, i, 1] = 0.0
-        rest_body(bodies, w, i)
-        state.body[w, i].index = -1
-        state.body[w, i].came = False
-        state.body[w, i].left = False
+    bodies = state.body
+    for i in range(bodies.shape[1]):
+        body = bodies[w, i]
+        body.present = False
+        body.x = 0.0
+        body.y = 0.0
+        body.index = -1
+        body.came = False
+        body.left = False
+        rest_body(body)
 
 
 @phase
-def rest_body(bodies, w, i):
-    """Body i faces +x and does not move."""
-    bodies.angle[w, i] = 0.0
-    bodies.turn[w, i, 0] = 1.0
-    bodies.turn[w, i, 1] = 0.0
-    bodies.velocity[w, i, 0] = 0.0
-    bodies.velocity[w, i, 1] = 0.0
-    bodies.spin[w, i] = 0.0
+def rest_body(body):
+    """The body faces +x and does not move."""
+    body.angle = 0.0
+    body.cosine = 1.0
+    body.sine = 0.0
+    body.vx = 0.0
+    body.vy = 0.0
+    body.spin = 0.0
 
 
 @phase
-def spawn_body(state, w, i, x, y):
-    """Body i stands at (x, y), facing +x, at rest."""
-    bodies = state.bodies
-    bodies.present[w, i] = True
-    bodies.position[w, i, 0] = x
-    bodies.position[w, i, 1] = y
-    rest_body(bodies, w, i)
-    state.body[w, i].came = True
+def spawn_body(body, x, y):
+    """The body stands at (x, y), facing +x, at rest."""
+    body.present = True
+    body.x = x
+    body.y = y
+    body.came = True
+    rest_body(body)
 
 
 @phase
-def despawn_body(state, w, i):
-    """Body i is gone; its last position, angle and velocity stay readable in its row."""
-    state.bodies.present[w, i] = False
-    state.body[w, i].left = True
+def despawn_body(body):
+    """The body is gone; its last position, angle and velocity stay readable in its row."""
+    body.present = False
+    body.left = True
 
 
 @phase
@@ -82,14 +82,14 @@ def spawn_on_cells(state, rules, w, first, end):
         state.room[w].next_cell += 1
         x = (cell % rules.grid + 0.5) * side - 0.5 * rules.room
         y = (cell // rules.grid + 0.5) * side - 0.5 * rules.room
-        spawn_body(state, w, i, x, y)
+        spawn_body(state.body[w, i], x, y)
 
 
 @phase
 def index_bodies(state, w, first, end):
     """IndexBodies: a body present after reset keeps its row as its number for life."""
     for i in range(first, end):
-        state.body[w, i].index = i if state.bodies.present[w, i] else -1
+        state.body[w, i].index = i if state.body[w, i].present else -1
 
 
 @phase
@@ -103,11 +103,11 @@ def forget_indices(state, w, first, end):
 @phase
 def bury_dead(state, w, first, end):
     """Health: bodies of the group at 0 or less vanish."""
-    present, body = state.bodies.present[w], state.body[w]
+    body = state.body[w]
     for i in range(first, end):
         body[i].left = False
-        if present[i] and body[i].health <= 0:
-            present[i] = False
+        if body[i].present and body[i].health <= 0:
+            body[i].present = False
             body[i].left = True
 
 
@@ -138,7 +138,7 @@ def fill_health(state, rules, w, first, end):
 def look_around(state, rules, w, first, end):
     """Cameras: what each present body of the group sees now."""
     look(
-        state.bodies,
+        state.body,
         state.visible,
         first,
         end,
@@ -159,17 +159,17 @@ def cast_lidars(bodies, hit, distance, active, first, end, field, depth, last, w
         if not active[w]:
             continue
         for i in range(first, end):
-            if bodies.present[w, i]:
+            if bodies[w, i].present:
                 cast_lidar(bodies, hit[w, i - first], distance[w, i - first], i, field, depth, last, wall, w)
 
 
 @phase
 def move_bodies(state, rules, scratch, thread, w):
     """The physics of one environment step; contacts that found no room are counted."""
-    state.room[w].dropped += step_bodies(state.bodies, rules.physics, scratch, thread, w)
+    state.room[w].dropped += step_bodies(state.body, rules.physics, scratch, thread, w)
 
 
 @phase
 def drive_motors(state, first, w):
     """DynamicMotors: one impulse per body."""
-    apply_impulses(state.bodies, state.control, first, w)
+    apply_impulses(state.body, state.control, first, w)

@@ -103,22 +103,19 @@ def first_hit(bodies, w, x0, y0, x1, y1, ignore, last, wall):
     Returns:
         (hit, fraction): a body row, `WALL`, or `NOBODY` with fraction infinity.
     """
-    present = bodies.present[w]
-    position = bodies.position[w]
-    turn = bodies.turn[w]
-    half = bodies.half[w]
-    radius = bodies.radius[w]
+    rows = bodies[w]
     dx, dy = x1 - x0, y1 - y0
     hit = NOBODY
     nearest = np.inf
     for k in range(last):
-        ox, oy = x0 - position[k, 0], y0 - position[k, 1]
-        r, hx, hy = radius[k], half[k, 0], half[k, 1]
+        body = rows[k]
+        ox, oy = x0 - body.x, y0 - body.y
+        r, hx, hy = body.radius, body.half_x, body.half_y
         if not may_meet(ox, oy, dx, dy, r * r + hx * hx + hy * hy):
             continue
-        if not present[k] or k == ignore:
+        if not body.present or k == ignore:
             continue
-        fraction = ray_body(ox, oy, dx, dy, r, turn[k, 0], turn[k, 1], hx, hy)
+        fraction = ray_body(ox, oy, dx, dy, r, body.cosine, body.sine, hx, hy)
         if fraction < nearest:
             nearest = fraction
             hit = k
@@ -150,53 +147,44 @@ def can_see(bodies, w, i, j, depth, cosine, sine, last, wall):
         last: rows 0 .. last - 1 block the view.
         wall: m, walls at +-wall; np.inf = none.
     """
-    x0, y0 = bodies.position[w, i, 0], bodies.position[w, i, 1]
-    x1, y1 = bodies.position[w, j, 0], bodies.position[w, j, 1]
-    dx, dy = x1 - x0, y1 - y0
-    c, s = bodies.turn[w, i, 0], bodies.turn[w, i, 1]
+    observer, other = bodies[w, i], bodies[w, j]
+    dx, dy = other.x - observer.x, other.y - observer.y
+    c, s = observer.cosine, observer.sine
     if not in_cone(c * dx + s * dy, c * dy - s * dx, depth, cosine, sine):
         return False
     if dx == 0.0 and dy == 0.0:
         return True
-    return unobstructed(
-        bodies.present[w],
-        bodies.position[w],
-        bodies.turn[w],
-        bodies.half[w],
-        bodies.radius[w],
-        i,
-        j,
-        last,
-        wall,
-    )
+    return unobstructed(bodies[w], i, j, last, wall)
 
 
 @phase
-def unobstructed(present, position, turn, half, radius, i, j, last, wall):
+def unobstructed(rows, i, j, last, wall):
     """Whether the ray from i to j's centre, stretched a little, hits j before anything else."""
-    x0, y0 = position[i, 0], position[i, 1]
-    dx, dy = (position[j, 0] - x0) * STRETCH, (position[j, 1] - y0) * STRETCH
+    target = rows[j]
+    x0, y0 = rows[i].x, rows[i].y
+    dx, dy = (target.x - x0) * STRETCH, (target.y - y0) * STRETCH
     goal = ray_body(
-        x0 - position[j, 0],
-        y0 - position[j, 1],
+        x0 - target.x,
+        y0 - target.y,
         dx,
         dy,
-        radius[j],
-        turn[j, 0],
-        turn[j, 1],
-        half[j, 0],
-        half[j, 1],
+        target.radius,
+        target.cosine,
+        target.sine,
+        target.half_x,
+        target.half_y,
     )
     if goal == np.inf or ray_walls(x0, y0, x0 + dx, y0 + dy, wall) < goal:
         return False
     for k in range(last):
-        ox, oy = x0 - position[k, 0], y0 - position[k, 1]
-        r, hx, hy = radius[k], half[k, 0], half[k, 1]
+        body = rows[k]
+        ox, oy = x0 - body.x, y0 - body.y
+        r, hx, hy = body.radius, body.half_x, body.half_y
         if not may_meet(ox, oy, dx, dy, r * r + hx * hx + hy * hy):
             continue
-        if not present[k] or k in (i, j):
+        if not body.present or k in (i, j):
             continue
-        fraction = ray_body(ox, oy, dx, dy, r, turn[k, 0], turn[k, 1], hx, hy)
+        fraction = ray_body(ox, oy, dx, dy, r, body.cosine, body.sine, hx, hy)
         if fraction < goal or (fraction == goal and k < j):
             return False
     return True
@@ -212,28 +200,26 @@ def look(bodies, visible, first_observer, end_observer, depth, cosine, sine, ite
         visible: (W, end_observer - first_observer, N) bool, written.
         items_block: whether the rows from num_solid on block the view too.
     """
-    present = bodies.present[w]
-    position = bodies.position[w]
-    turn = bodies.turn[w]
-    half = bodies.half[w]
-    radius = bodies.radius[w]
-    num_bodies = present.shape[0]
+    rows = bodies[w]
+    num_bodies = rows.shape[0]
     last = num_bodies if items_block else num_solid
     for i in range(first_observer, end_observer):
         row = visible[w, i - first_observer]
-        x0, y0 = position[i, 0], position[i, 1]
-        c, s = turn[i, 0], turn[i, 1]
+        observer = rows[i]
+        x0, y0 = observer.x, observer.y
+        c, s = observer.cosine, observer.sine
         for j in range(num_bodies):
-            dx, dy = position[j, 0] - x0, position[j, 1] - y0
-            row[j] = present[j] & in_cone(c * dx + s * dy, c * dy - s * dx, depth, cosine, sine)
+            body = rows[j]
+            dx, dy = body.x - x0, body.y - y0
+            row[j] = body.present & in_cone(c * dx + s * dy, c * dy - s * dx, depth, cosine, sine)
         row[i] = False
         for j in range(num_bodies):
             if not row[j]:
                 continue
-            if not present[i]:
+            if not observer.present:
                 row[j] = False
-            elif position[j, 0] != x0 or position[j, 1] != y0:
-                row[j] = unobstructed(present, position, turn, half, radius, i, j, last, wall)
+            elif rows[j].x != x0 or rows[j].y != y0:
+                row[j] = unobstructed(rows, i, j, last, wall)
 
 
 @kernel
@@ -248,12 +234,12 @@ def cast_lidar(bodies, hit, distance, i, field, depth, last, wall, w):
         last: rows 0 .. last - 1 are seen.
     """
     rays = hit.shape[0]
-    x0, y0 = bodies.position[w, i, 0], bodies.position[w, i, 1]
+    body = bodies[w, i]
     for r in range(rays):
-        angle = bodies.angle[w, i]
+        angle = body.angle
         if rays > 1:
             angle += field * (r / (rays - 1) - 0.5)
-        x1, y1 = x0 + depth * np.cos(angle), y0 + depth * np.sin(angle)
-        what, fraction = first_hit(bodies, w, x0, y0, x1, y1, i, last, wall)
+        x1, y1 = body.x + depth * np.cos(angle), body.y + depth * np.sin(angle)
+        what, fraction = first_hit(bodies, w, body.x, body.y, x1, y1, i, last, wall)
         hit[r] = what
         distance[r] = depth * min(fraction, 1.0)

@@ -78,33 +78,29 @@ def push_bias(separation, h):
 @phase
 def load_motion(bodies, physics, scratch, thread, w):
     """Copies the velocities and inverse masses of the solid bodies into the scratch."""
-    velocity = bodies.velocity[w]
-    spin = bodies.spin[w]
-    inverse_mass = bodies.inverse_mass[w]
-    inverse_inertia = bodies.inverse_inertia[w]
+    rows = bodies[w]
     motion = scratch.motion[thread]
     for i in range(physics.num_solid):
-        body = motion[i]
-        moves = inverse_mass[i] > 0.0  # a static body is at rest, whatever its row says
-        body.vx = velocity[i, 0] if moves else 0.0
-        body.vy = velocity[i, 1] if moves else 0.0
-        body.spin = spin[i] if moves else 0.0
-        body.inverse_mass = inverse_mass[i]
-        body.inverse_inertia = inverse_inertia[i] if moves else 0.0
+        row, body = rows[i], motion[i]
+        moves = row.inverse_mass > 0.0  # a static body is at rest, whatever its row says
+        body.vx = row.vx if moves else 0.0
+        body.vy = row.vy if moves else 0.0
+        body.spin = row.spin if moves else 0.0
+        body.inverse_mass = row.inverse_mass
+        body.inverse_inertia = row.inverse_inertia if moves else 0.0
 
 
 @phase
 def store_motion(bodies, scratch, thread, movers, w):
     """Copies the velocities back."""
-    velocity = bodies.velocity[w]
-    spin = bodies.spin[w]
+    rows = bodies[w]
     motion = scratch.motion[thread]
     for i in range(movers):
-        body = motion[i]
+        row, body = rows[i], motion[i]
         if body.inverse_mass > 0.0:
-            velocity[i, 0] = body.vx
-            velocity[i, 1] = body.vy
-            spin[i] = body.spin
+            row.vx = body.vx
+            row.vy = body.vy
+            row.spin = body.spin
 
 
 @phase
@@ -189,8 +185,7 @@ def anchor_contacts(bodies, physics, scratch, thread, count, w):
 
     A circle's frame does not turn: whichever of its points touches, the touching point is what counts.
     """
-    turn = bodies.turn[w]
-    radius = bodies.radius[w]
+    rows = bodies[w]
     contacts = scratch.contacts[thread]
     for k in range(count):
         contact = contacts[k]
@@ -198,15 +193,15 @@ def anchor_contacts(bodies, physics, scratch, thread, count, w):
         contact.near_x, contact.near_y = contact.ax, contact.ay
         contact.far_x, contact.far_y = contact.bx, contact.by
         if contact.kind == BOX_FLAT:
-            c, s = turn[a, 0], turn[a, 1]
+            c, s = rows[a].cosine, rows[a].sine
             contact.near_x, contact.near_y = anchored(0.0, 0.0, contact.ax, contact.ay, c, -s)
-        if b < physics.num_solid and radius[b] == 0.0:
-            c, s = turn[b, 0], turn[b, 1]
+        if b < physics.num_solid and rows[b].radius == 0.0:
+            c, s = rows[b].cosine, rows[b].sine
             contact.far_x, contact.far_y = anchored(0.0, 0.0, contact.bx, contact.by, c, -s)
         # A wall has no centre: its anchor is the contact point in the world.
         if b == physics.num_solid:
-            contact.far_x = bodies.position[w, a, 0] + contact.ax
-            contact.far_y = bodies.position[w, a, 1] + contact.ay
+            contact.far_x = bodies[w, a].x + contact.ax
+            contact.far_y = bodies[w, a].y + contact.ay
 
 
 @phase
@@ -216,28 +211,26 @@ def reanchor_contacts(bodies, physics, scratch, thread, count, w):
     Without it the impulses of relaxation and restitution would act at stale levers, and angular momentum would
     not be conserved.
     """
-    position = bodies.position[w]
-    turn = bodies.turn[w]
-    radius = bodies.radius[w]
+    rows = bodies[w]
     contacts = scratch.contacts[thread]
     motion = scratch.motion[thread]
     for k in range(count):
         contact = contacts[k]
         i, j = contact.a, contact.b
         a, b = motion[i], motion[j]
-        xi, yi = position[i, 0], position[i, 1]
+        xi, yi = rows[i].x, rows[i].y
         xj, yj, cj, sj = 0.0, 0.0, 1.0, 0.0
         if j < physics.num_solid:
-            xj, yj = position[j, 0], position[j, 1]
-            if radius[j] == 0.0:
-                cj, sj = turn[j, 0], turn[j, 1]
+            xj, yj = rows[j].x, rows[j].y
+            if rows[j].radius == 0.0:
+                cj, sj = rows[j].cosine, rows[j].sine
         if contact.kind == CIRCLE_PAIR:
             mass = a.inverse_mass + b.inverse_mass
-            turn_pair(contact, xj - xi, yj - yi, radius[i] + radius[j], mass)
+            turn_pair(contact, xj - xi, yj - yi, rows[i].radius + rows[j].radius, mass)
         else:
             ci, si = 1.0, 0.0
             if contact.kind == BOX_FLAT:
-                ci, si = turn[i, 0], turn[i, 1]
+                ci, si = rows[i].cosine, rows[i].sine
             ux, uy = anchored(xi, yi, contact.near_x, contact.near_y, ci, si)
             vx, vy = anchored(xj, yj, contact.far_x, contact.far_y, cj, sj)
             contact.separation += (vx - ux) * contact.nx + (vy - uy) * contact.ny
@@ -249,7 +242,7 @@ def reanchor_contacts(bodies, physics, scratch, thread, count, w):
             contact.ax = ux + share * (vx - ux) - xi
             contact.ay = uy + share * (vy - uy) - yi
         else:
-            middle = radius[i] + 0.5 * contact.separation
+            middle = rows[i].radius + 0.5 * contact.separation
             contact.ax, contact.ay = contact.nx * middle, contact.ny * middle
         contact.bx = contact.ax + xi - xj
         contact.by = contact.ay + yi - yj

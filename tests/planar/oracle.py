@@ -154,7 +154,7 @@ def compare_sight(seed: int, scenes: int) -> dict[str, int]:
         ours = room.visible(8)[0]
         theirs = visible_box2d(world, bodies, 8, count)
         hits = np.zeros((1, 8), np.int64)
-        aim_all(room.bodies, MELEE, hits, count, WALL)
+        aim_all(room.table, MELEE, hits, count, WALL)
         expected = np.array([melee_box2d(world, bodies, i) for i in range(8)])
         expected[expected >= count] = -2
         total["pairs"] += ours.size

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from interplay.core.jit import kernel
-from interplay.planar.bodies import Bodies, Physics, allocate_bodies
+from interplay.planar.bodies import Bodies, Physics, allocate_bodies, view_bodies
 from interplay.planar.contacts import allocate_scratch, apply_impulses, step_bodies
 from interplay.planar.sight import can_see, cast_lidar, first_hit, look
 
@@ -85,7 +85,7 @@ class Room:
     ) -> None:
         items = items or [[] for _ in worlds]
         rows = [list(solid) + list(loose) for solid, loose in zip(worlds, items, strict=True)]
-        self.bodies = allocate_bodies(len(worlds), len(rows[0]))
+        self.table = allocate_bodies(len(worlds), len(rows[0]))
         for w, shapes in enumerate(rows):
             for row, shape in enumerate(shapes):
                 place(self.bodies, w, row, shape)
@@ -104,14 +104,19 @@ class Room:
         self.dropped = 0
 
     @property
+    def bodies(self) -> Bodies:
+        """The table's arrays, as views."""
+        return view_bodies(self.table)
+
+    @property
     def shape(self) -> tuple[int, int]:
-        return self.bodies.present.shape
+        return self.table.shape
 
     def step(self, impulse: np.ndarray | None = None, steps: int = 1) -> None:
         """Steps all worlds; `impulse` (W, M, 3) drives the first M bodies in every step."""
         if impulse is None:
             impulse = np.zeros((self.shape[0], 0, 3))
-        self.dropped += run(self.bodies, self.physics, self.scratch, np.asarray(impulse, float), steps)
+        self.dropped += run(self.table, self.physics, self.scratch, np.asarray(impulse, float), steps)
 
     def drive(self, pushes: np.ndarray) -> None:
         """One step with impulses (W, M, 2) N s in world axes on the first M bodies."""
@@ -146,7 +151,7 @@ class Room:
     def visible(self, observers: int, items_block: bool = True) -> np.ndarray:
         """(W, observers, N) bool by `look`."""
         seen = np.ones((self.shape[0], observers, self.shape[1]), bool)
-        look_all(self.bodies, seen, DEPTH, np.cos(HALF_VIEW), np.sin(HALF_VIEW), items_block, self.physics)
+        look_all(self.table, seen, DEPTH, np.cos(HALF_VIEW), np.sin(HALF_VIEW), items_block, self.physics)
         return seen
 
 
@@ -154,7 +159,7 @@ class Room:
 def run(bodies, physics, scratch, impulse, steps):
     """Steps every world; returns the contacts dropped."""
     dropped = 0
-    for w in range(bodies.present.shape[0]):
+    for w in range(bodies.shape[0]):
         for _ in range(steps):
             apply_impulses(bodies, impulse, 0, w)
             dropped += step_bodies(bodies, physics, scratch, 0, w)

@@ -25,7 +25,7 @@ def contacts_of(bodies, physics, scratch):
 
 
 def list_contacts(room: Room) -> list:
-    count = contacts_of(room.bodies, room.physics, room.scratch)
+    count = contacts_of(room.table, room.physics, room.scratch)
     return [room.scratch.contacts.view(np.recarray)[0, k] for k in range(count)]
 
 

@@ -81,7 +81,7 @@ def test_first_hit_meets_its_twin(scene, p, q, data):
     room.bodies.present[0] = data.draw(st.lists(st.booleans(), min_size=count, max_size=count))
     ignore = data.draw(st.integers(-1, count - 1))
     shapes = shapes_of(room, (row for row in range(last) if row != ignore))
-    what, fraction = hit(room.bodies, *p, *q, ignore, last, WALL_AT)
+    what, fraction = hit(room.table, *p, *q, ignore, last, WALL_AT)
     for scale in (1 - 1e-9, 1 + 1e-9):  # leave out rays that graze or tie
         grown = {k: (*s[:-2], s[-2] * scale, s[-1] * scale) for k, s in shapes.items() if s[0] == "box"}
         grown |= {k: (*s[:-1], s[-1] * scale) for k, s in shapes.items() if s[0] == "circle"}
@@ -135,7 +135,7 @@ def test_look_is_can_see_for_everybody(scene):
     seen = room.visible(observers)[0]
     for i in range(observers):
         for j in range(count):
-            alone = i != j and sees(room.bodies, i, j, DEPTH, COSINE, SINE, count, WALL_AT)
+            alone = i != j and sees(room.table, i, j, DEPTH, COSINE, SINE, count, WALL_AT)
             assert seen[i, j] == alone
 
 
@@ -195,9 +195,9 @@ def test_walls_hide_what_is_outside():
 def test_a_lidar_measures_distances():
     room = Room([[Disc(0, 0), Slab(3, 0, 1, 0.4), Disc(0, 3)]], wall=5.0)
     hits, distance = np.empty(5, np.int64), np.empty(5)
-    scan(room.bodies, hits, distance, 0, np.pi, 4.0, 3, 5.0)
+    scan(room.table, hits, distance, 0, np.pi, 4.0, 3, 5.0)
     assert hits.tolist() == [NOBODY, NOBODY, 1, NOBODY, 2]
     assert distance == pytest.approx([4.0, 4.0, 2.5, 4.0, 2.5])
-    scan(room.bodies, hits, distance, 0, np.pi, 6.0, 3, 5.0)
+    scan(room.table, hits, distance, 0, np.pi, 6.0, 3, 5.0)
     assert hits.tolist() == [WALL, NOBODY, 1, NOBODY, 2]
     assert distance[0] == pytest.approx(5.0)

@@ -72,10 +72,6 @@ def controls(worlds: int, steps: int, first: int = 0) -> np.ndarray:
     return out
 
 
-def copy_of(bodies: Bodies) -> Bodies:
-    return Bodies(*(array.copy() for array in bodies))
-
-
 def assert_same(a: Bodies, b: Bodies) -> None:
     for name, x, y in zip(Bodies._fields, a, b, strict=True):
         assert x.tobytes() == y.tobytes(), name
@@ -97,7 +93,7 @@ def test_10_a_batch_is_its_single_worlds():
         batch.step(impulse)
     for w in reversed(range(7)):
         alone = busy_room(7)
-        alone.bodies = Bodies(*(array[w : w + 1].copy() for array in singles.bodies))
+        alone.table = singles.table[w : w + 1].copy()
         for impulse in control:
             alone.step(impulse[w : w + 1])
         assert_same(alone.bodies, Bodies(*(array[w : w + 1] for array in batch.bodies)))
@@ -113,9 +109,9 @@ def test_10_threads_and_chunks_do_not_matter(threads):
     cuts = np.linspace(0, 11, threads + 1).astype(int)
     with ThreadPoolExecutor(threads) as pool:
         for _ in range(60):
-            run_chunk(one.bodies, one.physics, one.scratch, 0, 0, 11)
+            run_chunk(one.table, one.physics, one.scratch, 0, 0, 11)
             jobs = [
-                pool.submit(run_chunk, many.bodies, many.physics, scratch, t, cuts[t], cuts[t + 1])
+                pool.submit(run_chunk, many.table, many.physics, scratch, t, cuts[t], cuts[t + 1])
                 for t in range(threads)
             ]
             for job in jobs:
@@ -128,11 +124,11 @@ def test_10_a_snapshot_in_mid_run_goes_on_alike():
     control = controls(3, 120)
     for impulse in control[:60]:
         room.step(impulse)
-    snapshot = copy_of(room.bodies)
+    snapshot = room.table.copy()
     for impulse in control[60:]:
         room.step(impulse)
     restored = busy_room(3, seed=5)
-    restored.bodies = snapshot
+    restored.table = snapshot
     for impulse in control[60:]:
         restored.step(impulse)
     assert_same(room.bodies, restored.bodies)

@@ -37,23 +37,23 @@ def fields_of(settings: SurvivalSettings) -> dict[str, tuple[int, ...]]:
 @phase
 def write_agent(state, rules, w, a, out, k):
     """The row of agent a at out[k]; only its id and team once it is dead. Returns the next free place."""
-    bodies = state.bodies
+    body = state.body[w, a]
     out[k] = np.float32(a)
     k += 1
     if rules.teams:
         out[k] = np.float32(side_of(rules.agents, rules.teams, a))
         k += 1
-    if not bodies.present[w, a]:
+    if not body.present:
         for i in range(7):
             out[k + i] = np.float32(0.0)
         return k + 7
-    out[k] = np.float32(state.body[w, a].health)
-    out[k + 1] = np.float32(bodies.position[w, a, 0])
-    out[k + 2] = np.float32(bodies.position[w, a, 1])
-    out[k + 3] = np.float32(bodies.angle[w, a])
-    out[k + 4] = np.float32(bodies.velocity[w, a, 0])
-    out[k + 5] = np.float32(bodies.velocity[w, a, 1])
-    out[k + 6] = np.float32(bodies.spin[w, a])
+    out[k] = np.float32(body.health)
+    out[k + 1] = np.float32(body.x)
+    out[k + 2] = np.float32(body.y)
+    out[k + 3] = np.float32(body.angle)
+    out[k + 4] = np.float32(body.vx)
+    out[k + 5] = np.float32(body.vy)
+    out[k + 6] = np.float32(body.spin)
     return k + 7
 
 
@@ -77,8 +77,9 @@ def write_zone(state, rules, w, out, k):
 @phase
 def write_vertices(state, rules, w, box, out, k):
     """The box's corners in its own frame, counter-clockwise from (-w/2, -h/2), or (+w/2, -h/2) by the quirk."""
-    half_x, half_y = state.bodies.half[w, box, 0], state.bodies.half[w, box, 1]
-    start = 1 if rules.rotated_vertices and state.body[w, box].broken else 0
+    body = state.body[w, box]
+    half_x, half_y = body.half_x, body.half_y
+    start = 1 if rules.rotated_vertices and body.broken else 0
     for corner in range(4):
         turned = (corner + start) % 4
         out[k + 2 * corner] = np.float32(half_x if turned == 1 or turned == 2 else -half_x)
@@ -89,17 +90,17 @@ def write_vertices(state, rules, w, box, out, k):
 @phase
 def write_entity(state, rules, w, i, out, k):
     """The row of heal, box or box item i at out[k]; returns its length."""
-    bodies = state.bodies
+    body = state.body[w, i]
     start = k
     if i < rules.first_heal:
         k = write_vertices(state, rules, w, i, out, k)
     elif i >= rules.first_box_item:
         k = write_vertices(state, rules, w, i - rules.first_box_item + rules.first_box, out, k)
-    out[k] = np.float32(bodies.position[w, i, 0])
-    out[k + 1] = np.float32(bodies.position[w, i, 1])
+    out[k] = np.float32(body.x)
+    out[k + 1] = np.float32(body.y)
     k += 2
     if i < rules.first_heal:
-        out[k] = np.float32(bodies.angle[w, i])
+        out[k] = np.float32(body.angle)
         k += 1
     return k - start
 
@@ -107,22 +108,22 @@ def write_entity(state, rules, w, i, out, k):
 @phase
 def write_group(state, rules, w, first, count, width, k):
     """Rows and masks of one group of entities for all agents; returns the next free place."""
-    present = state.bodies.present[w]
+    rows = state.body[w]
     everyone = state.observation[w]
     leader = everyone[0]
     mask = k + count * width
     row = 0
     for n in range(count):
         i = first + n
-        if present[i]:
+        if rows[i].present:
             write_entity(state, rules, w, i, leader, k + row * width)
             for a in range(rules.agents):
-                seen = state.bodies.present[w, a] and (
+                seen = state.body[w, a].present and (
                     rules.omniscient or state.visible[w, row_of_sight(state, rules, w, a), i]
                 )
                 everyone[a, mask + row] = SHOWN if seen else HIDDEN
-        if present[i] or not rules.compact_rows:
-            if not present[i]:
+        if rows[i].present or not rules.compact_rows:
+            if not rows[i].present:
                 for c in range(width):
                     leader[k + row * width + c] = np.float32(0.0)
                 for a in range(rules.agents):
@@ -146,9 +147,9 @@ def row_of_sight(state, rules, w, a):
         return a
     rank = 0
     for b in range(a):
-        rank += state.bodies.present[w, b]
+        rank += state.body[w, b].present
     for b in range(rules.agents):
-        if state.bodies.present[w, b] or state.agent[w, b].died:
+        if state.body[w, b].present or state.agent[w, b].died:
             if rank == 0:
                 return b
             rank -= 1
@@ -166,7 +167,7 @@ def write_others(state, rules, w, a, out, k):
         if b == a:
             continue
         write_agent(state, rules, w, b, out, k + n * width)
-        seen = state.bodies.present[w, a] and state.bodies.present[w, b] and state.visible[w, row, b]
+        seen = state.body[w, a].present and state.body[w, b].present and state.visible[w, row, b]
         out[mask + n] = SHOWN if seen else HIDDEN
         n += 1
     return mask + n
@@ -176,7 +177,7 @@ def write_others(state, rules, w, a, out, k):
 def write_slots(state, rules, w, a, out, k):
     """The last item held: the amount of a heal, or the corners of a box."""
     item = state.inventory[w, a, state.agent[w, a].held - 1] if state.agent[w, a].held > 0 else -1
-    alive = state.bodies.present[w, a]
+    alive = state.body[w, a].present
     if rules.heals > 0:
         holds = alive and rules.first_heal <= item < rules.first_box_item
         out[k] = np.float32(rules.heal_amount if holds else 0)

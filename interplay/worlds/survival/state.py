@@ -11,7 +11,7 @@ import numpy as np
 
 from interplay.core import seeding
 from interplay.core.jit import records
-from interplay.planar.bodies import Bodies, Physics, allocate_bodies
+from interplay.planar.bodies import Bodies, Physics, allocate_bodies, body_record, view_bodies
 
 NOBODY, ZONE = -1, -2  # causes of a change of health that are no side (agent or team)
 EMPTY = -1  # an empty inventory slot
@@ -21,7 +21,7 @@ CONSTANT = ("zone_radii", "zone_fixed", "full_health")  # settings in array form
 
 # What is kept for each body (W, N), agent (W, A) and room (W,): one record each, so that a kernel is handed three
 # tables instead of thirty arrays (`docs/decisions/0005-records.md`). `SurvivalState` shows each field as an array.
-BODY = np.dtype(
+BODY = body_record(
     [
         ("health", np.int32),  # hit points of agents and boxes
         ("cause", np.int16),  # the side that last changed the health, or NOBODY, ZONE
@@ -32,9 +32,9 @@ BODY = np.dtype(
         ("placed", np.bool_),  # box put down in this step: stands, but has no health yet
         ("due", np.bool_),  # broken box whose item appears in the next step
         ("broken", np.bool_),  # box that broke at least once in this episode
-    ],
-    align=True,
+    ]
 )
+_OWN = [name for name in BODY.names or () if name not in (body_record().names or ())]
 AGENT = np.dtype(
     [
         ("returns", np.float64),  # sum of rewards in this episode
@@ -70,7 +70,6 @@ ROOM = np.dtype(
 class SurvivalState(NamedTuple):
     """One batch of survival worlds, as kernels take it."""
 
-    bodies: Bodies
     body: np.ndarray  # (W, N) BODY
     agent: np.ndarray  # (W, A) AGENT
     room: np.ndarray  # (W,) ROOM
@@ -85,6 +84,11 @@ class SurvivalState(NamedTuple):
     zone_fixed: np.ndarray  # (P, 2) m, fixed centres; NaN = drawn; the same for all worlds
     full_health: np.ndarray  # (N,) int32, hit points of a whole body; the same for all worlds
     observation: np.ndarray  # (W, A, F) float32, the fields one after another (observe.py)
+
+    @property
+    def bodies(self) -> Bodies:
+        """What physics and sight know of the bodies, for the host."""
+        return view_bodies(self.body)
 
 
 class Rules(NamedTuple):
@@ -184,8 +188,7 @@ def allocate_state(
     """Empty worlds; `fields` is the length of one agent's observation."""
     w, n, a = num_worlds, num_bodies, agents
     return SurvivalState(
-        bodies=allocate_bodies(w, n),
-        body=records((w, n), BODY),
+        body=allocate_bodies(w, n, BODY),
         agent=records((w, a), AGENT),
         room=records(w, ROOM),
         stream=seeding.new_stream(w),
@@ -206,8 +209,9 @@ def arrays_of(state: SurvivalState) -> dict[str, np.ndarray]:
     """Every field as an array with the world axis first: name -> view (``"health"``, ``"bodies.position"``, ...)."""
     arrays = {f"bodies.{name}": array for name, array in state.bodies._asdict().items()}
     for name, array in state._asdict().items():
-        if name in ("bodies", *CONSTANT):
+        if name in CONSTANT:
             continue
-        fields = [field for field in array.dtype.names or () if field not in PASSING]
+        names = _OWN if name == "body" else array.dtype.names or ()
+        fields = [field for field in names if field not in PASSING]
         arrays |= {field: np.asarray(array[field]) for field in fields} if fields else {name: array}
     return arrays

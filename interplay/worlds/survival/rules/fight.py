@@ -23,11 +23,12 @@ def side_of(agents, teams, a):
 @phase
 def change_health(state, rules, w, i, amount, cause):
     """Health: changes it at once and records the cause."""
-    value = state.body[w, i].health + amount
+    body = state.body[w, i]
+    value = body.health + amount
     if rules.health_cap > 0 and i < rules.agents and amount > 0:
-        value = max(state.body[w, i].health, min(value, rules.health_cap))
-    state.body[w, i].health = value
-    state.body[w, i].cause = cause
+        value = max(body.health, min(value, rules.health_cap))
+    body.health = value
+    body.cause = cause
 
 
 @phase
@@ -35,7 +36,7 @@ def queue_actions(state, rules, w):
     """The motion heads become motor impulses, forward, left and turning; the dead are idle."""
     middle = 0.5 * (rules.motion_levels - 1)
     for a in range(rules.agents):
-        alive = state.bodies.present[w, a]
+        alive = state.body[w, a].present
         for axis in range(3):
             push = rules.angular_impulse if axis == TURN else rules.linear_impulse
             state.control[w, a, axis] = (state.action[w, a, axis] / middle - 1.0) * push if alive else 0.0
@@ -44,12 +45,12 @@ def queue_actions(state, rules, w):
 @phase
 def melee_target(state, rules, w, a):
     """The first body that the melee segment of agent a meets: a row, `sight.WALL` or `sight.NOBODY`."""
-    bodies = state.bodies
-    x, y = bodies.position[w, a, 0], bodies.position[w, a, 1]
-    reach_x = x + rules.melee_range * bodies.turn[w, a, 0]
-    reach_y = y + rules.melee_range * bodies.turn[w, a, 1]
+    body = state.body[w, a]
+    x, y = body.x, body.y
+    reach_x = x + rules.melee_range * body.cosine
+    reach_y = y + rules.melee_range * body.sine
     last = rules.num_bodies if rules.items_block_rays else rules.agents + rules.boxes
-    hit, _ = first_hit(bodies, w, x, y, reach_x, reach_y, a, last, rules.physics.wall)
+    hit, _ = first_hit(state.body, w, x, y, reach_x, reach_y, a, last, rules.physics.wall)
     return hit
 
 
@@ -74,7 +75,7 @@ def strike(state, rules, w):
     Continuous: every step while attack = 1. With cooldown: only if anything is in the ray, even a wall.
     """
     for a in range(rules.agents):
-        if not state.bodies.present[w, a]:
+        if not state.body[w, a].present:
             continue
         if not rules.continuous and state.agent[w, a].cooldown > 0:
             state.agent[w, a].cooldown -= 1
@@ -98,7 +99,7 @@ def credit_kills(state, rules, w):
         killer = state.body[w, a].cause
         if not state.body[w, a].left or killer < 0:
             continue
-        if rules.dead_killer_no_credit and not rules.teams and not state.bodies.present[w, killer]:
+        if rules.dead_killer_no_credit and not rules.teams and not state.body[w, killer].present:
             continue
         state.agent[w, killer].kills += 1
         state.agent[w, killer].kill_count += 1

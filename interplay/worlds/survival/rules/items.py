@@ -14,53 +14,44 @@ TWO_PI = 6.283185307179586
 
 
 @phase
-def last_item(state, w, a):
-    """The row of the item in the last filled slot, or EMPTY."""
-    held = state.agent[w, a].held
-    return np.int64(state.inventory[w, a, held - 1] if held > 0 else EMPTY_SLOT)
+def last_item(agent, slots):
+    """The row of the item in the agent's last filled slot, or EMPTY."""
+    return np.int64(slots[agent.held - 1] if agent.held > 0 else EMPTY_SLOT)
 
 
 @phase
-def put_item(state, w, a, item):
+def put_item(agent, slots, item):
     """Inventory: the item takes the next slot; the caller has seen that one is free."""
-    state.inventory[w, a, state.agent[w, a].held] = item
-    state.agent[w, a].held += 1
+    slots[agent.held] = item
+    agent.held += 1
 
 
 @phase
-def take_item(state, w, a):
+def take_item(agent, slots):
     """Inventory: the last item leaves its slot."""
-    state.agent[w, a].held -= 1
-    state.inventory[w, a, state.agent[w, a].held] = EMPTY_SLOT
+    agent.held -= 1
+    slots[agent.held] = EMPTY_SLOT
 
 
 @phase
 def drop_broken_boxes(state, rules, w):
     """ObjectItem: the items of boxes broken in the previous step appear at their centres."""
     for i in range(rules.first_box, rules.first_box + rules.boxes):
-        state.body[w, i].placed = False
-        if state.body[w, i].due:
-            state.body[w, i].due = False
-            spawn_body(
-                state,
-                w,
-                i - rules.first_box + rules.first_box_item,
-                state.bodies.position[w, i, 0],
-                state.bodies.position[w, i, 1],
-            )
+        box = state.body[w, i]
+        box.placed = False
+        if box.due:
+            box.due = False
+            spawn_body(state.body[w, i - rules.first_box + rules.first_box_item], box.x, box.y)
 
 
 @phase
-def place_box(state, rules, w, a, box):
+def place_box(room, user, box, distance):
     """The box of a box item stands ahead of its user, axis-aligned; its health comes in post_step."""
-    bodies = state.bodies
-    if bodies.present[w, box]:  # only a duplicated item (quirk) meets its own box
+    if box.present:  # only a duplicated item (quirk) meets its own box
         return
-    x = bodies.position[w, a, 0] + rules.place_distance * bodies.turn[w, a, 0]
-    y = bodies.position[w, a, 1] + rules.place_distance * bodies.turn[w, a, 1]
-    spawn_body(state, w, box, x, y)
-    state.body[w, box].placed = True
-    state.room[w].boxes_placed += 1
+    spawn_body(box, user.x + distance * user.cosine, user.y + distance * user.sine)
+    box.placed = True
+    room.boxes_placed += 1
 
 
 @phase
@@ -68,30 +59,32 @@ def use_items(state, rules, w):
     """UseLast: a heal heals, a box item becomes its box; items of other groups are left to their modules."""
     for a in range(rules.agents):
         state.agent[w, a].used = EMPTY_SLOT
-        if not state.bodies.present[w, a] or state.action[w, a, USE] == 0 or state.agent[w, a].held == 0:
+        if not state.body[w, a].present or state.action[w, a, USE] == 0 or state.agent[w, a].held == 0:
             continue
-        item = last_item(state, w, a)
-        take_item(state, w, a)
+        item = last_item(state.agent[w, a], state.inventory[w, a])
+        take_item(state.agent[w, a], state.inventory[w, a])
         state.agent[w, a].used = item
         if item < rules.first_box_item:
             change_health(state, rules, w, a, rules.heal_amount, NO_SIDE)
             state.room[w].heals_used += 1
         elif item < rules.first_other:
-            place_box(state, rules, w, a, item - rules.first_box_item + rules.first_box)
+            box = state.body[w, item - rules.first_box_item + rules.first_box]
+            place_box(state.room[w], state.body[w, a], box, rules.place_distance)
 
 
 @phase
 def nearest_taker(state, rules, w, a):
     """The nearest other living agent within `give_radius`, a team-mate if there are teams, or -1."""
-    position = state.bodies.position[w]
+    rows = state.body[w]
+    x, y = rows[a].x, rows[a].y
     best, least = np.int64(-1), rules.give_radius * rules.give_radius
     side = side_of(rules.agents, rules.teams, a)
     for b in range(rules.agents):
-        if b == a or not state.bodies.present[w, b]:
+        if b == a or not rows[b].present:
             continue
         if rules.teams and side_of(rules.agents, rules.teams, b) != side:
             continue
-        dx, dy = position[b, 0] - position[a, 0], position[b, 1] - position[a, 1]
+        dx, dy = rows[b].x - x, rows[b].y - y
         distance = dx * dx + dy * dy
         if distance < least or (best < 0 and distance <= least):
             best, least = b, distance
@@ -101,13 +94,13 @@ def nearest_taker(state, rules, w, a):
 @phase
 def nearest_body(state, rules, w, a):
     """Quirk: the nearest body of any kind, walls by their centre points; only an agent that may take it counts."""
-    position, present = state.bodies.position[w], state.bodies.present[w]
-    x, y = position[a, 0], position[a, 1]
+    body = state.body[w]
+    x, y = body[a].x, body[a].y
     best, least = np.int64(-1), rules.give_radius * rules.give_radius
     for b in range(rules.num_bodies):
-        if b == a or not present[b]:
+        if b == a or not body[b].present:
             continue
-        dx, dy = position[b, 0] - x, position[b, 1] - y
+        dx, dy = body[b].x - x, body[b].y - y
         distance = dx * dx + dy * dy
         if distance < least or (best < 0 and distance <= least):
             best, least = b, distance
@@ -132,7 +125,7 @@ def nearest_body(state, rules, w, a):
 def give_items(state, rules, w):
     """GiveLast: the last item goes to the taker; if it is full the gift fails and nothing is lost."""
     for a in range(rules.agents):
-        if not state.bodies.present[w, a] or state.action[w, a, GIVE] == 0 or state.agent[w, a].held == 0:
+        if not state.body[w, a].present or state.action[w, a, GIVE] == 0 or state.agent[w, a].held == 0:
             continue
         taker = (
             nearest_body(state, rules, w, a)
@@ -144,10 +137,10 @@ def give_items(state, rules, w):
         full = state.agent[w, taker].held == state.inventory.shape[2]
         if full and not rules.gift_lost_when_full:
             continue
-        item = last_item(state, w, a)
-        take_item(state, w, a)
+        item = last_item(state.agent[w, a], state.inventory[w, a])
+        take_item(state.agent[w, a], state.inventory[w, a])
         if not full:
-            put_item(state, w, taker, item)
+            put_item(state.agent[w, taker], state.inventory[w, taker], item)
 
 
 @phase
@@ -155,36 +148,38 @@ def drop_items(state, rules, w):
     """DropLast (an option): the last item lies ahead of its owner, out of pick-up reach."""
     if not rules.drop_action:
         return
-    bodies = state.bodies
     for a in range(rules.agents):
-        if not bodies.present[w, a] or state.action[w, a, DROP] == 0 or state.agent[w, a].held == 0:
+        owner = state.body[w, a]
+        if not owner.present or state.action[w, a, DROP] == 0 or state.agent[w, a].held == 0:
             continue
-        item = last_item(state, w, a)
-        take_item(state, w, a)
-        x = bodies.position[w, a, 0] + rules.place_distance * bodies.turn[w, a, 0]
-        y = bodies.position[w, a, 1] + rules.place_distance * bodies.turn[w, a, 1]
+        item = last_item(state.agent[w, a], state.inventory[w, a])
+        take_item(state.agent[w, a], state.inventory[w, a])
+        x = owner.x + rules.place_distance * owner.cosine
+        y = owner.y + rules.place_distance * owner.sine
         wall = rules.physics.wall  # an item behind it would be lost for ever
-        spawn_body(state, w, item, min(max(x, -wall), wall), min(max(y, -wall), wall))
+        spawn_body(state.body[w, item], min(max(x, -wall), wall), min(max(y, -wall), wall))
 
 
 @phase
 def finish_placed_boxes(state, rules, w):
     """Health: newly placed boxes become whole."""
     for i in range(rules.first_box, rules.first_box + rules.boxes):
-        if state.body[w, i].placed:
-            state.body[w, i].health = rules.box_health
-            state.body[w, i].cause = NO_SIDE
+        box = state.body[w, i]
+        if box.placed:
+            box.health = rules.box_health
+            box.cause = NO_SIDE
 
 
 @phase
 def own_broken_boxes(state, rules, w):
     """OwnedObject: a box that vanished leaves an item in the next step and remembers who broke it first."""
     for i in range(rules.first_box, rules.first_box + rules.boxes):
-        if state.body[w, i].left:
-            state.body[w, i].due = True
-            state.body[w, i].broken = True
-            if state.body[w, i].owner == NO_SIDE:
-                state.body[w, i].owner = state.body[w, i].cause
+        box = state.body[w, i]
+        if box.left:
+            box.due = True
+            box.broken = True
+            if box.owner == NO_SIDE:
+                box.owner = box.cause
 
 
 @phase
@@ -192,7 +187,8 @@ def scatter_inventories(state, rules, w):
     """DeathDrop: the items of the dead lie around their last positions, on a ring or in a disc."""
     stream = state.stream[w]
     for a in range(rules.agents):
-        if not state.body[w, a].left:
+        owner = state.body[w, a]
+        if not owner.left:
             continue
         for k in range(state.agent[w, a].held):
             angle = TWO_PI * uniform(stream[0], stream[1], stream[2])
@@ -201,9 +197,8 @@ def scatter_inventories(state, rules, w):
             if rules.scatter_disc:
                 radius *= np.sqrt(uniform(stream[0], stream[1], stream[2]))
                 stream[2] += np.uint64(1)
-            x = state.bodies.position[w, a, 0] + radius * np.cos(angle)
-            y = state.bodies.position[w, a, 1] + radius * np.sin(angle)
-            spawn_body(state, w, np.int64(state.inventory[w, a, k]), x, y)
+            item = state.body[w, np.int64(state.inventory[w, a, k])]
+            spawn_body(item, owner.x + radius * np.cos(angle), owner.y + radius * np.sin(angle))
             state.inventory[w, a, k] = EMPTY_SLOT
         state.agent[w, a].held = 0
 
@@ -211,21 +206,21 @@ def scatter_inventories(state, rules, w):
 @phase
 def pick_up(state, rules, w):
     """AutoPickup: in agent order, every item within reach, as long as a slot is free."""
-    position, present, body = state.bodies.position[w], state.bodies.present[w], state.body[w]
+    body = state.body[w]
     reach = rules.pickup_radius * rules.pickup_radius
     for i in range(rules.first_heal, rules.num_bodies):
         body[i].left = False
     for a in range(rules.agents):
-        if not present[a]:
+        if not body[a].present:
             continue
-        x, y = position[a, 0], position[a, 1]
+        x, y = body[a].x, body[a].y
         for i in range(rules.first_heal, rules.num_bodies):
-            dx, dy = position[i, 0] - x, position[i, 1] - y
+            dx, dy = body[i].x - x, body[i].y - y
             if dx * dx + dy * dy > reach:
                 continue
             # Quirk: an item that another agent took in this very step is still there for this one.
-            if not present[i] and not (rules.duplicate_pickup and body[i].left):
+            if not body[i].present and not (rules.duplicate_pickup and body[i].left):
                 continue
             if state.agent[w, a].held < state.inventory.shape[2]:
-                put_item(state, w, a, i)
-                despawn_body(state, w, i)
+                put_item(state.agent[w, a], state.inventory[w, a], i)
+                despawn_body(body[i])

@@ -14,9 +14,9 @@ def burn_outside(state, rules, w):
     """
     x, y, radius = state.room[w].zone_x, state.room[w].zone_y, state.room[w].zone_r
     for a in range(rules.agents):
-        if not state.bodies.present[w, a]:
+        if not state.body[w, a].present:
             continue
-        dx, dy = state.bodies.position[w, a, 0] - x, state.bodies.position[w, a, 1] - y
+        dx, dy = state.body[w, a].x - x, state.body[w, a].y - y
         if radius == 0.0 or dx * dx + dy * dy > radius * radius:
             change_health(state, rules, w, a, -rules.zone_damage, THE_ZONE)
 
@@ -42,7 +42,7 @@ def alive_on_side(state, rules, w, side):
     """How many agents of a side live."""
     alive = 0
     for a in range(rules.agents):
-        if state.bodies.present[w, a] and side_of(rules.agents, rules.teams, a) == side:
+        if state.body[w, a].present and side_of(rules.agents, rules.teams, a) == side:
             alive += 1
     return alive
 
@@ -89,7 +89,7 @@ def decide_end(state, rules, w):
     cut = not ended and rules.max_steps > 0 and state.room[w].steps >= rules.max_steps
     state.room[w].over = ended or cut
     for a in range(rules.agents):
-        state.agent[w, a].acting = state.bodies.present[w, a] and not state.room[w].over
+        state.agent[w, a].acting = state.body[w, a].present and not state.room[w].over
         state.agent[w, a].terminated = ended
         state.agent[w, a].truncated = cut
 

@@ -45,19 +45,19 @@ def begin_episode(state, w):
 def shape_boxes(state, rules, w):
     """RandomizeBoxShapes: sides from normals, at least `box_least`; mass from the area if boxes are dynamic."""
     stream = state.stream[w]
-    bodies = state.bodies
+    bodies = state.body
     for i in range(rules.first_box, rules.first_box + rules.boxes):
         wide = rules.box_width + rules.box_width_spread * normal(stream[0], stream[1], stream[2])
         stream[2] += np.uint64(1)
         high = rules.box_height + rules.box_height_spread * normal(stream[0], stream[1], stream[2])
         stream[2] += np.uint64(1)
         wide, high = max(wide, rules.box_least), max(high, rules.box_least)
-        bodies.half[w, i, 0] = 0.5 * wide
-        bodies.half[w, i, 1] = 0.5 * high
+        bodies[w, i].half_x = 0.5 * wide
+        bodies[w, i].half_y = 0.5 * high
         if rules.boxes_dynamic:
             mass = rules.density * wide * high
-            bodies.inverse_mass[w, i] = 1.0 / mass
-            bodies.inverse_inertia[w, i] = 12.0 / (mass * (wide * wide + high * high))
+            bodies[w, i].inverse_mass = 1.0 / mass
+            bodies[w, i].inverse_inertia = 12.0 / (mass * (wide * wide + high * high))
 
 
 @phase
