@@ -209,8 +209,8 @@ def aim_all(bodies, length, hits, last, wall):
     """What every observer's ray along its heading meets first: hits (W, observers), written."""
     for w in range(hits.shape[0]):
         for i in range(hits.shape[1]):
-            x, y = bodies.position[w, i, 0], bodies.position[w, i, 1]
-            x1, y1 = x + length * bodies.turn[w, i, 0], y + length * bodies.turn[w, i, 1]
+            x, y = bodies[w, i].x, bodies[w, i].y
+            x1, y1 = x + length * bodies[w, i].cosine, y + length * bodies[w, i].sine
             what, _ = first_hit(bodies, w, x, y, x1, y1, i, last, wall)
             hits[w, i] = what
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from interplay.core.jit import kernel
 from interplay.kernels import draws
-from interplay.planar.bodies import allocate_bodies
+from interplay.planar.bodies import allocate_bodies, view_bodies
 from interplay.planar.contacts import step_bodies
 from interplay.planar.scratch import allocate_scratch
 from interplay.registry import make_world
@@ -57,7 +57,8 @@ class CompiledMotion:
 
     def __init__(self, physics: Any) -> None:
         self.physics = physics
-        self.bodies = allocate_bodies(1, physics.num_solid)
+        self.table = allocate_bodies(1, physics.num_solid)
+        self.bodies = view_bodies(self.table)
         self.scratch = allocate_scratch(1, physics.num_solid)
 
     def __call__(self, bodies: list[Body]) -> None:
@@ -73,7 +74,7 @@ class CompiledMotion:
             table.radius[0, i] = body.radius
             table.inverse_mass[0, i] = body.inverse_mass
             table.inverse_inertia[0, i] = body.inverse_inertia
-        assert move_bodies(table, self.physics, self.scratch) == 0
+        assert move_bodies(self.table, self.physics, self.scratch) == 0
         for i, body in enumerate(bodies):
             body.x, body.y = (float(number) for number in table.position[0, i])
             body.angle, body.spin = float(table.angle[0, i]), float(table.spin[0, i])

@@ -20,7 +20,7 @@ CONSTANT = ("zone_radii", "zone_fixed", "full_health")  # settings in array form
 
 
 # What is kept for each body (W, N), agent (W, A) and room (W,): one record each, so that a kernel is handed three
-# tables instead of thirty arrays (`docs/decisions/0005-records.md`). `SurvivalState` shows each field as an array.
+# tables instead of thirty arrays (`docs/decisions/0005-records-and-phases.md`). `SurvivalState` shows each field as an array.
 BODY = body_record(
     [
         ("health", np.int32),  # hit points of agents and boxes
