@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 from numba.core import event
+from numba.core.registry import CPUDispatcher
 
 
 class _PauseCollector(event.Listener):
@@ -105,7 +106,7 @@ def phase(function: F) -> F:
     phases do (`docs/decisions/0005-records-and-phases.md`).
     """
     njit: Any = numba.njit
-    compiled: F = njit(
+    compiled: Any = njit(
         function,
         error_model="numpy",
         _nrt=False,
@@ -113,7 +114,19 @@ def phase(function: F) -> F:
         no_cfunc_wrapper=True,
         forceinline=True,
     )
-    return compiled
+    if isinstance(compiled, CPUDispatcher):  # a plain function under NUMBA_DISABLE_JIT
+        compiled.__class__ = _Phase
+    phase_of: F = compiled
+    return phase_of
+
+
+class _Phase(CPUDispatcher):
+    """A compiled function without a door to Python: Numba itself would follow a null pointer through it."""
+
+    def __call__(self, *_args: Any, **_kwargs: Any) -> Any:
+        raise TypeError(
+            f"{self.py_func.__name__} is a phase, which only kernels call; wrap it in a @kernel to try it"
+        )
 
 
 def records(shape: int | tuple[int, ...], dtype: np.dtype) -> np.ndarray:

@@ -82,3 +82,17 @@ def test_cache_root_follows_the_environment(monkeypatch, tmp_path):
     monkeypatch.delenv("INTERPLAY_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert jit.cache_root() == tmp_path / "interplay"
+
+
+def test_a_phase_works_in_kernels_and_refuses_python():
+    @jit.phase
+    def double(x):
+        return 2.0 * x
+
+    @jit.kernel
+    def quadruple(x):
+        return double(double(x))
+
+    assert quadruple(1.5) == 6.0
+    with pytest.raises(TypeError, match="double is a phase, which only kernels call"):
+        double(1.5)
