@@ -135,7 +135,7 @@ def test_flags_go_over_pairs_and_pairs_over_the_file(tmp_path):
 def test_a_worlds_own_settings_lie_under_the_users(tmp_path):
     world = "survival/1v1-heals-low"
     own = build_settings(world, [], {})
-    assert (own.num_worlds, own.ppo.rollout, own.ppo.reward_scale) == (256, 64, 0.05)
+    assert (own.num_worlds, own.ppo.rollout, own.ppo.reward_scale) == (256, 64, 0.2)
     file = tmp_path / "settings.toml"
     file.write_text(f'num_worlds = 8\n[world]\nid = "{world}"\n[ppo]\nclip = 0.1\n')
     changed = build_settings(str(file), ["ppo.reward_scale=1"], {})
