@@ -1,0 +1,246 @@
+"""Managers: whose turn it is, between a trainer and a simulation.
+
+``reset()`` gives observations, ``step(actions)`` four dicts, observations, rewards, dones and infos, of those agents whose
+actions are wanted next and of those who have just finished. ``dones["__all__"]`` says that the episode is over.
+Source: manual 2.1.3 and 7.2; specification 2.3 and 7.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from interplay.sim.agents import is_agent
+from interplay.sim.checks import is_exactly, require
+from interplay.sim.simulation import AgentBasedSimulation, DynamicOrderSimulation
+
+Output = tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]]
+
+
+class SimulationManager(ABC):
+    """Calls a simulation's `reset`, `step` and getters in an order of its own.
+
+    Args:
+        sim: the simulation, which may be wrapped.
+        time_limit: steps after which an episode is cut; None = never.
+
+    Attributes:
+        sim: the simulation.
+        agents: id -> agent.
+        done_agents: ids of those who take no part any more.
+        truncated: whether the episode was cut by the time limit.
+
+    Raises:
+        AssertionError: for anything but a simulation, or a time limit that is no positive int.
+    """
+
+    def __init__(self, sim: AgentBasedSimulation, time_limit: int | None = None, **kwargs: Any) -> None:
+        require(
+            isinstance(sim, AgentBasedSimulation),
+            f"sim {sim!r} is no AgentBasedSimulation; a manager needs one",
+        )
+        fits = time_limit is None or (is_exactly(time_limit, int) and time_limit > 0)
+        require(fits, f"time_limit {time_limit!r} is no positive int; give a number of steps or None")
+        self.sim = sim
+        self.time_limit = time_limit
+        self.done_agents: set[str] = set()
+        self.truncated = False
+        self._steps = 0
+
+    @property
+    def agents(self) -> dict[str, Any]:
+        """The simulation's agents."""
+        return self.sim.agents
+
+    def render(self, **kwargs: Any) -> Any:
+        """Has the simulation draw itself."""
+        return self.sim.render(**kwargs)
+
+    def reset(self, seed: int | None = None, **kwargs: Any) -> dict[str, Any]:
+        """Starts an episode.
+
+        Args:
+            seed: names the episode: the same seed gives the same one on every machine.
+            **kwargs: reach the simulation's `reset`.
+
+        Returns:
+            The observations of those who act first.
+        """
+        if seed is not None:
+            self.sim.reseed(seed)
+            if _takes(self.sim.unwrapped.reset, "seed"):
+                kwargs["seed"] = seed
+        self.sim.reset(**kwargs)
+        self.done_agents = self._outsiders()
+        self.truncated, self._steps = False, 0
+        return {agent_id: self.sim.get_obs(agent_id) for agent_id in self._first()}
+
+    def step(self, action_dict: dict[str, Any], **kwargs: Any) -> Output:
+        """Goes one step on.
+
+        Args:
+            action_dict: id -> action.
+            **kwargs: reach the simulation's `step`.
+
+        Returns:
+            Observations, rewards, dones and infos by id; dones has the key ``__all__`` besides.
+
+        Raises:
+            AssertionError: for the action of an agent who has finished or does not exist; nothing has happened then.
+        """
+        for agent_id in action_dict:
+            require(
+                agent_id in self.agents,
+                f"action for {agent_id!r}, who is not in the simulation; leave it out",
+            )
+            require(agent_id not in self.done_agents, f"action for {agent_id}, who is done; leave it out")
+        self.sim.step(self._arrange(action_dict), **kwargs)
+        self._steps += 1
+        over = bool(self.sim.get_all_done())
+        cut = not over and self.time_limit is not None and self._steps >= self.time_limit
+        waiting = [agent_id for agent_id in self._everybody() if agent_id not in self.done_agents]
+        observations, rewards, dones, infos = {}, {}, {}, {}
+        for agent_id in waiting if over or cut else self._next():
+            observations[agent_id] = self.sim.get_obs(agent_id)
+            rewards[agent_id] = self.sim.get_reward(agent_id)
+            dones[agent_id] = self.sim.get_done(agent_id)
+            infos[agent_id] = self.sim.get_info(agent_id)
+            if dones[agent_id]:
+                self.done_agents.add(agent_id)
+        nobody_left = all(agent_id in self.done_agents for agent_id in self._everybody())
+        self.truncated = cut and not nobody_left
+        dones["__all__"] = over or cut or nobody_left
+        return observations, rewards, dones, infos
+
+    def _everybody(self) -> list[str]:
+        """Ids of all who may ever act, in the order of the dictionary."""
+        return [agent_id for agent_id, agent in self.agents.items() if is_agent(agent)]
+
+    def _outsiders(self) -> set[str]:
+        """Ids of those who never act."""
+        return set(self.agents) - set(self._everybody())
+
+    def _arrange(self, action_dict: dict[str, Any]) -> dict[str, Any]:
+        """The actions in the order in which the simulation gets them."""
+        return action_dict
+
+    @abstractmethod
+    def _first(self) -> Iterable[str]:
+        """Ids of those who are reported by `reset`."""
+
+    @abstractmethod
+    def _next(self) -> Iterator[str]:
+        """Ids of those who are reported by a step; `done_agents` is kept up between one id and the next."""
+
+
+class TurnBasedManager(SimulationManager):
+    """One agent after another, in the order of the dictionary.
+
+    A step reports the next agent in line, and with it those in line before it who have just finished.
+
+    Args:
+        sim: the simulation.
+        **kwargs: of `SimulationManager`.
+
+    Attributes:
+        agent_order: the line: an endless iterator of ids, which begins anew at every reset.
+    """
+
+    def __init__(self, sim: AgentBasedSimulation, **kwargs: Any) -> None:
+        super().__init__(sim, **kwargs)
+        self.agent_order: Iterator[str] = itertools.cycle(self._everybody())
+
+    def _first(self) -> Iterable[str]:
+        self.agent_order = itertools.cycle(self._everybody())
+        return itertools.islice(self.agent_order, 1)
+
+    def _next(self) -> Iterator[str]:
+        for agent_id in itertools.islice(self.agent_order, len(self._everybody())):
+            if agent_id in self.done_agents:
+                continue
+            yield agent_id
+            if agent_id not in self.done_agents:
+                return
+
+
+class AllStepManager(SimulationManager):
+    """Every agent who has not finished acts in every step.
+
+    Args:
+        sim: the simulation.
+        randomize_action_input: hand the actions over in a random order, so that nobody is always first.
+        **kwargs: of `SimulationManager`.
+    """
+
+    def __init__(
+        self, sim: AgentBasedSimulation, randomize_action_input: bool = False, **kwargs: Any
+    ) -> None:
+        super().__init__(sim, **kwargs)
+        self.randomize_action_input = randomize_action_input
+
+    @property
+    def randomize_action_input(self) -> bool:
+        """Whether the actions are handed over in a random order."""
+        return self._randomize_action_input
+
+    @randomize_action_input.setter
+    def randomize_action_input(self, value: bool) -> None:
+        require(is_exactly(value, bool), f"randomize_action_input {value!r} is no bool; give True or False")
+        self._randomize_action_input = value
+
+    def _arrange(self, action_dict: dict[str, Any]) -> dict[str, Any]:
+        if not self.randomize_action_input:
+            return action_dict
+        order = list(action_dict)
+        self.sim.unwrapped.rng.shuffle(order)
+        return {agent_id: action_dict[agent_id] for agent_id in order}
+
+    def _first(self) -> Iterable[str]:
+        return self._everybody()
+
+    def _next(self) -> Iterator[str]:
+        yield from [agent_id for agent_id in self._everybody() if agent_id not in self.done_agents]
+
+
+class DynamicOrderManager(SimulationManager):
+    """The simulation says whose turn it is, by its `next_agent`.
+
+    The simulation has to see to it that somebody it names has not finished, unless it is over.
+
+    Args:
+        sim: a `DynamicOrderSimulation`.
+        **kwargs: of `SimulationManager`.
+    """
+
+    def __init__(self, sim: DynamicOrderSimulation, **kwargs: Any) -> None:
+        require(
+            isinstance(
+                sim.unwrapped if isinstance(sim, AgentBasedSimulation) else sim, DynamicOrderSimulation
+            ),
+            f"sim {sim!r} is no DynamicOrderSimulation; use the TurnBasedManager or the AllStepManager",
+        )
+        super().__init__(sim, **kwargs)
+
+    def _outsiders(self) -> set[str]:
+        return set()  # the simulation's choice is trusted, even of those who never act
+
+    def _first(self) -> Iterable[str]:
+        return self._chosen()
+
+    def _next(self) -> Iterator[str]:
+        yield from [agent_id for agent_id in self._chosen() if agent_id not in self.done_agents]
+
+    def _chosen(self) -> list[str]:
+        chosen = self.sim.unwrapped.next_agent  # type: ignore[attr-defined]
+        if isinstance(chosen, list | tuple):
+            return list(chosen)
+        return [agent_id for agent_id in self.agents if agent_id in chosen]  # sets have no order of their own
+
+
+def _takes(function: Any, name: str) -> bool:
+    """Whether a function may be called with a keyword."""
+    parameters = inspect.signature(function).parameters
+    return name in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())

@@ -1,0 +1,138 @@
+"""The interface of an agent-based simulation: agents, `reset` and `step`, and getters that read the state.
+
+`reset` and `step` return nothing; observations, rewards and dones are part of the state and are asked for. In which order
+agents act is the business of a manager (`interplay.sim.managers`).
+Source: manual 2.1.2 and 7.1; specification 2.2 and 7.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.sim.agents import PrincipleAgent
+from interplay.sim.checks import is_exactly, require
+
+
+class AgentBasedSimulation(ABC):
+    """A simulation with a dictionary of agents; one with a single agent is a special case.
+
+    A subclass assigns `agents` and calls `finalize` at the end of its constructor; it need not call this one's. Randomness
+    is drawn from `rng`, so that a seed names the whole episode.
+
+    Args:
+        agents: id -> agent.
+    """
+
+    def __init__(self, agents: dict[str, Any] | None = None, **kwargs: Any) -> None:
+        if agents is not None:
+            self.agents = agents
+
+    @property
+    def agents(self) -> dict[str, Any]:
+        """Id -> agent, all of them, those that cannot learn too."""
+        agents: dict[str, Any] = self.__dict__.setdefault("_agents", {})
+        return agents
+
+    @agents.setter
+    def agents(self, value: dict[str, Any]) -> None:
+        require(is_exactly(value, dict), f"agents {value!r} is no dict; give a dict of id -> agent")
+        for key, agent in value.items():
+            require(isinstance(agent, PrincipleAgent), f"agents[{key!r}] is {agent!r}; give a PrincipleAgent")
+            require(key == agent.id, f"agents[{key!r}] has the id {agent.id!r}; use the id as the key")
+        self._agents = value
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """The source of all randomness of the simulation."""
+        if "_rng" not in self.__dict__:
+            self._rng = np.random.default_rng()
+        return self._rng
+
+    def reseed(self, seed: int) -> None:
+        """Starts `rng` anew, and with it the spaces of every agent that has no seed of its own."""
+        self._rng = np.random.default_rng(seed)
+        self._reseed_spaces(seed)
+
+    def _reseed_spaces(self, seed: int) -> None:
+        for number, agent in enumerate(self.agents.values()):
+            for name in ("observation_space", "action_space"):
+                space = getattr(agent, name, None)
+                if agent.seed is None and isinstance(space, spaces.Space):
+                    space.seed(int(np.random.SeedSequence([seed, number]).generate_state(1)[0]))
+
+    def finalize(self) -> None:
+        """Ends the set-up: every agent's spaces become gymnasium's.
+
+        Raises:
+            AssertionError: if an agent is not configured, for example has no action space.
+        """
+        for agent in self.agents.values():
+            agent.finalize()
+            require(agent.configured, f"agent {agent.id} is not configured; give it the spaces it lacks")
+
+    @property
+    def unwrapped(self) -> AgentBasedSimulation:
+        """The simulation under all wrappers: this one."""
+        return self
+
+    @abstractmethod
+    def reset(self, **kwargs: Any) -> None:
+        """Starts an episode."""
+
+    @abstractmethod
+    def step(self, action: dict[str, Any], **kwargs: Any) -> None:
+        """Goes one time step on with the actions of some agents, id -> action."""
+
+    @abstractmethod
+    def render(self, **kwargs: Any) -> Any:
+        """Draws the present state."""
+
+    @abstractmethod
+    def get_obs(self, agent_id: str, **kwargs: Any) -> Any:
+        """What the agent observes now."""
+
+    @abstractmethod
+    def get_reward(self, agent_id: str, **kwargs: Any) -> Any:
+        """What the agent has earned since it was last asked for."""
+
+    @abstractmethod
+    def get_done(self, agent_id: str, **kwargs: Any) -> Any:
+        """Whether the agent has finished."""
+
+    @abstractmethod
+    def get_all_done(self, **kwargs: Any) -> Any:
+        """Whether the simulation is over."""
+
+    def get_action_mask(self, agent_id: str, **kwargs: Any) -> Any:
+        """Which actions are legal now, in the form of gymnasium's masks; None: all are."""
+        return None
+
+    @abstractmethod
+    def get_info(self, agent_id: str, **kwargs: Any) -> Any:
+        """What else there is to know about the agent."""
+
+
+class DynamicOrderSimulation(AgentBasedSimulation):
+    """A simulation that chooses whose turn it is; needs the `DynamicOrderManager`."""
+
+    @property
+    def next_agent(self) -> Collection[str]:
+        """Ids of those who are reported next and then act."""
+        chosen: Collection[str] = self.__dict__.get("_next_agent", [])
+        return chosen
+
+    @next_agent.setter
+    def next_agent(self, value: str | Collection[str]) -> None:
+        if isinstance(value, str):
+            value = [value]
+        require(
+            isinstance(value, Collection), f"next_agent {value!r} is no id and no container of ids; give one"
+        )
+        for agent_id in value:
+            require(agent_id in self.agents, f"next_agent names {agent_id!r}, who is not in the simulation")
+        self._next_agent = value

@@ -1,0 +1,122 @@
+"""Observations and actions as flat arrays.
+
+Source: manual 2.1.4 and 7.3; specification 2.4, W3, W4 and W6.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.sim.agents import ActingAgent, ObservingAgent, is_unset
+from interplay.sim.simulation import AgentBasedSimulation
+from interplay.sim.spaces import Box
+from interplay.sim.wrappers.leaves import bounds, build, numbers, pair, point_of, walk
+from interplay.sim.wrappers.wrapper import SARWrapper
+
+
+def flatdim(space: spaces.Space) -> int:
+    """How many numbers a point of the space has.
+
+    Example:
+        >>> flatdim(spaces.Dict(a=spaces.Discrete(5), b=spaces.MultiBinary(3)))
+        4
+    """
+    return sum(bounds(leaf)[0].size for leaf in walk(space))
+
+
+def flatten_space(space: spaces.Space) -> Box:
+    """The space of the flat points: integers if all parts are, else float32; a lone Box keeps its dtype.
+
+    Raises:
+        AssertionError: if a part holds no fixed number of numbers.
+
+    Example:
+        >>> flatten_space(spaces.Tuple([spaces.Discrete(5), spaces.MultiBinary(2)])).high
+        array([4, 1, 1])
+    """
+    dtype = _dtype(space)
+    sides = [bounds(leaf) for leaf in walk(space)]
+    low, high = (np.concatenate([side[k] for side in sides] or [np.zeros(0)]).astype(dtype) for k in range(2))
+    return Box(low, high, (low.size,), dtype)
+
+
+def flatten(space: spaces.Space, point: Any) -> np.ndarray:
+    """A point as a flat array, parts in the order of the space."""
+    parts = [numbers(value) for _, value in pair(space, point)]
+    return np.concatenate(parts or [np.zeros(0)]).astype(_dtype(space))
+
+
+def unflatten(space: spaces.Space, flat: np.ndarray) -> Any:
+    """The inverse of `flatten`: a point that the space contains."""
+    at = 0
+
+    def take(leaf: spaces.Space) -> Any:
+        nonlocal at
+        size = bounds(leaf)[0].size
+        at += size
+        return point_of(leaf, np.asarray(flat)[at - size : at])
+
+    return build(space, take)
+
+
+def _dtype(space: spaces.Space) -> np.dtype:
+    if isinstance(space, spaces.Box):
+        assert space.dtype is not None
+        return np.dtype(space.dtype)
+    whole = all(
+        not isinstance(leaf, spaces.Box) or np.issubdtype(leaf.dtype, np.integer) for leaf in walk(space)
+    )
+    return np.dtype(np.int64 if whole else np.float32)
+
+
+class FlattenWrapper(SARWrapper):
+    """Turns all observation and action spaces into flat Boxes; null points come along.
+
+    Samples of the flat spaces are distributed otherwise than flat samples of the original ones.
+
+    Args:
+        sim: the simulation.
+    """
+
+    def __init__(self, sim: AgentBasedSimulation) -> None:
+        super().__init__(sim)
+        for agent_id, agent in self.agents.items():
+            inner = sim.agents[agent_id]
+            if isinstance(agent, ObservingAgent) and self._flattens_observations:
+                agent.observation_space = flatten_space(inner.observation_space)
+                if not is_unset(inner.null_observation):
+                    agent.null_observation = flatten(inner.observation_space, inner.null_observation)
+            if isinstance(agent, ActingAgent):
+                agent.action_space = flatten_space(inner.action_space)
+                if not is_unset(inner.null_action):
+                    agent.null_action = flatten(inner.action_space, inner.null_action)
+        self.finalize()
+
+    _flattens_observations = True
+
+    def wrap_observation(self, from_agent: Any, observation: Any) -> Any:
+        return flatten(from_agent.observation_space, observation)
+
+    def unwrap_observation(self, from_agent: Any, observation: Any) -> Any:
+        return unflatten(from_agent.observation_space, observation)
+
+    def wrap_action(self, from_agent: Any, action: Any) -> Any:
+        return unflatten(from_agent.action_space, action)
+
+    def unwrap_action(self, from_agent: Any, action: Any) -> Any:
+        return flatten(from_agent.action_space, action)
+
+
+class FlattenActionWrapper(FlattenWrapper):
+    """Flattens actions and leaves observations as they are."""
+
+    _flattens_observations = False
+
+    def wrap_observation(self, from_agent: Any, observation: Any) -> Any:
+        return observation
+
+    def unwrap_observation(self, from_agent: Any, observation: Any) -> Any:
+        return observation

@@ -1,0 +1,78 @@
+"""What the wrappers that turn spaces into numbers share: the leaves of a nested space, depth first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.sim.checks import require
+
+
+def walk(space: spaces.Space) -> Iterator[spaces.Space]:
+    """The leaves of a space; a Dict's in the order of the space."""
+    if isinstance(space, spaces.Dict):
+        for part in space.spaces.values():
+            yield from walk(part)
+    elif isinstance(space, spaces.Tuple):
+        for part in space.spaces:
+            yield from walk(part)
+    else:
+        yield space
+
+
+def pair(space: spaces.Space, point: Any) -> Iterator[tuple[spaces.Space, Any]]:
+    """The leaves with their parts of a point."""
+    if isinstance(space, spaces.Dict):
+        for key, part in space.spaces.items():
+            yield from pair(part, point[key])
+    elif isinstance(space, spaces.Tuple):
+        for part, value in zip(space.spaces, point, strict=True):
+            yield from pair(part, value)
+    else:
+        yield space, point
+
+
+def build(space: spaces.Space, take: Callable[[spaces.Space], Any]) -> Any:
+    """A point of a space from what `take` gives for its leaves, one after another."""
+    if isinstance(space, spaces.Dict):
+        return {key: build(part, take) for key, part in space.spaces.items()}
+    if isinstance(space, spaces.Tuple):
+        return tuple(build(part, take) for part in space.spaces)
+    return take(space)
+
+
+def bounds(leaf: spaces.Space) -> tuple[np.ndarray, np.ndarray]:
+    """Least and greatest value of each number of a leaf, flat.
+
+    Raises:
+        AssertionError: for a space that holds no fixed number of numbers, such as Text.
+    """
+    if isinstance(leaf, spaces.Discrete):
+        return np.array([leaf.start]), np.array([leaf.start + leaf.n - 1])
+    if isinstance(leaf, spaces.MultiBinary):
+        size = math.prod(leaf.shape)
+        return np.zeros(size, np.int64), np.ones(size, np.int64)
+    if isinstance(leaf, spaces.MultiDiscrete):
+        start = np.asarray(getattr(leaf, "start", np.zeros_like(leaf.nvec)), np.int64).ravel()
+        return start, start + leaf.nvec.ravel().astype(np.int64) - 1
+    require(
+        isinstance(leaf, spaces.Box),
+        f"space {leaf} has no numbers of its own; give Box, Discrete or nests of them",
+    )
+    return leaf.low.ravel(), leaf.high.ravel()  # type: ignore[attr-defined]
+
+
+def numbers(point: Any) -> np.ndarray:
+    """A leaf's point as flat numbers."""
+    return np.atleast_1d(np.asarray(point)).ravel()
+
+
+def point_of(leaf: spaces.Space, flat: np.ndarray) -> Any:
+    """The inverse of `numbers`: an int for a Discrete, else an array of the leaf's shape and dtype."""
+    if isinstance(leaf, spaces.Discrete):
+        return int(flat[0])
+    return np.asarray(flat).reshape(leaf.shape).astype(leaf.dtype)

@@ -1,0 +1,140 @@
+"""MultiCorridor, the simulation with which the manual begins.
+
+Agents stand in a corridor of `end` cells and must reach the last one, which any number may enter: whoever arrives has
+finished and is no obstacle. Source: manual 6.1, specification 9.1.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Discrete, MultiBinary
+
+from interplay.sim import Agent, AgentBasedSimulation, Box
+from interplay.sim.checks import is_exactly, require
+
+STEP_PENALTY = -1
+BAD_MOVE_PENALTY = -5  # for walking into the left wall or into somebody
+BUMPED_PENALTY = -2  # for the one who was walked into
+
+
+class MultiCorridor(AgentBasedSimulation):
+    """Walk right: ``end**2`` for arriving, -1 a step, -5 for a bump and -2 for being bumped into.
+
+    Args:
+        end: cells of the corridor.
+        num_agents: at most ``end - 1``, because the last cell is never a start.
+
+    Attributes:
+        corridor: (end,) of agents or None; the last cell stays empty. Every agent has a `position`.
+
+    Raises:
+        AssertionError: for other numbers.
+
+    Example:
+        >>> sim = MultiCorridor(end=5, num_agents=2)
+        >>> sim.reset()
+        >>> sorted(sim.get_obs("agent0"))
+        ['left', 'position', 'right']
+    """
+
+    class Actions(IntEnum):
+        """What an agent can do."""
+
+        LEFT = 0
+        STAY = 1
+        RIGHT = 2
+
+    def __init__(self, end: int = 10, num_agents: int = 5) -> None:
+        require(is_exactly(end, int) and end > 1, f"end {end!r} is no int above 1; give the number of cells")
+        require(
+            is_exactly(num_agents, int) and 0 < num_agents < end,
+            f"num_agents {num_agents!r} does not fit a corridor of end = {end} cells; give 1 to {end - 1}",
+        )
+        self.end = end
+        self.agents = {
+            f"agent{i}": Agent(
+                id=f"agent{i}",
+                action_space=Discrete(3),
+                observation_space={
+                    "position": Box(0, end - 1, (1,), int),
+                    "left": MultiBinary(1),  # whether somebody stands there
+                    "right": MultiBinary(1),
+                },
+            )
+            for i in range(num_agents)
+        }
+        self.corridor = np.full(end, None, object)
+        self.reward: dict[str, int] = {}
+        self.finalize()
+
+    def reset(self, **kwargs: Any) -> None:
+        """Agents stand on distinct cells, all choices equally likely, the last cell left out."""
+        self.corridor = np.full(self.end, None, object)
+        starts = self.rng.choice(self.end - 1, len(self.agents), replace=False)
+        for start, agent in zip(starts.tolist(), self.agents.values(), strict=True):
+            agent.position = start
+            self.corridor[start] = agent
+        self.reward = dict.fromkeys(self.agents, 0)
+
+    def step(self, action: dict[str, Any], **kwargs: Any) -> None:
+        """Agents move in the order of the actions."""
+        for agent_id, choice in action.items():
+            if choice == self.Actions.LEFT:
+                self._move(agent_id, -1)
+            elif choice == self.Actions.RIGHT:
+                self._move(agent_id, 1)
+            else:
+                self.reward[agent_id] += STEP_PENALTY
+
+    def _move(self, agent_id: str, way: int) -> None:
+        agent = self.agents[agent_id]
+        target = agent.position + way
+        if target < 0 or target >= self.end:
+            self.reward[agent_id] += BAD_MOVE_PENALTY
+            return
+        neighbour = self.corridor[target]
+        if neighbour is not None:
+            self.reward[agent_id] += BAD_MOVE_PENALTY
+            self.reward[neighbour.id] += BUMPED_PENALTY
+            return
+        self.corridor[agent.position] = None
+        agent.position = target
+        if target == self.end - 1:
+            self.reward[agent_id] += self.end**2
+        else:
+            self.corridor[target] = agent
+            self.reward[agent_id] += STEP_PENALTY
+
+    def get_obs(self, agent_id: str, **kwargs: Any) -> dict[str, np.ndarray]:
+        """``position``, ``left`` and ``right``, arrays with one whole number each."""
+        at = self.agents[agent_id].position
+        return {
+            "position": np.array([at]),
+            "left": np.array([at > 0 and self.corridor[at - 1] is not None], np.int8),
+            "right": np.array([at < self.end - 1 and self.corridor[at + 1] is not None], np.int8),
+        }
+
+    def get_reward(self, agent_id: str, **kwargs: Any) -> int:
+        """What the agent earned since it was last asked for."""
+        earned, self.reward[agent_id] = self.reward[agent_id], 0
+        return earned
+
+    def get_done(self, agent_id: str, **kwargs: Any) -> bool:
+        """Whether the agent stands at the end."""
+        return bool(self.agents[agent_id].position == self.end - 1)
+
+    def get_all_done(self, **kwargs: Any) -> bool:
+        """Whether all agents stand at the end."""
+        return all(self.get_done(agent_id) for agent_id in self.agents)
+
+    def get_info(self, agent_id: str, **kwargs: Any) -> dict[str, Any]:
+        """Nothing."""
+        return {}
+
+    def render(self, **kwargs: Any) -> str:
+        """The corridor as a line of text: each cell the number of its agent, ``.`` if it is empty."""
+        here = {agent.position: agent.id.removeprefix("agent") for agent in self.agents.values()}
+        return " ".join(here.get(cell, ".") for cell in range(self.end))
