@@ -15,7 +15,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 
 DEMO := runs/demo-$(shell date +%Y%m%d-%H%M%S)
 DEMO_WORLD := survival/1v1-heals-low
-DEMO_STEPS := 300000
+DEMO_STEPS := 1000000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
