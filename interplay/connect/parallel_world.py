@@ -18,7 +18,7 @@ from interplay.registry import load
 
 
 class ParallelEnvWorld(World):
-    """W environments of somebody else, stepped together.
+    """W environments of somebody else, or W simulations of `interplay.sim` under a manager, stepped together.
 
     Agents with different spaces become kinds, named by what their agents' names have in common. Observations that are no Dict are
     called ``"observation"``; nested ones are flattened to names with dots. Action masks are read from
@@ -30,7 +30,7 @@ class ParallelEnvWorld(World):
     Metrics: ``episode_length`` (W,) steps and ``episode_return`` (W, A).
 
     Args:
-        factory: ``"module:function"``, or, with ``processes=0``, any function that makes the environment.
+        factory: ``"module:function"``, or, with ``processes=0``, any function that makes the environment or the manager.
         num_worlds: W, the number of environments.
         seed, first_world: name the worlds' random streams.
         processes: 0 steps all environments in this process; N > 0 in N worker processes. A script that uses

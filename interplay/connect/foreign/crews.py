@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from interplay.connect.foreign.layout import Buffers, place, read_layout, shapes_of, size_of
+from interplay.connect.foreign.managed import as_environment
 from interplay.connect.foreign.member import Member
 from interplay.core.errors import UserError
 from interplay.registry import load
@@ -188,7 +189,7 @@ def _named(w: int, deed: Callable[..., None], *args: Any) -> None:
 
 def _made(make: Callable[..., Any], w: int, kwargs: Mapping[str, Any] | None = None) -> Any:
     try:
-        return make(**(kwargs or {}))
+        return as_environment(make(**(kwargs or {})))
     except Exception as error:
         raise UserError(_one_line(w, error)) from error
 

@@ -1,0 +1,94 @@
+"""A simulation under a manager, in the form of a PettingZoo parallel environment.
+
+So one road serves both: whatever steps, checks and trains other people's environments does it for simulations of
+`interplay.sim` too, in this process or in several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from interplay.sim.agents import is_agent
+from interplay.sim.managers import SimulationManager
+
+
+class ManagedSimulation:
+    """Everybody who can act is listed from reset until the manager reports him done.
+
+    Whose turn it is not stays listed, shows his last observation, and his info says ``{"acting": False}``; an action for
+    him is not handed on. Agents whom a time limit stops are truncated, all others terminated.
+
+    Args:
+        manager: of the simulation; its agents keep their order.
+    """
+
+    def __init__(self, manager: SimulationManager) -> None:
+        self.manager = manager
+        self.metadata = {"name": type(manager.sim.unwrapped).__name__}
+        self.possible_agents = [name for name, agent in manager.agents.items() if is_agent(agent)]
+        self.agents: list[str] = []
+        self._asked: set[str] = set()
+        self._seen: dict[str, Any] = {}
+
+    def observation_space(self, agent: str) -> Any:
+        """Of one agent."""
+        return self.manager.agents[agent].observation_space
+
+    def action_space(self, agent: str) -> Any:
+        """Of one agent."""
+        return self.manager.agents[agent].action_space
+
+    def reset(
+        self, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Starts an episode: observations and infos of all."""
+        first = self.manager.reset(seed=seed)
+        self.agents = list(self.possible_agents)
+        self._asked = set(first)
+        waiting = {name: self.manager.sim.get_obs(name) for name in self.agents if name not in first}
+        self._seen = {**first, **waiting}
+        return {name: self._seen[name] for name in self.agents}, self._infos({})
+
+    def step(
+        self, actions: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Any]]:
+        """Goes on with the actions of those whose turn it is."""
+        given = {name: action for name, action in actions.items() if name in self._asked}
+        observations, rewards, dones, infos = self.manager.step(given)
+        before, over, cut = self.agents, bool(dones["__all__"]), self.manager.truncated
+        self._seen |= observations
+        finished = {name: bool(dones.get(name, False)) or (over and not cut) for name in before}
+        stopped = {name: over and not finished[name] for name in before}
+        self.agents = [name for name in before if not finished[name] and not stopped[name]]
+        self._asked = set(observations) & set(self.agents)
+        told = self._infos(infos, before)
+        return (
+            {name: self._seen[name] for name in before},
+            {name: rewards.get(name, 0.0) for name in before},
+            finished,
+            stopped,
+            told,
+        )
+
+    def render(self) -> Any:
+        """Has the simulation draw itself."""
+        return self.manager.render()
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+    def _infos(self, infos: Mapping[str, Any], names: list[str] | None = None) -> dict[str, Any]:
+        told = {}
+        for name in self.agents if names is None else names:
+            own = infos.get(name)
+            told[name] = {**(own if isinstance(own, dict) else {}), "acting": name in self._asked}
+            mask = self.manager.sim.get_action_mask(name) if name in self._asked else None
+            if mask is not None:
+                told[name]["action_mask"] = mask
+        return told
+
+
+def as_environment(made: Any) -> Any:
+    """What a factory made, a manager as an environment."""
+    return ManagedSimulation(made) if isinstance(made, SimulationManager) else made

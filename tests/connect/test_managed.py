@@ -1,0 +1,102 @@
+"""Simulations under managers as worlds: the acting mask does the manager's work, and nothing is lost or added on the way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import interplay
+from interplay.connect.foreign.managed import ManagedSimulation
+from interplay.core.policy import RandomPolicy
+from tests.connect.managed_sims import corridor, corridor_in_turns
+
+HERE = "tests.connect.managed_sims:"
+
+
+def test_a_function_that_makes_a_manager_names_a_world():
+    world = interplay.make_world(HERE + "corridor", num_worlds=3, end=8, num_agents=4)
+    assert world.agents == ("agent0", "agent1", "agent2", "agent3")
+    assert [kind.name for kind in world.kinds] == ["agent"]
+    timestep = world.reset()
+    assert timestep.acting.all()
+    assert set(timestep.observation) == {"position", "left", "right"}
+    assert all(sorted(row) == sorted(set(row)) for row in timestep.observation["position"][..., 0].tolist())
+
+
+@pytest.mark.parametrize("processes", [0, 2])
+def test_the_world_plays_what_the_manager_plays(processes):
+    world = interplay.make_world(HERE + "corridor", num_worlds=3, processes=processes)
+    policy = RandomPolicy()
+    policy.start(world, 5)
+    timestep = world.reset(seeds=7)
+    twins = [corridor() for _ in range(3)]
+    from interplay.connect.parallel_world import environment_seeds
+
+    seeds = environment_seeds(world._stream)
+    for twin, seed in zip(twins, seeds, strict=True):
+        twin.reset(seed=int(seed))
+    earned = np.zeros((3, 5))
+    try:
+        for _ in range(60):
+            acting = timestep.acting.copy()
+            actions = policy.act(timestep)
+            actions = actions["action"] if isinstance(actions, dict) else actions
+            timestep = world.step(actions)
+            for w, twin in enumerate(twins):
+                if not acting[w].any():
+                    continue
+                mine = {f"agent{a}": int(actions[w, a]) for a in range(5) if acting[w, a]}
+                observations, rewards, dones, _ = twin.step(mine)
+                for name, reward in rewards.items():
+                    a = int(name.removeprefix("agent"))
+                    assert timestep.reward[w, a] == reward
+                    earned[w, a] += reward
+                    assert timestep.observation["position"][w, a, 0] == observations[name]["position"][0]
+                    assert timestep.terminated[w, a] == dones[name]
+                assert timestep.over[w] == dones["__all__"]
+                assert timestep.truncated[w].any() == twin.truncated
+        assert timestep.over.all()
+        np.testing.assert_array_equal(world.metrics["episode_return"], earned)
+    finally:
+        world.close()
+
+
+def test_in_turns_one_acts_and_the_others_wait():
+    world = interplay.make_world(HERE + "corridor_in_turns", num_worlds=4)
+    policy = RandomPolicy()
+    policy.start(world, 1)
+    timestep = world.reset(seeds=3)
+    total = np.zeros((4, 3))
+    order = []
+    for _ in range(90):
+        alive = ~timestep.over
+        assert (timestep.acting.sum(axis=1) == alive).all()
+        order.append(timestep.acting[0].tolist())
+        timestep = world.step(policy.act(timestep))
+        total += timestep.reward
+    assert order[:3] == [[True, False, False], [False, True, False], [False, False, True]]
+    assert timestep.over.all()
+    np.testing.assert_array_equal(world.metrics["episode_return"], total)
+
+
+def test_actions_out_of_turn_are_not_handed_on():
+    environment = ManagedSimulation(corridor_in_turns())
+    environment.reset(seed=1)
+    sim = environment.manager.sim
+    before = {name: agent.position for name, agent in sim.agents.items()}
+    environment.step({"agent0": 1, "agent1": 0, "agent2": 2})
+    assert {name: agent.position for name, agent in sim.agents.items()} == before
+
+
+def test_a_time_limit_truncates_and_an_end_terminates():
+    environment = ManagedSimulation(corridor(time_limit=3))
+    environment.reset(seed=1)
+    for _ in range(3):
+        _, _, finished, stopped, _ = environment.step(dict.fromkeys(environment.agents, 1))
+    assert all(stopped.values())
+    assert not any(finished.values())
+    assert environment.agents == []
+    environment = ManagedSimulation(corridor(end=2, num_agents=1))
+    environment.reset(seed=1)
+    _, rewards, finished, stopped, _ = environment.step({"agent0": 2})
+    assert (rewards, finished, stopped) == ({"agent0": 4}, {"agent0": True}, {"agent0": False})
