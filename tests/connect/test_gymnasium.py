@@ -1,0 +1,107 @@
+"""Gymnasium in both directions: specification X1 and X2, and the fault F22."""
+
+from __future__ import annotations
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+from gymnasium.utils.passive_env_checker import env_reset_passive_checker, env_step_passive_checker
+
+from interplay.connect.gymnasium import GymABS, GymWrapper, gym_to_simulation
+from interplay.sim.managers import AllStepManager, TurnBasedManager
+from interplay.sim.wrappers import FlattenWrapper
+from interplay.worlds.corridor.simulation import MultiCorridor
+from tests.sim.toys import Countdown
+
+
+def alone(**limits):
+    return GymWrapper(AllStepManager(MultiCorridor(end=6, num_agents=1), **limits))
+
+
+def episode(env, seed, choose):
+    observation, _ = env.reset(seed=seed)
+    story = [observation]
+    while True:
+        *step, terminated, truncated, info = env.step(choose(len(story)))
+        story.append((*step, terminated, truncated, info))
+        if terminated or truncated:
+            return story
+
+
+def test_x1_one_learning_agent_and_any_number_of_others():
+    env = GymWrapper(TurnBasedManager(Countdown({"a": 2}, passive=("wall", "door"))))
+    assert (env.agent_id, env.agent) == ("a", env.sim.agents["a"])
+    assert env.observation_space == spaces.Discrete(100)
+    assert env.unwrapped is env.sim
+    assert env.reset() == (0, {})
+    assert env.step(1) == (1, "a at 1", False, False, {"clock": 1})
+    assert env.step(1) == (2, "a at 2", True, False, {"clock": 2})
+    assert env.render() == "clock 2"
+
+
+def test_x1_other_numbers_and_other_things_are_refused():
+    with pytest.raises(AssertionError, match=r"2 agents learn \(a, b\)"):
+        GymWrapper(AllStepManager(Countdown({"a": 1, "b": 1})))
+    with pytest.raises(AssertionError, match=r"0 agents learn \(nobody\)"):
+        GymWrapper(AllStepManager(Countdown({}, passive=("wall",))))
+    with pytest.raises(AssertionError, match="no SimulationManager"):
+        GymWrapper(Countdown({"a": 1}))
+
+
+def test_x1_gymnasiums_own_checks_hold():
+    env = alone()
+    for seed in range(5):
+        env_reset_passive_checker(env, seed=seed)
+        env_step_passive_checker(env, 2)
+
+
+def test_f22_a_seed_names_the_episode_and_a_limit_truncates():
+    def walk(seed):
+        return episode(alone(), seed, lambda step: 2)
+
+    def places(seed):
+        return [int(walk(seed)[0]["position"][0])]
+
+    assert places(3) == places(3)
+    assert len({tuple(places(seed)) for seed in range(20)}) > 2
+    assert walk(3)[-1][2:4] == (True, False)
+    cut = episode(alone(time_limit=2), 3, lambda step: 1)
+    assert [step[2:4] for step in cut[1:]] == [(False, False), (False, True)]
+
+
+def test_x2_a_gymnasium_environment_as_a_simulation_plays_the_same():
+    plain = gymnasium.make("CartPole-v1")
+    manager = AllStepManager(gym_to_simulation(gymnasium.make("CartPole-v1")))
+    for seed in (1, 2):
+        expected, _ = plain.reset(seed=seed)
+        assert np.array_equal(manager.reset(seed=seed)["agent"], expected)
+        for step in range(500):
+            action = (step // 2) % 2
+            observation, reward, terminated, truncated, info = plain.step(action)
+            observations, rewards, dones, infos = manager.step({"agent": action})
+            assert np.array_equal(observations["agent"], observation)
+            assert rewards == {"agent": reward}
+            assert infos == {"agent": info}
+            assert dones == {"agent": terminated or truncated, "__all__": terminated or truncated}
+            if dones["__all__"]:
+                break
+        assert dones["__all__"]
+
+
+def test_x2_there_and_back_again():
+    env = GymWrapper(AllStepManager(gym_to_simulation(gymnasium.make("CartPole-v1"))))
+    assert env.observation_space == gymnasium.make("CartPole-v1").observation_space
+    story = episode(env, 1, lambda step: 1)
+    assert story[-1][2:4] == (True, False)
+
+
+def test_x2_null_points_and_refusals():
+    sim = gym_to_simulation(gymnasium.make("CartPole-v1"), np.zeros(4, np.float32), 0)
+    assert isinstance(sim, GymABS)
+    assert sim.agents["agent"].null_action == 0
+    assert FlattenWrapper(sim).agents["agent"].null_observation.tolist() == [0.0] * 4
+    with pytest.raises(AssertionError, match="null_action 5"):
+        gym_to_simulation(gymnasium.make("CartPole-v1"), null_action=5)
+    with pytest.raises(AssertionError, match=r"no gymnasium\.Env"):
+        gym_to_simulation(3)
