@@ -27,6 +27,18 @@ def window_mean(lines: list[dict], column: str, window: tuple[float, float]) -> 
     return sum(line[column] * line["episodes"] for line in inside) / count if count else float("nan")
 
 
+def time_shares(lines: list[dict]) -> dict[str, float]:
+    """Where the time of these updates went, start and compilation included in the first one's."""
+    seconds = [
+        line["time"] - before for line, before in zip(lines, [0.0, *(b["time"] for b in lines)], strict=False)
+    ]
+    return {
+        name: sum(line["time_share"][name] * spent for line, spent in zip(lines, seconds, strict=True))
+        / sum(seconds)
+        for name in lines[0]["time_share"]
+    }
+
+
 def main() -> None:
     for path in map(Path, sys.argv[1:]):
         lines = [json.loads(line) for line in (path / "metrics.jsonl").read_text().splitlines()]
@@ -35,6 +47,8 @@ def main() -> None:
         print(
             f"{path.name}: first {million['agent_steps']:,} agent-steps in {million['time']:.0f} s, {rate:,.0f}/s"
         )
+        shares = time_shares([line for line in lines if line["time"] <= million["time"]])
+        print("  of that time: " + ", ".join(f"{name} {share:.0%}" for name, share in shares.items()))
         for column in COLUMNS:
             means = [window_mean(lines, column, window) for window in WINDOWS]
             print(f"  {column:16}" + "".join(f"{mean:10.2f}" for mean in means))

@@ -118,6 +118,12 @@ class Shard:
         """How many gradient steps an epoch over this shard's rows needs."""
         return max(-(-len(self._used[name]) // self.rows_per_step(name)) for name in self.brains)
 
+    def rows_per_step(self, name: str) -> int:
+        """Rows of a kind per gradient step: the most populous kind has its share of ppo.minibatch, others in proportion."""
+        share = max(self._settings.ppo.minibatch // self._settings.train.shards, 1)
+        most = max(len(brain.kind.slots) for brain in self.brains.values())
+        return -(-share * len(self.brains[name].kind.slots) // most)
+
     @property
     def most_minibatches(self) -> int:
         """How many gradient steps an epoch needs at most: if every row is used."""
@@ -154,12 +160,8 @@ class Shard:
         Raises:
             UserError: by worlds that cannot be saved.
         """
-        return {f"world/{name}": array for name, array in self.world.save().items()} | self.save_counts()
-
-    def save_counts(self) -> dict[str, np.ndarray]:
-        """What is known of the episodes under way."""
         statistics = self.collector.statistics
-        return {
+        return {f"world/{name}": array for name, array in self.world.save().items()} | {
             "present": self.collector.present,
             "returns": statistics.returns,
             "lengths": statistics.lengths,
@@ -199,12 +201,6 @@ class Shard:
         count = self.world.num_worlds
         seed = int(seeding.world_seeds(self._settings.seed, 1, first=update)[0])
         self.world.reset(seeds=seeding.world_seeds(seed, count, first=self.index * count))
-
-    def rows_per_step(self, name: str) -> int:
-        """Rows of a kind per gradient step: the most populous kind has its share of ppo.minibatch, others in proportion."""
-        share = max(self._settings.ppo.minibatch // self._settings.train.shards, 1)
-        most = max(len(brain.kind.slots) for brain in self.brains.values())
-        return -(-share * len(self.brains[name].kind.slots) // most)
 
 
 def make_shard(index: int, make_world: Any, brains: Mapping[str, Brain], settings: TrainSettings) -> Shard:

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 import interplay
+from examples.corridor import in_turns, together
 from interplay.connect.foreign.managed import ManagedSimulation
 from interplay.core.policy import RandomPolicy
-from tests.connect.managed_sims import corridor, corridor_in_turns
 
-HERE = "tests.connect.managed_sims:"
+HERE = "examples.corridor:"
 
 
 def test_a_function_that_makes_a_manager_names_a_world():
-    world = interplay.make_world(HERE + "corridor", num_worlds=3, end=8, num_agents=4)
+    world = interplay.make_world(HERE + "together", num_worlds=3, end=8, num_agents=4)
     assert world.agents == ("agent0", "agent1", "agent2", "agent3")
     assert [kind.name for kind in world.kinds] == ["agent"]
     timestep = world.reset()
@@ -25,11 +25,11 @@ def test_a_function_that_makes_a_manager_names_a_world():
 
 @pytest.mark.parametrize("processes", [0, 2])
 def test_the_world_plays_what_the_manager_plays(processes):
-    world = interplay.make_world(HERE + "corridor", num_worlds=3, processes=processes)
+    world = interplay.make_world(HERE + "together", num_worlds=3, processes=processes)
     policy = RandomPolicy()
     policy.start(world, 5)
     timestep = world.reset(seeds=7)
-    twins = [corridor() for _ in range(3)]
+    twins = [together() for _ in range(3)]
     from interplay.connect.parallel_world import environment_seeds
 
     seeds = environment_seeds(world._stream)
@@ -62,7 +62,7 @@ def test_the_world_plays_what_the_manager_plays(processes):
 
 
 def test_in_turns_one_acts_and_the_others_wait():
-    world = interplay.make_world(HERE + "corridor_in_turns", num_worlds=4)
+    world = interplay.make_world(HERE + "in_turns", num_worlds=4)
     policy = RandomPolicy()
     policy.start(world, 1)
     timestep = world.reset(seeds=3)
@@ -80,7 +80,7 @@ def test_in_turns_one_acts_and_the_others_wait():
 
 
 def test_actions_out_of_turn_are_not_handed_on():
-    environment = ManagedSimulation(corridor_in_turns())
+    environment = ManagedSimulation(in_turns())
     environment.reset(seed=1)
     sim = environment.manager.sim
     before = {name: agent.position for name, agent in sim.agents.items()}
@@ -89,14 +89,14 @@ def test_actions_out_of_turn_are_not_handed_on():
 
 
 def test_a_time_limit_truncates_and_an_end_terminates():
-    environment = ManagedSimulation(corridor(time_limit=3))
+    environment = ManagedSimulation(together(time_limit=3))
     environment.reset(seed=1)
     for _ in range(3):
         _, _, finished, stopped, _ = environment.step(dict.fromkeys(environment.agents, 1))
     assert all(stopped.values())
     assert not any(finished.values())
     assert environment.agents == []
-    environment = ManagedSimulation(corridor(end=2, num_agents=1))
+    environment = ManagedSimulation(together(end=2, num_agents=1))
     environment.reset(seed=1)
     _, rewards, finished, stopped, _ = environment.step({"agent0": 2})
     assert (rewards, finished, stopped) == ({"agent0": 4}, {"agent0": True}, {"agent0": False})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from gymnasium import spaces
 
 from interplay.sim import Agent
@@ -89,6 +90,17 @@ def test_h2_messages_to_passive_agents_are_kept_and_inner_actions_arrive():
     wrapped.step({"a": say(1, send=("wall",))})
     assert heard == [{"a": 1}]
     assert wrapped.message_buffer["wall"] == {"a": True, "b": False}
+
+
+def test_a_mask_of_the_inner_action_stays_one():
+    wrapped = made()
+    wrapped.reset()
+    assert wrapped.get_action_mask("a") is None
+    wrapped.sim.get_action_mask = lambda agent_id: np.array([0, 1], np.int8)
+    space = wrapped.agents["a"].action_space
+    drawn = [space.sample(wrapped.get_action_mask("a")) for _ in range(20)]
+    assert {int(action["action"]) for action in drawn} == {1}
+    assert {int(action["send"]["b"]) for action in drawn} == {0, 1}
 
 
 def test_h3_the_simulation_is_told_what_was_accepted():

@@ -215,19 +215,19 @@ def test_a_seed_names_the_episode_and_reaches_only_resets_that_take_it():
 
 
 def play(manager, seed, choose):
-    """Rewards of a whole episode."""
+    """Rewards of a whole episode, and how often each agent acted."""
     observations = manager.reset(seed=seed)
-    total = dict.fromkeys(manager.agents, 0)
-    steps = 0
+    total, acted = dict.fromkeys(manager.agents, 0), dict.fromkeys(manager.agents, 0)
     while True:
+        for agent_id in observations:
+            acted[agent_id] += 1
         observations, rewards, dones, _ = manager.step({i: choose(observations[i]) for i in observations})
-        steps += 1
         for agent_id, reward in rewards.items():
             total[agent_id] += reward
         for agent_id, observation in observations.items():
             assert observation in manager.agents[agent_id].observation_space
         if dones["__all__"]:
-            return total, steps
+            return total, acted
         observations = {agent_id: observations[agent_id] for agent_id in alive(dones)}
 
 
@@ -236,10 +236,10 @@ def test_multi_corridor_careful_walkers_arrive(kind):
     for seed in range(20):
         manager = kind(MultiCorridor(end=10, num_agents=5))
         # Right unless somebody stands there: in turns nobody ever bumps.
-        total, _ = play(manager, seed, lambda o: 1 if o["right"][0] else 2)
+        total, acted = play(manager, seed, lambda o: 1 if o["right"][0] else 2)
         assert manager.sim.get_all_done()
         if kind is TurnBasedManager:
-            assert all(100 - 60 <= reward <= 100 for reward in total.values())
+            assert total == {agent_id: 100 - (times - 1) for agent_id, times in acted.items()}
 
 
 def test_multi_corridor_rewards():

@@ -256,6 +256,14 @@ def test_w6_f13_null_points_come_along():
     assert half.action_space == flat.action_space
 
 
+def test_masks_go_where_the_action_space_stays():
+    sim = Countdown({"a": 3})
+    sim.get_action_mask = lambda agent_id: np.array([1, 0], np.int8)
+    assert SARWrapper(sim).get_action_mask("a").tolist() == [1, 0]
+    for kind in (FlattenWrapper, FlattenActionWrapper, RavelDiscreteWrapper):
+        assert kind(sim).get_action_mask("a") is None
+
+
 @pytest.mark.parametrize("kind", [FlattenWrapper, FlattenActionWrapper, RavelDiscreteWrapper, Wrapper])
 def test_wrapped_and_plain_play_the_same_episode(kind):
     def play(wrap):

@@ -90,6 +90,18 @@ def test_a_shards_worlds_are_its_part_of_the_runs_worlds(learner: Learner) -> No
     assert np.array_equal(second.hash(), whole.hash()[4:])
 
 
+def test_a_shard_whose_worlds_were_not_saved_begins_episodes_of_its_own(learner: Learner) -> None:
+    def begun(index: int, update: int) -> list[int]:
+        shard = make_shard(index, make_corridor, learner.brains, SETTINGS)
+        shard.load({}, update)
+        return shard.world.hash().tolist()
+
+    fresh = [make_shard(i, make_corridor, learner.brains, SETTINGS).world.hash().tolist() for i in range(2)]
+    starts = [*fresh, begun(0, 3), begun(1, 3), begun(0, 4)]
+    assert len({hash_ for start in starts for hash_ in start}) == sum(map(len, starts))
+    assert begun(1, 3) == begun(1, 3)
+
+
 def test_idle_rows_are_every_eighth_and_teach_no_policy(learner: Learner) -> None:
     shard = make_shard(0, make_corridor, learner.brains, SETTINGS)
     shard.play(learner.vectors, 0)

@@ -70,6 +70,14 @@ class CommunicationHandshakeWrapper(Wrapper):
         inner = self.sim.get_obs(agent_id, fusion_matrix=fusion_matrix, **kwargs)
         return {"obs": inner, "message_buffer": waiting}
 
+    def get_action_mask(self, agent_id: str, **kwargs: Any) -> Any:
+        """The inner action's; messages are always legal."""
+        inner = self.sim.get_action_mask(agent_id, **kwargs)
+        if inner is None:
+            return None
+        free = dict.fromkeys(self._others(agent_id))
+        return {"action": inner, "send": free, "receive": free}
+
     def _others(self, name: str) -> list[str]:
         """Everybody else, those who never act too."""
         return [other for other in self.sim.agents if other != name]

@@ -97,6 +97,10 @@ class FlattenWrapper(SARWrapper):
 
     _flattens_observations = True
 
+    def get_action_mask(self, agent_id: str, **kwargs: Any) -> Any:
+        """None: the flat action is a Box, which has no masks."""
+        return None
+
     def wrap_observation(self, from_agent: Any, observation: Any) -> Any:
         return flatten(from_agent.observation_space, observation)
 
