@@ -13,18 +13,15 @@ PettingZoo parallel environment: ``make_world("pettingzoo.classic.rps_v2:paralle
 from __future__ import annotations
 
 import copy
-import difflib
-import importlib
 import inspect
 import logging
-import os
-import sys
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from interplay.core.errors import UserError
+from interplay.core.loading import did_you_mean, load
 from interplay.core.spec import WorldSpec
 
 if TYPE_CHECKING:
@@ -67,7 +64,7 @@ def find_world(world_id: str) -> WorldSpec:
     if world_id in specs:
         return specs[world_id]
     raise UserError(
-        f"unknown world {world_id!r}; {_did_you_mean(world_id, specs, '`interplay worlds` lists all')}"
+        f"unknown world {world_id!r}; {did_you_mean(world_id, specs, '`interplay worlds` lists all')}"
     )
 
 
@@ -138,40 +135,8 @@ def make_policy(world_id: str, name: str) -> Policy:
         return own
     known = list_policies(world_id)
     raise UserError(
-        f"{world_id}: unknown policy {name!r}; {_did_you_mean(name, known, 'known: ' + ', '.join(known))}"
+        f"{world_id}: unknown policy {name!r}; {did_you_mean(name, known, 'known: ' + ', '.join(known))}"
     )
-
-
-def load(path: str, users: bool = False) -> Any:
-    """Imports ``"module:attribute"``.
-
-    Args:
-        path: what to import.
-        users: True for a path that a user typed: modules of the working folder are found too, and what goes
-            wrong is one line.
-
-    Raises:
-        UserError: if the module or the attribute does not exist.
-    """
-    module_name, _, attribute = path.partition(":")
-    if users and os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())  # last, so that nothing of the working folder hides an installed package
-    try:
-        module = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name and not f"{module_name}.".startswith(f"{error.name}."):
-            raise  # the module is there, something that it imports is not
-        raise UserError(
-            f"{path!r}: no module named {error.name!r}; run from its folder or install it"
-        ) from error
-    except ValueError as error:  # an empty module name
-        raise UserError(
-            f"{path!r}: not of the form module:name; write for example my_package.tag:Tag"
-        ) from error
-    if not hasattr(module, attribute):
-        near = _did_you_mean(attribute, vars(module), "check the spelling")
-        raise UserError(f"{path!r}: module {module_name} has no {attribute!r}; {near}")
-    return getattr(module, attribute)
 
 
 def _specs() -> dict[str, WorldSpec]:
@@ -232,7 +197,7 @@ def _make_from_path(
     parameters = inspect.signature(make).parameters
     if not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         for name in options.keys() - parameters.keys() - {"processes"}:
-            near = _did_you_mean(name, parameters, "its options: " + (", ".join(parameters) or "none"))
+            near = did_you_mean(name, parameters, "its options: " + (", ".join(parameters) or "none"))
             raise UserError(f"{path}: unknown option {name!r}; {near}")
     if "num_worlds" in parameters:
         return _make_own(make, path, num_worlds, seed, threads, first_world, options)
@@ -275,8 +240,3 @@ def _policies(world_id: str) -> Mapping[str, Any]:
     spec = find_world(world_id)
     policies: Mapping[str, Any] = load(spec.policies) if spec.policies else {}
     return policies
-
-
-def _did_you_mean(word: str, known: Iterable[str], otherwise: str) -> str:
-    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
-    return f"did you mean {near[0]!r}?" if near else otherwise

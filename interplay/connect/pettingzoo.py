@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo.utils.env import ParallelEnv
 
-from interplay.connect import masks
+from interplay.core import masks
 from interplay.core.errors import UserError
 from interplay.core.world import TimeStep, World
 from interplay.registry import make_world

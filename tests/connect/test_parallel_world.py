@@ -12,11 +12,12 @@ import pytest
 from gymnasium import spaces
 
 import interplay
-from interplay.connect.parallel_world import ParallelEnvWorld, environment_seeds
+from interplay.connect.parallel_world import ParallelEnvWorld
 from interplay.core import seeding
 from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.evaluate import play
+from interplay.sim.batch.world import environment_seeds
 from tests.connect.foreign_envs import Market
 from tests.connect.toys import Hunt, Line
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from interplay.core.errors import UserError
 from interplay.sim.agents import is_agent
 from interplay.sim.managers import SimulationManager
 
@@ -21,12 +22,19 @@ class ManagedSimulation:
 
     Args:
         manager: of the simulation; its agents keep their order.
+
+    Raises:
+        UserError: if nobody in the simulation observes and acts.
     """
 
     def __init__(self, manager: SimulationManager) -> None:
         self.manager = manager
         self.metadata = {"name": type(manager.sim.unwrapped).__name__}
         self.possible_agents = [name for name, agent in manager.agents.items() if is_agent(agent)]
+        if not self.possible_agents:
+            raise UserError(
+                f"{self.metadata['name']}: no agent both observes and acts, so there is nobody to play; add an Agent"
+            )
         self.agents: list[str] = []
         self._asked: set[str] = set()
         self._seen: dict[str, Any] = {}
@@ -92,3 +100,16 @@ class ManagedSimulation:
 def as_environment(made: Any) -> Any:
     """What a factory made, a manager as an environment."""
     return ManagedSimulation(made) if isinstance(made, SimulationManager) else made
+
+
+def as_simulation(made: Any) -> ManagedSimulation:
+    """What a factory made, a manager, as an environment.
+
+    Raises:
+        UserError: if it is no manager.
+    """
+    if not isinstance(made, SimulationManager):
+        raise UserError(
+            f"a {type(made).__name__} is no manager of a simulation; return one, for example AllStepManager(sim)"
+        )
+    return ManagedSimulation(made)

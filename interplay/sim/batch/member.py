@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from interplay.connect import masks
-from interplay.connect.foreign.layout import MASK, Buffers, ForeignKind, Layout, Leaf
+from interplay.core import masks
 from interplay.core.errors import UserError
+from interplay.sim.batch.layout import MASK, Buffers, KindLayout, Layout, Leaf
 
 
 class Member:
@@ -92,12 +92,16 @@ class Member:
                     row = masks.from_gymnasium(kind.kind.action_space, mask)
                     self._buffers[kind.key("mask")][self._w, column] = row
 
-    def _write(self, kind: ForeignKind, leaf: Leaf, column: int, seen: Any, agent: Any) -> None:
+    def _write(self, kind: KindLayout, leaf: Leaf, column: int, seen: Any, agent: Any) -> None:
         for key in leaf.path:
             seen = seen[key]
-        if np.shape(seen) != (leaf.space.shape or ()):
+        shape, given = leaf.space.shape or (), np.shape(seen)
+        if given != shape and (given, shape) != (
+            (),
+            (1,),
+        ):  # a bare number is a point of a box with one element
             raise UserError(
-                f"observation {leaf.name} of {agent} has shape {np.shape(seen)}, its space says {leaf.space.shape or ()}"
+                f"observation {leaf.name} of {agent} has shape {given}, its space says {shape}; mend either"
             )
         self._buffers[kind.key("observation", leaf)][self._w, column] = seen
 

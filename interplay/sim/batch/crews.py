@@ -11,26 +11,37 @@ import multiprocessing
 import signal
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from interplay.connect.foreign.layout import Buffers, place, read_layout, shapes_of, size_of
-from interplay.connect.foreign.managed import as_environment
-from interplay.connect.foreign.member import Member
 from interplay.core.errors import UserError
-from interplay.registry import load
+from interplay.core.loading import load
+from interplay.sim.batch.layout import Buffers, place, read_layout, shapes_of, size_of
+from interplay.sim.batch.managed import ManagedSimulation, as_environment
+from interplay.sim.batch.member import Member
+
+T = TypeVar("T")
 
 RESET, STEP, CLOSE = b"reset", b"step", b"close"
 
 
 class InLine:
-    """Steps every environment in this process, one after another."""
+    """Steps every environment in this process, one after another.
 
-    def __init__(self, make: Callable[[], Any], num_worlds: int) -> None:
-        envs = [_made(make, w) for w in range(num_worlds)]
-        self.layout = read_layout(envs[0])
+    Args:
+        make: makes one of them.
+        num_worlds: W.
+        accept: turns what was made into an environment, or refuses it.
+    """
+
+    def __init__(
+        self, make: Callable[[], Any], num_worlds: int, accept: Callable[[Any], Any] = as_environment
+    ) -> None:
+        envs = [_made(make, w, accept) for w in range(num_worlds)]
+        self.layout = _named(0, envs[0], read_layout, envs[0])
         shapes = shapes_of(self.layout, num_worlds, 1)
         self.buffers = place(shapes, bytearray(size_of(shapes)))
         self._members = [Member(env, self.layout, self.buffers, w) for w, env in enumerate(envs)]
@@ -39,12 +50,13 @@ class InLine:
         """Restarts the worlds of ``buffers["which"]`` with the seeds of ``buffers["seed"]``."""
         for w, member in enumerate(self._members):
             if self.buffers["which"][w]:
-                _named(w, member.reset, int(self.buffers["seed"][w]))
+                _named(w, member.env, member.reset, int(self.buffers["seed"][w]))
 
     def step(self) -> None:
-        """Steps every world that is not over."""
+        """Steps the worlds of ``buffers["which"]`` that are not over; those that are stand still."""
         for w, member in enumerate(self._members):
-            _named(w, member.step)
+            if self.buffers["which"][w]:
+                _named(w, member.env, member.step)
 
     def close(self) -> None:
         for member in self._members:
@@ -60,11 +72,19 @@ class Processes:
         kwargs: for the function.
         num_worlds: W.
         processes: at least 1; more than W are not started.
+        accept: as for `InLine`.
     """
 
-    def __init__(self, factory: str, kwargs: Mapping[str, Any], num_worlds: int, processes: int) -> None:
-        probe = _made(load(factory, users=True), 0, kwargs)
-        self.layout = read_layout(probe)
+    def __init__(
+        self,
+        factory: str,
+        kwargs: Mapping[str, Any],
+        num_worlds: int,
+        processes: int,
+        accept: Callable[[Any], Any] = as_environment,
+    ) -> None:
+        probe = _made(partial(load(factory, users=True), **kwargs), 0, accept)
+        self.layout = _named(0, probe, read_layout, probe)
         probe.close()
         runs = np.array_split(np.arange(num_worlds), min(processes, num_worlds))
         context = multiprocessing.get_context("spawn")
@@ -143,9 +163,9 @@ def _work(
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which closes the pipe
     members: dict[int, Member] = {}
     try:
-        make = load(factory, users=True)
-        envs = [_made(make, w, kwargs) for w in worlds]
-        layout = read_layout(envs[0])
+        make = partial(load(factory, users=True), **kwargs)
+        envs = [_made(make, w, as_environment) for w in worlds]
+        layout = _named(worlds[0], envs[0], read_layout, envs[0])
         buffers = place(shapes_of(layout, num_worlds, num_workers), memory)
         members = {w: Member(env, layout, buffers, w) for w, env in zip(worlds, envs, strict=True)}
         buffers["at"][index] = worlds[0]
@@ -169,35 +189,40 @@ def _obey(order: bytes, members: Mapping[int, Member], buffers: Buffers, index: 
     """Runs one order over a worker's worlds; the problem in one line, or nothing."""
     try:
         for w, member in members.items():
+            if not buffers["which"][w]:
+                continue
             buffers["at"][index] = w
             if order == STEP:
-                _named(w, member.step)
-            elif buffers["which"][w]:
-                _named(w, member.reset, int(buffers["seed"][w]))
+                _named(w, member.env, member.step)
+            else:
+                _named(w, member.env, member.reset, int(buffers["seed"][w]))
     except UserError as error:
         return str(error)
     return ""
 
 
-def _named(w: int, deed: Callable[..., None], *args: Any) -> None:
-    """Does it; what goes wrong in somebody else's environment is one line that names the world."""
+def _named(w: int, env: Any, deed: Callable[..., T], *args: Any) -> T:
+    """Does it; what goes wrong in somebody else's code is one line that names the world."""
     try:
-        deed(*args)
+        return deed(*args)
     except Exception as error:
-        raise UserError(_one_line(w, error)) from error
+        noun = "simulation" if isinstance(env, ManagedSimulation) else "environment"
+        raise UserError(_one_line(w, error, f"mend the {noun}")) from error
 
 
-def _made(make: Callable[..., Any], w: int, kwargs: Mapping[str, Any] | None = None) -> Any:
+def _made(make: Callable[[], Any], w: int, accept: Callable[[Any], Any]) -> Any:
     try:
-        return as_environment(make(**(kwargs or {})))
+        made = make()
     except Exception as error:
-        raise UserError(_one_line(w, error)) from error
+        raise UserError(_one_line(w, error, "mend the function that makes it")) from error
+    return accept(made)
 
 
-def _one_line(w: int, error: Exception) -> str:
+def _one_line(w: int, error: Exception, cure: str) -> str:
     what = " ".join(str(error).split())
-    kind = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
-    return f"world {w}: {kind}{what}; mend the environment"
+    if isinstance(error, UserError):
+        return f"world {w}: {what}"  # which says itself what to do
+    return f"world {w}: {type(error).__name__}: {what}; {cure}"
 
 
 def _stop(pipes: Sequence[Connection], processes: Sequence[Any]) -> None:

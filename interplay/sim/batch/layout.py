@@ -1,4 +1,4 @@
-"""How the spaces of a PettingZoo environment become the kinds and arrays of a batch."""
+"""How the spaces of an environment, or of a simulation's agents, become the kinds and arrays of a batch."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Leaf(NamedTuple):
     space: spaces.Space[Any]
 
 
-class ForeignKind(NamedTuple):
+class KindLayout(NamedTuple):
     """Agents with the same spaces, and where their data stands.
 
     Attributes:
@@ -59,7 +59,7 @@ class Layout(NamedTuple):
 
     name: str
     agents: tuple[str, ...]
-    kinds: tuple[ForeignKind, ...]
+    kinds: tuple[KindLayout, ...]
 
 
 def read_layout(env: Any) -> Layout:
@@ -92,14 +92,14 @@ def read_layout(env: Any) -> Layout:
     kinds = []
     for kind_name, (seen, acts, slots) in zip(names, groups, strict=True):
         masked = any(MASK in infos.get(agents[slot], {}) for slot in slots)
-        kinds.append(_foreign_kind(f"{name} {kind_name}", kind_name, tuple(slots), seen, acts, masked))
+        kinds.append(_kind_layout(f"{name} {kind_name}", kind_name, tuple(slots), seen, acts, masked))
     return Layout(name, agents, tuple(kinds))
 
 
 def shapes_of(layout: Layout, num_worlds: int, num_workers: int) -> dict[str, tuple[tuple[int, ...], Any]]:
     """Shape and dtype of every array that the world and its workers share.
 
-    Besides the fields of a time step: ``which`` (W,) and ``seed`` (W,) say what to reset, ``at`` (workers,) is
+    Besides the fields of a time step: ``which`` (W,) says what to reset or step, ``seed`` (W,) with what to reset, ``at`` (workers,) is
     the world that a worker is busy with.
     """
     grid = (num_worlds, len(layout.agents))
@@ -143,9 +143,9 @@ def _padded(shape: tuple[int, ...], dtype: Any) -> int:
     return -(-max(used, 1) // 64) * 64
 
 
-def _foreign_kind(
+def _kind_layout(
     owner: str, name: str, slots: tuple[int, ...], seen: Any, acts: Any, info_masked: bool
-) -> ForeignKind:
+) -> KindLayout:
     in_observation = isinstance(seen, spaces.Dict) and MASK in seen.spaces
     observation = tuple(_leaves(owner, "observation", seen, skip=in_observation))
     if not observation:
@@ -155,7 +155,7 @@ def _foreign_kind(
         raise UserError(f"{owner}: a Tuple action space is not supported; use a Dict")
     action = tuple(_leaves(owner, "action", acts))
     masked = (info_masked or in_observation) and not isinstance(acts, spaces.Dict | spaces.Box)
-    return ForeignKind(Kind(name, slots, space, acts), observation, action, masked, in_observation)
+    return KindLayout(Kind(name, slots, space, acts), observation, action, masked, in_observation)
 
 
 def _leaves(

@@ -7,8 +7,8 @@ import pytest
 
 import interplay
 from examples.corridor import in_turns, together
-from interplay.connect.foreign.managed import ManagedSimulation
 from interplay.core.policy import RandomPolicy
+from interplay.sim.batch.managed import ManagedSimulation
 
 HERE = "examples.corridor:"
 
@@ -30,7 +30,7 @@ def test_the_world_plays_what_the_manager_plays(processes):
     policy.start(world, 5)
     timestep = world.reset(seeds=7)
     twins = [together() for _ in range(3)]
-    from interplay.connect.parallel_world import environment_seeds
+    from interplay.sim.batch.world import environment_seeds
 
     seeds = environment_seeds(world._stream)
     for twin, seed in zip(twins, seeds, strict=True):

@@ -1,1 +1,0 @@
-"""Somebody else's environments inside a batch: how their data is laid out, stepped, and spread over processes."""

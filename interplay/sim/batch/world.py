@@ -1,0 +1,144 @@
+"""A batch of environments as a `World`: what simulations and other people's environments have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from interplay.core import seeding
+from interplay.core.errors import UserError
+from interplay.core.hashing import mix64
+from interplay.core.loading import load
+from interplay.core.world import TimeStep, World
+from interplay.sim.batch.crews import InLine, Processes
+from interplay.sim.batch.layout import KindLayout
+from interplay.sim.batch.managed import as_environment
+
+
+class EnvironmentBatch(World):
+    """W environments, stepped together in this process or in several; subclasses say how they are saved.
+
+    Time steps are read-only views, so nobody can change by mistake what a world has said.
+
+    Args:
+        factory: ``"module:function"``, or, with ``processes=0``, any function that makes an environment.
+        num_worlds: W.
+        seed, first_world: name the worlds' random streams.
+        processes: 0 steps all environments in this process; N > 0 in N worker processes.
+        kwargs: passed to the factory.
+        accept: turns what the factory made into an environment, or refuses it.
+
+    Raises:
+        UserError: if the factory cannot be found or what it makes is refused, or a space has no array form.
+    """
+
+    def __init__(
+        self,
+        factory: str | Callable[..., Any],
+        num_worlds: int,
+        seed: int,
+        processes: int,
+        first_world: int,
+        kwargs: Mapping[str, Any] | None,
+        accept: Callable[[Any], Any] = as_environment,
+    ) -> None:
+        _check_numbers(num_worlds, processes)
+        named = isinstance(factory, str)
+        if processes and not named:
+            raise UserError(
+                f'processes = {processes}: worker processes import the factory; name it as "module:function"'
+            )
+        options = dict(kwargs or {})
+        self._crew: InLine | Processes
+        if processes:
+            self._crew = Processes(str(factory), options, num_worlds, processes, accept)
+        else:
+            make = load(factory, users=True) if isinstance(factory, str) else factory
+            self._crew = InLine(partial(make, **options), num_worlds, accept)
+        layout = self._crew.layout
+        self.id = str(factory) if named else layout.name
+        agents = [str(agent) for agent in layout.agents]
+        super().__init__(num_worlds, agents, [kind.kind for kind in layout.kinds], seed, first_world)
+        self._layouts = layout.kinds
+        self._buffers = self._crew.buffers
+        self._stream = seeding.new_stream(num_worlds)
+        self._lengths = np.zeros(num_worlds, np.int64)
+        self._returns = np.zeros((num_worlds, len(agents)))
+        self._step_of_buffers = self._time_step()
+
+    @property
+    def metrics(self) -> Mapping[str, np.ndarray]:
+        return {"episode_length": self._lengths, "episode_return": self._returns}
+
+    def close(self) -> None:
+        self._crew.close()
+
+    def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
+        seeding.begin_episode(self._stream, which, seeds)
+        self._buffers["which"][:] = which
+        self._buffers["seed"][:] = environment_seeds(self._stream)
+        self._lengths[which] = 0
+        self._returns[which] = 0.0
+        self._crew.reset()
+        return self._step_of_buffers
+
+    def _step(self, action: Any) -> TimeStep:
+        by_kind = self.by_kind(action)
+        for kind in self._layouts:
+            for leaf in kind.action:
+                value = by_kind[kind.kind.name]
+                for key in leaf.path:
+                    value = value[key]
+                self._buffers[kind.key("action", leaf)][:] = value
+        self._lengths += ~self._buffers["over"]
+        self._buffers["which"][:] = True
+        self._crew.step()
+        self._returns += self._buffers["reward"]
+        return self._step_of_buffers
+
+    def _time_step(self) -> TimeStep:
+        seen = {kind.kind.name: self._observation(kind) for kind in self._layouts}
+        legal = {
+            kind.kind.name: {"action": _shown(self._buffers[kind.key("mask")])} if kind.masked else {}
+            for kind in self._layouts
+        }
+        one = self._layouts[0].kind.name if len(self._layouts) == 1 else ""
+        return TimeStep(
+            observation=seen[one] if one else seen,
+            action_mask=(legal[one] if one else legal) if any(legal.values()) else None,
+            **{
+                name: _shown(self._buffers[name])
+                for name in ("reward", "acting", "terminated", "truncated", "over")
+            },
+        )
+
+    def _observation(self, kind: KindLayout) -> dict[str, np.ndarray]:
+        return {leaf.name: _shown(self._buffers[kind.key("observation", leaf)]) for leaf in kind.observation}
+
+
+def environment_seeds(stream: np.ndarray) -> np.ndarray:
+    """The seeds (W,) int64, 31 bits, that environments are reset with: one for each world and episode.
+
+    Args:
+        stream: (W, 3) uint64, see `interplay.core.seeding`.
+    """
+    with np.errstate(over="ignore"):
+        mixed = mix64(mix64(stream[:, seeding.SEED]) + stream[:, seeding.EPISODE])
+    return (mixed >> np.uint64(33)).astype(np.int64)
+
+
+def _check_numbers(num_worlds: int, processes: int) -> None:
+    if processes < 0:
+        raise UserError(f"processes = {processes}: pass 0 for none, or how many")
+    if num_worlds < 1:
+        raise UserError(f"num_worlds = {num_worlds}: a batch has at least one world; pass num_worlds >= 1")
+
+
+def _shown(array: np.ndarray) -> np.ndarray:
+    """A read-only view."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
