@@ -6,8 +6,9 @@ Worlds of other packages join by the entry point group ``interplay.worlds``, who
     [project.entry-points."interplay.worlds"]
     mine = "my_package:SPECS"
 
-A world that is not registered is named by its class, ``make_world("my_package.tag:Tag")``, and so is anybody's
-PettingZoo parallel environment: ``make_world("pettingzoo.classic.rps_v2:parallel_env", num_worlds=8)``.
+A world that is not registered is named by its class, ``make_world("my_package.tag:Tag")``; a simulation by a function that makes
+its manager, ``make_world("examples.corridor:together")``; and so is anybody's PettingZoo parallel environment:
+``make_world("pettingzoo.classic.rps_v2:parallel_env", num_worlds=8)``.
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 ENTRY_POINTS = "interplay.worlds"
 
 _BUILT_IN = ("interplay.worlds.survival:SPECS",)
+# By name: one stands above the registry, and neither is needed to list worlds.
+_ENVIRONMENTS = "interplay.connect.parallel_world:ParallelEnvWorld"
+_SIMULATIONS = "interplay.sim.adapt:SimulationWorld"
 _log = logging.getLogger("interplay")
 _registered: dict[str, WorldSpec] = {}
 
@@ -79,9 +83,9 @@ def make_world(
     """Makes a batch of worlds.
 
     Args:
-        world_id: a registered id, ``"module:Class"`` of a `World` of your own, or ``"module:function"`` of
-            anybody's PettingZoo parallel environment (with the extra option ``processes``, see
-            `interplay.connect.parallel_world`).
+        world_id: a registered id, ``"module:Class"`` of a `World` of your own, or ``"module:function"`` of a simulation's
+            manager or of anybody's PettingZoo parallel environment (both with the extra option ``processes``, see
+            `interplay.sim.adapt` and `interplay.connect.parallel_world`).
         num_worlds: W, worlds in the batch.
         seed: names the worlds' random streams.
         threads: compute threads of this batch; they change no bit.
@@ -188,7 +192,7 @@ def _settings(spec: WorldSpec, options: Mapping[str, Any]) -> Any:
 def _make_from_path(
     path: str, num_worlds: int, seed: int, threads: int, first_world: int, options: Mapping[str, Any]
 ) -> World:
-    """What a user's function or class makes: a World if it takes `num_worlds`, else a PettingZoo environment."""
+    """What a user's function or class makes: a World if it takes `num_worlds`, else a manager or a PettingZoo environment."""
     make = load(path, users=True)
     if not callable(make):
         raise UserError(
@@ -203,11 +207,26 @@ def _make_from_path(
         return _make_own(make, path, num_worlds, seed, threads, first_world, options)
     rest = dict(options)
     processes = rest.pop("processes", 0)
-    # By name: connect stands above the registry.
-    foreign: World = load("interplay.connect.parallel_world:ParallelEnvWorld")(
+    kind = _SIMULATIONS if _makes_simulations(make, rest) else _ENVIRONMENTS
+    batch: World = load(kind)(
         path, num_worlds, seed=seed, first_world=first_world, processes=processes, kwargs=rest
     )
-    return foreign
+    return batch
+
+
+def _makes_simulations(make: Any, options: Mapping[str, Any]) -> bool:
+    """Whether it is simulations that a function makes; a look at one, which is thrown away."""
+    try:
+        made = make(**options)
+    except Exception:
+        return False  # whoever makes the batch meets the same error and names it
+    from interplay.sim.managers import SimulationManager
+    from interplay.sim.simulation import AgentBasedSimulation
+
+    if not isinstance(made, SimulationManager | AgentBasedSimulation):
+        getattr(made, "close", bool)()
+        return False
+    return True
 
 
 def _make_own(

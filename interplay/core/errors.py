@@ -3,3 +3,7 @@
 
 class UserError(ValueError):
     """Something the caller can mend; the command line prints it as one line and exits with code 2."""
+
+
+class CannotRestore(UserError):
+    """A snapshot fits, yet the world does not come back as it was saved; it goes on from a new `reset`."""

@@ -242,7 +242,11 @@ class World(ABC):
 
     @abstractmethod
     def save(self) -> dict[str, Array]:
-        """Copies the whole state, every random stream included: name -> array with the world axis first."""
+        """Copies the whole state, every random stream included: name -> array with the world axis first.
+
+        An array may be longer in one snapshot than in another, its rows then padded with zeros at their ends; `hash` has to
+        be overridden then, because it must not depend on the padding.
+        """
 
     @abstractmethod
     def load(self, snapshot: Mapping[str, Array]) -> TimeStep:

@@ -7,15 +7,20 @@ Source: manual 2.1.3 and 7.2; specification 2.3 and 7.
 
 from __future__ import annotations
 
+import copy
 import inspect
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from interplay.core.errors import UserError
 from interplay.sim.agents import is_agent
 from interplay.sim.checks import is_exactly, require
 from interplay.sim.simulation import AgentBasedSimulation, DynamicOrderSimulation
+
+if TYPE_CHECKING:
+    from interplay.sim.adapt import SimulationWorld
 
 Output = tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]]
 
@@ -114,6 +119,34 @@ class SimulationManager(ABC):
         self.truncated = cut and not nobody_left
         dones["__all__"] = over or cut or nobody_left
         return observations, rewards, dones, infos
+
+    def vectorize(self, num_worlds: int, seed: int = 0, first_world: int = 0) -> SimulationWorld:
+        """Copies of this manager and its simulation as one `World`, stepped in this process.
+
+        The copies are deep ones and this manager stays as it is; best make them before its first reset. Where the simulation
+        holds what cannot be copied (a window, a connection), where copying is slow, or where worker processes shall step
+        the copies, name a function that makes a new one:
+        ``SimulationWorld("module:function", num_worlds, processes=2)`` (`interplay.sim.adapt`).
+
+        Args:
+            num_worlds: how many.
+            seed, first_world: name the copies' random streams.
+
+        Raises:
+            UserError: if it cannot be copied, or a space has no array form.
+        """
+        from interplay.sim.adapt import SimulationWorld
+
+        return SimulationWorld(self._copied, num_worlds, seed, first_world=first_world)
+
+    def _copied(self) -> SimulationManager:
+        try:
+            return copy.deepcopy(self)
+        except Exception as error:
+            raise UserError(
+                f"{type(self.sim.unwrapped).__name__} cannot be copied ({type(error).__name__}: {error}); "
+                "give SimulationWorld a function that makes a new one"
+            ) from error
 
     def _everybody(self) -> list[str]:
         """Ids of all who may ever act, in the order of the dictionary."""

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from interplay.core import seeding
-from interplay.core.errors import UserError
+from interplay.core.errors import CannotRestore, UserError
 from interplay.core.world import World
 from interplay.train.brain import Batch, Brain
 from interplay.train.returns import generalised_advantage, normalise
@@ -167,12 +167,15 @@ class Shard:
             "lengths": statistics.lengths,
         }
 
-    def load(self, arrays: Mapping[str, np.ndarray], update: int) -> None:
+    def load(self, arrays: Mapping[str, np.ndarray], update: int) -> str | None:
         """Restores what `save` gave.
 
         Args:
             arrays: of the checkpoint; without a saved world new episodes begin, from seeds of their own.
             update: updates done so far.
+
+        Returns:
+            Why new episodes begin though worlds were saved; None if they go on.
 
         Raises:
             UserError: if the arrays belong to other settings.
@@ -182,8 +185,12 @@ class Shard:
         }
         if not world:
             self._begin_anew(update)
-            return
-        self.world.load(world)
+            return None
+        try:
+            self.world.load(world)
+        except CannotRestore as error:
+            self._begin_anew(update)
+            return str(error)
         statistics = self.collector.statistics
         for mine, saved in (
             (self.collector.present, arrays["present"]),
@@ -195,6 +202,7 @@ class Shard:
                     f"checkpoint: shard {self.index} has {len(saved)} worlds, these settings give {len(mine)}"
                 )
             np.copyto(mine, saved)
+        return None
 
     def _begin_anew(self, update: int) -> None:
         """Starts episodes that the run has not seen."""

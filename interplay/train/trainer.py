@@ -9,6 +9,7 @@ import contextlib
 import datetime
 import functools
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -101,7 +102,9 @@ def _run(
     with crew(settings.train.workers, learner.size, _follow, job, patience) as exchange:
         training = Training(settings, make, learner, exchange)
         if checkpoint is not None:
-            training.load(checkpoint)
+            reason = training.load(checkpoint)
+            if reason is not None:
+                print(f"{reason}; this run goes on with new episodes", file=sys.stderr, flush=True)
         with contextlib.closing(training), _hear_ctrl_c() as asked_to_stop:
             _lead(training, folder, checkpoint, asked_to_stop, patience)
 

@@ -147,21 +147,23 @@ class Training:
             write_arrays(staging, f"shard-{shard.index:04d}", arrays)
         return reason
 
-    def load(self, checkpoint: Checkpoint) -> None:
-        """Goes on from a checkpoint.
+    def load(self, checkpoint: Checkpoint) -> str | None:
+        """Goes on from a checkpoint; gives the reason if new episodes begin though worlds were saved.
 
         Raises:
             UserError: if it belongs to other settings.
         """
         self.updates = int(checkpoint.record["updates"])
         self.learner.load(checkpoint.arrays)
+        reason = None
         for shard in self.shards:
             arrays = checkpoint.arrays.get(f"shard-{shard.index:04d}")
             if arrays is None:
                 raise UserError(
                     f"{checkpoint.path}: shard {shard.index} is missing; resume with the run's own train.shards"
                 )
-            shard.load(arrays, self.updates)
+            reason = shard.load(arrays, self.updates) or reason
+        return reason
 
     def close(self) -> None:
         """Closes the worlds."""

@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core import seeding
-from interplay.core.checker.outputs import Difference, Field
+from interplay.core.checker.outputs import SAVED, Difference, Field
 from interplay.core.checker.report import Finding, Report
 from interplay.core.policy import sample_legal
 from interplay.core.spaces import sample_actions
@@ -78,7 +78,7 @@ class Bench:
         if not self.can_save:
             return {}
         snapshot = self.attempt(world.save, "save")
-        return {f"save/{name}": Field(np.asarray(array), None) for name, array in snapshot.items()}
+        return {f"{SAVED}{name}": Field(np.asarray(array), None) for name, array in snapshot.items()}
 
     def seeds(self, keys: Sequence[int]) -> Array:
         """The world seeds that go with the keys 0, 1, 2, ..."""

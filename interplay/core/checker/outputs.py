@@ -10,6 +10,8 @@ import numpy as np
 from interplay.core.hashing import hash_rows
 from interplay.core.world import Array, TimeStep, World
 
+SAVED = "save/"  # how names of snapshot fields begin
+
 
 class Field(NamedTuple):
     """One array of a time step.
@@ -78,6 +80,8 @@ def first_difference(
         if name not in ours or name not in theirs:
             return Difference(name, 0, None, "absent" if name not in ours else "present", "the opposite")
         a, b = ours[name].array[our_rows], theirs[name].array[their_rows]
+        if name.startswith(SAVED):
+            a, b = as_long(a, b)
         if a.shape != b.shape or a.dtype != b.dtype:
             return Difference(name, 0, None, f"{a.dtype}{a.shape}", f"{b.dtype}{b.shape}")
         unequal = a != b
@@ -89,6 +93,20 @@ def first_difference(
             agent = slots[at[1]] if slots is not None and len(at) > 1 else None
             return Difference(name, at[0], agent, a[at].item(), b[at].item())
     return None
+
+
+def as_long(a: Array, b: Array) -> tuple[Array, Array]:
+    """Two arrays of snapshots, the shorter padded with zeros: rows are as long as the longest of their batch needs."""
+    if a.ndim != b.ndim or a.shape == b.shape:
+        return a, b
+    longest = tuple(max(pair) for pair in zip(a.shape[1:], b.shape[1:], strict=True))
+    return _padded(a, longest), _padded(b, longest)
+
+
+def _padded(array: Array, shape: tuple[int, ...]) -> Array:
+    wider = np.zeros((len(array), *shape), array.dtype)
+    wider[tuple(slice(0, size) for size in array.shape)] = array
+    return wider
 
 
 def digest(fields: Mapping[str, Field]) -> Array:

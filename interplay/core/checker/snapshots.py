@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from interplay.core.checker.bench import Bench, Broken, Players
-from interplay.core.checker.outputs import Field, copy_fields, first_difference, read_fields
+from interplay.core.checker.outputs import Field, as_long, copy_fields, first_difference, read_fields
 from interplay.core.world import Array, World
 
 _MOMENTS = (0, 17, 130)  # steps after which a snapshot is taken
@@ -148,7 +148,7 @@ def _check_hash_moves(bench: Bench, world: World, saved: Snapshot, hashed: Array
 
 def _bytes(a: Array, b: Array) -> Array:
     """Which rows differ in any bit."""
-    one, two = (np.ascontiguousarray(x).reshape(len(x), -1).view(np.uint8) for x in (a, b))
+    one, two = (np.ascontiguousarray(x).reshape(len(x), -1).view(np.uint8) for x in as_long(a, b))
     return (one != two).any(axis=1)
 
 

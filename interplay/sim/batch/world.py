@@ -93,11 +93,15 @@ class EnvironmentBatch(World):
                 for key in leaf.path:
                     value = value[key]
                 self._buffers[kind.key("action", leaf)][:] = value
+        self._advance()
+        return self._step_of_buffers
+
+    def _advance(self) -> None:
+        """Steps with the actions that stand in the buffers."""
         self._lengths += ~self._buffers["over"]
         self._buffers["which"][:] = True
         self._crew.step()
         self._returns += self._buffers["reward"]
-        return self._step_of_buffers
 
     def _time_step(self) -> TimeStep:
         seen = {kind.kind.name: self._observation(kind) for kind in self._layouts}

@@ -1,0 +1,170 @@
+"""Many copies of a simulation as one `World`: every trainer, connector, check and viewer then plays it.
+
+The acting mask does the manager's work: all-step, one after another, or whom the simulation names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from interplay.core.errors import CannotRestore, UserError
+from interplay.core.hashing import hash_rows
+from interplay.core.world import TimeStep
+from interplay.sim.batch.history import History
+from interplay.sim.batch.managed import as_simulation
+from interplay.sim.batch.world import EnvironmentBatch, environment_seeds
+from interplay.sim.managers import SimulationManager
+
+_OUTPUTS = ("over", "acting", "terminated", "truncated", "reward")
+
+
+class SimulationWorld(EnvironmentBatch):
+    """W copies of a simulation, each under its own manager, stepped together.
+
+    Agents that observe and act are the slots, in the simulation's order; those with equal spaces are one kind, named by what their
+    names have in common. Observations that are no Dict are called ``"observation"``, nested ones get names with dots. Whose turn it
+    is not shows his last observation. `get_action_mask` becomes the time step's mask where the first reset shows one.
+
+    A snapshot is the episode's seed and its actions: `load` resets with the seed and plays them again, so it is exact for every
+    simulation that draws from its `rng` alone, and takes as long as the episode took. It is as long as the longest episode
+    of the batch.
+
+    Metrics: ``episode_length`` (W,) steps of the manager and ``episode_return`` (W, A).
+
+    Args:
+        make_manager: ``"module:function"``, or, with ``processes=0``, any function that makes a new simulation under a new manager.
+        num_worlds: W.
+        seed, first_world: name the worlds' random streams.
+        processes: 0 steps all copies in this process; N > 0 in N worker processes. A script that uses them needs the
+            usual ``if __name__ == "__main__":``, as workers import it anew.
+        threads: accepted, as for every world; copies are plain Python and use none.
+        kwargs: passed to `make_manager`.
+
+    Raises:
+        UserError: if the function cannot be found or makes no manager, or a space has no array form.
+
+    Example:
+        >>> from interplay.sim.managers import TurnBasedManager
+        >>> from interplay.worlds.corridor.simulation import MultiCorridor
+        >>> world = SimulationWorld(lambda: TurnBasedManager(MultiCorridor(num_agents=2)), num_worlds=2)
+        >>> world.reset().acting.tolist()
+        [[True, False], [True, False]]
+    """
+
+    def __init__(
+        self,
+        make_manager: str | Callable[..., SimulationManager],
+        num_worlds: int = 1,
+        seed: int = 0,
+        processes: int = 0,
+        first_world: int = 0,
+        threads: int = 1,
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(make_manager, num_worlds, seed, processes, first_world, kwargs, as_simulation)
+        self._history = History(num_worlds, self._layouts)
+        self._stood = np.zeros(num_worlds, bool)  # worlds that are over and have been stepped since
+
+    def save(self) -> dict[str, np.ndarray]:
+        """Copies seeds, actions and the last time step: name -> array with the world axis first.
+
+        ``kind/action...`` (W, longest episode, A of the kind, ...) holds the actions, zeros after a world's last.
+        """
+        return self._fixed() | self._history.save(self._lengths)
+
+    def hash(self) -> np.ndarray:
+        return hash_rows(self._fixed() | {"actions": self._history.digest(self._lengths)})
+
+    def load(self, snapshot: Mapping[str, np.ndarray]) -> TimeStep:
+        """Plays a snapshot's episodes again, up to where it was saved.
+
+        Raises:
+            UserError: if the snapshot does not fit; nothing has changed then.
+            CannotRestore: if an episode comes out otherwise than it was saved; the batch needs a `reset` then.
+        """
+        saved = {name: np.asarray(array) for name, array in snapshot.items()}
+        self._check(saved)
+        self._seeds, self._last = None, None
+        self._replay(saved)
+        self._compare(saved)
+        self._returns[:] = saved["episode_return"]
+        self._last = self._step_of_buffers
+        return self._last
+
+    def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
+        self._stood[which] = False
+        return super()._reset(which, seeds)
+
+    def _advance(self) -> None:
+        self._history.add(self._buffers, self._lengths)
+        self._stood[:] = self._buffers["over"]
+        super()._advance()
+
+    def _fixed(self) -> dict[str, np.ndarray]:
+        """Copies of what has the same shape in every snapshot."""
+        state = {
+            "stream": self._stream,
+            "stood": self._stood,
+            "episode_length": self._lengths,
+            "episode_return": self._returns,
+        }
+        return {name: array.copy() for name, array in (state | self._outputs()).items()}
+
+    def _outputs(self) -> dict[str, np.ndarray]:
+        """What was said last."""
+        names = [*_OUTPUTS]
+        for kind in self._layouts:
+            names += [kind.key("observation", leaf) for leaf in kind.observation]
+            names += [kind.key("mask")] if kind.masked else []
+        return {name: self._buffers[name] for name in names}
+
+    def _check(self, saved: Mapping[str, np.ndarray]) -> None:
+        mine = self._fixed()
+        needed = mine.keys() | set(self._history.names)
+        if saved.keys() != needed:
+            odd = ", ".join(sorted(saved.keys() ^ needed))
+            raise UserError(
+                f"{self.id}: snapshot of another world or version (fields {odd} do not match); save it anew"
+            )
+        for name, array in mine.items():
+            given = saved[name]
+            if given.shape != array.shape or given.dtype != array.dtype:
+                raise UserError(
+                    f"{self.id}: snapshot field {name} is {given.dtype}{given.shape}, this batch needs {array.dtype}"
+                    f"{array.shape}; load it into a simulation with the same options and num_worlds"
+                )
+        if (saved["episode_length"] < 0).any():
+            raise UserError(f"{self.id}: snapshot field episode_length is negative; save it anew")
+        self._history.check(self.id, saved, saved["episode_length"])
+
+    def _replay(self, saved: Mapping[str, np.ndarray]) -> None:
+        lengths, which = saved["episode_length"], self._buffers["which"]
+        longest = int(lengths.max())
+        self._stream[:], self._lengths[:], self._stood[:] = saved["stream"], lengths, saved["stood"]
+        self._history.load(saved, longest)
+        which[:] = True
+        self._buffers["seed"][:] = environment_seeds(self._stream)
+        self._crew.reset()
+        for t in range(longest):
+            which[:] = t < lengths
+            self._history.show(self._buffers, t)
+            self._crew.step()
+        if self._stood.any():
+            which[:] = self._stood
+            self._crew.step()
+
+    def _compare(self, saved: Mapping[str, np.ndarray]) -> None:
+        for name, array in self._outputs().items():
+            one, two = (
+                np.ascontiguousarray(a).reshape(self.num_worlds, -1).view(np.uint8)
+                for a in (array, saved[name])
+            )
+            odd = np.flatnonzero((one != two).any(axis=1))
+            if odd.size:
+                raise CannotRestore(
+                    f"{self.id}: world {odd[0]} cannot be restored: played again from its seed, {name} comes out otherwise, so the "
+                    "simulation's randomness does not come from self.rng; draw from self.rng alone and set everything in reset"
+                )
