@@ -178,11 +178,11 @@ def _tell(world: World, head: Head, act: Callable[[int], Any]) -> Iterator[str]:
 
 
 class _Watch:
-    """Says which moments are worth reading: an end, a change of who acts, a counter that stood and now moves."""
+    """Says which moments are worth reading: an end, a change of how many act, a counter that stood and now moves."""
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.acting = world.timestep.acting.copy()
+        self.acting = int(world.timestep.acting.sum())
         self.metrics = self._counters()
         self.moved: set[str] = set()
 
@@ -190,8 +190,9 @@ class _Watch:
         counters = self._counters()
         moved = {name for name, value in counters.items() if not np.array_equal(value, self.metrics[name])}
         fresh = moved - self.moved
-        changed = bool((step.acting != self.acting).any())
-        self.acting, self.metrics, self.moved = step.acting.copy(), counters, moved
+        acting = int(step.acting.sum())
+        changed = acting != self.acting  # not who: in a world of turns that is every step
+        self.acting, self.metrics, self.moved = acting, counters, moved
         return changed or bool(fresh) or self.ended(step)
 
     def ended(self, step: TimeStep) -> bool:

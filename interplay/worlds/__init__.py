@@ -1,1 +1,26 @@
-"""The worlds, one folder each; they do not know each other."""
+"""The worlds, one folder each; they do not know each other.
+
+First-hand simulations have their classes here too, ``from interplay.worlds import MultiCorridor``; importing this package imports
+none of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from interplay.core.loading import load
+
+# A name that can be imported from here -> where it lives.
+_NAMES = {
+    "MultiCorridor": "interplay.worlds.corridor.simulation:MultiCorridor",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _NAMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return load(_NAMES[name])
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_NAMES})

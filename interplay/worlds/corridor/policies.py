@@ -1,0 +1,24 @@
+"""Scripted players. They read the observation alone, as a learner does, and act for all agents of the batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from interplay.core.policy import Policy, RandomPolicy
+from interplay.core.world import TimeStep
+from interplay.worlds.corridor.simulation import MultiCorridor
+
+
+class Walker(Policy):
+    """Walks right, and waits where somebody stands in the way."""
+
+    name = "walker"
+
+    def act(self, timestep: TimeStep) -> np.ndarray:
+        blocked = timestep.observation["right"][..., 0].astype(bool)
+        return np.where(blocked, MultiCorridor.Actions.STAY, MultiCorridor.Actions.RIGHT)
+
+
+POLICIES: dict[str, Callable[[], Policy]] = {policy.name: policy for policy in (RandomPolicy, Walker)}
