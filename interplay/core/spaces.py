@@ -110,6 +110,8 @@ def sample_actions(space: spaces.Space, rng: np.random.Generator, shape: tuple[i
     if isinstance(space, spaces.Box):
         low = np.where(np.isfinite(space.low), space.low, -1.0)
         high = np.where(np.isfinite(space.high), space.high, 1.0)
+        if np.dtype(space.dtype).kind in "iu":
+            return rng.integers(low, high, full, endpoint=True).astype(space.dtype)
         return rng.uniform(low, high, full).astype(space.dtype)
     low, count = _choices(space)
     return (low + rng.integers(0, count, full)).astype(space.dtype)

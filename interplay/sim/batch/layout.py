@@ -13,6 +13,7 @@ from interplay.core.spaces import action_choices
 from interplay.core.world import Kind
 
 MASK = "action_mask"
+MOST_CHOICES = 1024  # of one number: a Box with more of them stays a Box
 OBSERVATION = "observation"
 
 Buffers = dict[str, np.ndarray]
@@ -155,7 +156,29 @@ def _kind_layout(
         raise UserError(f"{owner}: a Tuple action space is not supported; use a Dict")
     action = tuple(_leaves(owner, "action", acts))
     masked = (info_masked or in_observation) and not isinstance(acts, spaces.Dict | spaces.Box)
-    return KindLayout(Kind(name, slots, space, acts), observation, action, masked, in_observation)
+    return KindLayout(
+        Kind(name, slots, space, choices(acts, action)), observation, action, masked, in_observation
+    )
+
+
+def choices(space: spaces.Space[Any], leaves: tuple[Leaf, ...]) -> spaces.Space[Any]:
+    """An action space as a batch declares it: nested ones flat, and bounded integer Boxes as the choices that they are.
+
+    The values of actions stay the same.
+    """
+    if isinstance(space, spaces.Dict):
+        return spaces.Dict({leaf.name: _choices(leaf.space) for leaf in leaves})
+    return _choices(space)
+
+
+def _choices(space: spaces.Space[Any]) -> spaces.Space[Any]:
+    if not isinstance(space, spaces.Box) or space.dtype.kind not in "iu" or not space.is_bounded("both"):
+        return space
+    low = space.low.astype(np.int64)
+    numbers = space.high.astype(np.int64) - low + 1
+    if numbers.max(initial=1) > MOST_CHOICES:
+        return space
+    return spaces.MultiDiscrete(numbers, start=low)
 
 
 def _leaves(

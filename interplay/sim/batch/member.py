@@ -107,12 +107,11 @@ class Member:
 
     def _action(self, agent: Any) -> Any:
         _, column, kind = self._place[agent]
-        space = kind.kind.action_space
         rows = {
             leaf.path: _plain(leaf.space, self._buffers[kind.key("action", leaf)][self._w, column])
             for leaf in kind.action
         }
-        return _nest(space, rows)
+        return _nest(rows)
 
 
 def _plain(space: spaces.Space[Any], row: np.ndarray) -> Any:
@@ -120,7 +119,14 @@ def _plain(space: spaces.Space[Any], row: np.ndarray) -> Any:
     return np.int64(row) if isinstance(space, spaces.Discrete) else row.copy()
 
 
-def _nest(space: spaces.Space[Any], rows: Mapping[tuple[Any, ...], Any], path: tuple[Any, ...] = ()) -> Any:
-    if isinstance(space, spaces.Dict):
-        return {key: _nest(inner, rows, (*path, key)) for key, inner in space.spaces.items()}
-    return rows[path]
+def _nest(rows: Mapping[tuple[Any, ...], Any]) -> Any:
+    """A point of a nested space from its leaves by path."""
+    if () in rows:
+        return rows[()]
+    point: dict[Any, Any] = {}
+    for path, value in rows.items():
+        inner = point
+        for key in path[:-1]:
+            inner = inner.setdefault(key, {})
+        inner[path[-1]] = value
+    return point

@@ -90,9 +90,7 @@ class EnvironmentBatch(World):
         for kind in self._layouts:
             for leaf in kind.action:
                 value = by_kind[kind.kind.name]
-                for key in leaf.path:
-                    value = value[key]
-                self._buffers[kind.key("action", leaf)][:] = value
+                self._buffers[kind.key("action", leaf)][:] = value[leaf.name] if leaf.path else value
         self._advance()
         return self._step_of_buffers
 

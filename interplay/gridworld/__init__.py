@@ -1,0 +1,18 @@
+"""Grid worlds from components, with the names of the Abmarl manual: agents, states, actors, observers, dones, rewards.
+
+The arrays of a board hold the state; agents and the grid are handles on them, and every built-in component is a kernel that
+works for one world or for thousands.
+"""
+
+from interplay.gridworld.component import GridWorldBaseComponent
+from interplay.gridworld.registry import register, registry
+from interplay.gridworld.simulation import GridWorldSimulation
+from interplay.gridworld.smart import SmartGridWorldSimulation
+
+__all__ = [
+    "GridWorldBaseComponent",
+    "GridWorldSimulation",
+    "SmartGridWorldSimulation",
+    "register",
+    "registry",
+]

@@ -1,0 +1,178 @@
+"""What an actor is, alone and for a batch."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.gridworld.agents import GridWorldAgent
+from interplay.gridworld.board import Board
+from interplay.gridworld.component import GridWorldBaseComponent, attach
+
+
+class ActionResult(NamedTuple):
+    """What came of an action.
+
+    Attributes:
+        attempted: the agent tried something.
+        success: and it worked.
+        targets: agents on whom it worked.
+    """
+
+    attempted: bool
+    success: bool
+    targets: tuple[Any, ...] = ()
+
+
+class Turn(NamedTuple):
+    """Who acts in this step of a batch.
+
+    Attributes:
+        order: (W, A) int32 slots, in the order in which they act.
+        length: (W,) int64, how many; 0 where a world stands still.
+    """
+
+    order: np.ndarray
+    length: np.ndarray
+
+
+class Outcome(NamedTuple):
+    """What came of one actor's actions in this step, for the agents of a batch.
+
+    Attributes:
+        attempted: (W, A) uint8.
+        success: (W, A) uint8, of moves.
+        num_hits: (W, A) int32, of attacks.
+        hits: (W, A, H) int32 slots of those who were hit.
+        kills: (W, A, H) uint8: this hit killed.
+    """
+
+    attempted: np.ndarray
+    success: np.ndarray
+    num_hits: np.ndarray
+    hits: np.ndarray
+    kills: np.ndarray
+
+
+class ActorBaseComponent(GridWorldBaseComponent):
+    """Base of actors: process the channel ``key`` of agents' actions."""
+
+    @property
+    @abstractmethod
+    def key(self) -> str:
+        """The channel of the action that the actor reads."""
+
+    @abstractmethod
+    def process_action(self, agent: Any, action_dict: dict[str, Any], **kwargs: Any) -> Any:
+        """Carries out one agent's action."""
+
+    def action_mask(self, agent: Any) -> np.ndarray | None:
+        """Which choices of the agent's channel are legal now; None: all are, or the channel is no Discrete."""
+        return None
+
+    def as_result(self, answer: Any) -> ActionResult:
+        """What `process_action` returned, in the common form.
+
+        Actors with other answers than a bool, None or a pair (attempted, agents) override it.
+        """
+        if isinstance(answer, ActionResult):
+            return answer
+        if answer is None:
+            return ActionResult(False, False)
+        if isinstance(answer, tuple) and len(answer) == 2:
+            return ActionResult(bool(answer[0]), bool(answer[1]), tuple(answer[1]))
+        return ActionResult(True, bool(answer))
+
+
+def as_ints(values: Any) -> np.ndarray:
+    """Whole numbers as an array.
+
+    Raises:
+        TypeError: for any others; they are not rounded.
+    """
+    array = np.asarray(values)
+    if array.dtype.kind not in "iu" and array.size:
+        raise TypeError(f"{array.dtype} are no whole numbers")
+    return array
+
+
+class BoardActor(ActorBaseComponent):
+    """An actor that also acts for a whole batch at once.
+
+    An action becomes a row of int32 codes, `width` of them.
+
+    Attributes:
+        width: codes of an action.
+        low, high: (A, width) int32 bounds of the codes, by slot.
+        users: (A,) bool: whom the actor works for, by slot.
+    """
+
+    width: int = 1
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        for agent in self.supported():
+            space, null = self.channel(agent)
+            attach(agent, "action", self.key, space, null)
+
+    @abstractmethod
+    def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
+        """The space of an agent's channel, and its null action."""
+
+    @abstractmethod
+    def bounds(self, agent: Any) -> tuple[Any, Any]:
+        """The least and the greatest codes of an agent."""
+
+    @abstractmethod
+    def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
+        """Writes a point of the channel as codes, (..., width), for one agent or a batch of them."""
+
+    def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: np.ndarray) -> None:
+        """Writes one point for each agent into its row of ``codes``, (A, width).
+
+        Raises:
+            TypeError, ValueError: for points that are no whole numbers or have another form.
+        """
+        for agent, value, slot in zip(agents, values, slots, strict=True):
+            self.encode(agent, value, codes[slot])
+
+    @abstractmethod
+    def run(
+        self,
+        board: Board,
+        overlap: np.ndarray,
+        turn: Turn,
+        codes: np.ndarray,
+        outcome: Outcome,
+        lo: int,
+        hi: int,
+    ) -> None:
+        """Carries out the actions of the worlds lo..hi-1."""
+
+    @abstractmethod
+    def outcome(self, num_worlds: int, num_agents: int) -> Outcome:
+        """Arrays for what comes of the actions of a batch."""
+
+    def limits(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """`low`, `high` and `users`."""
+        number = len(self.grid.agents)
+        low, high = np.zeros((2, number, self.width), np.int32)
+        for agent in self.supported():
+            least, greatest = self.bounds(agent)
+            slot = self.grid.slot_of(agent)
+            low[slot], high[slot] = least, greatest
+        return low, high, self.supported_slots()
+
+    def _refuse(self, agent: GridWorldAgent, value: Any) -> NoReturn:
+        """Refuses an action outside its space.
+
+        Raises:
+            AssertionError: always.
+        """
+        space, _ = self.channel(agent)
+        raise AssertionError(
+            f"agent {agent.id}: {self.key} action {value!r} is outside {space} of {type(self).__name__}; choose from it"
+        )

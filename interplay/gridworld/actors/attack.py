@@ -1,0 +1,308 @@
+"""Actors that attack (manual 3.2.12; specification T7 to T16)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.gridworld.actors.actor import BoardActor, Outcome, Turn, as_ints
+from interplay.gridworld.agents import AttackingAgent, GridWorldAgent
+from interplay.gridworld.board import Board
+from interplay.gridworld.grid import as_mapping, as_matrix
+from interplay.gridworld.rules import attacks
+from interplay.sim.checks import is_exactly, require
+from interplay.sim.spaces import Box
+
+_NONE = np.zeros((0, 0))
+
+
+class AttackActorBaseComponent(BoardActor):
+    """What the four attackers share.
+
+    Whoever is attacked is active, mapped, within range and not hidden by a blocker. Attacks succeed with the attacker's
+    accuracy and as long as it has ammo; health falls by the attacker's strength, and who has none left is inactive and off the
+    grid.
+
+    Args:
+        attack_mapping: encoding -> encodings, an int or a set, that it can attack.
+        stacked_attacks: several attacks of a turn may hit the same agent.
+        **kwargs: of the component.
+    """
+
+    form = attacks.ANY
+
+    def __init__(self, attack_mapping: Any = None, stacked_attacks: bool = False, **kwargs: Any) -> None:
+        # Spaces depend on the mapping, so it is read before the base attaches them.
+        self._agents = kwargs.get("agents") or {}
+        self.attack_mapping = attack_mapping
+        self.stacked_attacks = stacked_attacks
+        self.width = 1
+        super().__init__(**kwargs)
+        self.width = max([self._codes_of(agent) for agent in self.supported()], default=1)
+        self._matrix = as_matrix(self.attack_mapping, self.grid.top)
+        self._scratch: dict[int, tuple[np.ndarray, ...]] = {}
+
+    @property
+    def key(self) -> str:
+        """The channel is ``"attack"``."""
+        return "attack"
+
+    @property
+    def attack_mapping(self) -> dict[int, set[int]]:
+        """Encoding -> encodings that it can attack."""
+        return self._attack_mapping
+
+    @attack_mapping.setter
+    def attack_mapping(self, value: Any) -> None:
+        mapping = as_mapping(value, "attack_mapping")
+        known = {agent.encoding for agent in self._agents.values()}
+        for one, others in mapping.items():
+            for encoding in (one, *others):
+                require(
+                    encoding in known,
+                    f"attack_mapping: nobody has encoding {encoding}; known are {sorted(known)}",
+                )
+        self._attack_mapping = mapping
+
+    @property
+    def stacked_attacks(self) -> bool:
+        """Whether several attacks of a turn may hit the same agent."""
+        return self._stacked_attacks
+
+    @stacked_attacks.setter
+    def stacked_attacks(self, value: bool) -> None:
+        require(is_exactly(value, bool), f"stacked_attacks {value!r} is no bool; give True or False")
+        self._stacked_attacks = value
+
+    def _supported_agent(self, agent: GridWorldAgent) -> bool:
+        return isinstance(agent, AttackingAgent)
+
+    def process_action(  # type: ignore[override]
+        self, attacking_agent: Any, action_dict: dict[str, Any], **kwargs: Any
+    ) -> tuple[bool, list[Any]]:
+        """Carries out an agent's attacks.
+
+        Returns:
+            Whether any was asked for, and the agents that were hit.
+
+        Raises:
+            AssertionError: for an action outside the agent's space.
+        """
+        if not self.supports(attacking_agent):
+            return False, []
+        value = action_dict[self.key]
+        codes = self._checked(attacking_agent, value)
+        board, slot = self._grid.board, self._grid.slot_of(attacking_agent)
+        scratch, hits, kills = self._room(board.agents.shape[1])
+        made = attacks.attack(
+            board.agents,
+            board.cells,
+            self.matrix,
+            board.stream,
+            0,
+            slot,
+            self.form,
+            self._stacked_attacks,
+            codes,
+            scratch,
+            hits,
+            kills,
+        )
+        members = self._grid._agents
+        return made >= 0, [members[hit] for hit in hits[: max(made, 0)].tolist()]
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """`attack_mapping` as a matrix (E + 1, E + 1) bool."""
+        if len(self._matrix) <= self._grid.top:
+            self._matrix = as_matrix(self.attack_mapping, self._grid.top)
+        return self._matrix
+
+    def _checked(self, agent: Any, value: Any) -> np.ndarray:
+        codes = np.zeros(self.width, np.int32)
+        try:
+            self.encode(agent, value, codes)
+        except (TypeError, ValueError, KeyError, OverflowError):
+            self._refuse(agent, value)
+        low, high = self.bounds(agent)
+        if (codes < low).any() or (codes > high).any():
+            self._refuse(agent, value)
+        return codes
+
+    def _room(self, number: int) -> tuple[np.ndarray, ...]:
+        if number not in self._scratch:
+            length = self._most_hits()
+            self._scratch[number] = (
+                np.zeros((2, number), np.int32),
+                np.zeros(length, np.int32),
+                np.zeros(length, np.uint8),
+            )
+        return self._scratch[number]
+
+    def _most_hits(self) -> int:
+        most = max([self._attacks_of(agent) for agent in self.supported()], default=0)
+        return max(1, most if self.stacked_attacks else min(most, len(self.grid.agents)))
+
+    @abstractmethod
+    def _codes_of(self, agent: Any) -> int:
+        """How many codes an agent's action has."""
+
+    @abstractmethod
+    def _attacks_of(self, agent: Any) -> int:
+        """How many attacks an agent can launch in one turn."""
+
+    def outcome(self, num_worlds: int, num_agents: int) -> Outcome:
+        shape = (num_worlds, num_agents, self._most_hits())
+        return Outcome(
+            np.zeros(shape[:2], np.uint8),
+            _NONE,
+            np.zeros(shape[:2], np.int32),
+            np.zeros(shape, np.int32),
+            np.zeros(shape, np.uint8),
+        )
+
+    def run(
+        self,
+        board: Board,
+        overlap: np.ndarray,
+        turn: Turn,
+        codes: np.ndarray,
+        outcome: Outcome,
+        lo: int,
+        hi: int,
+    ) -> None:
+        attacks.attack_all(
+            board.agents,
+            board.cells,
+            self.matrix,
+            board.stream,
+            turn.order,
+            turn.length,
+            self.form,
+            self._stacked_attacks,
+            codes,
+            self._users,
+            np.zeros((2, board.agents.shape[1]), np.int32),  # one for each thread
+            outcome.attempted,
+            outcome.num_hits,
+            outcome.hits,
+            outcome.kills,
+            lo,
+            hi,
+        )
+
+    @property
+    def _users(self) -> np.ndarray:
+        users: np.ndarray | None = self.__dict__.get("_slots")
+        if users is None or len(users) != len(self._grid.agents):
+            users = self.__dict__["_slots"] = self.supported_slots()
+        return users
+
+
+class BinaryAttackActor(AttackActorBaseComponent):
+    """Agents say how many attacks they launch, up to their `simultaneous_attacks`; each picks anybody in range."""
+
+    def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
+        return spaces.Discrete(agent.simultaneous_attacks + 1), 0
+
+    def bounds(self, agent: Any) -> tuple[Any, Any]:
+        return 0, agent.simultaneous_attacks
+
+    def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
+        codes[..., 0] = as_ints(value)
+
+    def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: np.ndarray) -> None:
+        codes[slots, 0] = as_ints(values)
+
+    def _codes_of(self, agent: Any) -> int:
+        return 1
+
+    def _attacks_of(self, agent: Any) -> int:
+        return int(agent.simultaneous_attacks)
+
+
+class EncodingBasedAttackActor(AttackActorBaseComponent):
+    """Agents say for each encoding how many attacks they launch on it."""
+
+    form = attacks.BY_ENCODING
+
+    def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
+        encodings = self._targets(agent)
+        parts: Any = {encoding: spaces.Discrete(agent.simultaneous_attacks + 1) for encoding in encodings}
+        return spaces.Dict(parts), dict.fromkeys(encodings, 0)
+
+    def bounds(self, agent: Any) -> tuple[Any, Any]:
+        high = np.zeros(self.width, np.int32)
+        used = self._codes_of(agent)
+        high[0:used:2], high[1:used:2] = self.grid.top, agent.simultaneous_attacks
+        return 0, high
+
+    def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
+        if set(value) != set(self._targets(agent)):
+            raise ValueError
+        for place, (encoding, number) in enumerate(value.items()):
+            codes[..., 2 * place], codes[..., 2 * place + 1] = encoding, as_ints(number)
+
+    def _targets(self, agent: Any) -> list[int]:
+        return sorted(self.attack_mapping.get(agent.encoding, ()))
+
+    def _codes_of(self, agent: Any) -> int:
+        return 2 * max(1, len(self._targets(agent)))
+
+    def _attacks_of(self, agent: Any) -> int:
+        return len(self._targets(agent)) * int(agent.simultaneous_attacks)
+
+
+class SelectiveAttackActor(AttackActorBaseComponent):
+    """Agents say for each cell around them how many attacks they launch on it."""
+
+    form = attacks.BY_CELL
+
+    def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
+        side = 2 * self.reach(agent, "attack_range") + 1
+        return Box(0, agent.simultaneous_attacks, (side, side), int), np.zeros((side, side), int)
+
+    def bounds(self, agent: Any) -> tuple[Any, Any]:
+        high = np.zeros(self.width, np.int32)
+        high[: self._codes_of(agent)] = agent.simultaneous_attacks
+        return 0, high
+
+    def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
+        number = self._codes_of(agent)
+        codes[..., :number] = as_ints(value).reshape(*codes.shape[:-1], number)
+
+    def _codes_of(self, agent: Any) -> int:
+        return (2 * self.reach(agent, "attack_range") + 1) ** 2
+
+    def _attacks_of(self, agent: Any) -> int:
+        return self._codes_of(agent) * int(agent.simultaneous_attacks)
+
+
+class RestrictedSelectiveAttackActor(AttackActorBaseComponent):
+    """Agents name a cell around them for each of their attacks: 0 none, 1 top left, 2 to the right of it, row by row."""
+
+    form = attacks.CELLS_NAMED
+
+    def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
+        number = agent.simultaneous_attacks
+        return spaces.MultiDiscrete([self._cells(agent) + 1] * number), np.zeros(number, int)
+
+    def bounds(self, agent: Any) -> tuple[Any, Any]:
+        high = np.zeros(self.width, np.int32)
+        high[: self._codes_of(agent)] = self._cells(agent)
+        return 0, high
+
+    def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
+        codes[..., : agent.simultaneous_attacks] = as_ints(value)
+
+    def _cells(self, agent: Any) -> int:
+        return (2 * self.reach(agent, "attack_range") + 1) ** 2
+
+    def _codes_of(self, agent: Any) -> int:
+        return int(agent.simultaneous_attacks)
+
+    def _attacks_of(self, agent: Any) -> int:
+        return int(agent.simultaneous_attacks)

@@ -1,0 +1,166 @@
+"""Actors that move agents."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.gridworld.actors.actor import BoardActor, Outcome, Turn, as_ints
+from interplay.gridworld.agents import GridWorldAgent, MovingAgent, OrientationAgent
+from interplay.gridworld.board import Board
+from interplay.gridworld.rules import moves
+from interplay.sim.checks import require
+from interplay.sim.spaces import Box
+
+_NONE = np.zeros((0, 0, 0))
+
+
+class Mover(BoardActor):
+    """What the three movers share: the channel ``"move"`` and its batched form."""
+
+    form = moves.STEP
+    width = 2
+
+    @property
+    def key(self) -> str:
+        """The channel is ``"move"``."""
+        return "move"
+
+    def _supported_agent(self, agent: GridWorldAgent) -> bool:
+        return isinstance(agent, MovingAgent)
+
+    def process_action(self, agent: Any, action_dict: dict[str, Any], **kwargs: Any) -> bool | None:
+        """Moves an agent.
+
+        Returns:
+            True for a move made, and for staying; False where the way is not free; None for an agent who does not move.
+
+        Raises:
+            AssertionError: for an action outside the agent's space.
+        """
+        if not self.supports(agent):
+            return None
+        x, y = self._read(agent, action_dict[self.key])
+        grid, board = self._grid, self._grid.board
+        return bool(
+            moves.move(
+                board.agents, board.cells, grid.overlap, board.stream, 0, grid.slot_of(agent), self.form, x, y
+            )
+        )
+
+    def _read(self, agent: Any, value: Any) -> tuple[int, int]:
+        """A code of cross or drift, checked."""
+        if not _is_code(value):
+            self._refuse(agent, value)
+        return int(value), 0
+
+    def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
+        return spaces.Discrete(5), 0
+
+    def bounds(self, agent: Any) -> tuple[Any, Any]:
+        return (0, 0), (4, 0)
+
+    def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
+        codes[..., 0] = as_ints(value)
+
+    def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: np.ndarray) -> None:
+        codes[slots, 0] = as_ints(values)
+
+    def outcome(self, num_worlds: int, num_agents: int) -> Outcome:
+        attempted, success = np.zeros((2, num_worlds, num_agents), np.uint8)
+        return Outcome(attempted, success, _NONE, _NONE, _NONE)
+
+    def run(
+        self,
+        board: Board,
+        overlap: np.ndarray,
+        turn: Turn,
+        codes: np.ndarray,
+        outcome: Outcome,
+        lo: int,
+        hi: int,
+    ) -> None:
+        moves.move_all(
+            board.agents,
+            board.cells,
+            overlap,
+            board.stream,
+            turn.order,
+            turn.length,
+            self.form,
+            codes,
+            outcome.attempted,
+            outcome.success,
+            self._users,
+            lo,
+            hi,
+        )
+
+    @property
+    def _users(self) -> np.ndarray:
+        users: np.ndarray | None = self.__dict__.get("_slots")
+        if users is None or len(users) != len(self._grid.agents):
+            users = self.__dict__["_slots"] = self.supported_slots()
+        return users
+
+
+class MoveActor(Mover):
+    """Agents move to any cell within their range; only the destination counts (T4)."""
+
+    def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
+        reach = self.reach(agent, "move_range")
+        return Box(-reach, reach, (2,), int), np.zeros(2, int)
+
+    def bounds(self, agent: Any) -> tuple[Any, Any]:
+        reach = self.reach(agent, "move_range")
+        return -reach, reach
+
+    def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
+        codes[..., :2] = as_ints(value)
+
+    def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: np.ndarray) -> None:
+        codes[slots] = as_ints(values)
+
+    def _read(self, agent: Any, value: Any) -> tuple[int, int]:
+        try:
+            down, right = map(index, value)
+        except TypeError:
+            self._refuse(agent, value)
+        reach = self.reach(agent, "move_range")
+        if not (-reach <= down <= reach and -reach <= right <= reach):
+            self._refuse(agent, value)
+        return down, right
+
+
+class CrossMoveActor(Mover):
+    """Agents stay (0) or move one cell left (1), down (2), right (3) or up (4); their range is ignored (T5)."""
+
+    form = moves.CROSS
+
+    def grid_action(self, cross_action: int) -> tuple[int, int]:
+        """A code as rows and columns.
+
+        Raises:
+            AssertionError: for a code that is not 0..4.
+        """
+        require(
+            _is_code(cross_action),
+            f"cross action {cross_action!r} is not 0..4; 0 stays, 1 left, 2 down, 3 right, 4 up",
+        )
+        return int(moves.ROWS[cross_action]), int(moves.COLS[cross_action])
+
+
+class DriftMoveActor(Mover):
+    """Agents turn and move as with `CrossMoveActor` where that way is free, else drift on the way they face (T6)."""
+
+    form = moves.DRIFT
+
+    def _supported_agent(self, agent: GridWorldAgent) -> bool:
+        return isinstance(agent, MovingAgent) and isinstance(agent, OrientationAgent)
+
+
+def _is_code(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(0 <= value <= 4)

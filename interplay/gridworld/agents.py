@@ -1,0 +1,449 @@
+"""Who lives in a grid world: parameters of agents, and handles on their rows of the board.
+
+Agents are data; what they do is written in components. An agent that belongs to no grid has a row of its own.
+Source: manual 3.1.3 and 7.5.2; specification 2.5.
+"""
+
+from __future__ import annotations
+
+import copy
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from interplay.gridworld.board import LARGEST_ENCODING, NOWHERE, Rows, new_agents
+from interplay.sim.agents import ActingAgent, ObservingAgent, PrincipleAgent, is_agent
+from interplay.sim.checks import is_exactly, require
+
+SHAPES = ("o", "v", "^", "<", ">", *"12348spPh", "*", "H", "+", "x", "X", "D", "d")
+
+
+class GridWorldAgent(PrincipleAgent):
+    """Somebody or something in a cell.
+
+    Args:
+        initial_position: (2,) row and column at the beginning of each episode; None = drawn.
+        blocking: hides what is behind it from sight, attacks and broadcasts.
+        encoding: the type that others see, a positive int.
+        initial_health: in (0, 1]; None = drawn.
+        render_shape: one of `SHAPES`.
+        render_color: a name or ``"#rrggbb"``.
+        render_size: positive int, points squared; 200 fills most of a cell.
+        **kwargs: of `PrincipleAgent` and of classes combined with this one.
+
+    Raises:
+        AssertionError: for a wrong value, naming agent and parameter.
+
+    Example:
+        >>> wall = GridWorldAgent(id="wall", encoding=1, blocking=True, initial_position=np.array([0, 2]))
+        >>> wall.health, wall.active, wall.position
+        (1.0, True, None)
+    """
+
+    _rows: Rows
+    _slot: int
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> GridWorldAgent:
+        agent = super().__new__(cls)
+        agent._rows, agent._slot = Rows(new_agents(1, 1)[0]), 0
+        return agent
+
+    def __init__(
+        self,
+        initial_position: np.ndarray | None = None,
+        blocking: bool = False,
+        encoding: int | None = None,
+        initial_health: float | None = None,
+        render_shape: str = "o",
+        render_color: str = "gray",
+        render_size: int = 200,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.encoding = encoding  # type: ignore[assignment]
+        self.initial_position = initial_position
+        self.blocking = blocking
+        self.initial_health = initial_health
+        self.render_shape = render_shape
+        self.render_color = render_color
+        self.render_size = render_size
+        self._rows.learns[self._slot] = is_agent(self)
+
+    @property
+    def encoding(self) -> int:
+        """The agent's type, as others see it."""
+        return self._rows.encoding.item(self._slot)
+
+    @encoding.setter
+    def encoding(self, value: int) -> None:
+        fits = is_exactly(value, int) and 0 < value <= LARGEST_ENCODING
+        require(
+            fits, f"{self._name}: encoding {value!r} is no positive int up to {LARGEST_ENCODING}; give one"
+        )
+        self._rows.encoding[self._slot] = value
+        self._rows.top = max(self._rows.top, value)
+        self._show_anew()
+
+    @property
+    def initial_position(self) -> np.ndarray | None:
+        """(2,) row and column at the beginning of each episode."""
+        row = self._rows.first_row.item(self._slot)
+        return None if row == NOWHERE else np.array([row, self._rows.first_col.item(self._slot)])
+
+    @initial_position.setter
+    def initial_position(self, value: np.ndarray | None) -> None:
+        place = _place(value, f"{self._name}: initial_position")
+        self._rows.first_row[self._slot], self._rows.first_col[self._slot] = place or (NOWHERE, NOWHERE)
+
+    @property
+    def position(self) -> np.ndarray | None:
+        """(2,) row and column, a copy; None before the agent was ever placed. The dead keep their last one."""
+        row = self._rows.row.item(self._slot)
+        return None if row < 0 else np.array([row, self._rows.col.item(self._slot)])
+
+    @position.setter
+    def position(self, value: np.ndarray) -> None:
+        self._rows.row[self._slot], self._rows.col[self._slot] = value
+
+    @property
+    def blocking(self) -> bool:
+        """Whether the agent hides what is behind it."""
+        return self._rows.blocking.item(self._slot)
+
+    @blocking.setter
+    def blocking(self, value: bool) -> None:
+        require(is_exactly(value, bool), f"{self._name}: blocking {value!r} is no bool; give True or False")
+        self._rows.blocking[self._slot] = value
+        self._show_anew()
+
+    @property
+    def active(self) -> bool:
+        """Whether the agent is alive."""
+        return self._rows.active.item(self._slot)
+
+    @active.setter
+    def active(self, value: bool) -> None:
+        require(is_exactly(value, bool), f"{self._name}: active {value!r} is no bool; give True or False")
+        self._rows.active[self._slot] = value
+
+    @property
+    def initial_health(self) -> float | None:
+        """Health at the beginning of each episode; None = drawn."""
+        health = self._rows.first_health.item(self._slot)
+        return None if np.isnan(health) else health
+
+    @initial_health.setter
+    def initial_health(self, value: float | None) -> None:
+        fits = value is None or (_is_number(value) and 0 < value <= 1)
+        require(
+            fits, f"{self._name}: initial_health {value!r} is not in (0, 1]; give a number that is, or None"
+        )
+        self._rows.first_health[self._slot] = np.nan if value is None else value
+        if value is not None:
+            self._rows.health[self._slot] = value
+
+    @property
+    def health(self) -> float:
+        """Between 0 and 1; before the first reset the initial health, or 1."""
+        return self._rows.health.item(self._slot)
+
+    @health.setter
+    def health(self, value: float) -> None:
+        require(
+            _is_number(value), f"{self._name}: health {value!r} is no number; give one, it is clipped to 0..1"
+        )
+        self._rows.health[self._slot] = clipped = min(max(float(value), 0.0), 1.0)
+        self._rows.active[self._slot] = clipped > 0
+
+    @property
+    def render_shape(self) -> str:
+        """How the agent is drawn: one of `SHAPES`."""
+        return self._render_shape
+
+    @render_shape.setter
+    def render_shape(self, value: str) -> None:
+        require(
+            isinstance(value, str) and value in SHAPES,
+            f"{self._name}: render_shape {value!r} is unknown; use one of {' '.join(SHAPES)}",
+        )
+        self._render_shape = value
+
+    @property
+    def render_size(self) -> int:
+        """Points squared."""
+        return self._render_size
+
+    @render_size.setter
+    def render_size(self, value: int) -> None:
+        fits = is_exactly(value, int) and value > 0
+        require(fits, f"{self._name}: render_size {value!r} is no positive int; give one")
+        self._render_size = value
+
+    def _show_anew(self) -> None:
+        """Has the cell show what others see of the agent."""
+        if self._rows.placed[self._slot] and self._rows.show is not None:
+            self._rows.show(self._slot)
+
+    def _bind(self, rows: Rows, slot: int) -> None:
+        """Makes this a handle on another row, which takes over all values."""
+        rows.table[slot] = self._rows.table[self._slot]
+        rows.next[slot], rows.placed[slot] = -1, False
+        rows.top = max(rows.top, self.encoding)
+        self._rows, self._slot = rows, slot
+
+    def _state(self) -> tuple[Any, ...]:
+        """What counts for equality besides the attributes."""
+        record = self._rows.table[self._slot]
+        names = [name for name in record.dtype.names if name not in ("next", "placed", "reward")]
+        return tuple("drawn" if record[name] != record[name] else record[name].item() for name in names)
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return False
+        assert isinstance(other, GridWorldAgent)  # for the type checker
+        mine, theirs = dict(self.__dict__), dict(other.__dict__)
+        for attributes in (mine, theirs):
+            del attributes["_rows"], attributes["_slot"]
+        return self._state() == other._state() and _as_plain(mine) == _as_plain(theirs)
+
+    __hash__ = object.__hash__
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> GridWorldAgent:
+        """An agent that belongs to no grid."""
+        twin = type(self).__new__(type(self))
+        memo[id(self)] = twin
+        twin._rows.table[0] = self._rows.table[self._slot]
+        twin._rows.top = self.encoding
+        for name, value in self.__dict__.items():
+            if name not in ("_rows", "_slot"):
+                twin.__dict__[name] = copy.deepcopy(value, memo)
+        return twin
+
+
+class GridObservingAgent(ObservingAgent, GridWorldAgent):
+    """An agent that sees the grid around it.
+
+    Args:
+        view_range: cells in each direction, or ``"FULL"``.
+    """
+
+    def __init__(self, view_range: int | str | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.view_range = view_range  # type: ignore[assignment]
+
+    @property
+    def view_range(self) -> int | str:
+        """Cells in each direction; ``"FULL"`` until an observer knows the grid."""
+        return self._view_range
+
+    @view_range.setter
+    def view_range(self, value: int | str) -> None:
+        self._view_range = _reach(value, f"{self._name}: view_range")
+        self._rows.view_range[self._slot] = _cells(value)
+
+    @property
+    def configured(self) -> bool:
+        return super().configured and self.view_range is not None
+
+
+class MovingAgent(ActingAgent, GridWorldAgent):
+    """An agent that moves.
+
+    Args:
+        move_range: cells in each direction that one step may go, or ``"FULL"``.
+    """
+
+    def __init__(self, move_range: int | str | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.move_range = move_range  # type: ignore[assignment]
+
+    @property
+    def move_range(self) -> int | str:
+        """Cells in each direction; ``"FULL"`` until an actor knows the grid."""
+        return self._move_range
+
+    @move_range.setter
+    def move_range(self, value: int | str) -> None:
+        self._move_range = _reach(value, f"{self._name}: move_range")
+        self._rows.move_range[self._slot] = _cells(value)
+
+    @property
+    def configured(self) -> bool:
+        return super().configured and self.move_range is not None
+
+
+class OrientationAgent(GridWorldAgent):
+    """An agent that faces one way: 1 left, 2 down, 3 right, 4 up.
+
+    Args:
+        initial_orientation: None = drawn.
+    """
+
+    def __init__(self, initial_orientation: int | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.initial_orientation = initial_orientation
+
+    @property
+    def initial_orientation(self) -> int | None:
+        """Orientation at the beginning of each episode; None = drawn."""
+        return self._rows.first_orientation.item(self._slot) or None
+
+    @initial_orientation.setter
+    def initial_orientation(self, value: int | None) -> None:
+        fits = value is None or (is_exactly(value, int) and 1 <= value <= 4)
+        require(fits, f"{self._name}: initial_orientation {value!r} is not 1 left, 2 down, 3 right or 4 up")
+        self._rows.first_orientation[self._slot] = value or 0
+        if value is not None:
+            self._rows.orientation[self._slot] = value
+
+    @property
+    def orientation(self) -> int | None:
+        """Which way the agent faces; None before it was decided."""
+        return self._rows.orientation.item(self._slot) or None
+
+    @orientation.setter
+    def orientation(self, value: int) -> None:
+        fits = isinstance(value, int | np.integer) and 1 <= value <= 4
+        require(fits, f"{self._name}: orientation {value!r} is not 1 left, 2 down, 3 right or 4 up")
+        self._rows.orientation[self._slot] = value
+
+
+class AttackingAgent(ActingAgent, GridWorldAgent):
+    """An agent that attacks.
+
+    Args:
+        attack_range: cells in each direction, or ``"FULL"``.
+        attack_strength: health that an attack takes, 0..1.
+        attack_accuracy: chance of each attack, 0..1.
+        simultaneous_attacks: attacks in one step; each actor reads it in its way.
+    """
+
+    def __init__(
+        self,
+        attack_range: int | str | None = None,
+        attack_strength: float | None = None,
+        attack_accuracy: float | None = None,
+        simultaneous_attacks: int = 1,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.attack_range = attack_range  # type: ignore[assignment]
+        self.attack_strength = attack_strength  # type: ignore[assignment]
+        self.attack_accuracy = attack_accuracy  # type: ignore[assignment]
+        self.simultaneous_attacks = simultaneous_attacks
+
+    @property
+    def attack_range(self) -> int | str:
+        """Cells in each direction; ``"FULL"`` until an actor knows the grid."""
+        return self._attack_range
+
+    @attack_range.setter
+    def attack_range(self, value: int | str) -> None:
+        self._attack_range = _reach(value, f"{self._name}: attack_range")
+        self._rows.attack_range[self._slot] = _cells(value)
+
+    @property
+    def attack_strength(self) -> float:
+        """Health that an attack takes."""
+        return self._rows.strength.item(self._slot)
+
+    @attack_strength.setter
+    def attack_strength(self, value: float) -> None:
+        self._rows.strength[self._slot] = _share(value, f"{self._name}: attack_strength")
+
+    @property
+    def attack_accuracy(self) -> float:
+        """Chance of each attack."""
+        return self._rows.accuracy.item(self._slot)
+
+    @attack_accuracy.setter
+    def attack_accuracy(self, value: float) -> None:
+        self._rows.accuracy[self._slot] = _share(value, f"{self._name}: attack_accuracy")
+
+    @property
+    def simultaneous_attacks(self) -> int:
+        """Attacks in one step."""
+        return self._rows.attacks.item(self._slot)
+
+    @simultaneous_attacks.setter
+    def simultaneous_attacks(self, value: int) -> None:
+        fits = is_exactly(value, int) and value >= 0
+        require(fits, f"{self._name}: simultaneous_attacks {value!r} is no int from 0; give one")
+        self._rows.attacks[self._slot] = value
+
+    @property
+    def configured(self) -> bool:
+        return super().configured and self.attack_range is not None
+
+
+class AmmoAgent(GridWorldAgent):
+    """An agent whose attacks use up ammo.
+
+    Args:
+        initial_ammo: rounds at the beginning of each episode; below 0 counts as none.
+    """
+
+    def __init__(self, initial_ammo: int | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.initial_ammo = initial_ammo  # type: ignore[assignment]
+        self._rows.has_ammo[self._slot] = True
+
+    @property
+    def initial_ammo(self) -> int:
+        """Rounds at the beginning of each episode."""
+        return self._rows.first_ammo.item(self._slot)
+
+    @initial_ammo.setter
+    def initial_ammo(self, value: int) -> None:
+        require(is_exactly(value, int), f"{self._name}: initial_ammo {value!r} is no int; give one")
+        self._rows.first_ammo[self._slot] = value
+        self._rows.ammo[self._slot] = max(value, 0)
+
+    @property
+    def ammo(self) -> int:
+        """Rounds left."""
+        return self._rows.ammo.item(self._slot)
+
+    @ammo.setter
+    def ammo(self, value: int) -> None:
+        self._rows.ammo[self._slot] = max(int(value), 0)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real | np.number) and not isinstance(value, bool | np.bool_)
+
+
+def _share(value: Any, name: str) -> float:
+    require(_is_number(value) and 0 <= value <= 1, f"{name} {value!r} is no number in 0..1; give one")
+    return float(value)
+
+
+def _reach(value: Any, name: str) -> int | str:
+    fits = (is_exactly(value, int) and value >= 0) or (isinstance(value, str) and value == "FULL")
+    require(fits, f'{name} {value!r} is no int from 0 and not "FULL"; give one of those')
+    return value
+
+
+def _cells(reach: int | str) -> int:
+    """A range as a number; "FULL" is written by the component that knows the grid."""
+    return 0 if isinstance(reach, str) else min(reach, 2**15)
+
+
+def _place(value: Any, name: str) -> tuple[int, int] | None:
+    if value is None:
+        return None
+    fits = isinstance(value, np.ndarray) and value.shape == (2,) and value.dtype.kind in "iuf"
+    whole = fits and bool(np.all(value == np.floor(value)) and np.all(np.abs(value) < 2**31))
+    require(
+        whole,
+        f"{name} {value!r} is no NumPy array of two whole numbers; give for example np.array([0, 3])",
+    )
+    return int(value[0]), int(value[1])
+
+
+def _as_plain(attributes: dict[str, Any]) -> PrincipleAgent:
+    """Attributes as an agent, whose equality compares by value."""
+    agent = PrincipleAgent.__new__(PrincipleAgent)
+    agent.__dict__.update(attributes)
+    return agent

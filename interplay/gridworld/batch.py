@@ -1,0 +1,111 @@
+"""The components of a declared simulation at work on a board of any number of worlds.
+
+The object face is a batch of one; `interplay.gridworld.world` is the face of many. Both run this, so they cannot drift apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from interplay.gridworld.actors.actor import BoardActor, Turn
+from interplay.gridworld.board import Board
+from interplay.gridworld.dones import BoardDone
+from interplay.gridworld.grid import Grid
+from interplay.gridworld.observers import BoardObserver
+from interplay.gridworld.rewards import BoardReward
+from interplay.gridworld.rules.scores import check_codes
+from interplay.gridworld.states import BoardState
+from interplay.gridworld.wrappers import ActorWrapper
+
+
+class Parts:
+    """The components of a simulation, in their order.
+
+    Attributes:
+        states, actors, observers, dones, rewards: as the simulation lists them.
+    """
+
+    def __init__(
+        self,
+        states: Sequence[Any],
+        actors: Sequence[Any],
+        observers: Sequence[Any],
+        dones: Sequence[Any],
+        rewards: Sequence[Any],
+    ) -> None:
+        self.states, self.actors, self.observers = tuple(states), tuple(actors), tuple(observers)
+        self.dones, self.rewards = tuple(dones), tuple(rewards)
+
+    @property
+    def others(self) -> list[str]:
+        """Names of components that work for one world only: a user's own."""
+        built_in = (BoardState, BoardActor, BoardObserver, BoardDone, BoardReward)
+        groups = (self.states, self.actors, self.observers, self.dones, self.rewards)
+        return [
+            type(part).__name__
+            for group, base in zip(groups, built_in, strict=True)
+            for part in group
+            if not isinstance(part, base) and not (isinstance(part, ActorWrapper) and part.batched)
+        ]
+
+
+class Batch:
+    """W worlds with the same components.
+
+    Args:
+        parts: the components.
+        grid: whose agents and overlapping they use.
+        board: the arrays; the grid's own for the object face.
+
+    Attributes:
+        turn: who acts in this step.
+        codes: for each actor, (W, A, width) int32 what they do.
+        outcomes: for each actor, what came of it.
+        users: for each actor, (A,) bool: whom it works for.
+        done, ended: (W, A), (W,) uint8: what the done components say.
+    """
+
+    def __init__(self, parts: Parts, grid: Grid, board: Board) -> None:
+        self.parts, self.grid, self.board = parts, grid, board
+        worlds, agents = board.agents.shape
+        self.turn = Turn(np.zeros((worlds, agents), np.int32), np.zeros(worlds, np.int64))
+        self.codes = [np.zeros((worlds, agents, actor.width), np.int32) for actor in parts.actors]
+        self.outcomes = [actor.outcome(worlds, agents) for actor in parts.actors]
+        self._limits = [actor.limits() for actor in parts.actors]
+        self.users = [users for _, _, users in self._limits]
+        self.done = np.zeros((worlds, agents), np.uint8)
+        self.ended = np.zeros(worlds, np.uint8)
+
+    def begin(self, which: np.ndarray) -> None:
+        """Begins episodes in the worlds of ``which``, (W,) bool, whose streams are seeded."""
+        for state in self.parts.states:
+            state.begin(self.board, which)
+        self.board.agents["reward"][which] = 0.0
+
+    def act(self, lo: int, hi: int) -> None:
+        """Carries out the codes of those in `turn`, actor by actor, and pays for them."""
+        board, overlap = self.board, self.grid.overlap
+        for actor, codes, outcome in zip(self.parts.actors, self.codes, self.outcomes, strict=True):
+            actor.run(board, overlap, self.turn, codes, outcome, lo, hi)
+            for reward in self.parts.rewards:
+                reward.collect_all(board, actor.key, self.turn, outcome, lo, hi)
+        for reward in self.parts.rewards:
+            reward.end_all(board, self.turn, lo, hi)
+
+    def judge(self, lo: int, hi: int) -> None:
+        """Asks the done components."""
+        self.done[lo:hi] = 0
+        self.ended[lo:hi] = 0
+        for done in self.parts.dones:
+            done.judge(self.board, self.done, self.ended, lo, hi)
+
+    def misfit(self) -> tuple[int, Any] | None:
+        """The first slot whose code is out of bounds, and the actor that it was meant for; None if all fit."""
+        for actor, codes, (low, high, users) in zip(self.parts.actors, self.codes, self._limits, strict=True):
+            found = check_codes(codes, low, high, self.turn.order, self.turn.length, users, 0, len(codes))
+            if found >= 0:
+                return int(found) % codes.shape[1], actor
+        return None

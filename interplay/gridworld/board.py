@@ -1,0 +1,120 @@
+"""The arrays of a grid world: one table of agents and one of cells for a batch of worlds.
+
+They hold the state; agent objects and the grid are handles on the row of one world, and every rule is a kernel over them
+(`interplay.gridworld.rules`). Axes: W worlds, A agents, R rows, C columns, E the largest encoding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from interplay.core.jit import records
+
+AGENT = np.dtype(
+    [
+        ("health", np.float64),  # 0..1
+        ("reward", np.float64),  # earned since it was last handed out
+        ("strength", np.float64),  # health that one attack takes
+        ("accuracy", np.float64),  # chance of an attack
+        ("first_health", np.float64),  # at reset; NaN = drawn from 0..1
+        ("ammo", np.int64),  # rounds left, never below 0
+        ("first_ammo", np.int64),  # at reset; may be negative
+        ("row", np.int32),  # 0..R-1; -1 = was never placed
+        ("col", np.int32),
+        ("first_row", np.int32),  # at reset; NOWHERE = anywhere
+        ("first_col", np.int32),
+        ("next", np.int32),  # slot of the next occupant of the cell; -1 = none
+        ("encoding", np.int32),  # 1..E
+        ("view_range", np.int32),  # cells
+        ("move_range", np.int32),
+        ("attack_range", np.int32),
+        ("attacks", np.int32),  # simultaneous attacks
+        ("orientation", np.int32),  # 1 left, 2 down, 3 right, 4 up; 0 = none
+        ("first_orientation", np.int32),  # at reset; 0 = any
+        ("active", np.bool_),
+        ("placed", np.bool_),  # stands in its cell
+        ("blocking", np.bool_),  # hides what is behind it
+        ("has_ammo", np.bool_),  # its attacks need ammo
+        ("learns", np.bool_),  # observes and acts
+    ],
+    align=True,
+)
+
+# What a cell shows at a glance, so that most questions need no walk along its occupants.
+CELL = np.dtype(
+    [
+        ("shown", np.int32),  # 0 = empty, else the first occupant's encoding, with the flags below
+        ("first", np.int32),  # slot of the first occupant; -1 = none
+    ]
+)
+SEVERAL = 1 << 29  # flag: more than one occupant
+SCREEN = 1 << 30  # flag: an occupant may block the view
+LARGEST_ENCODING = 4095
+NOWHERE = -(2**31)  # first_row of an agent who may begin anywhere
+
+
+class Board(NamedTuple):
+    """W grids with the same agents."""
+
+    agents: np.ndarray  # (W, A) AGENT
+    cells: np.ndarray  # (W, R, C) CELL
+    stream: np.ndarray  # (W, 3) uint64 random streams, see `interplay.core.seeding`
+
+
+def new_board(num_worlds: int, num_agents: int, rows: int, cols: int) -> Board:
+    """Empty grids, with agents who were never placed."""
+    records((num_worlds, num_agents), AGENT)
+    cells = records((num_worlds, rows, cols), CELL)
+    cells["first"] = -1
+    return Board(new_agents(num_worlds, num_agents), cells, np.zeros((num_worlds, 3), np.uint64))
+
+
+def new_agents(num_worlds: int, num_agents: int) -> np.ndarray:
+    """A table of agents who were never placed."""
+    agents = records((num_worlds, num_agents), AGENT)
+    for name in ("row", "col", "next"):
+        agents[name] = -1
+    agents["first_row"] = agents["first_col"] = NOWHERE
+    agents["first_health"] = np.nan
+    agents["health"] = 1.0
+    agents["active"] = True
+    return agents
+
+
+class Rows:
+    """The agents' fields of one world as arrays (A,): what agent objects read and write.
+
+    Attributes:
+        table: (A,) AGENT; each of its fields is an attribute too.
+        top: the largest encoding.
+        show: has the cell of a slot show anew who is in it; None where there is no grid.
+    """
+
+    def __init__(self, table: np.ndarray, show: Callable[[int], None] | None = None) -> None:
+        self.table = table
+        self.show = show
+        self.top = int(table["encoding"].max(initial=0))
+        for name in AGENT.names or ():
+            setattr(self, name, table[name])
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        raise AttributeError(name)  # tells the type checker that fields are arrays
+
+
+def widened(board: Board, num_agents: int) -> Board:
+    """The same board with room for more agents."""
+    agents = new_agents(len(board.agents), num_agents)
+    agents[:, : board.agents.shape[1]] = board.agents
+    return Board(agents, board.cells, board.stream)
+
+
+def repeated(board: Board, num_worlds: int) -> Board:
+    """The first world of a board `num_worlds` times, with streams that are not seeded yet."""
+    return Board(
+        np.repeat(board.agents[:1], num_worlds, axis=0).view(type(board.agents)),
+        np.repeat(board.cells[:1], num_worlds, axis=0).view(type(board.cells)),
+        np.zeros((num_worlds, 3), np.uint64),
+    )

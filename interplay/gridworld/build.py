@@ -1,0 +1,137 @@
+"""From arrays, files and grids to the agents of a simulation (manual 3.1.4; specification 5)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from interplay.gridworld.agents import GridWorldAgent
+from interplay.gridworld.grid import Grid
+from interplay.sim.checks import is_exactly, require
+
+EMPTY = ("", "0", ".", "_")
+
+
+def agents_of_array(
+    array: Any, registry: Any, extra_agents: Any = None, source: str = "array"
+) -> dict[str, GridWorldAgent]:
+    """The agents of a map: the extra ones in their order, then those of the map row by row.
+
+    Args:
+        array: (R, C) of one-character strings.
+        registry: character -> function(n) -> agent, where n counts the character's cells from 0 in reading order.
+        extra_agents: id -> agent; one whose id is in the map too gives way to that of the map.
+        source: what to name in errors.
+
+    Raises:
+        AssertionError: for no array of two dimensions, a registry with a reserved key, or an id that comes twice.
+    """
+    require(
+        isinstance(array, np.ndarray) and array.ndim == 2,
+        f"{source} {array!r} is no two-dimensional NumPy array",
+    )
+    require(
+        is_exactly(registry, dict), f"object registry {registry!r} is no dict; give character -> function"
+    )
+    for key in registry:
+        require(
+            key not in (0, *EMPTY), f"object registry: {key!r} is reserved for empty cells; choose a letter"
+        )
+    built: dict[str, GridWorldAgent] = {}
+    counts: dict[str, int] = {}
+    unknown: set[str] = set()
+    for (row, col), entry in np.ndenumerate(array):
+        letter = str(entry)
+        if letter not in registry:
+            unknown |= {letter} - set(EMPTY)
+            continue
+        agent = registry[letter](counts.get(letter, 0))
+        counts[letter] = counts.get(letter, 0) + 1
+        require(
+            isinstance(agent, GridWorldAgent),
+            f"object registry[{letter!r}] made {agent!r}; it must make a GridWorldAgent",
+        )
+        require(
+            agent.id not in built,
+            f"object registry[{letter!r}] made {agent.id!r} twice, again at ({row}, {col}); number the ids",
+        )
+        agent.initial_position = np.array([row, col])
+        built[agent.id] = agent
+    if unknown:
+        warnings.warn(
+            f"{source}: letters {', '.join(sorted(unknown))} are not in the object registry; their cells are empty",
+            UserWarning,
+            stacklevel=3,
+        )
+    return joined(built, extra_agents)
+
+
+def agents_of_grid(grid: Any, extra_agents: Any = None) -> dict[str, GridWorldAgent]:
+    """The agents of a grid, the extra ones first.
+
+    Raises:
+        AssertionError: for no grid, or an agent whose initial position is not its cell.
+    """
+    require(isinstance(grid, Grid), f"grid {grid!r} is no Grid; give one")
+    built: dict[str, GridWorldAgent] = {}
+    for row in range(grid.rows):
+        for col in range(grid.cols):
+            for agent in (grid[row, col] or {}).values():
+                begins = agent.initial_position
+                require(
+                    begins is not None and tuple(begins) == (row, col),
+                    f"agent {agent.id} stands at ({row}, {col}), its initial_position is {begins}; make them equal",
+                )
+                built[agent.id] = agent
+    return joined(built, extra_agents)
+
+
+def read_map(file_name: Any) -> np.ndarray:
+    """A map file as an array: a line per row, entries separated by blanks.
+
+    Raises:
+        AssertionError: for a name that is none, an empty file, or rows of different lengths, naming the line.
+        FileNotFoundError: if there is no such file.
+    """
+    require(
+        isinstance(file_name, str | Path), f"file_name {file_name!r} is no str; give the name of a map file"
+    )
+    lines = Path(file_name).read_text(encoding="utf-8").splitlines()
+    while lines and not lines[-1].strip():
+        lines.pop()
+    rows = [line.split() for line in lines]
+    require(bool(rows), f"{file_name} is empty; write a line for each row of the grid")
+    for number, row in enumerate(rows, 1):
+        require(
+            len(row) == len(rows[0]) and bool(row),
+            f"{file_name}, line {number}: {len(row)} entries, the first line has {len(rows[0])}; make rows equally long",
+        )
+    return np.array(rows)
+
+
+def joined(built: Mapping[str, GridWorldAgent], extra_agents: Any) -> dict[str, GridWorldAgent]:
+    """Extra agents and those of a map; of the same id that of the map, at the place of the extra one.
+
+    Raises:
+        AssertionError: for extra agents that are no dict of id -> grid agent.
+    """
+    extra = {} if extra_agents is None else extra_agents
+    require(is_exactly(extra, dict), f"extra_agents {extra!r} is no dict; give id -> agent")
+    check_agents(extra, "extra_agents")
+    return {**extra, **built}
+
+
+def check_agents(agents: Any, name: str) -> None:
+    """Refuses anything but a dict of id -> grid agent.
+
+    Raises:
+        AssertionError: naming the entry.
+    """
+    require(is_exactly(agents, dict), f"{name} {agents!r} is no dict; give id -> agent")
+    for key, agent in agents.items():
+        require(isinstance(agent, GridWorldAgent), f"{name}[{key!r}] is {agent!r}; give a GridWorldAgent")
+        require(key == agent.id, f"{name}[{key!r}] has the id {agent.id!r}; use the id as the key")

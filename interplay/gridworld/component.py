@@ -1,0 +1,135 @@
+"""What every component of a grid world is: it knows the agents and the grid, and works for some or all agents.
+
+Source: manual 3.1.3 and 7.5.1; specification 2.5 to 2.10 and 7.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Callable, Collection
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.gridworld.agents import GridWorldAgent
+from interplay.gridworld.grid import Grid
+from interplay.sim.checks import is_exactly, require
+
+
+class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
+    """Base of all components.
+
+    Args:
+        agents: id -> agent; they join the grid.
+        grid: where they are.
+        only: the agents that the component works for: ids, encodings, or a function of the agent. None = all it can.
+
+    Raises:
+        AssertionError: for agents that are no dict of grid agents, or no grid.
+    """
+
+    def __init__(
+        self,
+        agents: dict[str, Any] | None = None,
+        grid: Grid | None = None,
+        only: Collection[Any] | Callable[[GridWorldAgent], bool] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        name = type(self).__name__
+        require(isinstance(grid, Grid), f"{name}: grid {grid!r} is no Grid; give one")
+        require(is_exactly(agents, dict), f"{name}: agents {agents!r} is no dict; give id -> agent")
+        assert grid is not None
+        assert agents is not None
+        for key, agent in agents.items():
+            require(
+                isinstance(agent, GridWorldAgent),
+                f"{name}: agents[{key!r}] is {agent!r}; give a GridWorldAgent",
+            )
+            require(
+                key == agent.id, f"{name}: agents[{key!r}] has the id {agent.id!r}; use the id as the key"
+            )
+        self._agents, self._grid = agents, grid
+        self._only = only
+        grid.join(agents.values())
+
+    @property
+    def agents(self) -> dict[str, Any]:
+        """Id -> agent."""
+        return self._agents
+
+    @property
+    def grid(self) -> Grid:
+        """Where the agents are."""
+        return self._grid
+
+    @property
+    def rows(self) -> int:
+        """The grid's rows."""
+        return self._grid.rows
+
+    @property
+    def cols(self) -> int:
+        """The grid's columns."""
+        return self._grid.cols
+
+    def _supported_agent(self, agent: GridWorldAgent) -> bool:
+        """Whether the component knows what to do with an agent; components override it."""
+        return True
+
+    def supports(self, agent: GridWorldAgent) -> bool:
+        """Whether the component works for an agent: one that it supports, and whom `only` lets pass."""
+        if not self._supported_agent(agent):
+            return False
+        if self._only is None:
+            return True
+        if callable(self._only):
+            return bool(self._only(agent))
+        return agent.id in self._only or agent.encoding in self._only
+
+    def supported(self) -> list[GridWorldAgent]:
+        """Everybody the component works for, in the order of the dict."""
+        return [agent for agent in self._agents.values() if self.supports(agent)]
+
+    def supported_slots(self) -> np.ndarray:
+        """(A,) bool over the grid's slots: whom the component works for."""
+        flags = np.zeros(len(self._grid.agents), bool)
+        for agent in self.supported():
+            flags[self._grid.slot_of(agent)] = True
+        return flags
+
+    def reach(self, agent: GridWorldAgent, name: str) -> int:
+        """A range of an agent in cells; "FULL" becomes the whole grid and is written back (T2)."""
+        if getattr(agent, name) == "FULL":
+            setattr(agent, name, max(self.rows, self.cols) - 1)
+        cells: int = getattr(agent, name)
+        return cells
+
+    @property
+    def largest_encoding(self) -> int:
+        """Among all agents."""
+        return max((agent.encoding for agent in self._agents.values()), default=0)
+
+
+def attach(agent: Any, kind: str, key: str, space: spaces.Space, null: Any) -> None:
+    """Gives an agent a channel in its space, and in its null point, replacing one of that key (A10).
+
+    Args:
+        agent: observing or acting.
+        kind: ``"observation"`` or ``"action"``.
+        key: of the channel.
+        space: of the channel.
+        null: the channel's null point.
+    """
+    whole = getattr(agent, f"{kind}_space")
+    if isinstance(whole, spaces.Dict):
+        whole = spaces.Dict({**whole.spaces, key: space})
+    elif isinstance(whole, dict):
+        whole = {**whole, key: space}
+    else:
+        raise AssertionError(
+            f"agent {agent.id}: {kind}_space {whole!r} has no channels; components need a dict of spaces"
+        )
+    setattr(agent, f"{kind}_space", whole)
+    point = getattr(agent, f"null_{kind}")
+    setattr(agent, f"null_{kind}", {**(point if isinstance(point, dict) else {}), key: null})

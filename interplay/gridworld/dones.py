@@ -1,0 +1,193 @@
+"""Done components: who has finished, and whether the simulation is over (manual 3.2.13 to 3.2.16; specification 2.10)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from interplay.gridworld.board import Board
+from interplay.gridworld.component import GridWorldBaseComponent
+from interplay.gridworld.grid import as_mapping, as_matrix
+from interplay.gridworld.rules import scores
+from interplay.sim.checks import is_exactly, require
+
+_NOBODY = np.zeros(0, np.int32)
+
+
+class DoneBaseComponent(GridWorldBaseComponent):
+    """Base of done components."""
+
+    @abstractmethod
+    def get_done(self, agent: Any, **kwargs: Any) -> bool:
+        """Whether an agent has finished."""
+
+    @abstractmethod
+    def get_all_done(self, **kwargs: Any) -> bool:
+        """Whether the simulation is over."""
+
+
+class BoardDone(DoneBaseComponent):
+    """A done component that also judges a whole batch at once."""
+
+    form = scores.ACTIVE
+
+    def get_done(self, agent: Any, **kwargs: Any) -> bool:
+        done, _ = self._judge_here()
+        return bool(done[0, self._grid.slot_of(agent)])
+
+    def get_all_done(self, **kwargs: Any) -> bool:
+        _, over = self._judge_here()
+        return bool(over[0])
+
+    def _judge_here(self) -> tuple[np.ndarray, np.ndarray]:
+        board = self._grid.board
+        done, over = np.zeros(board.agents.shape, np.uint8), np.zeros(1, np.uint8)
+        self.judge(board, done, over, 0, 1)
+        return done, over
+
+    def judge(self, board: Board, done: np.ndarray, over: np.ndarray, lo: int, hi: int) -> None:
+        """Adds its answers for the worlds lo..hi-1 to ``done`` (W, A) and ``over`` (W,), uint8."""
+        targets, encodings, any_ends = self._mapped()
+        scores.judge(board.agents, self.form, targets, encodings, any_ends, done, over, lo, hi)
+
+    def _mapped(self) -> tuple[np.ndarray, np.ndarray, bool]:
+        """Slots of targets (A,), encodings (E + 1, E + 1), and whether one encoding ends it."""
+        return _NOBODY, _NO_ENCODINGS, False
+
+
+_NO_ENCODINGS = np.zeros((0, 0), bool)
+
+
+class ActiveDone(BoardDone):
+    """Inactive agents are done; the simulation is over when nobody is active."""
+
+    def get_done(self, agent: Any, **kwargs: Any) -> bool:
+        return not agent.active
+
+
+class OneTeamRemainingDone(ActiveDone):
+    """Inactive agents are done; the simulation is over when at most one encoding is active (D3)."""
+
+    form = scores.ONE_TEAM
+
+
+class TargetedDone(BoardDone):
+    """What done components with a target for each agent share.
+
+    Args:
+        target_mapping: id -> id of its target. Who is not in it is never done.
+        **kwargs: of the component.
+    """
+
+    def __init__(self, target_mapping: Mapping[str, str] | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.target_mapping = target_mapping  # type: ignore[assignment]
+
+    @property
+    def target_mapping(self) -> dict[str, str]:
+        """Id -> id of its target."""
+        return self._target_mapping
+
+    @target_mapping.setter
+    def target_mapping(self, value: dict[str, str]) -> None:
+        self._target_mapping = target_ids(value, self.agents, type(self).__name__)
+        self._targets = target_slots(self._target_mapping, self)
+
+    def _mapped(self) -> tuple[np.ndarray, np.ndarray, bool]:
+        if len(self._targets) != len(self._grid.agents):
+            self._targets = target_slots(self._target_mapping, self)
+        return self._targets, _NO_ENCODINGS, False
+
+
+class TargetAgentOverlapDone(TargetedDone):
+    """An agent is done while it stands on its target; the simulation is over while all mapped agents do (D1)."""
+
+    form = scores.OVERLAP
+
+
+class TargetAgentInactiveDone(TargetedDone):
+    """An agent is done when its target is inactive; the simulation is over when all targets are."""
+
+    form = scores.TARGET_INACTIVE
+
+
+class TargetEncodingInactiveDone(BoardDone):
+    """An agent is done when nobody of the encodings that its own encoding targets is active (D2).
+
+    Args:
+        target_mapping: encoding -> encodings, an int or a set; not its own.
+        sim_ends_if_one_done: the simulation is over when one mapped encoding is done, not only when all are.
+        **kwargs: of the component.
+    """
+
+    form = scores.ENCODING_INACTIVE
+
+    def __init__(self, target_mapping: Any = None, sim_ends_if_one_done: bool = True, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.target_mapping = target_mapping
+        self.sim_ends_if_one_done = sim_ends_if_one_done
+
+    @property
+    def target_mapping(self) -> dict[int, set[int]]:
+        """Encoding -> encodings that it targets."""
+        return self._target_mapping
+
+    @target_mapping.setter
+    def target_mapping(self, value: Any) -> None:
+        mapping = as_mapping(value, "TargetEncodingInactiveDone: target_mapping")
+        known = {agent.encoding for agent in self.agents.values()}
+        for one, others in mapping.items():
+            require(
+                one not in others, f"TargetEncodingInactiveDone: encoding {one} targets itself; leave it out"
+            )
+            for encoding in (one, *others):
+                require(
+                    encoding in known,
+                    f"TargetEncodingInactiveDone: nobody has encoding {encoding}; known are {sorted(known)}",
+                )
+        self._target_mapping = mapping
+        self._encodings = as_matrix(mapping, self.grid.top)
+
+    @property
+    def sim_ends_if_one_done(self) -> bool:
+        """Whether one encoding that is done ends the simulation."""
+        return self._sim_ends_if_one_done
+
+    @sim_ends_if_one_done.setter
+    def sim_ends_if_one_done(self, value: bool) -> None:
+        require(is_exactly(value, bool), f"sim_ends_if_one_done {value!r} is no bool; give True or False")
+        self._sim_ends_if_one_done = value
+
+    def _mapped(self) -> tuple[np.ndarray, np.ndarray, bool]:
+        if len(self._encodings) <= self._grid.top:
+            self._encodings = as_matrix(self._target_mapping, self._grid.top)
+        return _NOBODY, self._encodings, self._sim_ends_if_one_done
+
+
+def target_ids(value: Any, agents: Mapping[str, Any], name: str) -> dict[str, str]:
+    """A mapping of ids to ids of the simulation, checked.
+
+    Raises:
+        AssertionError: for no dict, or an id that nobody has.
+    """
+    require(
+        is_exactly(value, dict), f"{name}: target_mapping {value!r} is no dict; give id -> id of its target"
+    )
+    for pair in value.items():
+        for agent_id in pair:
+            require(
+                agent_id in agents, f"{name}: target_mapping names {agent_id!r}, who is not in the simulation"
+            )
+    return dict(value)
+
+
+def target_slots(mapping: Mapping[str, str], component: GridWorldBaseComponent) -> np.ndarray:
+    """The slot of each slot's target, (A,) int32; -1 = none."""
+    grid, agents = component.grid, component.agents
+    slots = np.full(len(grid.agents), -1, np.int32)
+    for agent_id, target_id in mapping.items():
+        slots[grid.slot_of(agents[agent_id])] = grid.slot_of(agents[target_id])
+    return slots

@@ -1,0 +1,123 @@
+"""A grid world as a scene: a ground of cells and a shape for each active agent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from interplay.core.scene import Canvas
+from interplay.gridworld.board import Board
+
+_CORNERS = 24  # of every shape, so that all agents are rows of one layer
+_GROUND = ("#f4f4f1", "#eceae4")
+_COLOURS = {
+    "black": "#20242b",
+    "white": "#ffffff",
+    "gray": "#8a8f98",
+    "grey": "#8a8f98",
+    "red": "#d5473d",
+    "green": "#3f9b52",
+    "blue": "#3b6fc4",
+    "yellow": "#e8c02f",
+    "orange": "#e5862a",
+    "purple": "#8a55b5",
+    "pink": "#e58fb1",
+    "brown": "#8c6239",
+    "cyan": "#3fb5c4",
+    "magenta": "#c24aa5",
+}
+
+
+def draw_board(canvas: Canvas, board: Board, agents: Sequence[Any], world: int) -> None:
+    """Draws one world of a board.
+
+    Args:
+        canvas: to draw on.
+        board: the arrays.
+        agents: by slot, for their shapes, colours and sizes.
+        world: which.
+    """
+    rows, cols = board.cells.shape[1:]
+    canvas.show(0, 0, cols, rows, up="south")
+    ground = (np.add.outer(np.arange(rows), np.arange(cols)) % 2).astype(np.uint8)
+    canvas.tiles("ground", ground, palette=_GROUND)
+    if not agents:
+        return
+    table = board.agents[world]
+    present = table["active"] & table["placed"]
+    x, y, scale = _places(table, present)
+    outlines = np.stack([outline(agent.render_shape) for agent in agents])
+    sizes = np.array([0.42 * min(2.0, (agent.render_size / 200) ** 0.5) for agent in agents]) * scale
+    sizes = np.minimum(sizes, 0.5)
+    canvas.polygons(
+        "agents",
+        x[:, None] + outlines[:, :, 0] * sizes[:, None],
+        y[:, None] + outlines[:, :, 1] * sizes[:, None],
+        colour=np.array([colour_of(agent.render_color) for agent in agents], np.uint8),
+        absent=~present,
+    )
+
+
+def _places(table: np.ndarray, present: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Centres, and sizes relative to an agent that has its cell for itself: several stand around the cell's centre."""
+    x, y = table["col"] + 0.5, table["row"] + 0.5
+    scale = np.ones(len(table))
+    cells: dict[tuple[int, int], list[int]] = {}
+    for slot in np.flatnonzero(present).tolist():
+        cells.setdefault((int(table["row"][slot]), int(table["col"][slot])), []).append(slot)
+    for several in cells.values():
+        if len(several) > 1:
+            for place, slot in enumerate(several):
+                turn = 2 * np.pi * place / len(several) - np.pi / 4
+                x[slot] += 0.22 * np.cos(turn)
+                y[slot] += 0.22 * np.sin(turn)
+                scale[slot] = 0.55
+    return x, y, scale
+
+
+def outline(shape: str) -> np.ndarray:
+    """Corners (24, 2) of one of the shapes of `interplay.gridworld.agents.SHAPES` in a circle of radius 1, y down."""
+    regular = {"s": (4, 45.0), "D": (4, 0.0), "p": (5, -90.0), "h": (6, -90.0), "H": (6, 0.0), "8": (8, 22.5)}
+    if shape in regular:
+        number, first = regular[shape]
+        return _along(_ring(number, first) * (1.25 if shape == "s" else 1.0))
+    pointing = {">": 0.0, "4": 0.0, "v": 90.0, "1": 90.0, "<": 180.0, "3": 180.0, "^": -90.0, "2": -90.0}
+    if shape in pointing:
+        return _along(_ring(3, pointing[shape]))
+    if shape == "d":
+        return _along(_ring(4, 0.0) * np.array([0.6, 1.0]))
+    if shape == "*":
+        points = _ring(10, -90.0)
+        points[1::2] *= 0.42
+        return _along(points)
+    if shape in ("P", "+", "x", "X"):
+        arm = 0.36 if shape in ("P", "X") else 0.2
+        corner = [(arm, arm), (1.0, arm), (1.0, -arm)]
+        cross = np.array([_turned(point, -90.0 * k) for k in range(4) for point in corner])
+        return _along(cross if shape in ("P", "+") else np.array([_turned(point, 45.0) for point in cross]))
+    return _ring(_CORNERS, 0.0)
+
+
+def colour_of(colour: str) -> tuple[int, int, int]:
+    """Red, green and blue of a name or ``"#rrggbb"``; gray for names that are not known."""
+    text = _COLOURS.get(colour.lower(), colour)
+    if len(text) != 7 or text[0] != "#" or any(letter not in "0123456789abcdefABCDEF" for letter in text[1:]):
+        text = _COLOURS["gray"]
+    return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)
+
+
+def _ring(number: int, first: float) -> np.ndarray:
+    turn = np.deg2rad(first + 360.0 * np.arange(number) / number)
+    return np.stack([np.cos(turn), np.sin(turn)], axis=1)
+
+
+def _turned(point: Any, degrees: float) -> tuple[float, float]:
+    cos, sin = np.cos(np.deg2rad(degrees)), np.sin(np.deg2rad(degrees))
+    return float(point[0] * cos - point[1] * sin), float(point[0] * sin + point[1] * cos)
+
+
+def _along(points: np.ndarray) -> np.ndarray:
+    """The same outline with 24 corners: the last is repeated."""
+    return np.concatenate([points, np.repeat(points[-1:], _CORNERS - len(points), axis=0)])

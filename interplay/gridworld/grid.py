@@ -1,0 +1,239 @@
+"""The grid: who stands in which cell, and who may share one.
+
+A handle on the board of one world, which it owns; cells are read as ``grid[row, col]``, a dict of id -> agent.
+Source: manual 3.1.3 and 7.5.1; specification 2.6.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from interplay.gridworld.agents import GridWorldAgent
+from interplay.gridworld.board import LARGEST_ENCODING, Board, Rows, new_board, widened
+from interplay.gridworld.rules import cells as rules
+from interplay.sim.checks import is_exactly, require
+
+_ZERO = np.int64(0)
+
+
+class Grid:
+    """Rows and columns of cells with agents in them.
+
+    Args:
+        rows: positive int.
+        cols: positive int.
+        overlapping: encoding -> encodings (an int or a set) that may share its cell; made symmetric. None: nobody shares.
+
+    Attributes:
+        board: the arrays that hold everything, of one world.
+
+    Raises:
+        AssertionError: for sizes, keys or members that are no positive int.
+        TypeError: for a value that is neither an int nor a set.
+
+    Example:
+        >>> grid = Grid(2, 3, overlapping={1: 2})
+        >>> grid.overlapping
+        {1: {2}, 2: {1}}
+    """
+
+    def __init__(self, rows: int, cols: int, overlapping: Any = None, **kwargs: Any) -> None:
+        for name, value in (("rows", rows), ("cols", cols)):
+            require(
+                is_exactly(value, int) and value > 0, f"grid: {name} {value!r} is no positive int; give one"
+            )
+        self._agents: list[GridWorldAgent] = []
+        self._was_reset = False
+        self._set_board(new_board(1, 0, rows, cols))
+        entropy = np.random.SeedSequence().generate_state(1, np.uint64)
+        self.board.stream[0] = entropy[0], 0, 0  # until a simulation seeds it
+        self.overlapping = overlapping
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return int(self.board.cells.shape[1])
+
+    @property
+    def cols(self) -> int:
+        """The number of columns."""
+        return int(self.board.cells.shape[2])
+
+    @property
+    def overlapping(self) -> dict[int, set[int]]:
+        """Encoding -> encodings that may share its cell."""
+        return self._overlapping
+
+    @overlapping.setter
+    def overlapping(self, value: Any) -> None:
+        given = as_mapping(value, "grid: overlapping") if value is not None else {}
+        both: dict[int, set[int]] = {}
+        for one, others in given.items():
+            both.setdefault(one, set())
+            for other in others:
+                both[one].add(other)
+                both.setdefault(other, set()).add(one)
+        self._overlapping = both
+        self._overlap = as_matrix(both, self.top)
+
+    @property
+    def top(self) -> int:
+        """The largest encoding of the agents."""
+        return self._rows.top
+
+    @property
+    def overlap(self) -> np.ndarray:
+        """`overlapping` as a matrix (E + 1, E + 1) bool."""
+        if len(self._overlap) <= self._rows.top:
+            self._overlap = as_matrix(self._overlapping, self._rows.top)
+        return self._overlap
+
+    @property
+    def agents(self) -> tuple[GridWorldAgent, ...]:
+        """Everybody who belongs to the grid, by slot."""
+        return tuple(self._agents)
+
+    def __getitem__(self, cell: tuple[int, int]) -> dict[str, GridWorldAgent] | None:
+        """The cell's occupants, id -> agent, in the order in which they came; None before the first reset."""
+        if not self._was_reset:
+            return None
+        row, col = cell
+        found = {}
+        slot = int(self.board.cells["first"][0, row, col])
+        while slot >= 0:
+            found[self._agents[slot].id] = self._agents[slot]
+            slot = self._rows.next.item(slot)
+        return found
+
+    def reset(self, **kwargs: Any) -> None:
+        """Empties every cell."""
+        self._was_reset = True
+        rules.clear(self.board.agents, self.board.cells, _ZERO)
+
+    def query(self, agent: GridWorldAgent, ndx: Any) -> bool:
+        """Whether a cell is free, or all its occupants may share it with the agent; only encodings count.
+
+        Raises:
+            AssertionError: for a cell outside the grid.
+        """
+        slot, (row, col) = self.slot_of(agent), self._cell(ndx)
+        return bool(rules.query(self.board.agents, self.board.cells, self.overlap, 0, slot, row, col))
+
+    def place(self, agent: GridWorldAgent, ndx: Any) -> bool:
+        """Puts an agent into a cell, if it is available: whether it was.
+
+        Raises:
+            AssertionError: for a cell outside the grid.
+        """
+        slot, (row, col) = self.slot_of(agent), self._cell(ndx)
+        self._was_reset = True
+        return bool(rules.place(self.board.agents, self.board.cells, self.overlap, 0, slot, row, col))
+
+    def remove(self, agent: GridWorldAgent, ndx: Any) -> None:
+        """Takes an agent out of a cell.
+
+        Raises:
+            KeyError: if it is not there.
+        """
+        slot, (row, col) = self.slot_of(agent), self._cell(ndx)
+        rows = self._rows
+        if not rows.placed[slot] or rows.row[slot] != row or rows.col[slot] != col:
+            raise KeyError(f"grid: {agent.id} is not at ({row}, {col}); it is at {agent.position}")
+        rules.remove(self.board.agents, self.board.cells, _ZERO, slot)
+
+    def join(self, agents: Iterable[GridWorldAgent]) -> None:
+        """Takes agents in: from now on their values stand in the grid's board."""
+        new = [agent for agent in agents if agent._rows is not self._rows]
+        if not new:
+            return
+        narrow = self._rows
+        self._set_board(widened(self.board, len(self._agents) + len(new)))
+        for agent in self._agents:
+            if agent._rows is narrow:  # and not of another grid by now
+                agent._rows = self._rows
+        for agent in new:
+            self._agents.append(agent)
+            agent._bind(self._rows, len(self._agents) - 1)
+
+    def slot_of(self, agent: GridWorldAgent) -> int:
+        """The agent's column in the board; it joins the grid if it has not yet."""
+        if agent._rows is not self._rows:
+            self.join([agent])
+        return agent._slot
+
+    def _cell(self, ndx: Any) -> tuple[int, int]:
+        row, col = int(ndx[0]), int(ndx[1])
+        inside = 0 <= row < self.rows and 0 <= col < self.cols
+        require(
+            inside,
+            f"grid: cell ({row}, {col}) is outside; rows are 0..{self.rows - 1}, columns 0..{self.cols - 1}",
+        )
+        return row, col
+
+    def _set_board(self, board: Board) -> None:
+        self.board = board
+        self._rows = Rows(board.agents[0], self._show)
+
+    def _show(self, slot: int) -> None:
+        rules.refresh(self.board.agents, self.board.cells, _ZERO, slot)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Grid:
+        """A grid with copies of the agents, who belong to it."""
+        twin = type(self).__new__(type(self))
+        memo[id(self)] = twin
+        for name, value in self.__dict__.items():
+            if name not in ("board", "_rows", "_agents"):
+                twin.__dict__[name] = copy.deepcopy(value, memo)
+        twin._agents = [copy.deepcopy(agent, memo) for agent in self._agents]
+        twin._set_board(Board(*(array.copy() for array in self.board)))
+        for slot, agent in enumerate(twin._agents):
+            if self._agents[slot]._rows is self._rows:
+                agent._rows, agent._slot = twin._rows, slot
+        return twin
+
+
+def as_mapping(value: Any, name: str, containers: tuple[type, ...] = (set, frozenset)) -> dict[int, set[int]]:
+    """A mapping of encodings with sets as values; the caller's stays as it is (C2, C3).
+
+    Raises:
+        AssertionError: for no dict, or keys or members that are no encodings.
+        TypeError: for a value that is neither an int nor one of the containers.
+    """
+    require(is_exactly(value, dict), f"{name} {value!r} is no dict; give encoding -> encodings")
+    for key in value:
+        require(is_exactly(key, int), f"{name}: key {key!r} is no encoding; give ints")
+    return {key: as_encodings(others, f"{name}[{key}]", containers) for key, others in value.items()}
+
+
+def as_encodings(value: Any, name: str, containers: tuple[type, ...] = (set, frozenset)) -> set[int]:
+    """One encoding or several, as a set.
+
+    Raises:
+        AssertionError: for a member that is no int.
+        TypeError: for a value that is neither an int nor one of the containers.
+    """
+    if is_exactly(value, int):
+        return {value}
+    if not isinstance(value, containers):
+        raise TypeError(f"{name} is {value!r}; give an int or a set of ints")
+    members: Any = value
+    for member in members:
+        require(is_exactly(member, int), f"{name} holds {member!r}, which is no encoding; give ints")
+    return set(members)
+
+
+def as_matrix(mapping: Mapping[int, Iterable[int]], top: int) -> np.ndarray:
+    """A mapping of encodings as a matrix (E + 1, E + 1) bool, at least up to ``top``."""
+    known = range(1, LARGEST_ENCODING + 1)
+    pairs = [
+        (one, other) for one, others in mapping.items() for other in others if one in known and other in known
+    ]
+    top = max([top, *(max(pair) for pair in pairs)])
+    matrix = np.zeros((top + 1, top + 1), bool)
+    for one, other in pairs:
+        matrix[one, other] = True
+    return matrix

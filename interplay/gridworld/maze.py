@@ -1,0 +1,50 @@
+"""Mazes for placing agents in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from interplay.gridworld.rules.mazes import draw_maze
+from interplay.sim.checks import is_exactly, require
+
+
+def generate_maze(
+    rows: int, cols: int, start: np.ndarray | None = None, seed: int | None = None
+) -> np.ndarray:
+    """Draws a maze by randomised Prim growth: passages are connected and have no loops.
+
+    Args:
+        rows, cols: positive ints.
+        start: (2,) a cell that is to be a passage; None = any.
+        seed: the same seed draws the same maze; None = a new one.
+
+    Returns:
+        (rows, cols) int: 0 passage, 1 wall.
+
+    Raises:
+        AssertionError: for other sizes, or a start that is no array of two.
+        IndexError: if the start is outside.
+
+    Example:
+        >>> int(generate_maze(5, 7, start=np.array([2, 3]))[2, 3])
+        0
+    """
+    for name, value in (("rows", rows), ("cols", cols)):
+        require(is_exactly(value, int) and value > 0, f"maze: {name} {value!r} is no positive int; give one")
+    rng = np.random.default_rng(seed)
+    if start is None:
+        start = rng.integers([rows, cols])
+    require(
+        isinstance(start, np.ndarray) and start.shape == (2,),
+        f"maze: start {start!r} is no array of two; give row and column",
+    )
+    row, col = (int(number) for number in start)
+    if not (0 <= row < rows and 0 <= col < cols):
+        raise IndexError(f"maze: start ({row}, {col}) is outside {rows} x {cols}; give a cell within")
+    maze = np.zeros((rows, cols), np.int8)
+    stream = np.array([[rng.integers(2**63), 0, 0]], np.uint64)
+    draw_maze(stream, 0, row, col, maze, np.zeros(rows * cols, np.int32))
+    as_ints: Any = maze.astype(int)
+    return as_ints

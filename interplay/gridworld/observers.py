@@ -1,0 +1,256 @@
+"""Observers: what agents see (manual 3.2.5 to 3.2.9; specification 2.9 and 7)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.gridworld.agents import AmmoAgent, GridObservingAgent, GridWorldAgent, OrientationAgent
+from interplay.gridworld.board import Board
+from interplay.gridworld.component import GridWorldBaseComponent, attach
+from interplay.gridworld.rules import windows
+from interplay.sim.agents import ObservingAgent
+from interplay.sim.checks import is_exactly, require
+from interplay.sim.spaces import Box
+
+
+class ObserverBaseComponent(GridWorldBaseComponent):
+    """Base of observers: fill the channel ``key`` of agents' observations."""
+
+    @property
+    @abstractmethod
+    def key(self) -> str:
+        """The channel of the observation that the observer fills."""
+
+    @abstractmethod
+    def get_obs(self, agent: Any, **kwargs: Any) -> dict[str, Any]:
+        """The agent's channel, key -> observation; an empty dict for an agent whom the observer does not support."""
+
+
+class BoardObserver(ObserverBaseComponent):
+    """An observer that also looks for a whole batch at once."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        for agent in self.supported():
+            attach(agent, "observation", self.key, *self.channel(agent))
+
+    @abstractmethod
+    def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
+        """The space of an agent's channel, and its null observation."""
+
+    @abstractmethod
+    def look_all(
+        self, board: Board, slots: np.ndarray, asked: np.ndarray, out: np.ndarray, lo: int, hi: int
+    ) -> None:
+        """Writes the observations of the agents in ``slots`` (K,) who are ``asked`` (W, A) into ``out`` (W, K, ...)."""
+
+
+class WindowObserver(BoardObserver):
+    """What the observers of the grid share."""
+
+    form = windows.CENTRED
+    with_self = True
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._shapes = {agent.id: self._shape(agent) for agent in self.supported()}
+
+    def _supported_agent(self, agent: GridWorldAgent) -> bool:
+        return isinstance(agent, GridObservingAgent)
+
+    @abstractmethod
+    def _shape(self, agent: Any) -> tuple[int, int, int]:
+        """Rows, columns and channels of what an agent sees."""
+
+    def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
+        shape = self._shape(agent)
+        shape_of_point = shape if self.form == windows.STACKED else shape[:2]
+        high = len(self.agents) if self.form == windows.STACKED else self.largest_encoding
+        return Box(-2, high, shape_of_point, int), np.full(shape_of_point, -2, int)
+
+    def get_obs(self, agent: Any, **kwargs: Any) -> dict[str, Any]:
+        shape = self._shapes.get(agent.id)
+        if shape is None:
+            return {}
+        out = np.empty(shape, np.int64)
+        grid = self._grid
+        board = grid.board
+        windows.look(
+            board.agents, board.cells, board.stream, 0, grid.slot_of(agent), self.form, self.with_self, out
+        )
+        return {self.key: out if self.form == windows.STACKED else out[:, :, 0]}
+
+    def look_all(
+        self, board: Board, slots: np.ndarray, asked: np.ndarray, out: np.ndarray, lo: int, hi: int
+    ) -> None:
+        channels = out if self.form == windows.STACKED else out[..., None]
+        windows.look_all(
+            board.agents, board.cells, board.stream, self.form, self.with_self, slots, asked, channels, lo, hi
+        )
+
+    def _side(self, agent: Any) -> int:
+        return 2 * self.reach(agent, "view_range") + 1
+
+
+class PositionCenteredEncodingObserver(WindowObserver):
+    """The grid around the agent, itself in the middle: encodings, 0 empty, -1 outside, -2 hidden.
+
+    Args:
+        observe_self: the agent counts among those in its cell.
+        **kwargs: of the component.
+    """
+
+    def __init__(self, observe_self: bool = True, **kwargs: Any) -> None:
+        self.observe_self = observe_self
+        super().__init__(**kwargs)
+
+    @property
+    def key(self) -> str:
+        """The channel is ``"position_centered_encoding"``."""
+        return "position_centered_encoding"
+
+    @property
+    def observe_self(self) -> bool:
+        """Whether the agent counts among those in its cell."""
+        return self.with_self
+
+    @observe_self.setter
+    def observe_self(self, value: bool) -> None:
+        require(is_exactly(value, bool), f"observe_self {value!r} is no bool; give True or False")
+        self.with_self = value
+
+    def _shape(self, agent: Any) -> tuple[int, int, int]:
+        return self._side(agent), self._side(agent), 1
+
+
+class StackedPositionCenteredEncodingObserver(WindowObserver):
+    """The grid around the agent, one layer for each encoding: how many of it are in a cell, -1 outside, -2 hidden."""
+
+    form = windows.STACKED
+
+    @property
+    def key(self) -> str:
+        """The channel is ``"stacked_position_centered_encoding"``."""
+        return "stacked_position_centered_encoding"
+
+    def _shape(self, agent: Any) -> tuple[int, int, int]:
+        return self._side(agent), self._side(agent), self.largest_encoding
+
+
+class AbsoluteEncodingObserver(WindowObserver):
+    """The whole grid from above: encodings, 0 empty, -1 the agent itself, -2 hidden or too far away."""
+
+    form = windows.ABSOLUTE
+
+    @property
+    def key(self) -> str:
+        """The channel is ``"absolute_encoding"``."""
+        return "absolute_encoding"
+
+    def _shape(self, agent: Any) -> tuple[int, int, int]:
+        self.reach(agent, "view_range")
+        return self.rows, self.cols, 1
+
+
+class FieldObserver(BoardObserver):
+    """What the observers of an agent's own fields share.
+
+    Attributes:
+        fields: names of the board's fields that make up the observation.
+    """
+
+    fields: tuple[str, ...] = ()
+
+    def look_all(
+        self, board: Board, slots: np.ndarray, asked: np.ndarray, out: np.ndarray, lo: int, hi: int
+    ) -> None:
+        ask = asked[lo:hi, slots]
+        for place, name in enumerate(self.fields):
+            # A scalar channel is (W, K); a box has its numbers last.
+            column = out[lo:hi] if out.ndim == 2 else out[lo:hi, :, place]
+            np.copyto(column, board.agents[name][lo:hi, slots], where=ask, casting="unsafe")
+
+
+class AbsolutePositionObserver(FieldObserver):
+    """The agent's own row and column."""
+
+    fields = ("row", "col")
+
+    @property
+    def key(self) -> str:
+        """The channel is ``"position"``."""
+        return "position"
+
+    def _supported_agent(self, agent: GridWorldAgent) -> bool:
+        return isinstance(agent, ObservingAgent)
+
+    def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
+        ends = np.array([self.rows - 1, self.cols - 1])
+        return Box(np.zeros(2, int), ends, (2,), int), np.zeros(2, int)
+
+    def get_obs(self, agent: Any, **kwargs: Any) -> dict[str, Any]:
+        return {self.key: agent.position} if self.supports(agent) else {}
+
+
+class AmmoObserver(FieldObserver):
+    """The agent's own ammo."""
+
+    fields = ("ammo",)
+
+    @property
+    def key(self) -> str:
+        """The channel is ``"ammo"``."""
+        return "ammo"
+
+    def _supported_agent(self, agent: GridWorldAgent) -> bool:
+        return isinstance(agent, AmmoAgent) and isinstance(agent, ObservingAgent)
+
+    def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
+        return Box(0, max(agent.initial_ammo, 0), (1,), int), 0
+
+    def get_obs(self, agent: Any, **kwargs: Any) -> dict[str, Any]:
+        return {self.key: agent.ammo} if self.supports(agent) else {}
+
+
+class HealthObserver(FieldObserver):
+    """The agent's own health, one float32."""
+
+    fields = ("health",)
+
+    @property
+    def key(self) -> str:
+        """The channel is ``"health"``."""
+        return "health"
+
+    def _supported_agent(self, agent: GridWorldAgent) -> bool:
+        return isinstance(agent, ObservingAgent)
+
+    def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
+        return Box(0, 1, (1,), np.float32), np.zeros(1, np.float32)
+
+    def get_obs(self, agent: Any, **kwargs: Any) -> dict[str, Any]:
+        return {self.key: np.array([agent.health], np.float32)} if self.supports(agent) else {}
+
+
+class OrientationObserver(FieldObserver):
+    """The way the agent faces: 1 left, 2 down, 3 right, 4 up."""
+
+    fields = ("orientation",)
+
+    @property
+    def key(self) -> str:
+        """The channel is ``"orientation"``."""
+        return "orientation"
+
+    def _supported_agent(self, agent: GridWorldAgent) -> bool:
+        return isinstance(agent, OrientationAgent) and isinstance(agent, ObservingAgent)
+
+    def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
+        return Box(1, 4, (1,), int), np.ones(1, int)
+
+    def get_obs(self, agent: Any, **kwargs: Any) -> dict[str, Any]:
+        return {self.key: np.array([agent.orientation])} if self.supports(agent) else {}

@@ -1,0 +1,166 @@
+"""What agents see of the grid (manual 3.2.6 to 3.2.9; specification O2 to O8).
+
+Codes: encodings, 0 empty, -1 outside the grid, -2 hidden. Where a cell has several occupants one is shown by chance, drawn
+from the moment and the place rather than from the stream: looking changes nothing, and looking twice shows the same.
+"""
+
+import numpy as np
+
+from interplay.core.jit import kernel, phase
+from interplay.gridworld.rules.sight import is_screen, shades
+from interplay.kernels.draws import random_bits
+
+CENTRED, ABSOLUTE, STACKED, MASK = 0, 1, 2, 3
+_ENCODING = np.int32((1 << 29) - 1)
+
+
+@phase
+def chance(stream, w, a, cell, bound):
+    """A number in 0..bound-1 that depends on world, moment, observer and cell."""
+    counter = (stream[w, 2] << np.uint64(40)) ^ (np.uint64(a) << np.uint64(20)) ^ np.uint64(cell)
+    bits = random_bits(stream[w, 0], stream[w, 1] ^ np.uint64(1 << 63), counter)
+    return np.int64(((bits & np.uint64(0xFFFFFFFF)) * np.uint64(bound)) >> np.uint64(32))
+
+
+@phase
+def glimpse(agents, cells, stream, w, a, row, col, with_self):
+    """The encoding that a cell shows to an agent."""
+    shown = cells[w, row, col].shown
+    first = cells[w, row, col].first
+    if shown & np.int32(1 << 29) == 0:
+        return np.int32(0) if first == a and not with_self else shown & _ENCODING
+    several = 0
+    other = first
+    while other >= 0:
+        several += with_self or other != a
+        other = agents[w, other].next
+    if several == 0:
+        return np.int32(0)
+    pick = chance(stream, w, a, row * cells.shape[2] + col, several)
+    other = first
+    while True:
+        if with_self or other != a:
+            if pick == 0:
+                return agents[w, other].encoding
+            pick -= 1
+        other = agents[w, other].next
+
+
+@phase
+def darken(agents, cells, w, row, col, reach, top, left, out):
+    """Writes -2 wherever blockers within reach hide a cell; (top, left) is the cell of ``out[0, 0]``, which has channels."""
+    rows, cols = cells.shape[1], cells.shape[2]
+    for dr in range(max(-reach, -row), min(reach, rows - 1 - row) + 1):
+        for dc in range(max(-reach, -col), min(reach, cols - 1 - col) + 1):
+            if cells[w, row + dr, col + dc].shown < 1 << 30 or (dr == 0 and dc == 0):
+                continue
+            if not is_screen(agents, cells, w, row + dr, col + dc):
+                continue
+            for r in range(dr if dr > 0 else -reach, (dr if dr < 0 else reach) + 1):
+                for c in range(dc if dc > 0 else -reach, (dc if dc < 0 else reach) + 1):
+                    if shades(dr, dc, r, c):
+                        i, j = row + r - top, col + c - left
+                        if i >= 0 and j >= 0 and i < out.shape[0] and j < out.shape[1]:
+                            for k in range(out.shape[2]):
+                                out[i, j, k] = -2
+
+
+@phase
+def look_centred(agents, cells, stream, w, a, with_self, out):
+    """The window around an agent: out is (side, side, 1)."""
+    rows, cols = cells.shape[1], cells.shape[2]
+    reach = agents[w, a].view_range
+    top, left = agents[w, a].row - reach, agents[w, a].col - reach
+    screens = np.int32(0)
+    for i in range(2 * reach + 1):
+        row = top + i
+        inside = row >= 0 and row < rows
+        for j in range(2 * reach + 1):
+            col = left + j
+            if not inside or col < 0 or col >= cols:
+                out[i, j, 0] = -1
+                continue
+            shown = cells[w, row, col].shown
+            if shown == 0:
+                out[i, j, 0] = 0
+                continue
+            screens |= shown
+            if shown < 1 << 29 and (i != reach or j != reach):
+                out[i, j, 0] = shown
+            else:
+                out[i, j, 0] = glimpse(agents, cells, stream, w, a, row, col, with_self)
+    if screens >= 1 << 30:
+        darken(agents, cells, w, agents[w, a].row, agents[w, a].col, reach, top, left, out)
+
+
+@phase
+def look_absolute(agents, cells, stream, w, a, out):
+    """The whole grid with the agent itself as -1: out is (R, C, 1)."""
+    reach, row, col = agents[w, a].view_range, agents[w, a].row, agents[w, a].col
+    for r in range(cells.shape[1]):
+        for c in range(cells.shape[2]):
+            if abs(r - row) > reach or abs(c - col) > reach:
+                out[r, c, 0] = -2
+            elif r == row and c == col:
+                out[r, c, 0] = -1
+            else:
+                out[r, c, 0] = glimpse(agents, cells, stream, w, a, r, c, True)
+    darken(agents, cells, w, row, col, reach, 0, 0, out)
+
+
+@phase
+def look_stacked(agents, cells, w, a, out):
+    """Occupants of the window by encoding: out is (side, side, E)."""
+    reach = agents[w, a].view_range
+    top, left = agents[w, a].row - reach, agents[w, a].col - reach
+    for i in range(2 * reach + 1):
+        for j in range(2 * reach + 1):
+            row, col = top + i, left + j
+            inside = row >= 0 and col >= 0 and row < cells.shape[1] and col < cells.shape[2]
+            for k in range(out.shape[2]):
+                out[i, j, k] = 0 if inside else -1
+            if inside:
+                other = cells[w, row, col].first
+                while other >= 0:
+                    out[i, j, agents[w, other].encoding - 1] += 1
+                    other = agents[w, other].next
+    darken(agents, cells, w, agents[w, a].row, agents[w, a].col, reach, top, left, out)
+
+
+@phase
+def look_in(agents, cells, stream, w, a, form, with_self, out):
+    """One agent's view in one of the three forms."""
+    if form == CENTRED:
+        look_centred(agents, cells, stream, w, a, with_self, out)
+    elif form == ABSOLUTE:
+        look_absolute(agents, cells, stream, w, a, out)
+    else:
+        look_stacked(agents, cells, w, a, out)
+
+
+@kernel
+def look(agents, cells, stream, w, a, form, with_self, out):
+    """Writes one agent's view into ``out``, (rows, cols, channels)."""
+    look_in(agents, cells, stream, w, a, form, with_self, out)
+
+
+@kernel
+def look_all(agents, cells, stream, form, with_self, slots, asked, out, lo, hi):
+    """Writes the views of all who are asked in the worlds lo..hi-1.
+
+    Args:
+        slots: (K,) agents of one kind.
+        asked: (W, A) bool.
+        out: (W, K, rows, cols, channels), written.
+    """
+    for w in range(lo, hi):
+        for k in range(slots.shape[0]):
+            if asked[w, slots[k]]:
+                look_in(agents, cells, stream, w, slots[k], form, with_self, out[w, k])
+
+
+@kernel
+def hide(agents, cells, w, a, reach, out):
+    """Writes -2 into ``out``, (side, side, 1), wherever a blocker hides a cell from an agent."""
+    row, col = agents[w, a].row, agents[w, a].col
+    darken(agents, cells, w, row, col, reach, row - reach, col - reach, out)

@@ -1,0 +1,40 @@
+"""What an agent can see, for people who write components (specification O8)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from interplay.gridworld.agents import GridWorldAgent
+from interplay.gridworld.grid import Grid
+from interplay.gridworld.rules.windows import hide
+
+
+def create_grid_and_mask(
+    agent: GridWorldAgent, grid: Grid, grid_range: int, agents: dict[str, Any] | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The cells around an agent, and which of them it can see.
+
+    Args:
+        agent: in the middle.
+        grid: where it is.
+        grid_range: cells in each direction.
+        agents: not needed; kept for components written for the manual.
+
+    Returns:
+        (side, side) objects: a dict id -> agent for each cell, None outside the grid; and (side, side) int, 1 where nothing hides
+        the cell, where side = 2 * grid_range + 1.
+    """
+    side = 2 * grid_range + 1
+    cells = np.full((side, side), None, object)
+    slot, position = grid.slot_of(agent), agent.position
+    if position is None:
+        raise AssertionError(f"agent {agent.id} has no position yet; reset the simulation first")
+    top, left = int(position[0]) - grid_range, int(position[1]) - grid_range
+    for row in range(max(top, 0), min(top + side, grid.rows)):
+        for col in range(max(left, 0), min(left + side, grid.cols)):
+            cells[row - top, col - left] = grid[row, col]
+    mask = np.ones((side, side, 1), np.int64)
+    hide(grid.board.agents, grid.board.cells, 0, slot, grid_range, mask)
+    return cells, (mask[:, :, 0] > 0).astype(int)

@@ -1,0 +1,114 @@
+"""Grid-world simulations and their builders (manual 3.1.4 and 7.5.1; specification 2.6 and 5)."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from interplay.core.scene import Canvas
+from interplay.gridworld import build
+from interplay.gridworld.draw import draw_board
+from interplay.gridworld.grid import Grid
+from interplay.gridworld.rules.placement import shuffle_orders
+from interplay.sim.checks import require
+from interplay.sim.simulation import AgentBasedSimulation
+
+
+class GridWorldSimulation(AgentBasedSimulation):
+    """A simulation whose agents live in the cells of a grid.
+
+    Subclasses make their components from the keyword arguments that the builders hand on, and say what a step is; those that
+    only choose components derive from `SmartGridWorldSimulation`. Make one with a builder.
+
+    Args:
+        agents: id -> agent.
+        grid: where they live.
+    """
+
+    def __init__(self, agents: dict[str, Any] | None = None, grid: Grid | None = None, **kwargs: Any) -> None:
+        super().__init__(agents=agents if agents is not None else {})
+        require(
+            isinstance(grid, Grid),
+            f"{type(self).__name__}: grid {grid!r} is no Grid; use a builder such as build_sim",
+        )
+        assert grid is not None  # for the type checker
+        self._grid = grid
+        grid.join(self.agents.values())
+
+    @property
+    def grid(self) -> Grid:
+        """Where the agents live."""
+        return self._grid
+
+    @classmethod
+    def build_sim(cls, rows: int, cols: int, agents: Any = None, **kwargs: Any) -> Self:
+        """Builds a simulation of a given size.
+
+        Args:
+            rows, cols: positive ints.
+            agents: id -> agent.
+            **kwargs: of the grid (``overlapping``), the components and the simulation.
+
+        Raises:
+            AssertionError: for another size, or agents that are no dict of grid agents.
+        """
+        build.check_agents(agents, "agents")
+        return cls(agents=agents, grid=Grid(rows, cols, **kwargs), **kwargs)
+
+    @classmethod
+    def build_sim_from_array(
+        cls, array: np.ndarray, object_registry: dict[str, Any], extra_agents: Any = None, **kwargs: Any
+    ) -> Self:
+        """Builds a simulation from a map; see `interplay.gridworld.build.agents_of_array`."""
+        agents = build.agents_of_array(array, object_registry, extra_agents)
+        rows, cols = array.shape
+        return cls.build_sim(int(rows), int(cols), agents=agents, **kwargs)
+
+    @classmethod
+    def build_sim_from_file(
+        cls, file_name: Any, object_registry: dict[str, Any], extra_agents: Any = None, **kwargs: Any
+    ) -> Self:
+        """Builds a simulation from a map file; see `interplay.gridworld.build.read_map`."""
+        array = build.read_map(file_name)
+        agents = build.agents_of_array(array, object_registry, extra_agents, source=str(file_name))
+        rows, cols = array.shape
+        return cls.build_sim(int(rows), int(cols), agents=agents, **kwargs)
+
+    @classmethod
+    def build_sim_from_grid(cls, grid: Grid, extra_agents: Any = None, **kwargs: Any) -> Self:
+        """Builds a simulation that begins as a grid is now; it takes over the agents themselves."""
+        agents = build.agents_of_grid(grid, extra_agents)
+        return cls.build_sim(grid.rows, grid.cols, agents=agents, **kwargs)
+
+    def reseed(self, seed: int) -> None:
+        super().reseed(seed)
+        # As a world does: the same seed, the same stream in both faces.
+        self._grid.board.stream[0] = seed % 2**64, 0, 0
+        self._fresh = True
+
+    def shuffle(self, items: list[Any]) -> None:
+        order = np.arange(len(items), dtype=np.int32)[None]
+        shuffle_orders(self._grid.board.stream, order, np.array([len(items)]), 0, 1)
+        items[:] = [items[i] for i in order[0].tolist()]
+
+    def draw(self, canvas: Canvas) -> None:
+        """Draws the grid and everybody active in it."""
+        draw_board(canvas, self._grid.board, self._grid.agents, 0)
+
+    def render(
+        self, fig: Any = None, gridlines: bool = True, background_color: str = "w", **kwargs: Any
+    ) -> Any:
+        """Draws the present state, with matplotlib into a figure or as pixels.
+
+        Args:
+            fig: a matplotlib figure to draw into; None = return an image.
+            gridlines: draw lines between cells.
+            background_color: of the cells.
+
+        Returns:
+            The figure, or (H, W, 3) uint8.
+        """
+        from interplay.gridworld.render import render
+
+        return render(self, fig, gridlines, background_color)

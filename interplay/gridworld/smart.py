@@ -1,0 +1,330 @@
+"""Simulations that are declared: lists of components, and nothing to write (manual 3.1.5; specification 2.10 and 7)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, MutableMapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from interplay.gridworld.actors.actor import ActionResult
+from interplay.gridworld.batch import Batch, Parts
+from interplay.gridworld.component import GridWorldBaseComponent
+from interplay.gridworld.registry import registry
+from interplay.gridworld.simulation import GridWorldSimulation
+from interplay.gridworld.wrappers import ComponentWrapper
+from interplay.sim.agents import is_agent
+from interplay.sim.checks import require
+
+if TYPE_CHECKING:
+    from interplay.core.world import World
+    from interplay.sim.managers import SimulationManager
+
+_log = logging.getLogger("interplay")
+_UNSUITABLE = (TypeError, ValueError, KeyError, IndexError, OverflowError)  # what arrays say of odd actions
+
+
+class SmartGridWorldSimulation(GridWorldSimulation):
+    """A simulation put together from components.
+
+    A component is given as a class, a registered name, a pair of one of those and a dict of its own keyword arguments, a pair
+    of a component wrapper and what it wraps, or a function of (agents, grid). Lists keep their order, sets are sorted by name.
+    A subclass may leave out ``actors`` and write `step` itself.
+
+    In a step the actors act in their order, and within each the agents in the order of their actions; who died earlier in the
+    step is skipped. Reward components see every result and pay into `rewards`, which `get_reward` hands out once.
+
+    Args:
+        states: what episodes begin with.
+        observers: what agents see; their channels together are an observation.
+        dones: who has finished; one that says so is enough.
+        actors: what agents can do.
+        rewards: what it is worth.
+        **kwargs: agents and grid, from a builder, and keyword arguments of the components.
+
+    Attributes:
+        states, actors, observers, dones, reward_components: tuples of components.
+
+    Raises:
+        AssertionError: for a name that is not registered in its family.
+
+    Example:
+        >>> from interplay.gridworld.agents import GridObservingAgent, MovingAgent
+        >>> class Walker(GridObservingAgent, MovingAgent): pass
+        >>> sim = SmartGridWorldSimulation.build_sim(
+        ...     3, 3, agents={"a": Walker(id="a", encoding=1, move_range=1, view_range=1)},
+        ...     states=["PositionState"], actors=["MoveActor"], observers=["AbsolutePositionObserver"],
+        ...     dones=["ActiveDone"], rewards=["StepPenalty"])
+        >>> sim.reset()
+        >>> sim.step({"a": {"move": np.array([0, 0])}})
+        >>> sim.get_reward("a"), sim.get_done("a")
+        (-0.01, False)
+    """
+
+    def __init__(
+        self,
+        states: Any = None,
+        observers: Any = None,
+        dones: Any = None,
+        actors: Any = None,
+        rewards: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        kwargs["agents"], kwargs["grid"] = self.agents, self.grid
+        self.states = self._made("state", states, kwargs)
+        self.actors = self._made("actor", actors, kwargs)
+        self.observers = self._made("observer", observers, kwargs)
+        self.dones = self._made("done", dones, kwargs)
+        self.reward_components = self._made("reward", rewards, kwargs)
+        self.rewards: MutableMapping[str, float] = Earnings(self)
+        self._batch: Batch | None = None
+        if type(self) is SmartGridWorldSimulation:
+            self.finalize()
+
+    def _made(self, family: str, entries: Any, kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        if entries is None:
+            return ()
+        listed = sorted(entries, key=_name_of) if isinstance(entries, set | frozenset) else list(entries)
+        return tuple(make_component(family, entry, kwargs) for entry in listed)
+
+    # -- the simulation ------------------------------------------------------------------------------------------------
+
+    def reset(self, **kwargs: Any) -> None:
+        """Begins an episode.
+
+        Raises:
+            AssertionError: if there are no state components.
+        """
+        require(bool(self.states), f"{type(self).__name__}: no states; pass states=['PositionState', ...]")
+        for state in self.states:
+            state.reset(**kwargs)
+        self.grid._rows.reward[:] = 0.0
+        for component in self.reward_components:
+            component.reset(**kwargs)
+
+    def step(self, action: dict[str, Any], **kwargs: Any) -> None:
+        """Goes one step on.
+
+        Args:
+            action: id -> channel -> action.
+
+        Raises:
+            AssertionError: if there are no actors, or for an action outside its space.
+        """
+        require(
+            bool(self.actors),
+            f"{type(self).__name__}: no actors; pass actors=['MoveActor', ...] or write step",
+        )
+        if self._is_batched:
+            self._step_batch(action)
+        else:
+            self._step_parts(action, kwargs)
+
+    def get_obs(self, agent_id: str, **kwargs: Any) -> dict[str, Any]:
+        """The agent's observation, channel -> value.
+
+        Raises:
+            AssertionError: if there are no observers.
+        """
+        require(bool(self.observers), f"{type(self).__name__}: no observers; pass observers=[...]")
+        agent = self.agents[agent_id]
+        if len(self.observers) == 1:
+            seen: dict[str, Any] = self.observers[0].get_obs(agent, **kwargs)
+            return seen
+        return {
+            key: value
+            for observer in self.observers
+            for key, value in observer.get_obs(agent, **kwargs).items()
+        }
+
+    def get_reward(self, agent_id: str, **kwargs: Any) -> float:
+        """What the agent has earned since it was last asked for."""
+        earned = self.rewards[agent_id]
+        self.rewards[agent_id] = 0.0
+        return earned
+
+    def get_done(self, agent_id: str, **kwargs: Any) -> bool:
+        """Whether a done component says that the agent has finished.
+
+        Raises:
+            AssertionError: if there are no done components.
+        """
+        require(bool(self.dones), f"{type(self).__name__}: no dones; pass dones=['ActiveDone', ...]")
+        agent = self.agents[agent_id]
+        return any(done.get_done(agent, **kwargs) for done in self.dones)
+
+    def get_all_done(self, **kwargs: Any) -> bool:
+        """Whether a done component says that the simulation is over.
+
+        Raises:
+            AssertionError: if there are no done components.
+        """
+        require(bool(self.dones), f"{type(self).__name__}: no dones; pass dones=['ActiveDone', ...]")
+        return any(done.get_all_done(**kwargs) for done in self.dones)
+
+    def get_info(self, agent_id: str, **kwargs: Any) -> dict[str, Any]:
+        """Nothing more to say."""
+        return {}
+
+    # -- one step, for all at once or agent by agent -------------------------------------------------------------------
+
+    @property
+    def parts(self) -> Parts:
+        """The components."""
+        return Parts(self.states, self.actors, self.observers, self.dones, self.reward_components)
+
+    @property
+    def _is_batched(self) -> bool:
+        """Whether all actors and rewards work on whole boards; decided once, as components do not change."""
+        known: bool | None = self.__dict__.get("_batched")
+        if known is None:
+            known = self.__dict__["_batched"] = not Parts(
+                (), self.actors, (), (), self.reward_components
+            ).others
+        return known
+
+    @property
+    def batch(self) -> Batch:
+        """The components at work on this simulation's own grid."""
+        if self._batch is None or self._batch.board is not self.grid.board:
+            self._batch = Batch(
+                Parts((), self.actors, (), (), self.reward_components), self.grid, self.grid.board
+            )
+        return self._batch
+
+    def _step_batch(self, action_dict: dict[str, Any]) -> None:
+        batch, agents = self.batch, self.agents
+        acting = [agents[agent_id] for agent_id in action_dict]
+        slots = [self._grid.slot_of(agent) for agent in acting]
+        batch.turn.order[0, : len(slots)] = slots
+        batch.turn.length[0] = len(slots)
+        actions = list(action_dict.values())
+        for actor, codes, users in zip(self.actors, batch.codes, batch.users, strict=True):
+            if users.all():
+                self._encode(actor, acting, actions, slots, codes[0])
+            else:
+                mine = [place for place, slot in enumerate(slots) if users[slot]]
+                whose, what, where = ([given[place] for place in mine] for given in (acting, actions, slots))
+                self._encode(actor, whose, what, where, codes[0])
+        wrong = batch.misfit()
+        if wrong is not None:
+            slot, actor = wrong
+            refused = self._grid.agents[slot]
+            actor._refuse(refused, action_dict[refused.id][actor.key])
+        batch.act(0, 1)
+
+    @staticmethod
+    def _encode(
+        actor: Any, agents: list[Any], actions: list[Any], slots: list[int], codes: np.ndarray
+    ) -> None:
+        key = actor.key
+        try:
+            actor.encode_all(agents, [action[key] for action in actions], slots, codes)
+        except _UNSUITABLE:
+            for agent, action, slot in zip(agents, actions, slots, strict=True):  # to say whose it is
+                try:
+                    actor.encode_all([agent], [action[key]], [slot], codes)
+                except _UNSUITABLE as error:
+                    raise AssertionError(
+                        f"agent {agent.id}: action {action!r} does not suit {type(actor).__name__}; "
+                        f"choose from {agent.action_space}"
+                    ) from error
+
+    def _step_parts(self, action_dict: dict[str, Any], kwargs: dict[str, Any]) -> None:
+        agents = self.agents
+        for actor in self.actors:
+            for agent_id, action in action_dict.items():
+                agent = agents[agent_id]
+                if agent.active and actor.supports(agent):
+                    self._collect(agent, actor, actor.process_action(agent, action, **kwargs))
+        present = [agents[agent_id] for agent_id in action_dict]
+        for component in self.reward_components:
+            component.end_step(present)
+
+    def _collect(self, agent: Any, actor: Any, answer: Any) -> None:
+        result: ActionResult = actor.as_result(answer)
+        for component in self.reward_components:
+            component.collect(agent, actor.key, result)
+
+    # -- many copies -----------------------------------------------------------------------------------------------------
+
+    def as_batch(self, manager: SimulationManager, num_worlds: int, **where: Any) -> World | None:
+        from interplay.gridworld.world import GridWorld, reason_against
+
+        reason = reason_against(self, manager)
+        if reason:
+            _log.warning(
+                "%s: its copies are stepped one by one in Python, because %s", type(self).__name__, reason
+            )
+            return None
+        return GridWorld(self, manager, num_worlds, **where)
+
+
+class Earnings(MutableMapping[str, float]):
+    """What learning agents have earned since it was handed out: id -> number, kept in the board."""
+
+    def __init__(self, sim: GridWorldSimulation) -> None:
+        self._sim = sim
+
+    def __getitem__(self, agent_id: str) -> float:
+        agent = self._sim.agents[agent_id]
+        if not is_agent(agent):
+            raise KeyError(agent_id)
+        earned: float = agent._rows.reward.item(agent._slot)
+        return earned
+
+    def __setitem__(self, agent_id: str, value: float) -> None:
+        agent = self._sim.agents[agent_id]
+        if not is_agent(agent):
+            raise KeyError(agent_id)
+        agent._rows.reward[agent._slot] = value
+
+    def __delitem__(self, agent_id: str) -> None:
+        raise TypeError("earnings of agents stay; set them to 0")
+
+    def __iter__(self) -> Iterator[str]:
+        return (agent_id for agent_id, agent in self._sim.agents.items() if is_agent(agent))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
+def make_component(family: str, entry: Any, kwargs: dict[str, Any]) -> Any:
+    """Makes a component from how it is declared; see `SmartGridWorldSimulation`.
+
+    Raises:
+        AssertionError: for something else, or a name that its family does not know.
+    """
+    own: dict[str, Any] = {}
+    if isinstance(entry, tuple | list) and len(entry) == 2:
+        first, second = entry
+        if isinstance(first, type) and issubclass(first, ComponentWrapper):
+            return first(make_component(family, second, kwargs))
+        entry, own = first, second
+    if isinstance(entry, str):
+        known = registry[family]
+        require(
+            entry in known,
+            f"no {family} is called {entry!r}; known are {', '.join(sorted(known))}; register your own",
+        )
+        entry = known[entry]
+    if isinstance(entry, type) and issubclass(entry, GridWorldBaseComponent):
+        return entry(**{**kwargs, **own})
+    made = entry(kwargs["agents"], kwargs["grid"], **own) if callable(entry) else entry
+    require(
+        isinstance(made, GridWorldBaseComponent),
+        f"{family} {entry!r} is no component; give a class, a registered name, or a function of (agents, grid)",
+    )
+    return made
+
+
+def _name_of(entry: Any) -> str:
+    """What sets of components are sorted by."""
+    if isinstance(entry, tuple):
+        entry = entry[0]
+    return entry if isinstance(entry, str) else str(getattr(entry, "__name__", entry))

@@ -1,0 +1,304 @@
+"""State components: what an episode begins with (manual 3.2.1, 3.2.10, 3.2.11; specification 2.7)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+
+from interplay.gridworld.agents import AmmoAgent, GridWorldAgent, OrientationAgent
+from interplay.gridworld.board import Board
+from interplay.gridworld.component import GridWorldBaseComponent
+from interplay.gridworld.grid import as_encodings
+from interplay.gridworld.rules import bodies, placement
+from interplay.sim.checks import is_exactly, require
+
+_HERE = np.ones(1, bool)
+
+
+class StateBaseComponent(GridWorldBaseComponent):
+    """Base of state components."""
+
+    @abstractmethod
+    def reset(self, **kwargs: Any) -> None:
+        """Begins an episode with the part of the state that this component keeps."""
+
+
+class BoardState(StateBaseComponent):
+    """A state component that begins the episodes of a whole batch at once."""
+
+    def reset(self, **kwargs: Any) -> None:
+        self.begin(self.grid.board, _HERE)
+        self.grid._was_reset = True
+
+    @abstractmethod
+    def begin(self, board: Board, which: np.ndarray) -> None:
+        """Begins episodes in the worlds of ``which``, (W,) bool."""
+
+
+class PositionState(BoardState):
+    """Where agents stand: at their initial positions, the others at random.
+
+    Each of the others gets a cell uniformly among those that are open to its encoding, in the order of the dict.
+
+    Args:
+        no_overlap_at_reset: those at random share no cell, even where overlapping allows it.
+        randomize_placement_order: shuffle the order of placement at every reset, within the two groups.
+        **kwargs: of the component.
+    """
+
+    def __init__(
+        self, no_overlap_at_reset: bool = False, randomize_placement_order: bool = False, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self.no_overlap_at_reset = no_overlap_at_reset
+        self.randomize_placement_order = randomize_placement_order
+
+    @property
+    def no_overlap_at_reset(self) -> bool:
+        """Whether those at random share no cell."""
+        return self._no_overlap_at_reset
+
+    @no_overlap_at_reset.setter
+    def no_overlap_at_reset(self, value: bool) -> None:
+        self._no_overlap_at_reset = _flag(value, "no_overlap_at_reset")
+
+    @property
+    def randomize_placement_order(self) -> bool:
+        """Whether the order of placement is shuffled."""
+        return self._randomize_placement_order
+
+    @randomize_placement_order.setter
+    def randomize_placement_order(self, value: bool) -> None:
+        self._randomize_placement_order = _flag(value, "randomize_placement_order")
+
+    @property
+    def ravelled_positions_available(self) -> dict[int, list[int]]:
+        """Encoding -> cells, as row * cols + col, that are still open to it."""
+        shown = self.grid.board.cells["first"][0].ravel()
+        encodings = sorted({agent.encoding for agent in self.agents.values()})
+        return {
+            encoding: [cell for cell in range(len(shown)) if self._is_open(encoding, cell)]
+            for encoding in encodings
+        }
+
+    def _is_open(self, encoding: int, cell: int) -> bool:
+        occupants = self.grid[divmod(cell, self.cols)] or {}
+        shared = not self.no_overlap_at_reset and all(
+            self.grid.overlap[encoding, other.encoding] for other in occupants.values()
+        )
+        return not occupants or shared
+
+    def begin(self, board: Board, which: np.ndarray) -> None:
+        trouble = np.zeros(2, np.int64)
+        order = np.zeros(board.agents.shape[1], np.int32)
+        ground = np.zeros(board.cells.shape[1:], np.int8)
+        self._place(board, which, order, ground, trouble)
+        if trouble[0] != placement.OK:
+            _raise(int(trouble[0]), self.grid.agents[int(trouble[1])])
+
+    def _place(self, board: Board, which: np.ndarray, order: Any, ground: Any, trouble: Any) -> None:
+        placement.place_agents(
+            board.agents,
+            board.cells,
+            self.grid.overlap,
+            board.stream,
+            which,
+            not self.no_overlap_at_reset,
+            self.randomize_placement_order,
+            order,
+            ground,
+            trouble,
+        )
+
+
+class TargetBarriersFreePlacementState(PositionState):
+    """Barriers near a target, free agents far from it.
+
+    The target is placed first, at its initial position or at random; then those with initial positions; then the others in
+    the order of the dict.
+
+    Args:
+        target_agent: an agent of the simulation, or its id.
+        barrier_encodings: an int or a set.
+        free_encodings: an int or a set.
+        cluster_barriers: each barrier takes the open cell nearest to the target; of equals the first in reading order.
+        scatter_free_agents: each free agent takes the furthest.
+        others: what happens to agents of neither encoding: None: they are an error; ``"random"``: they go anywhere.
+        **kwargs: of `PositionState`.
+    """
+
+    maze = False
+
+    def __init__(
+        self,
+        target_agent: Any = None,
+        barrier_encodings: Any = None,
+        free_encodings: Any = None,
+        cluster_barriers: bool = False,
+        scatter_free_agents: bool = False,
+        others: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.target_agent = target_agent
+        self.barrier_encodings = barrier_encodings
+        self.free_encodings = free_encodings
+        self.cluster_barriers = cluster_barriers
+        self.scatter_free_agents = scatter_free_agents
+        require(
+            others in (None, "random"), f'{type(self).__name__}: others {others!r} is not None or "random"'
+        )
+        self.others = others
+
+    @property
+    def target_agent(self) -> GridWorldAgent:
+        """The agent to which all others relate."""
+        return self._target_agent
+
+    @target_agent.setter
+    def target_agent(self, value: Any) -> None:
+        agent: Any = self.agents.get(value) if isinstance(value, str) else value
+        known = any(agent is other for other in self.agents.values())
+        require(
+            known,
+            f"{type(self).__name__}: target_agent {value!r} is not in the simulation; give an agent or its id",
+        )
+        self._target_agent: GridWorldAgent = agent
+
+    @property
+    def barrier_encodings(self) -> set[int]:
+        """Encodings of barriers."""
+        return self._barrier_encodings
+
+    @barrier_encodings.setter
+    def barrier_encodings(self, value: Any) -> None:
+        self._barrier_encodings = _encodings(value, "barrier_encodings")
+
+    @property
+    def free_encodings(self) -> set[int]:
+        """Encodings of free agents."""
+        return self._free_encodings
+
+    @free_encodings.setter
+    def free_encodings(self, value: Any) -> None:
+        self._free_encodings = _encodings(value, "free_encodings")
+
+    @property
+    def cluster_barriers(self) -> bool:
+        """Whether barriers stand near the target."""
+        return self._cluster_barriers
+
+    @cluster_barriers.setter
+    def cluster_barriers(self, value: bool) -> None:
+        self._cluster_barriers = _flag(value, "cluster_barriers")
+
+    @property
+    def scatter_free_agents(self) -> bool:
+        """Whether free agents stand far from the target."""
+        return self._scatter_free_agents
+
+    @scatter_free_agents.setter
+    def scatter_free_agents(self, value: bool) -> None:
+        self._scatter_free_agents = _flag(value, "scatter_free_agents")
+
+    def _place(self, board: Board, which: np.ndarray, order: Any, ground: Any, trouble: Any) -> None:
+        placement.place_around_target(
+            board.agents,
+            board.cells,
+            self.grid.overlap,
+            board.stream,
+            which,
+            not self.no_overlap_at_reset,
+            self.randomize_placement_order,
+            self.grid.slot_of(self.target_agent),
+            self._roles(),
+            self.maze,
+            self.cluster_barriers,
+            self.scatter_free_agents,
+            order,
+            ground,
+            np.zeros(ground.size, np.int32),
+            trouble,
+        )
+
+    def _roles(self) -> np.ndarray:
+        roles = np.full(len(self.grid.agents), placement.OTHER, np.int8)
+        for slot, agent in enumerate(self.grid.agents):
+            if agent.encoding in self.barrier_encodings:
+                roles[slot] = placement.BARRIER
+            elif agent.encoding in self.free_encodings:
+                roles[slot] = placement.FREE
+            else:
+                require(
+                    self.others == "random",
+                    f"{type(self).__name__}: {agent.id} has encoding {agent.encoding}, which is neither a barrier nor free; "
+                    'name it, or pass others="random"',
+                )
+        return roles
+
+
+class MazePlacementState(TargetBarriersFreePlacementState):
+    """A new maze at every reset, grown from the target's cell: barriers on its walls, free agents on its passages.
+
+    Args:
+        **kwargs: of `TargetBarriersFreePlacementState`.
+    """
+
+    maze = True
+
+
+class HealthState(BoardState):
+    """Health at the beginning: initial, or drawn from (0, 1)."""
+
+    def begin(self, board: Board, which: np.ndarray) -> None:
+        bodies.fill_health(board.agents, board.stream, which)
+
+
+class AmmoState(BoardState):
+    """Ammo at the beginning."""
+
+    def _supported_agent(self, agent: GridWorldAgent) -> bool:
+        return isinstance(agent, AmmoAgent)
+
+    def begin(self, board: Board, which: np.ndarray) -> None:
+        bodies.fill_ammo(board.agents, which)
+
+
+class OrientationState(BoardState):
+    """Orientation at the beginning: initial, or any of the four."""
+
+    def _supported_agent(self, agent: GridWorldAgent) -> bool:
+        return isinstance(agent, OrientationAgent)
+
+    def begin(self, board: Board, which: np.ndarray) -> None:
+        bodies.turn(board.agents, board.stream, which, self.supported_slots())
+
+
+def _flag(value: Any, name: str) -> bool:
+    require(is_exactly(value, bool), f"{name} {value!r} is no bool; give True or False")
+    return bool(value)
+
+
+def _encodings(value: Any, name: str) -> set[int]:
+    return set() if value is None else as_encodings(value, name)
+
+
+def _raise(trouble: int, agent: GridWorldAgent) -> None:
+    """Says who could not be placed, and why."""
+    place = (
+        ""
+        if agent.initial_position is None
+        else f"({agent.initial_position[0]}, {agent.initial_position[1]})"
+    )
+    if trouble == placement.NO_ROOM:
+        raise RuntimeError(
+            f"no cell is left for {agent.id} (encoding {agent.encoding}); enlarge the grid, take fewer agents or let them overlap"
+        )
+    if trouble == placement.OUTSIDE:
+        raise AssertionError(f"agent {agent.id}: initial_position {place} is outside the grid; move it in")
+    whose = "the target's" if trouble == placement.ON_TARGET else "taken"
+    raise AssertionError(
+        f"agent {agent.id}: initial_position {place} is {whose}, and they may not overlap; move one or allow it"
+    )

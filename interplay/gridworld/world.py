@@ -1,0 +1,252 @@
+"""A declared simulation in many copies: one `World`, stepped by the kernels alone."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from interplay.core import seeding
+from interplay.core.scene import Canvas
+from interplay.core.world import ArrayWorld, TimeStep
+from interplay.gridworld.batch import Batch
+from interplay.gridworld.board import AGENT, CELL, repeated
+from interplay.gridworld.draw import draw_board
+from interplay.gridworld.rules import report
+from interplay.gridworld.rules.placement import shuffle_orders
+from interplay.sim.batch.layout import read_layout
+from interplay.sim.batch.managed import ManagedSimulation
+from interplay.sim.batch.world import environment_seeds
+from interplay.sim.managers import AllStepManager, SimulationManager, TurnBasedManager
+
+if TYPE_CHECKING:
+    from interplay.gridworld.smart import SmartGridWorldSimulation
+
+_OWN = ("reset", "step", "get_obs", "get_reward", "get_done", "get_all_done", "get_action_mask")
+
+
+def reason_against(sim: Any, manager: Any) -> str:
+    """Why copies of a simulation cannot be stepped by the kernels alone; empty if they can."""
+    from interplay.gridworld.smart import SmartGridWorldSimulation
+
+    own = [name for name in _OWN if getattr(type(sim), name) is not getattr(SmartGridWorldSimulation, name)]
+    if own:
+        return f"it writes {', '.join(own)} itself"
+    if sim.parts.others:
+        return f"{', '.join(sim.parts.others)} work for one world only"
+    if type(manager) not in (AllStepManager, TurnBasedManager):
+        return f"a {type(manager).__name__} decides who acts"
+    missing = [name for name in ("states", "actors", "observers", "dones") if not getattr(sim, name)]
+    return f"it has no {', '.join(missing)}" if missing else ""
+
+
+class GridWorld(ArrayWorld):
+    """W copies of a declared simulation under an all-step or a turn-based manager.
+
+    Step by step the same as `interplay.sim.adapt.SimulationWorld` makes of the manager, bit for bit, and far faster.
+
+    Metrics: ``episode_length`` (W,) steps, ``episode_return`` (W, A), and ``alive`` (W, A): 1 while the agent is active.
+
+    Args:
+        sim: the simulation; it stays as it is.
+        manager: who acts when, and the time limit.
+        num_worlds: W.
+        seed, first_world: name the worlds' random streams.
+        threads: chunks of worlds that are stepped at the same time; they change no bit.
+    """
+
+    def __init__(
+        self,
+        sim: SmartGridWorldSimulation,
+        manager: SimulationManager,
+        num_worlds: int,
+        seed: int = 0,
+        first_world: int = 0,
+        threads: int = 1,
+    ) -> None:
+        layout = read_layout(ManagedSimulation(copy.deepcopy(manager)))
+        self.id = layout.name
+        super().__init__(num_worlds, layout.agents, [kind.kind for kind in layout.kinds], seed, first_world)
+        self._layouts = layout.kinds
+        self._sim = copy.deepcopy(sim)
+        grid = self._sim.grid
+        self._batch = Batch(self._sim.parts, grid, repeated(grid.board, num_worlds))
+        self._learners = np.array([grid.slot_of(self._sim.agents[name]) for name in layout.agents], np.int32)
+        self._in_turns = isinstance(manager, TurnBasedManager)
+        self._shuffled = isinstance(manager, AllStepManager) and manager.randomize_action_input
+        self._limit = manager.time_limit or 0
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 and num_worlds > 1 else None
+        edges = np.linspace(0, num_worlds, max(1, min(threads, num_worlds)) + 1).astype(int).tolist()
+        self._chunks = list(itertools.pairwise(edges))
+        self._make_buffers(num_worlds, len(layout.agents), len(grid.agents))
+
+    def _make_buffers(self, worlds: int, learners: int, agents: int) -> None:
+        self._stream = seeding.new_stream(worlds)
+        self._line = np.zeros(worlds, np.int64)
+        self._lengths = np.zeros(worlds, np.int64)
+        self._over = np.zeros(worlds, bool)
+        self._asked = np.zeros((worlds, agents), bool)
+        flags = np.zeros((4, worlds, learners), bool)
+        self._finished, self._acting, self._terminated, self._truncated = flags
+        self._reward = np.zeros((worlds, learners), np.float32)
+        self._returns = np.zeros((worlds, learners))
+        self._seen = {
+            kind.key("observation", leaf): np.zeros(
+                (worlds, len(kind.kind.slots), *(leaf.space.shape or ())), leaf.space.dtype
+            )
+            for kind in self._layouts
+            for leaf in kind.observation
+        }
+        self._slots = {kind.kind.name: self._learners[list(kind.kind.slots)] for kind in self._layouts}
+        observation = {
+            kind.kind.name: {
+                leaf.name: self._seen[kind.key("observation", leaf)] for leaf in kind.observation
+            }
+            for kind in self._layouts
+        }
+        only = next(iter(observation.values())) if len(observation) == 1 else observation
+        self._views = TimeStep(
+            only, self._reward, self._acting, self._terminated, self._truncated, self._over, None
+        )
+
+    @property
+    def metrics(self) -> Mapping[str, np.ndarray]:
+        return {
+            "episode_length": self._lengths,
+            "episode_return": self._returns,
+            "alive": self._batch.board.agents["active"][:, self._learners],
+        }
+
+    def draw(self, canvas: Canvas, world: int) -> None:
+        draw_board(canvas, self._batch.board, self._sim.grid.agents, world)
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
+        seeding.begin_episode(self._stream, which, seeds)
+        stream = self._batch.board.stream
+        stream[which, 0] = environment_seeds(self._stream)[which].astype(np.uint64)
+        stream[which, 1:] = 0
+        self._batch.begin(which)
+        self._asked[:] = False
+        report.first_report(
+            which,
+            self._learners,
+            self._in_turns,
+            self._line,
+            self._finished,
+            self._asked,
+            self._acting,
+            self._terminated,
+            self._truncated,
+            self._over,
+            self._reward,
+            self._lengths,
+        )
+        self._returns[which] = 0.0
+        self._look(0, self.num_worlds)
+        return self._views
+
+    def _step(self, action: Any) -> TimeStep:
+        for kind, choices in self.by_kind(action).items():
+            agent = self._sim.agents[self.agents[self._kind(kind).slots[0]]]
+            for actor, codes in zip(self._sim.actors, self._batch.codes, strict=True):
+                if actor.supports(agent):
+                    rows = np.zeros((self.num_worlds, len(self._slots[kind]), actor.width), np.int32)
+                    actor.encode(agent, _channel(choices, actor.key), rows)
+                    codes[:, self._slots[kind]] = rows
+        if self._pool is None:
+            self._advance(0, self.num_worlds)
+        else:
+            list(self._pool.map(lambda chunk: self._advance(*chunk), self._chunks))
+        return self._views
+
+    def _advance(self, lo: int, hi: int) -> None:
+        """One step of the worlds lo..hi-1, as the manager takes it."""
+        batch = self._batch
+        order, count = batch.turn
+        self._forget(lo, hi)
+        report.line_up(self._acting, self._over, self._learners, order, count, lo, hi)
+        if self._shuffled:
+            shuffle_orders(batch.board.stream, order, count, lo, hi)
+        batch.act(lo, hi)
+        batch.judge(lo, hi)
+        report.report(
+            batch.board.agents,
+            batch.done,
+            batch.ended,
+            self._learners,
+            self._limit,
+            self._in_turns,
+            self._line,
+            self._finished,
+            self._asked,
+            self._acting,
+            self._terminated,
+            self._truncated,
+            self._over,
+            self._reward,
+            self._lengths,
+            lo,
+            hi,
+        )
+        self._returns[lo:hi] += self._reward[lo:hi]
+        self._look(lo, hi)
+
+    def _forget(self, lo: int, hi: int) -> None:
+        """Those who left a world that goes on see nothing any more."""
+        left = (self._terminated[lo:hi] | self._truncated[lo:hi]) & ~self._over[lo:hi, None]
+        if left.any():
+            for kind in self._layouts:
+                gone = left[:, list(kind.kind.slots)]
+                for leaf in kind.observation:
+                    self._seen[kind.key("observation", leaf)][lo:hi][gone] = 0
+
+    def _look(self, lo: int, hi: int) -> None:
+        for kind in self._layouts:
+            slots = self._slots[kind.kind.name]
+            agent = self._sim.agents[self.agents[kind.kind.slots[0]]]
+            leaves = {leaf.name: leaf for leaf in kind.observation}
+            for observer in self._sim.observers:
+                if observer.supports(agent):
+                    out = self._seen[kind.key("observation", leaves[observer.key])]
+                    observer.look_all(self._batch.board, slots, self._asked, out, lo, hi)
+
+    def _kind(self, name: str) -> Any:
+        return next(kind for kind in self.kinds if kind.name == name)
+
+    def _read(self) -> TimeStep:
+        return self._views
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        board = self._batch.board
+        agents = {f"agents.{name}": board.agents[name] for name in AGENT.names or ()}
+        cells = {f"cells.{name}": board.cells[name] for name in CELL.names or ()}
+        own = {
+            "stream": self._stream,
+            "board.stream": board.stream,
+            "line": self._line,
+            "episode_length": self._lengths,
+            "episode_return": self._returns,
+            "over": self._over,
+            "finished": self._finished,
+            "acting": self._acting,
+            "terminated": self._terminated,
+            "truncated": self._truncated,
+            "reward": self._reward,
+        }
+        return agents | cells | own | self._seen
+
+
+def _channel(choices: Mapping[str, Any], key: str) -> Any:
+    """An actor's part of a kind's actions; what is nested there has names with dots."""
+    if key in choices:
+        return choices[key]
+    start = f"{key}."
+    return {int(name[len(start) :]): value for name, value in choices.items() if name.startswith(start)}

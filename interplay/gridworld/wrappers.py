@@ -1,0 +1,314 @@
+"""Component wrappers: a component between others and the one it changes (manual 3.2.17 and 3.2.18; specification K1)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, NoReturn
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.gridworld.actors.actor import ActorBaseComponent, BoardActor, Outcome, Turn
+from interplay.gridworld.board import Board
+from interplay.gridworld.component import GridWorldBaseComponent, attach
+from interplay.gridworld.grid import Grid
+from interplay.gridworld.observers import ObserverBaseComponent
+from interplay.sim.agents import is_unset
+from interplay.sim.checks import require
+from interplay.sim.wrappers import ravel_discrete_wrapper as ravelling
+
+_LARGEST_TABLE = 2**16  # actions of a wrapped channel whose codes are kept in a table
+
+
+class ComponentWrapper(GridWorldBaseComponent):
+    """Base of component wrappers; agents and grid are those of the wrapped component."""
+
+    def __init__(self, component: Any) -> None:
+        self._component = component
+
+    @property
+    def wrapped_component(self) -> Any:
+        """The component one layer below."""
+        return self._component
+
+    @property
+    def unwrapped(self) -> Any:
+        """The component below all wrappers."""
+        inner = self._component
+        return inner.unwrapped if isinstance(inner, ComponentWrapper) else inner
+
+    @property
+    def agents(self) -> dict[str, Any]:
+        """Of the wrapped component."""
+        agents: dict[str, Any] = self._component.agents
+        return agents
+
+    @property
+    def grid(self) -> Grid:
+        """Of the wrapped component."""
+        grid: Grid = self._component.grid
+        return grid
+
+    @property
+    def rows(self) -> int:
+        return self.grid.rows
+
+    @property
+    def cols(self) -> int:
+        return self.grid.cols
+
+    def _supported_agent(self, agent: Any) -> bool:
+        return bool(self._component._supported_agent(agent))
+
+    def supports(self, agent: Any) -> bool:
+        return bool(self._component.supports(agent))
+
+    def supported(self) -> list[Any]:
+        return list(self._component.supported())
+
+    def supported_slots(self) -> np.ndarray:
+        slots: np.ndarray = self._component.supported_slots()
+        return slots
+
+    @abstractmethod
+    def check_space(self, space: Any) -> bool:
+        """Whether the space can be wrapped."""
+
+    @abstractmethod
+    def wrap_space(self, space: Any) -> spaces.Space:
+        """The wrapped space."""
+
+    @abstractmethod
+    def wrap_point(self, space: Any, point: Any) -> Any:
+        """A point that comes in, as one of `space`, the original space."""
+
+    @abstractmethod
+    def unwrap_point(self, space: Any, point: Any) -> Any:
+        """A point of `space`, the original space, as it looks from outside."""
+
+
+class ActorWrapper(ComponentWrapper, ActorBaseComponent):
+    """Wraps an actor: its channel of the agents' action spaces changes, and actions are decoded on their way in.
+
+    Args:
+        component: an actor.
+
+    Attributes:
+        from_space: id -> the original space of the channel.
+
+    Raises:
+        AssertionError: for anything but an actor, or a channel that cannot be wrapped.
+    """
+
+    def __init__(self, component: Any) -> None:
+        name = type(self).__name__
+        require(isinstance(component, ActorBaseComponent), f"{name}: {component!r} is no actor; give one")
+        super().__init__(component)
+        self.from_space: dict[str, spaces.Space] = {}
+        self._tables: dict[str, np.ndarray] = {}
+        for agent in self.supported():
+            space = agent.action_space[self.key]
+            require(
+                self.check_space(space),
+                f"{name}: {space}, the {self.key} channel of {agent.id}, cannot be wrapped",
+            )
+            self.from_space[agent.id] = space
+            null = {} if is_unset(agent.null_action) else agent.null_action
+            point = self.unwrap_point(space, null[self.key]) if self.key in null else None
+            attach(agent, "action", self.key, self.wrap_space(space), point)
+
+    @property
+    def key(self) -> str:
+        """That of the wrapped actor."""
+        key: str = self._component.key
+        return key
+
+    def process_action(self, agent: Any, action_dict: dict[str, Any], **kwargs: Any) -> Any:
+        """Decodes the channel and hands the action on."""
+        if self.supports(agent):
+            point = self._decoded(agent, action_dict[self.key])
+            action_dict = {**action_dict, self.key: point}
+        return self._component.process_action(agent, action_dict, **kwargs)
+
+    def as_result(self, answer: Any) -> Any:
+        return self._component.as_result(answer)
+
+    def action_mask(self, agent: Any) -> np.ndarray | None:
+        """None: masks of the parts say nothing about the whole."""
+        return None
+
+    def _decoded(self, agent: Any, point: Any) -> Any:
+        wrapped = agent.action_space[self.key]
+        require(
+            wrapped.contains(point),
+            f"agent {agent.id}: {self.key} action {point!r} is outside {wrapped}; choose from it",
+        )
+        return self.wrap_point(self.from_space[agent.id], point)
+
+    # -- for a batch: as the wrapped actor, once the action is decoded ----------------------------------------------
+
+    @property
+    def width(self) -> int:
+        """Codes of an action."""
+        return int(self._component.width)
+
+    @property
+    def batched(self) -> bool:
+        """Whether the actor below all wrappers acts for batches, and every channel has a table of its codes."""
+        return isinstance(self.unwrapped, BoardActor) and all(
+            isinstance(agent.action_space[self.key], spaces.Discrete)
+            and agent.action_space[self.key].n <= _LARGEST_TABLE
+            for agent in self.supported()
+        )
+
+    def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
+        """Writes numbers as codes, (..., width)."""
+        table = self._tables.get(agent.id)
+        if table is None:
+            space = self.from_space[agent.id]
+            points = int(agent.action_space[self.key].n)
+            table = np.zeros((points, self.width), np.int32)
+            for number in range(points):
+                self._component.encode(agent, self.wrap_point(space, number), table[number])
+            self._tables[agent.id] = table
+        if np.ndim(value) == 0 and not 0 <= value < len(table):
+            self._decoded(agent, value)
+        codes[...] = table[value]
+
+    def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: np.ndarray) -> None:
+        """Writes one number for each agent as codes, (A, width)."""
+        for agent, value, slot in zip(agents, values, slots, strict=True):
+            self.encode(agent, value, codes[slot])
+
+    def _refuse(self, agent: Any, value: Any) -> NoReturn:
+        self._component._refuse(agent, value)
+        raise AssertionError  # for the type checker
+
+    def run(
+        self,
+        board: Board,
+        overlap: np.ndarray,
+        turn: Turn,
+        codes: np.ndarray,
+        outcome: Outcome,
+        lo: int,
+        hi: int,
+    ) -> None:
+        """As the wrapped actor."""
+        self._component.run(board, overlap, turn, codes, outcome, lo, hi)
+
+    def outcome(self, num_worlds: int, num_agents: int) -> Outcome:
+        """As the wrapped actor."""
+        outcome: Outcome = self._component.outcome(num_worlds, num_agents)
+        return outcome
+
+    def limits(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """As the wrapped actor."""
+        limits: tuple[np.ndarray, np.ndarray, np.ndarray] = self._component.limits()
+        return limits
+
+
+class RavelActionWrapper(ActorWrapper):
+    """Turns a channel of bounded integers into one Discrete number.
+
+    Args:
+        component: an actor.
+    """
+
+    def check_space(self, space: Any) -> bool:
+        return ravelling.check_space(space)
+
+    def wrap_space(self, space: Any) -> spaces.Discrete:
+        return ravelling.ravel_space(space)
+
+    def wrap_point(self, space: Any, point: Any) -> Any:
+        return ravelling.unravel(space, point)
+
+    def unwrap_point(self, space: Any, point: Any) -> int:
+        return ravelling.ravel(space, point)
+
+
+class ExclusiveChannelActionWrapper(ActorWrapper):
+    """Turns a Dict channel into one Discrete number that sets at most one of its parts.
+
+    0 is nothing; then come the other points of the first part, of the second, and so on: k parts of n points each make
+    k (n - 1) + 1.
+
+    Args:
+        component: an actor with a Dict channel.
+    """
+
+    def check_space(self, space: Any) -> bool:
+        return isinstance(space, spaces.Dict) and all(map(ravelling.check_space, space.spaces.values()))
+
+    def wrap_space(self, space: Any) -> spaces.Discrete:
+        return spaces.Discrete(
+            1 + sum(int(ravelling.ravel_space(part).n) - 1 for part in space.spaces.values())
+        )
+
+    def wrap_point(self, space: Any, point: Any) -> dict[Any, Any]:
+        rest = int(point)
+        parts = {}
+        for key, part in space.spaces.items():
+            points = int(ravelling.ravel_space(part).n) - 1
+            mine = rest if 0 < rest <= points else 0
+            parts[key] = ravelling.unravel(part, mine)
+            rest -= points if rest > 0 else 0
+            rest = 0 if mine else rest
+        return parts
+
+    def unwrap_point(self, space: Any, point: Any) -> int:
+        before = 0
+        for key, part in space.spaces.items():
+            number = ravelling.ravel(part, point[key])
+            if number:
+                return before + number
+            before += int(ravelling.ravel_space(part).n) - 1
+        return 0
+
+
+class ObserverWrapper(ComponentWrapper, ObserverBaseComponent):
+    """Wraps an observer: its channel of the agents' observation spaces changes, and observations are encoded on their way out.
+
+    Args:
+        component: an observer.
+
+    Attributes:
+        from_space: id -> the original space of the channel.
+
+    Raises:
+        AssertionError: for anything but an observer, or a channel that cannot be wrapped.
+    """
+
+    def __init__(self, component: Any) -> None:
+        name = type(self).__name__
+        require(
+            isinstance(component, ObserverBaseComponent), f"{name}: {component!r} is no observer; give one"
+        )
+        super().__init__(component)
+        self.from_space: dict[str, spaces.Space] = {}
+        for agent in self.agents.values():
+            channels = getattr(agent, "observation_space", {})
+            if not self.supports(agent) or self.key not in channels:
+                continue
+            space = channels[self.key]
+            require(
+                self.check_space(space),
+                f"{name}: {space}, the {self.key} channel of {agent.id}, cannot be wrapped",
+            )
+            self.from_space[agent.id] = space
+            null = {} if is_unset(agent.null_observation) else agent.null_observation
+            point = self.wrap_point(space, null[self.key]) if self.key in null else None
+            attach(agent, "observation", self.key, self.wrap_space(space), point)
+
+    @property
+    def key(self) -> str:
+        """That of the wrapped observer."""
+        key: str = self._component.key
+        return key
+
+    def get_obs(self, agent: Any, **kwargs: Any) -> dict[str, Any]:
+        """What the wrapped observer sees, encoded."""
+        seen = self._component.get_obs(agent, **kwargs)
+        space = self.from_space.get(agent.id)
+        return seen if space is None else {key: self.wrap_point(space, point) for key, point in seen.items()}
