@@ -12,6 +12,11 @@ from interplay.core.loading import load
 
 # A name that can be imported from here -> where it lives.
 _NAMES = {
+    "EmptyABS": "interplay.worlds.small.empty:EmptyABS",
+    "MultiAgentContinuousGymSpaceSim": "interplay.worlds.small.constant:MultiAgentContinuousGymSpaceSim",
+    "MultiAgentGymSpacesSim": "interplay.worlds.small.constant:MultiAgentGymSpacesSim",
+    "MultiAgentSameSpacesSim": "interplay.worlds.small.constant:MultiAgentSameSpacesSim",
+    "MultiAgentSim": "interplay.worlds.small.texts:MultiAgentSim",
     "MultiCorridor": "interplay.worlds.corridor.simulation:MultiCorridor",
 }
 

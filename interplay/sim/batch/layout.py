@@ -153,7 +153,7 @@ def _kind_layout(
         raise UserError(f"{owner}: the observation space {seen} has no arrays; give agents something to see")
     space = spaces.Dict({leaf.name: leaf.space for leaf in observation})
     if isinstance(acts, spaces.Tuple):
-        raise UserError(f"{owner}: a Tuple action space is not supported; use a Dict")
+        raise UserError(f"{owner}: a Tuple action space is not supported; use a Dict, or flatten or ravel it")
     action = tuple(_leaves(owner, "action", acts))
     masked = (info_masked or in_observation) and not isinstance(acts, spaces.Dict | spaces.Box)
     return KindLayout(
