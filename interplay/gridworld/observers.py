@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,11 @@ class BoardObserver(ObserverBaseComponent):
     @abstractmethod
     def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
         """The space of an agent's channel, and its null observation."""
+
+    def look_at_once(self, agents: list[Any]) -> Iterator[tuple[str, Any]]:
+        """(id, observation) of those among some agents whom the observer supports."""
+        for agent in agents:
+            yield from ((agent.id, value) for value in self.get_obs(agent).values())
 
     @abstractmethod
     def look_all(
@@ -83,6 +89,19 @@ class WindowObserver(BoardObserver):
             board.agents, board.cells, board.stream, 0, grid.slot_of(agent), self.form, self.with_self, out
         )
         return {self.key: out if self.form == windows.STACKED else out[:, :, 0]}
+
+    def look_at_once(self, agents: list[Any]) -> Iterator[tuple[str, Any]]:
+        groups: dict[tuple[int, int, int], list[Any]] = {}
+        for agent in agents:
+            if agent.id in self._shapes:
+                groups.setdefault(self._shapes[agent.id], []).append(agent)
+        board = self._grid.board
+        asked = np.ones((1, board.agents.shape[1]), bool)
+        for shape, alike in groups.items():
+            slots = np.array([self._grid.slot_of(agent) for agent in alike], np.int32)
+            out = np.empty((1, len(alike), *(shape if self.form == windows.STACKED else shape[:2])), np.int64)
+            self.look_all(board, slots, asked, out, 0, 1)
+            yield from zip([agent.id for agent in alike], out[0], strict=True)
 
     def look_all(
         self, board: Board, slots: np.ndarray, asked: np.ndarray, out: np.ndarray, lo: int, hi: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterable, Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,12 +16,14 @@ from interplay.gridworld.simulation import GridWorldSimulation
 from interplay.gridworld.wrappers import ComponentWrapper
 from interplay.sim.agents import is_agent
 from interplay.sim.checks import require
+from interplay.sim.simulation import Report
 
 if TYPE_CHECKING:
     from interplay.core.world import World
     from interplay.sim.managers import SimulationManager
 
 _log = logging.getLogger("interplay")
+_GETTERS = ("get_obs", "get_reward", "get_done", "get_info")
 _UNSUITABLE = (TypeError, ValueError, KeyError, IndexError, OverflowError)  # what arrays say of odd actions
 
 
@@ -167,6 +169,30 @@ class SmartGridWorldSimulation(GridWorldSimulation):
     def get_info(self, agent_id: str, **kwargs: Any) -> dict[str, Any]:
         """Nothing more to say."""
         return {}
+
+    def report(self, agent_ids: Iterable[str]) -> Report:
+        """As the getters, with one look of each observer for all who see alike."""
+        if not self._looks_at_once:
+            return super().report(agent_ids)
+        agents = [self.agents[agent_id] for agent_id in agent_ids]
+        ids = [agent.id for agent in agents]
+        seen: dict[str, dict[str, Any]] = {agent_id: {} for agent_id in ids}
+        for observer in self.observers:
+            for agent_id, value in observer.look_at_once(agents):
+                seen[agent_id][observer.key] = value
+        rewards = {agent_id: self.get_reward(agent_id) for agent_id in ids}
+        dones = {agent.id: any([done.get_done(agent) for done in self.dones]) for agent in agents}
+        return seen, rewards, dones, {agent_id: {} for agent_id in ids}
+
+    @property
+    def _looks_at_once(self) -> bool:
+        """Whether all observers are built in and no getter is a subclass's own."""
+        known: bool | None = self.__dict__.get("_at_once")
+        if known is None:
+            own = [name for name in _GETTERS if getattr(type(self), name) is not getattr(SmartGridWorldSimulation, name)]
+            others = Parts((), (), self.observers, (), ()).others
+            known = self.__dict__["_at_once"] = bool(self.observers and self.dones) and not own and not others
+        return known
 
     # -- one step, for all at once or agent by agent -------------------------------------------------------------------
 

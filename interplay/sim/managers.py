@@ -11,7 +11,7 @@ import copy
 import inspect
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from interplay.core.errors import UserError
@@ -20,7 +20,7 @@ from interplay.sim.checks import is_exactly, require
 from interplay.sim.simulation import AgentBasedSimulation, DynamicOrderSimulation
 
 if TYPE_CHECKING:
-    from interplay.sim.adapt import SimulationWorld
+    from interplay.core.world import World
 
 Output = tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]]
 
@@ -54,6 +54,7 @@ class SimulationManager(ABC):
         self.done_agents: set[str] = set()
         self.truncated = False
         self._steps = 0
+        self._look()
 
     @property
     def agents(self) -> dict[str, Any]:
@@ -79,6 +80,7 @@ class SimulationManager(ABC):
             if _takes(self.sim.unwrapped.reset, "seed"):
                 kwargs["seed"] = seed
         self.sim.reset(**kwargs)
+        self._look()
         self.done_agents = self._outsiders()
         self.truncated, self._steps = False, 0
         return {agent_id: self.sim.get_obs(agent_id) for agent_id in self._first()}
@@ -96,32 +98,31 @@ class SimulationManager(ABC):
         Raises:
             AssertionError: for the action of an agent who has finished or does not exist; nothing has happened then.
         """
+        sim, agents, done_agents = self.sim, self.agents, self.done_agents
         for agent_id in action_dict:
-            require(
-                agent_id in self.agents,
-                f"action for {agent_id!r}, who is not in the simulation; leave it out",
-            )
-            require(agent_id not in self.done_agents, f"action for {agent_id}, who is done; leave it out")
-        self.sim.step(self._arrange(action_dict), **kwargs)
+            if agent_id in done_agents or agent_id not in agents:
+                self._refuse(agent_id)
+        sim.step(self._arrange(action_dict), **kwargs)
         self._steps += 1
-        over = bool(self.sim.get_all_done())
+        over = bool(sim.get_all_done())
         cut = not over and self.time_limit is not None and self._steps >= self.time_limit
-        waiting = [agent_id for agent_id in self._everybody() if agent_id not in self.done_agents]
-        observations, rewards, dones, infos = {}, {}, {}, {}
-        for agent_id in waiting if over or cut else self._next():
-            observations[agent_id] = self.sim.get_obs(agent_id)
-            rewards[agent_id] = self.sim.get_reward(agent_id)
-            dones[agent_id] = self.sim.get_done(agent_id)
-            infos[agent_id] = self.sim.get_info(agent_id)
-            if dones[agent_id]:
-                self.done_agents.add(agent_id)
-        nobody_left = all(agent_id in self.done_agents for agent_id in self._everybody())
+        output: Output = {}, {}, {}, {}
+        for group in (self._left(),) if over or cut else self._next():
+            for whole, part in zip(output, sim.report(group), strict=True):
+                whole.update(part)
+            dones = output[2]
+            done_agents.update([agent_id for agent_id in group if dones[agent_id]])
+        dones = output[2]
+        nobody_left = done_agents.issuperset(self._learning)
         self.truncated = cut and not nobody_left
         dones["__all__"] = over or cut or nobody_left
-        return observations, rewards, dones, infos
+        return output
 
-    def vectorize(self, num_worlds: int, seed: int = 0, first_world: int = 0) -> SimulationWorld:
+    def vectorize(self, num_worlds: int, seed: int = 0, first_world: int = 0, threads: int = 1) -> World:
         """Copies of this manager and its simulation as one `World`, stepped in this process.
+
+        A declared grid world becomes a `interplay.gridworld.world.GridWorld`, stepped by kernels; any other simulation a
+        `SimulationWorld`, whose copies are stepped one by one.
 
         The copies are deep ones and this manager stays as it is; best make them before its first reset. Where the simulation
         holds what cannot be copied (a window, a connection), where copying is slow, or where worker processes shall step
@@ -131,12 +132,18 @@ class SimulationManager(ABC):
         Args:
             num_worlds: how many.
             seed, first_world: name the copies' random streams.
+            threads: of kernels.
 
         Raises:
             UserError: if it cannot be copied, or a space has no array form.
         """
         from interplay.sim.adapt import SimulationWorld
 
+        special: World | None = self.sim.as_batch(
+            self, num_worlds, seed=seed, first_world=first_world, threads=threads
+        )
+        if special is not None:
+            return special
         return SimulationWorld(self._copied, num_worlds, seed, first_world=first_world)
 
     def _copied(self) -> SimulationManager:
@@ -148,13 +155,23 @@ class SimulationManager(ABC):
                 "give SimulationWorld a function that makes a new one"
             ) from error
 
-    def _everybody(self) -> list[str]:
-        """Ids of all who may ever act, in the order of the dictionary."""
-        return [agent_id for agent_id, agent in self.agents.items() if is_agent(agent)]
+    def _look(self) -> None:
+        """Looks who may ever act; a simulation may have other agents from one episode to the next."""
+        self._learning = tuple(agent_id for agent_id, agent in self.agents.items() if is_agent(agent))
+
+    def _left(self) -> list[str]:
+        """Ids of those who may act and have not finished, in the order of the dictionary."""
+        return [agent_id for agent_id in self._learning if agent_id not in self.done_agents]
 
     def _outsiders(self) -> set[str]:
         """Ids of those who never act."""
-        return set(self.agents) - set(self._everybody())
+        return set(self.agents).difference(self._learning)
+
+    def _refuse(self, agent_id: str) -> None:
+        require(
+            agent_id in self.agents, f"action for {agent_id!r}, who is not in the simulation; leave it out"
+        )
+        require(False, f"action for {agent_id}, who is done; leave it out")
 
     def _arrange(self, action_dict: dict[str, Any]) -> dict[str, Any]:
         """The actions in the order in which the simulation gets them."""
@@ -165,8 +182,22 @@ class SimulationManager(ABC):
         """Ids of those who are reported by `reset`."""
 
     @abstractmethod
-    def _next(self) -> Iterator[str]:
-        """Ids of those who are reported by a step; `done_agents` is kept up between one id and the next."""
+    def _next(self) -> Iterable[list[str]]:
+        """Groups of ids who are reported by a step; `done_agents` is kept up between one group and the next."""
+
+
+class Line(Iterator[str]):
+    """Ids round and round; as `itertools.cycle`, but it can be copied on every Python."""
+
+    def __init__(self, ids: Sequence[str]) -> None:
+        self._ids = ids
+        self._at = -1
+
+    def __next__(self) -> str:
+        if not self._ids:
+            raise StopIteration
+        self._at = (self._at + 1) % len(self._ids)
+        return self._ids[self._at]
 
 
 class TurnBasedManager(SimulationManager):
@@ -184,19 +215,18 @@ class TurnBasedManager(SimulationManager):
 
     def __init__(self, sim: AgentBasedSimulation, **kwargs: Any) -> None:
         super().__init__(sim, **kwargs)
-        self.agent_order: Iterator[str] = itertools.cycle(self._everybody())
+        self.agent_order: Iterator[str] = Line(self._learning)
 
     def _first(self) -> Iterable[str]:
-        self.agent_order = itertools.cycle(self._everybody())
+        self.agent_order = Line(self._learning)
         return itertools.islice(self.agent_order, 1)
 
-    def _next(self) -> Iterator[str]:
-        for agent_id in itertools.islice(self.agent_order, len(self._everybody())):
-            if agent_id in self.done_agents:
-                continue
-            yield agent_id
+    def _next(self) -> Iterator[list[str]]:
+        for agent_id in itertools.islice(self.agent_order, len(self._learning)):
             if agent_id not in self.done_agents:
-                return
+                yield [agent_id]
+                if agent_id not in self.done_agents:
+                    return
 
 
 class AllStepManager(SimulationManager):
@@ -228,14 +258,14 @@ class AllStepManager(SimulationManager):
         if not self.randomize_action_input:
             return action_dict
         order = list(action_dict)
-        self.sim.unwrapped.rng.shuffle(order)
+        self.sim.unwrapped.shuffle(order)
         return {agent_id: action_dict[agent_id] for agent_id in order}
 
     def _first(self) -> Iterable[str]:
-        return self._everybody()
+        return self._learning
 
-    def _next(self) -> Iterator[str]:
-        yield from [agent_id for agent_id in self._everybody() if agent_id not in self.done_agents]
+    def _next(self) -> Iterable[list[str]]:
+        return (self._left(),)
 
 
 class DynamicOrderManager(SimulationManager):
@@ -263,8 +293,8 @@ class DynamicOrderManager(SimulationManager):
     def _first(self) -> Iterable[str]:
         return self._chosen()
 
-    def _next(self) -> Iterator[str]:
-        yield from [agent_id for agent_id in self._chosen() if agent_id not in self.done_agents]
+    def _next(self) -> Iterable[list[str]]:
+        return ([agent_id for agent_id in self._chosen() if agent_id not in self.done_agents],)
 
     def _chosen(self) -> list[str]:
         chosen = self.sim.unwrapped.next_agent  # type: ignore[attr-defined]

@@ -8,7 +8,7 @@ Source: manual 2.1.2 and 7.1; specification 2.2 and 7.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,9 @@ from gymnasium import spaces
 
 from interplay.sim.agents import PrincipleAgent
 from interplay.sim.checks import is_exactly, require
+
+
+Report = tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]]
 
 
 class AgentBasedSimulation(ABC):
@@ -35,8 +38,11 @@ class AgentBasedSimulation(ABC):
     @property
     def agents(self) -> dict[str, Any]:
         """Id -> agent, all of them, those that cannot learn too."""
-        agents: dict[str, Any] = self.__dict__.setdefault("_agents", {})
-        return agents
+        try:
+            return self._agents
+        except AttributeError:  # a subclass need not call the constructor
+            self._agents: dict[str, Any] = {}
+            return self._agents
 
     @agents.setter
     def agents(self, value: dict[str, Any]) -> None:
@@ -64,6 +70,32 @@ class AgentBasedSimulation(ABC):
                 space = getattr(agent, name, None)
                 if agent.seed is None and isinstance(space, spaces.Space):
                     space.seed(int(np.random.SeedSequence([seed, number]).generate_state(1)[0]))
+
+    def shuffle(self, items: list[Any]) -> None:
+        """Brings a list into random order, in place."""
+        self.rng.shuffle(items)
+
+    def report(self, agent_ids: Iterable[str]) -> Report:
+        """Observations, rewards, dones and infos of some agents, as their getters give them.
+
+        A manager asks for all whom it reports in one step; simulations that answer faster for many at once override it.
+        """
+        observations, rewards, dones, infos = {}, {}, {}, {}
+        for agent_id in agent_ids:
+            observations[agent_id] = self.get_obs(agent_id)
+            rewards[agent_id] = self.get_reward(agent_id)
+            dones[agent_id] = self.get_done(agent_id)
+            infos[agent_id] = self.get_info(agent_id)
+        return observations, rewards, dones, infos
+
+    def as_batch(self, manager: Any, num_worlds: int, seed: int = 0, first_world: int = 0, threads: int = 1) -> Any:
+        """Copies of this simulation under a manager as a `World` of its own making; None: it has no special one.
+
+        Args:
+            manager: of this simulation.
+            num_worlds, seed, first_world, threads: as of every world.
+        """
+        return None
 
     def finalize(self) -> None:
         """Ends the set-up: every agent's spaces become gymnasium's.

@@ -132,7 +132,10 @@ def wound(agents, cells, w, a, hits, kills, made):
 def is_asked(form, codes):
     """Whether any attack was asked for."""
     step = 2 if form == BY_ENCODING else 1
-    return any(codes[place] > 0 for place in range(step - 1, codes.shape[0], step))
+    asked = False
+    for place in range(step - 1, codes.shape[0], step):
+        asked = asked or codes[place] > 0
+    return asked
 
 
 @phase
