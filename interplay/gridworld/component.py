@@ -98,6 +98,14 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
             flags[self._grid.slot_of(agent)] = True
         return flags
 
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Arrays of the component's own that belong to the state, with the world axis first: saved with a batch.
+
+        A component serves one board, this simulation's or that of a batch; it makes its arrays for as many worlds as the
+        first board that it is handed has.
+        """
+        return {}
+
     def reach(self, agent: GridWorldAgent, name: str) -> int:
         """A range of an agent in cells; "FULL" becomes the whole grid and is written back (T2)."""
         if getattr(agent, name) == "FULL":

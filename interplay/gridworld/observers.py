@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -43,10 +42,9 @@ class BoardObserver(ObserverBaseComponent):
     def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
         """The space of an agent's channel, and its null observation."""
 
-    def look_at_once(self, agents: list[Any]) -> Iterator[tuple[str, Any]]:
-        """(id, observation) of those among some agents whom the observer supports."""
-        for agent in agents:
-            yield from ((agent.id, value) for value in self.get_obs(agent).values())
+    def look_at_once(self, agents: list[Any], slots: np.ndarray) -> list[dict[str, Any]]:
+        """`get_obs` of several agents, who stand in these slots."""
+        return [self.get_obs(agent) for agent in agents]
 
     @abstractmethod
     def look_all(
@@ -90,18 +88,16 @@ class WindowObserver(BoardObserver):
         )
         return {self.key: out if self.form == windows.STACKED else out[:, :, 0]}
 
-    def look_at_once(self, agents: list[Any]) -> Iterator[tuple[str, Any]]:
-        groups: dict[tuple[int, int, int], list[Any]] = {}
-        for agent in agents:
-            if agent.id in self._shapes:
-                groups.setdefault(self._shapes[agent.id], []).append(agent)
+    def look_at_once(self, agents: list[Any], slots: np.ndarray) -> list[dict[str, Any]]:
+        shapes = {self._shapes.get(agent.id) for agent in agents}
+        shape = shapes.pop() if len(shapes) == 1 else None
+        if shape is None:
+            return super().look_at_once(agents, slots)
         board = self._grid.board
-        asked = np.ones((1, board.agents.shape[1]), bool)
-        for shape, alike in groups.items():
-            slots = np.array([self._grid.slot_of(agent) for agent in alike], np.int32)
-            out = np.empty((1, len(alike), *(shape if self.form == windows.STACKED else shape[:2])), np.int64)
-            self.look_all(board, slots, asked, out, 0, 1)
-            yield from zip([agent.id for agent in alike], out[0], strict=True)
+        out = np.empty((1, len(agents), *(shape if self.form == windows.STACKED else shape[:2])), np.int64)
+        self.look_all(board, slots, np.ones((1, board.agents.shape[1]), bool), out, 0, 1)
+        key = self.key
+        return [{key: view} for view in out[0]]
 
     def look_all(
         self, board: Board, slots: np.ndarray, asked: np.ndarray, out: np.ndarray, lo: int, hi: int

@@ -174,22 +174,34 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         """As the getters, with one look of each observer for all who see alike."""
         if not self._looks_at_once:
             return super().report(agent_ids)
-        agents = [self.agents[agent_id] for agent_id in agent_ids]
-        ids = [agent.id for agent in agents]
-        seen: dict[str, dict[str, Any]] = {agent_id: {} for agent_id in ids}
-        for observer in self.observers:
-            for agent_id, value in observer.look_at_once(agents):
-                seen[agent_id][observer.key] = value
-        rewards = {agent_id: self.get_reward(agent_id) for agent_id in ids}
-        dones = {agent.id: any([done.get_done(agent) for done in self.dones]) for agent in agents}
+        ids = list(agent_ids)
+        agents = [self.agents[agent_id] for agent_id in ids]
+        slots = np.array([self._grid.slot_of(agent) for agent in agents], np.int32)
+        views = [observer.look_at_once(agents, slots) for observer in self.observers]
+        if len(views) == 1:
+            seen = dict(zip(ids, views[0], strict=True))
+        else:
+            seen = {
+                agent_id: {key: value for part in parts for key, value in part.items()}
+                for agent_id, *parts in zip(ids, *views, strict=True)
+            }
+        earned = self._grid._rows.reward
+        rewards = dict(zip(ids, earned[slots].tolist(), strict=True))
+        earned[slots] = 0.0
+        judged = [[done.get_done(agent) for agent in agents] for done in self.dones]
+        dones = {agent_id: any(answers) for agent_id, *answers in zip(ids, *judged, strict=True)}
         return seen, rewards, dones, {agent_id: {} for agent_id in ids}
 
     @property
     def _looks_at_once(self) -> bool:
         """Whether all observers are built in and no getter is a subclass's own."""
         known: bool | None = self.__dict__.get("_at_once")
-        if known is None:
-            own = [name for name in _GETTERS if getattr(type(self), name) is not getattr(SmartGridWorldSimulation, name)]
+        if known is None:  # decided once, as components do not change
+            own = [
+                name
+                for name in _GETTERS
+                if getattr(type(self), name) is not getattr(SmartGridWorldSimulation, name)
+            ]
             others = Parts((), (), self.observers, (), ()).others
             known = self.__dict__["_at_once"] = bool(self.observers and self.dones) and not own and not others
         return known

@@ -241,7 +241,14 @@ class GridWorld(ArrayWorld):
             "truncated": self._truncated,
             "reward": self._reward,
         }
-        return agents | cells | own | self._seen
+        parts = self._batch.parts
+        theirs = {
+            f"{type(part).__name__}.{place}.{name}": array
+            for group in (parts.states, parts.actors, parts.observers, parts.dones, parts.rewards)
+            for place, part in enumerate(group)
+            for name, array in part.arrays().items()
+        }
+        return agents | cells | own | theirs | self._seen
 
 
 def _channel(choices: Mapping[str, Any], key: str) -> Any:

@@ -17,7 +17,6 @@ from gymnasium import spaces
 from interplay.sim.agents import PrincipleAgent
 from interplay.sim.checks import is_exactly, require
 
-
 Report = tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]]
 
 
@@ -88,7 +87,9 @@ class AgentBasedSimulation(ABC):
             infos[agent_id] = self.get_info(agent_id)
         return observations, rewards, dones, infos
 
-    def as_batch(self, manager: Any, num_worlds: int, seed: int = 0, first_world: int = 0, threads: int = 1) -> Any:
+    def as_batch(
+        self, manager: Any, num_worlds: int, seed: int = 0, first_world: int = 0, threads: int = 1
+    ) -> Any:
         """Copies of this simulation under a manager as a `World` of its own making; None: it has no special one.
 
         Args:
