@@ -288,7 +288,9 @@ class SmartGridWorldSimulation(GridWorldSimulation):
 
     # -- many copies -----------------------------------------------------------------------------------------------------
 
-    def as_batch(self, manager: SimulationManager, num_worlds: int, **where: Any) -> World | None:
+    def as_batch(
+        self, manager: SimulationManager, num_worlds: int, seed: int = 0, first_world: int = 0, threads: int = 1
+    ) -> World | None:
         from interplay.gridworld.world import GridWorld, reason_against
 
         reason = reason_against(self, manager)
@@ -297,7 +299,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
                 "%s: its copies are stepped one by one in Python, because %s", type(self).__name__, reason
             )
             return None
-        return GridWorld(self, manager, num_worlds, **where)
+        return GridWorld(self, manager, num_worlds, seed, first_world, threads)
 
 
 class Earnings(MutableMapping[str, float]):
