@@ -12,6 +12,8 @@ from interplay.core import masks
 from interplay.core.errors import UserError
 from interplay.sim.batch.layout import MASK, Buffers, KindLayout, Layout, Leaf
 
+_OUTPUTS = ("reward", "acting", "terminated", "truncated")
+
 
 class Member:
     """World w of the batch.
@@ -33,6 +35,15 @@ class Member:
             for kind in layout.kinds
             for column, slot in enumerate(kind.kind.slots)
         }
+        # Views of this world's rows: buffers are looked up once, not for every agent and step.
+        self._row = {name: buffers[name][w] for name in _OUTPUTS}
+        self._seeing = {
+            kind.kind.name: _rows(kind, "observation", kind.observation, buffers, w) for kind in layout.kinds
+        }
+        self._doing = {
+            kind.kind.name: _rows(kind, "action", kind.action, buffers, w) for kind in layout.kinds
+        }
+        self._legal = {kind.kind.name: buffers[kind.key("mask")][w] for kind in layout.kinds if kind.masked}
 
     def reset(self, seed: int) -> None:
         """Starts an episode; the row then shows its beginning."""
@@ -43,10 +54,10 @@ class Member:
 
     def step(self) -> None:
         """Steps with the row's actions; a world that is over stands still."""
-        buffers, w = self._buffers, self._w
-        if buffers["over"][w]:
-            buffers["reward"][w] = 0.0
-            buffers["terminated"][w] = buffers["truncated"][w] = False
+        row = self._row
+        if self._buffers["over"][self._w]:
+            row["reward"][:] = 0.0
+            row["terminated"][:] = row["truncated"][:] = False
             return
         before = list(self.env.agents)
         actions = {agent: self._action(agent) for agent in before}
@@ -58,52 +69,39 @@ class Member:
             # Who leaves without a word has left by the rules.
             left = agent not in living and not truncations.get(agent)
             terminated = bool(terminations.get(agent)) or left
-            buffers["reward"][w, slot] = rewards.get(agent, 0.0)
-            buffers["terminated"][w, slot] = terminated
-            buffers["truncated"][w, slot] = bool(truncations.get(agent)) and not terminated
+            row["reward"][slot] = rewards.get(agent, 0.0)
+            row["terminated"][slot] = terminated
+            row["truncated"][slot] = bool(truncations.get(agent)) and not terminated
             if terminations.get(agent) or truncations.get(agent):
                 living.discard(agent)  # some environments list them for one more step
         self._show(observation, infos, living)
-        buffers["over"][w] = not living
+        self._buffers["over"][self._w] = not living
 
     def _clear(self) -> None:
-        for name in ("reward", "acting", "terminated", "truncated"):
-            self._buffers[name][self._w] = 0
-        for kind in self._layout.kinds:
-            for leaf in kind.observation:
-                self._buffers[kind.key("observation", leaf)][self._w] = 0
-            if kind.masked:
-                self._buffers[kind.key("mask")][self._w] = True
+        for row in self._row.values():
+            row[:] = 0
+        for rows in self._seeing.values():
+            for _, row in rows:
+                row[:] = 0
+        for row in self._legal.values():
+            row[:] = True
 
     def _show(self, observation: Mapping[Any, Any], infos: Mapping[Any, Any], living: Any) -> None:
         for agent, seen in observation.items():
             if agent not in self._place:
                 continue  # PettingZoo allows keys beside the agents
             slot, column, kind = self._place[agent]
-            for leaf in kind.observation:
-                self._write(kind, leaf, column, seen, agent)
+            for leaf, row in self._seeing[kind.kind.name]:
+                _write(leaf, row, column, seen, agent)
             info = infos.get(agent, {})
             # An agent that is listed but cannot act may say so in its info, as our own PettingZoo door does.
             acting = agent in living and info.get("acting", True)
-            self._buffers["acting"][self._w, slot] = acting
+            self._row["acting"][slot] = acting
             if kind.masked and acting:
                 mask = seen[MASK] if kind.mask_in_observation else info.get(MASK)
                 if mask is not None:
-                    row = masks.from_gymnasium(kind.kind.action_space, mask)
-                    self._buffers[kind.key("mask")][self._w, column] = row
-
-    def _write(self, kind: KindLayout, leaf: Leaf, column: int, seen: Any, agent: Any) -> None:
-        for key in leaf.path:
-            seen = seen[key]
-        shape, given = leaf.space.shape or (), np.shape(seen)
-        if given != shape and (given, shape) != (
-            (),
-            (1,),
-        ):  # a bare number is a point of a box with one element
-            raise UserError(
-                f"observation {leaf.name} of {agent} has shape {given}, its space says {shape}; mend either"
-            )
-        self._buffers[kind.key("observation", leaf)][self._w, column] = seen
+                    legal = masks.from_gymnasium(kind.kind.action_space, mask)
+                    self._legal[kind.kind.name][column] = legal
 
     def _action(self, agent: Any) -> Any:
         _, column, kind = self._place[agent]
