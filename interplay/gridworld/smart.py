@@ -289,7 +289,12 @@ class SmartGridWorldSimulation(GridWorldSimulation):
     # -- many copies -----------------------------------------------------------------------------------------------------
 
     def as_batch(
-        self, manager: SimulationManager, num_worlds: int, seed: int = 0, first_world: int = 0, threads: int = 1
+        self,
+        manager: SimulationManager,
+        num_worlds: int,
+        seed: int = 0,
+        first_world: int = 0,
+        threads: int = 1,
     ) -> World | None:
         from interplay.gridworld.world import GridWorld, reason_against
 

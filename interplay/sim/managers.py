@@ -200,20 +200,6 @@ class Line(Iterator[str]):
         return self._ids[self._at]
 
 
-class Line(Iterator[str]):
-    """Ids round and round; as `itertools.cycle`, but it can be copied on every Python."""
-
-    def __init__(self, ids: Sequence[str]) -> None:
-        self._ids = ids
-        self._at = -1
-
-    def __next__(self) -> str:
-        if not self._ids:
-            raise StopIteration
-        self._at = (self._at + 1) % len(self._ids)
-        return self._ids[self._at]
-
-
 class TurnBasedManager(SimulationManager):
     """One agent after another, in the order of the dictionary.
 

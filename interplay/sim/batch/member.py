@@ -105,11 +105,25 @@ class Member:
 
     def _action(self, agent: Any) -> Any:
         _, column, kind = self._place[agent]
-        rows = {
-            leaf.path: _plain(leaf.space, self._buffers[kind.key("action", leaf)][self._w, column])
-            for leaf in kind.action
-        }
+        rows = {leaf.path: _plain(leaf.space, row[column]) for leaf, row in self._doing[kind.kind.name]}
         return _nest(rows)
+
+
+def _rows(
+    kind: KindLayout, part: str, leaves: tuple[Leaf, ...], buffers: Buffers, w: int
+) -> list[tuple[Leaf, np.ndarray]]:
+    return [(leaf, buffers[kind.key(part, leaf)][w]) for leaf in leaves]
+
+
+def _write(leaf: Leaf, row: np.ndarray, column: int, seen: Any, agent: Any) -> None:
+    for key in leaf.path:
+        seen = seen[key]
+    shape, given = row.shape[1:], np.shape(seen)
+    if given != shape and (given, shape) != ((), (1,)):  # a bare number is a point of a box with one element
+        raise UserError(
+            f"observation {leaf.name} of {agent} has shape {given}, its space says {shape}; mend either"
+        )
+    row[column] = seen
 
 
 def _plain(space: spaces.Space[Any], row: np.ndarray) -> Any:
