@@ -70,27 +70,32 @@ def look_centred(agents, cells, stream, w, a, with_self, out):
     """The window around an agent: out is (side, side, 1)."""
     rows, cols = cells.shape[1], cells.shape[2]
     reach = agents[w, a].view_range
+    side = 2 * reach + 1
     top, left = agents[w, a].row - reach, agents[w, a].col - reach
-    screens = np.int32(0)
-    for i in range(2 * reach + 1):
+    begin, end = max(0, -left), min(side, cols - left)  # columns of the window that are on the grid
+    flags = np.int32(0)
+    for i in range(side):
         row = top + i
-        inside = row >= 0 and row < rows
-        for j in range(2 * reach + 1):
-            col = left + j
-            if not inside or col < 0 or col >= cols:
+        if row < 0 or row >= rows:
+            for j in range(side):
                 out[i, j, 0] = -1
-                continue
-            shown = cells[w, row, col].shown
-            if shown == 0:
-                out[i, j, 0] = 0
-                continue
-            screens |= shown
-            if shown < 1 << 29 and (i != reach or j != reach):
-                out[i, j, 0] = shown
-            else:
-                out[i, j, 0] = glimpse(agents, cells, stream, w, a, row, col, with_self)
-    if screens >= 1 << 30:
-        darken(agents, cells, w, agents[w, a].row, agents[w, a].col, reach, top, left, out)
+            continue
+        for j in range(begin):
+            out[i, j, 0] = -1
+        # First as it is shown, without a branch; what needs a second look carries a flag.
+        for j in range(begin, end):
+            shown = cells[w, row, left + j].shown
+            out[i, j, 0] = shown
+            flags |= shown
+        for j in range(end, side):
+            out[i, j, 0] = -1
+    if flags >= 1 << 29 or not with_self:
+        for i in range(max(0, -top), min(side, rows - top)):
+            for j in range(begin, end):
+                if out[i, j, 0] >= 1 << 29 or (i == reach and j == reach):
+                    out[i, j, 0] = glimpse(agents, cells, stream, w, a, top + i, left + j, with_self)
+    if flags >= 1 << 30:
+        darken(agents, cells, w, top + reach, left + reach, reach, top, left, out)
 
 
 @phase
