@@ -1,0 +1,93 @@
+"""A program that is started, watched, and never left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+
+from interplay.core.remote.wire import Fault
+
+_POLL = 0.005  # seconds between two looks
+_STDERR = 2
+
+
+class Child:
+    """A running program.
+
+    It is the head of a process group of its own: Ctrl-C in the terminal reaches the parent alone, who then ends the child,
+    and what a wrapper script started ends with it. What the program prints goes to standard error.
+
+    Args:
+        argv: program and arguments; no shell reads them.
+        environment: variables on top of the parent's.
+
+    Raises:
+        Fault: if it cannot be started.
+    """
+
+    def __init__(self, argv: Sequence[str], environment: Mapping[str, str]) -> None:
+        try:
+            self._process = subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=_STDERR,
+                env={**os.environ, **environment},
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            text = getattr(error, "strerror", None) or str(error)
+            raise Fault(f"cannot be started: {text}", "check the path and that it may be run") from None
+        self.pid = self._process.pid
+        self._owner = os.getpid()
+
+    def has_ended(self) -> bool:
+        """Whether the program has ended; it stays to be reaped, so that its number cannot name another process."""
+        if self._process.returncode is not None:
+            return True
+        if not hasattr(os, "waitid"):
+            return self._process.poll() is not None
+        try:
+            return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        except ChildProcessError:  # somebody else reaped it: its number means nothing any more
+            return self._process.poll() is not None
+
+    def end(self, patience: float) -> str:
+        """Waits so long for the program to end by itself, then kills it with all it started.
+
+        Args:
+            patience: seconds.
+
+        Returns:
+            How it ended by itself, as a phrase; empty if it had to be killed.
+        """
+        if os.getpid() != self._owner:
+            return ""  # a forked worker: the program is its parent's
+        until = time.monotonic() + patience
+        while not (ended := self.has_ended()) and time.monotonic() < until:
+            time.sleep(_POLL)
+        self._kill_group()
+        code = self._process.wait()
+        return _fate(code) if ended else ""
+
+    def _kill_group(self) -> None:
+        if self._process.returncode is not None:
+            return
+        try:
+            if hasattr(os, "killpg"):
+                os.killpg(self.pid, signal.SIGKILL)
+            else:
+                self._process.kill()
+        except (ProcessLookupError, PermissionError):
+            pass  # it has ended already
+
+
+def _fate(code: int) -> str:
+    if code >= 0:
+        return f"ended with exit code {code}"
+    try:
+        return f"was ended by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"was ended by signal {-code}"

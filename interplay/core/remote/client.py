@@ -1,0 +1,309 @@
+"""The side that drives an external simulator."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shlex
+import socket
+import time
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from interplay.core.errors import UserError
+from interplay.core.remote.child import Child
+from interplay.core.remote.messages import (
+    AgentSpaces,
+    Point,
+    Report,
+    check_hello,
+    complain_about_actions,
+    read_agents,
+    read_reports,
+    take,
+)
+from interplay.core.remote.wire import (
+    HOST,
+    PORT_VARIABLE,
+    PROTOCOL,
+    TOKEN_VARIABLE,
+    Connection,
+    Fault,
+    Gone,
+    RemoteSimulationError,
+    one_line,
+)
+
+_POLL = 0.02  # seconds between two looks whether a starting program still lives
+_LAST_WORDS = 0.5  # seconds that a program which hung up gets to end, so that its exit code can be told
+
+
+class Limits(NamedTuple):
+    """How long a simulator may take, in seconds.
+
+    Attributes:
+        start: until it has said hello.
+        reply: until it has answered a reset or a step.
+        close: until it has ended when asked to; then it is killed.
+    """
+
+    start: float = 30.0
+    reply: float = 30.0
+    close: float = 2.0
+
+
+class RemoteSimulator:
+    """An external simulator: a program of its own that is told what to do over a socket of this machine.
+
+    Whatever goes wrong, a simulator that dies, hangs or sends nonsense, ends it: the program is killed and reaped, and the
+    error says what it did. So do `close`, the end of a ``with`` block, the end of the interpreter and Ctrl-C. If this
+    process is killed, its end of the socket closes, and the program has to end by itself, as `serve` does.
+
+    Not safe for several threads at once.
+
+    Args:
+        argv: program and arguments, for example ``["./tracks", "--map", "town.json"]``; never read by a shell.
+        environment: variables for the program, on top of this process's own.
+        limits: how long it may take.
+
+    Attributes:
+        name: what errors call it.
+        program: what it calls itself.
+        agents: id -> spaces.
+        pid: the number of the program's process; None if somebody else started it.
+
+    Raises:
+        UserError: for an argv that is no list of texts, and limits that are not above zero.
+        RemoteSimulationError: if it does not start and say a proper hello in time.
+
+    Example:
+        >>> with RemoteSimulator(["./tracks", "--map", "town.json"]) as simulator:  # doctest: +SKIP
+        ...     reports = simulator.reset(seed=1)
+        ...     reports = simulator.step({"runner": [3.0, 4.0]})
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        environment: Mapping[str, str] | None = None,
+        limits: Limits = Limits(),  # noqa: B008 - a tuple, it cannot change
+    ) -> None:
+        self._begin(_name_of(argv), limits)
+        token = secrets.token_hex(16)
+        child: Child | None = None
+        try:
+            with socket.create_server((HOST, 0)) as listener:
+                port = listener.getsockname()[1]
+                child = Child(
+                    list(argv), {**(environment or {}), PORT_VARIABLE: str(port), TOKEN_VARIABLE: token}
+                )
+                self._hold(None, child)
+                self._hold(Connection(_await_call(listener, child, limits.start)), child)
+            self._exchange_hellos(shown_by_program=token)
+        except Fault as fault:
+            raise self._failure(fault, "it was started") from None
+        except BaseException:
+            if child is not None:
+                child.end(0)
+            self._drop()
+            raise
+
+    @classmethod
+    def connect(
+        cls,
+        port: int,
+        token: str | None = None,
+        limits: Limits = Limits(),  # noqa: B008 - a tuple, it cannot change
+    ) -> RemoteSimulator:
+        """Drives a program that somebody else has started and that listens on a port of this machine.
+
+        Args:
+            port: where it listens.
+            token: what the program was given; by default the environment variable ``INTERPLAY_REMOTE_TOKEN``.
+            limits: how long it may take.
+
+        Raises:
+            UserError: if there is no token.
+            RemoteSimulationError: if nobody listens there, or it says no proper hello in time.
+        """
+        shown = token if token is not None else os.environ.get(TOKEN_VARIABLE)
+        if not shown:
+            raise UserError(f"port {port}: no token; set {TOKEN_VARIABLE} to what the simulator was given")
+        self = cls.__new__(cls)
+        self._begin(f"port {port}", limits)
+        try:
+            try:
+                self._hold(Connection(socket.create_connection((HOST, port), limits.start)), None)
+            except (OSError, OverflowError) as error:
+                deed = f"cannot be reached: {getattr(error, 'strerror', None) or error}"
+                raise Fault(deed, "start the simulator there first") from None
+            self._exchange_hellos(shown_by_us=shown)
+        except Fault as fault:
+            raise self._failure(fault, "it was called") from None
+        except BaseException:
+            self._drop()
+            raise
+        return self
+
+    @property
+    def closed(self) -> bool:
+        """Whether the simulator was closed, or has failed."""
+        return self._keeper is None or not self._keeper.alive
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> dict[str, Report]:
+        """Starts an episode.
+
+        Args:
+            seed: names the episode; None leaves the choice to the simulator.
+            options: anything JSON can hold, for this simulator.
+
+        Returns:
+            What each agent sees.
+
+        Raises:
+            UserError: for a seed or options that JSON cannot hold; nothing has happened then.
+            RemoteSimulationError: if the simulator fails; it is closed then.
+        """
+        request = {"type": "reset", "seed": seed, "options": dict(options or {})}
+        return self._ask(request, "a reset", 0)
+
+    def step(self, actions: Mapping[str, Point]) -> dict[str, Report]:
+        """Goes one step on.
+
+        Args:
+            actions: id -> a list of plain numbers, or a plain int where the space is a `Choice`. Who is left out
+                does nothing.
+
+        Returns:
+            What happened to each agent.
+
+        Raises:
+            UserError: for actions outside their spaces, and before the first reset; nothing has happened then.
+            RemoteSimulationError: if the simulator fails; it is closed then.
+        """
+        complaint = complain_about_actions(actions, self.agents)
+        if complaint:
+            raise UserError(complaint)
+        if self._step is None:
+            raise UserError(f"{self.name}: step before the first reset; call reset first")
+        step = self._step + 1
+        return self._ask({"type": "step", "actions": dict(actions)}, f"step {step}", step)
+
+    def close(self) -> None:
+        """Ends the simulator; closing twice is no mistake."""
+        if self.closed:
+            return
+        if self._connection is not None:
+            with contextlib.suppress(Fault):  # whoever does not listen is ended all the same
+                self._connection.send({"type": "close"}, self._limits.close)
+        self._drop()
+
+    def __enter__(self) -> RemoteSimulator:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _begin(self, name: str, limits: Limits) -> None:
+        self.name = f"simulator {name}"
+        if not all(seconds > 0 for seconds in limits):
+            raise UserError(f"{self.name}: limits {tuple(limits)} are not all above 0; give seconds")
+        self._limits = limits
+        self.program = ""
+        self.agents: dict[str, AgentSpaces] = {}
+        self.pid: int | None = None
+        self._step: int | None = None
+        self._connection: Connection | None = None
+        self._child: Child | None = None
+        self._keeper: weakref.finalize[..., RemoteSimulator] | None = None
+        self._start_by = time.monotonic() + limits.start
+
+    def _hold(self, connection: Connection | None, child: Child | None) -> None:
+        """From here on connection and program end with this object, at the latest with the interpreter."""
+        if self._keeper is not None:
+            self._keeper.detach()
+        self._connection, self._child = connection, child
+        self.pid = child.pid if child else None
+        self._keeper = weakref.finalize(self, _end, connection, child, self._limits.close)
+
+    def _drop(self) -> None:
+        if self._keeper is not None:
+            self._keeper()
+
+    def _exchange_hellos(self, shown_by_program: str | None = None, shown_by_us: str | None = None) -> None:
+        """Whoever called shows the token first; so it is never told to somebody who merely knocks."""
+        ours: dict[str, Any] = {"type": "hello", "protocol": PROTOCOL}
+        if shown_by_us is not None:
+            ours["token"] = shown_by_us
+            self._line.send(ours, self._limits.start)
+        hello = self._line.receive(max(self._start_by - time.monotonic(), _POLL))
+        check_hello(hello, shown_by_program)
+        self.program = one_line(take(hello, "program", str, "a hello"))
+        self.agents = read_agents(hello)
+        if shown_by_us is None:
+            self._line.send(ours, self._limits.start)
+
+    @property
+    def _line(self) -> Connection:
+        if self._connection is None or self.closed:
+            raise RemoteSimulationError(f"{self.name}: is closed; make a new one")
+        return self._connection
+
+    def _ask(self, request: dict[str, Any], deed: str, step: int) -> dict[str, Report]:
+        line = self._line
+        try:
+            line.send(request, self._limits.reply)
+            self._step = step
+            reply = line.receive(self._limits.reply)
+            if line.has_unread:
+                raise Fault("sent more than one answer", "answer each message once")
+            return read_reports(reply, self.agents, step)
+        except Fault as fault:
+            raise self._failure(fault, f"it was asked for {deed}") from None
+        except (TypeError, ValueError) as error:
+            raise UserError(f"{self.name}: {deed} cannot be sent: {error}; give plain JSON") from None
+        except BaseException:
+            self._drop()  # half a conversation cannot go on
+            raise
+
+    def _failure(self, fault: Fault, when: str) -> RemoteSimulationError:
+        deed, cure = fault.deed, fault.cure
+        if self._connection is not None:
+            self._connection.close()
+        if isinstance(fault, Gone) and self._child is not None and not self.closed:
+            deed = self._child.end(_LAST_WORDS) or deed
+        elif self._child is not None:
+            self._child.end(0)
+        self._drop()
+        return RemoteSimulationError(f"{self.name}: {deed} after {when}; {cure}")
+
+
+def _end(connection: Connection | None, child: Child | None, patience: float) -> None:
+    if connection is not None:
+        connection.close()
+    if child is not None:
+        child.end(patience)
+
+
+def _await_call(listener: socket.socket, child: Child, seconds: float) -> socket.socket:
+    until = time.monotonic() + seconds
+    listener.settimeout(_POLL)
+    while time.monotonic() < until:
+        try:
+            return listener.accept()[0]
+        except TimeoutError:
+            if child.has_ended():
+                raise Gone("ended", "run it by hand to see why") from None
+    raise Fault(
+        f"did not connect to {PORT_VARIABLE} in {seconds:g} s",
+        "mend it, or raise start in limits=Limits(...)",
+    )
+
+
+def _name_of(argv: Sequence[str]) -> str:
+    if isinstance(argv, str) or not argv or not all(isinstance(word, str) for word in argv):
+        raise UserError(f"argv {one_line(argv)!r} is no list of texts; give program and arguments one by one")
+    return one_line(shlex.join(argv))

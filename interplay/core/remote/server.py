@@ -1,0 +1,180 @@
+"""The side of the simulator: the message loop around a Python object, so that a program is its rules and one call.
+
+Example:
+    >>> class Walk:
+    ...     program = "walk 1"
+    ...     agents = {"walker": AgentSpaces(observation=Range([0], [10]), action=Range([-1], [1]))}
+    ...     def reset(self, seed, options):
+    ...         self.at = 5.0
+    ...         return {"walker": Report([self.at])}
+    ...     def step(self, actions):
+    ...         self.at = min(10.0, max(0.0, self.at + actions["walker"][0]))
+    ...         return {"walker": Report([self.at], reward=float(self.at == 10), done=self.at == 10)}
+    >>> serve(Walk())  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from interplay.core.errors import UserError
+from interplay.core.remote.messages import (
+    Agents,
+    Report,
+    check_hello,
+    complain_about_actions,
+    expect,
+    read_reports,
+    take,
+    write_agents,
+    write_reports,
+)
+from interplay.core.remote.wire import (
+    HOST,
+    PORT_VARIABLE,
+    PROTOCOL,
+    TOKEN_VARIABLE,
+    Connection,
+    Fault,
+    Gone,
+    RemoteSimulationError,
+    one_line,
+)
+
+_HELLO = 10.0  # seconds for the other side's hello
+
+
+class Simulator(Protocol):
+    """What `serve` needs of an object."""
+
+    program: str  # name and version, for errors
+    agents: Agents
+
+    def reset(self, seed: int | None, options: dict[str, Any]) -> Mapping[str, Report]:
+        """Starts an episode; a report of every agent."""
+
+    def step(self, actions: dict[str, Any]) -> Mapping[str, Report]:
+        """Goes one step on; a report of every agent. Those who do nothing have no action."""
+
+
+def serve(simulator: Simulator, port: int | None = None) -> None:
+    """Answers one driver until it hangs up, then returns.
+
+    Started by a `RemoteSimulator`, the program finds port and token in its environment and calls back. Started by hand, it
+    listens on `port` for a driver that shows the token.
+
+    Args:
+        simulator: the rules. An exception out of it is reported to the driver, then raised.
+        port: to listen on, if nobody started the program to be called back; 0 = any, printed.
+
+    Raises:
+        UserError: without a token in ``INTERPLAY_REMOTE_TOKEN``, or without a port.
+        RemoteSimulationError: if the driver does not keep to the protocol.
+    """
+    token = os.environ.get(TOKEN_VARIABLE)
+    if not token:
+        raise UserError(f"no token; set {TOKEN_VARIABLE} to a secret that the driver shows, too")
+    try:
+        connection = _meet(simulator, token, port)
+        try:
+            _converse(connection, simulator)
+        finally:
+            connection.close()
+    except Gone:
+        return  # nobody is left to serve
+    except Fault as fault:
+        raise RemoteSimulationError(f"driver of {simulator.program}: {fault}") from None
+
+
+def _meet(simulator: Simulator, token: str, port: int | None) -> Connection:
+    hello = {
+        "type": "hello",
+        "protocol": PROTOCOL,
+        "program": simulator.program,
+        "agents": write_agents(simulator.agents),
+    }
+    called = os.environ.get(PORT_VARIABLE)
+    if port is None and called:
+        connection = _call(called)
+        connection.send({**hello, "token": token}, _HELLO)
+        check_hello(connection.receive(_HELLO), None)
+        return connection
+    if port is None:
+        raise UserError("nobody to talk to; start the program through a RemoteSimulator, or give it a port")
+    return _listen(hello, token, port)
+
+
+def _call(port: str) -> Connection:
+    try:
+        return Connection(socket.create_connection((HOST, int(port)), _HELLO))
+    except (OSError, ValueError, OverflowError) as error:
+        raise UserError(
+            f"{PORT_VARIABLE}={one_line(port)}: nobody there ({error}); unset it to listen"
+        ) from None
+
+
+def _listen(hello: dict[str, Any], token: str, port: int) -> Connection:
+    try:
+        listener = socket.create_server((HOST, port))
+    except (OSError, OverflowError) as error:
+        raise UserError(
+            f"port {port} cannot be used ({one_line(error)}); choose another, 0 for any"
+        ) from None
+    with listener:
+        print(f"listening on {HOST}:{listener.getsockname()[1]}", flush=True)
+        while True:
+            connection = Connection(listener.accept()[0])
+            try:
+                check_hello(connection.receive(_HELLO), token)
+                connection.send(hello, _HELLO)
+                return connection
+            except Fault as fault:  # a stranger: the one who knows the token may still come
+                _report(connection, fault)
+                connection.close()
+
+
+def _converse(connection: Connection, simulator: Simulator) -> None:
+    step: int | None = None
+    while True:
+        try:
+            request = connection.receive()
+            if request["type"] == "close":
+                return
+            step = 0 if request["type"] == "reset" else None if step is None else step + 1
+            connection.send(_answer(simulator, request, step))
+        except Exception as error:
+            _report(connection, error)
+            raise
+
+
+def _answer(simulator: Simulator, request: dict[str, Any], step: int | None) -> dict[str, Any]:
+    if request["type"] == "reset":
+        seed = request.get("seed")
+        if seed is not None:
+            seed = take(request, "seed", int, "a reset")
+        reports = simulator.reset(seed, take(request, "options", dict, "a reset"))
+    else:
+        expect(request, "step")
+        if step is None:
+            raise Fault("sent a step before the first reset", "reset first")
+        actions = take(request, "actions", dict, "a step")
+        complaint = complain_about_actions(actions, simulator.agents)
+        if complaint:
+            raise Fault(f"sent a step: {complaint}", "see the hello")
+        reports = simulator.step(actions)
+    message = {"type": "state", "step": step, "agents": write_reports(reports)}
+    try:
+        read_reports(message, simulator.agents, step or 0)  # a wrong report is told here, where it was made
+    except Fault as fault:
+        raise ValueError(f"{simulator.program} {fault}") from None
+    return message
+
+
+def _report(connection: Connection, error: Exception) -> None:
+    text = str(error) if isinstance(error, Fault) else f"{type(error).__name__}: {error}"
+    with contextlib.suppress(Fault):  # it may have gone, too
+        connection.send({"type": "error", "message": one_line(text)}, _HELLO)
