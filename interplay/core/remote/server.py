@@ -51,8 +51,13 @@ _HELLO = 10.0  # seconds for the other side's hello
 class Simulator(Protocol):
     """What `serve` needs of an object."""
 
-    program: str  # name and version, for errors
-    agents: Agents
+    @property
+    def program(self) -> str:
+        """Name and version, for errors."""
+
+    @property
+    def agents(self) -> Agents:
+        """Id -> spaces."""
 
     def reset(self, seed: int | None, options: dict[str, Any]) -> Mapping[str, Report]:
         """Starts an episode; a report of every agent."""

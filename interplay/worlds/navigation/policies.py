@@ -1,0 +1,48 @@
+"""A scripted walker, who proves that the town can be crossed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.worlds.navigation.config import REACH
+from interplay.worlds.navigation.proxy import cell_of, centre_of, neighbours, proxy_map, steps_to_target
+from interplay.worlds.navigation.town import Town, load_town
+
+
+class ShortestWay:
+    """Plans on the proxy grid and walks in the town, from the middle of one cell to the middle of the next.
+
+    Args:
+        town: by default the one of `map.json`.
+    """
+
+    def __init__(self, town: Town | None = None) -> None:
+        self.town = town or load_town()
+        self._steps = steps_to_target(proxy_map(self.town))
+
+    def compute_action(self, obs: Sequence[float] | np.ndarray) -> np.ndarray:
+        """The vector to walk along.
+
+        Args:
+            obs: (2,) the position, in units.
+
+        Returns:
+            (2,) float64, along each axis at most `REACH`.
+
+        Raises:
+            UserError: in a cell from which the grid has no way to the waypoint.
+        """
+        here = float(obs[0]), float(obs[1])
+        cell = cell_of(here)
+        if cell not in self._steps:
+            raise UserError(f"position {here} is in cell {cell}, which the proxy grid has no way from")
+        ways = [near for near in neighbours(cell) if near in self._steps]
+        best = min(ways, key=self._steps.__getitem__, default=cell)
+        goal = self.town.waypoint if self._steps[cell] <= 1 else centre_of(best)
+        vector = np.subtract(goal, here)
+        # Shortened as a whole: cut along one axis alone it would point somewhere else.
+        furthest = float(np.abs(vector).max())
+        return vector if furthest <= REACH else vector * (REACH / furthest)

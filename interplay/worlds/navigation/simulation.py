@@ -1,0 +1,99 @@
+"""The navigation problem as a simulation: what is decided here is the reward, all else happens in the program.
+
+Source: manual 4.2.3 and, for the rewards, 4.2.4, table 1.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import interplay
+from interplay.core.remote import Limits, RemoteSimulator, Report
+from interplay.sim.checks import require
+from interplay.sim.remote import RemoteSimulation
+from interplay.worlds.navigation.config import BLOCKED, NAVIGATOR
+from interplay.worlds.navigation.program import Navigation
+from interplay.worlds.navigation.proxy import EMPTY, START, cell_of, proxy_map
+from interplay.worlds.navigation.town import MAP, load_town
+
+REWARDS = ("soft", "penalties")
+
+
+class NavigationSim(RemoteSimulation):
+    """One agent, ``navigator``, sees its position (2 floats in 0..2100) and gives a relative vector (2 in -100..100).
+
+    Two of the manual's three configurations apply. ``"soft"`` (position with soft reward) pays 1 at the waypoint and nothing
+    else; ``"penalties"`` (only position) takes 0.1 for each step that an obstacle cut short, too. The third, regional
+    awareness, would need the surroundings, which the program does not tell: the proxy grid does.
+
+    Each simulation starts a program of its own and ends it with `close`.
+
+    Args:
+        reward: ``"soft"`` or ``"penalties"``.
+        map: a JSON file of your own.
+        argv: another program that speaks the same messages for the same agent; by default ours.
+        limits: how long the program may take.
+
+    Raises:
+        AssertionError: for another reward, or a program with other spaces.
+        UserError: for a map that cannot be used.
+        RemoteSimulationError: if the program does not start.
+
+    Example:
+        >>> from interplay.sim.managers import AllStepManager
+        >>> with NavigationSim() as sim:
+        ...     manager = AllStepManager(sim, time_limit=500)
+        ...     manager.reset(seed=1)["navigator"].round().tolist()
+        [129.0, 290.0]
+    """
+
+    def __init__(
+        self,
+        reward: str = "soft",
+        map: Path | str = MAP,
+        argv: Sequence[str] | None = None,
+        limits: Limits = Limits(),  # noqa: B008 - a tuple, it cannot change
+    ) -> None:
+        require(reward in REWARDS, f"reward {reward!r} is none of {', '.join(REWARDS)}; choose one")
+        self.reward = reward
+        self.town = load_town(map)
+        command = [*program_argv(), "--map", str(map)] if argv is None else argv
+        simulator = RemoteSimulator(command, environment=_find_us(), limits=limits)
+        if simulator.agents != Navigation.agents:
+            simulator.close()
+            require(
+                False,
+                f"{simulator.name}: its agents are not the navigation problem's; use a RemoteSimulation",
+            )
+        super().__init__(simulator)
+        self._picture = proxy_map(self.town)
+
+    def reward_of(self, report: Report) -> float:
+        """1 at the waypoint; with penalties a fine for a step that was cut short."""
+        fined = self.reward == "penalties" and bool(report.info.get("blocked", False))
+        return report.reward + BLOCKED * fined
+
+    def render(self, **kwargs: Any) -> str:
+        """The proxy grid as text, with the navigator where it is now."""
+        picture = self._picture.copy()
+        picture[picture == START] = EMPTY
+        report = self._reports.get(NAVIGATOR)
+        if report is not None and not isinstance(report.observation, int):
+            picture[cell_of((report.observation[0], report.observation[1]))] = START
+        return "\n".join("".join(row) for row in picture)
+
+
+def program_argv() -> list[str]:
+    """How our program is started: by this interpreter, without looking for modules in the folder of the call."""
+    return [sys.executable, "-P", "-m", "interplay.worlds.navigation.program"]
+
+
+def _find_us() -> dict[str, str]:
+    """Where the program finds this package, also where it is not installed."""
+    folder = str(Path(interplay.__file__).parents[1])
+    known = os.environ.get("PYTHONPATH")
+    return {"PYTHONPATH": os.pathsep.join([folder, known]) if known else folder}
