@@ -117,16 +117,25 @@ class RemoteSimulation(AgentBasedSimulation):
         """An action as JSON holds it."""
         require(name in self.agents, f"action for {name!r}, who is not in the simulation; leave it out")
         space = self.agents[name].action_space
-        if not in_space(
-            space, point
-        ):  # asked first: to write the message takes longer than a step of the program
-            require(False, f"action {point!r} of {name} is not in {space}; give one that is")
+        if not in_space(space, point):
+            near = _nearest(space, point)
+            require(near is not None, f"action {point!r} of {name} is not in {space}; give one that is")
+            point = near
         if isinstance(space, Discrete):
             return int(point)
-        # A float32 may lie above the bound that it stands for by its last bit.
-        row = np.clip(np.asarray(point, np.float64).reshape(space.shape), space.low, space.high)
-        plain: list[float] = row.tolist()
-        return plain
+        return np.asarray(point, np.float64).reshape(space.shape).tolist()
+
+
+def _nearest(space: Space[Any], point: Any) -> np.ndarray | None:
+    """The point of a box that a float32 stands for: it may lie beyond its bound by its last bit."""
+    if not isinstance(space, Box):
+        return None
+    try:
+        row = np.asarray(point, np.float64).reshape(space.shape)
+    except (TypeError, ValueError):
+        return None
+    near = np.clip(row, space.low, space.high)
+    return near if np.allclose(row, near, rtol=np.finfo(np.float32).eps, atol=0.0) else None
 
 
 def _space(described: Range | Choice) -> Space[Any]:

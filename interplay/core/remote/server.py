@@ -1,6 +1,7 @@
 """The side of the simulator: the message loop around a Python object, so that a program is its rules and one call.
 
 Example:
+    >>> from interplay.core.remote import AgentSpaces, Range, Report, serve
     >>> class Walk:
     ...     program = "walk 1"
     ...     agents = {"walker": AgentSpaces(observation=Range([0], [10]), action=Range([-1], [1]))}

@@ -17,6 +17,7 @@ Segment = tuple[float, float, float, float]  # x and y of one end, x and y of th
 
 # Float error of a cross product of differences of coordinates up to 1e4: 8 roundings of at most (2e4)^2 * 2^-53.
 _DOUBT = 1e-6
+_PARALLEL = 1e-12  # sine of the angle between walk and wall under which they count as parallel
 
 
 def touches(walk: Segment, wall: Segment) -> bool:
@@ -77,22 +78,24 @@ def walk(start: Point, vector: Point, walls: Sequence[Segment]) -> tuple[Point, 
     if not hit:
         return end, False
     length = math.hypot(*vector)
-    way = max(0.0, min(_distance(start, vector, wall) for wall in hit) * length - GAP)
+    contact = min(_share(start, vector, wall) for wall in hit) * length
+    short = GAP
     # Where the walk grazes a wall, GAP along the way may be next to nothing across: then it ends a little earlier.
-    while way > 0:
-        end = (start[0] + vector[0] * (way / length), start[1] + vector[1] * (way / length))
+    while contact > short:
+        part = (contact - short) / length
+        end = (start[0] + vector[0] * part, start[1] + vector[1] * part)
         if not any(touches((*start, *end), wall) for wall in hit):
             return end, True
-        way = way / 2 if way > GAP else 0.0
+        short *= 2
     return start, True
 
 
-def _distance(start: Point, vector: Point, wall: Segment) -> float:
+def _share(start: Point, vector: Point, wall: Segment) -> float:
     """The share of the vector after which it meets a wall that it touches, within rounding."""
     (px, py), (vx, vy) = start, vector
     cx, cy, dx, dy = wall
     across = vx * (dy - cy) - vy * (dx - cx)
-    if abs(across) > _DOUBT:
+    if abs(across) > _PARALLEL * math.hypot(vx, vy) * math.hypot(dx - cx, dy - cy):
         return ((cx - px) * (dy - cy) - (cy - py) * (dx - cx)) / across
     square = vx * vx + vy * vy  # the wall lies along the way: its nearer end stops it
     return min(((x - px) * vx + (y - py) * vy) / square for x, y in ((cx, cy), (dx, dy)))

@@ -48,7 +48,7 @@ class NavigationSim(RemoteSimulation):
         >>> with NavigationSim() as sim:
         ...     manager = AllStepManager(sim, time_limit=500)
         ...     manager.reset(seed=1)["navigator"].round().tolist()
-        [129.0, 290.0]
+        [182.0, 231.0]
     """
 
     def __init__(
@@ -61,6 +61,7 @@ class NavigationSim(RemoteSimulation):
         require(reward in REWARDS, f"reward {reward!r} is none of {', '.join(REWARDS)}; choose one")
         self.reward = reward
         self.town = load_town(map)
+        self._picture = proxy_map(self.town)
         command = [*program_argv(), "--map", str(map)] if argv is None else argv
         simulator = RemoteSimulator(command, environment=_find_us(), limits=limits)
         if simulator.agents != Navigation.agents:
@@ -70,7 +71,6 @@ class NavigationSim(RemoteSimulation):
                 f"{simulator.name}: its agents are not the navigation problem's; use a RemoteSimulation",
             )
         super().__init__(simulator)
-        self._picture = proxy_map(self.town)
 
     def reward_of(self, report: Report) -> float:
         """1 at the waypoint; with penalties a fine for a step that was cut short."""
