@@ -6,6 +6,8 @@ Most programs here are `raw_program.py`, which was written from the page alone a
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -190,6 +192,28 @@ def test_what_a_wrapper_script_started_ends_with_it(tmp_path):
 def test_what_cannot_be_started(argv, deed):
     with pytest.raises(RemoteSimulationError, match=deed):
         RemoteSimulator(argv, limits=QUICK)
+
+
+def test_the_program_in_another_language_that_the_page_shows(tmp_path):
+    compiler = shutil.which("g++") or shutil.which("clang++")
+    if compiler is None:
+        pytest.skip("needs a C++ compiler")
+    code = re.search(
+        r"^```cpp\n(.*?)^```$", (ROOT / "docs" / "remote.md").read_text(), re.MULTILINE | re.DOTALL
+    )
+    assert code
+    (tmp_path / "walk.cpp").write_text(code[1])
+    build = [compiler, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-o", "walk", "walk.cpp"]
+    subprocess.run(build, cwd=tmp_path, check=True)
+    with RemoteSimulator([str(tmp_path / "walk")], limits=QUICK) as simulator:
+        for _ in range(2):
+            assert simulator.reset(seed=1) == {"walker": Report([5])}
+            assert simulator.step({"walker": [-0.1]}) == {"walker": Report([4.9])}
+            assert simulator.step({}) == {"walker": Report([4.9])}
+            for _ in range(6):
+                last = simulator.step({"walker": [1]})["walker"]
+            assert last == Report([10], 1.0, True)
+    assert not psutil.pid_exists(simulator.pid)
 
 
 def test_arguments_reach_no_shell(tmp_path):
