@@ -122,6 +122,8 @@ def main() -> None:
                     sock.sendall(bytes([byte]))
                     time.sleep(0.1)
             sock.sendall(answer(step))
+            if (FAULT, step) == ("stops listening", 2):
+                time.sleep(60)
 
 
 main()
