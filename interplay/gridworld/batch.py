@@ -64,7 +64,7 @@ class Batch:
         turn: who acts in this step.
         codes: for each actor, (W, A, width) int32 what they do.
         outcomes: for each actor, what came of it.
-        users: for each actor, (A,) bool: whom it works for.
+        users: for each actor, (A,) bool: whom it works for; used_by_all: whether that is everybody.
         done, ended: (W, A), (W,) uint8: what the done components say.
     """
 
@@ -76,6 +76,7 @@ class Batch:
         self.outcomes = [actor.outcome(worlds, agents) for actor in parts.actors]
         self._limits = [actor.limits() for actor in parts.actors]
         self.users = [users for _, _, users in self._limits]
+        self.used_by_all = [bool(users.all()) for users in self.users]
         self.done = np.zeros((worlds, agents), np.uint8)
         self.ended = np.zeros(worlds, np.uint8)
 

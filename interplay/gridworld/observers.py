@@ -12,7 +12,7 @@ from interplay.gridworld.agents import AmmoAgent, GridObservingAgent, GridWorldA
 from interplay.gridworld.board import Board
 from interplay.gridworld.component import GridWorldBaseComponent, attach
 from interplay.gridworld.rules import windows
-from interplay.sim.agents import ObservingAgent
+from interplay.sim.agents import ObservingAgent, is_agent
 from interplay.sim.checks import is_exactly, require
 from interplay.sim.spaces import Box
 
@@ -62,6 +62,11 @@ class WindowObserver(BoardObserver):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._shapes = {agent.id: self._shape(agent) for agent in self.supported()}
+        shapes = {self._shapes.get(agent.id) for agent in self.agents.values() if is_agent(agent)}
+        self._common = (
+            shapes.pop() if len(shapes) == 1 else None
+        )  # the shape that all who learn see, if it is one
+        self._everybody = np.ones((1, 0), bool)
 
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
         return isinstance(agent, GridObservingAgent)
@@ -89,15 +94,27 @@ class WindowObserver(BoardObserver):
         return {self.key: out if self.form == windows.STACKED else out[:, :, 0]}
 
     def look_at_once(self, agents: list[Any], slots: np.ndarray) -> list[dict[str, Any]]:
-        shapes = {self._shapes.get(agent.id) for agent in agents}
-        shape = shapes.pop() if len(shapes) == 1 else None
-        if shape is None:
+        if self._common is None:
             return super().look_at_once(agents, slots)
         board = self._grid.board
-        out = np.empty((1, len(agents), *(shape if self.form == windows.STACKED else shape[:2])), np.int64)
-        self.look_all(board, slots, np.ones((1, board.agents.shape[1]), bool), out, 0, 1)
+        out = np.empty((1, len(agents), *self._common), np.int64)
+        if len(self._everybody[0]) != board.agents.shape[1]:
+            self._everybody = np.ones((1, board.agents.shape[1]), bool)
+        windows.look_all(
+            board.agents,
+            board.cells,
+            board.stream,
+            self.form,
+            self.with_self,
+            slots,
+            self._everybody,
+            out,
+            0,
+            1,
+        )
         key = self.key
-        return [{key: view} for view in out[0]]
+        views = out[0] if self.form == windows.STACKED else out[0, :, :, :, 0]
+        return [{key: view} for view in views]
 
     def look_all(
         self, board: Board, slots: np.ndarray, asked: np.ndarray, out: np.ndarray, lo: int, hi: int

@@ -176,7 +176,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
             return super().report(agent_ids)
         ids = list(agent_ids)
         agents = [self.agents[agent_id] for agent_id in ids]
-        slots = np.array([self._grid.slot_of(agent) for agent in agents], np.int32)
+        slots = np.array(self._slots_of(agents), np.int32)
         views = [observer.look_at_once(agents, slots) for observer in self.observers]
         if len(views) == 1:
             seen = dict(zip(ids, views[0], strict=True))
@@ -188,9 +188,18 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         earned = self._grid._rows.reward
         rewards = dict(zip(ids, earned[slots].tolist(), strict=True))
         earned[slots] = 0.0
-        judged = [[done.get_done(agent) for agent in agents] for done in self.dones]
-        dones = {agent_id: any(answers) for agent_id, *answers in zip(ids, *judged, strict=True)}
+        first, *rest = self.dones
+        dones = {agent_id: first.get_done(agent) for agent_id, agent in zip(ids, agents, strict=True)}
+        for done in rest:
+            for agent_id, agent in zip(ids, agents, strict=True):
+                dones[agent_id] = dones[agent_id] or done.get_done(agent)
         return seen, rewards, dones, {agent_id: {} for agent_id in ids}
+
+    def _slots_of(self, agents: list[Any]) -> list[int]:
+        """The agents' slots on the grid, which they join again if another simulation has taken them over."""
+        rows = self._grid._rows
+        slots = [agent._slot for agent in agents if agent._rows is rows]
+        return slots if len(slots) == len(agents) else [self._grid.slot_of(agent) for agent in agents]
 
     @property
     def _looks_at_once(self) -> bool:
@@ -235,12 +244,14 @@ class SmartGridWorldSimulation(GridWorldSimulation):
     def _step_batch(self, action_dict: dict[str, Any]) -> None:
         batch, agents = self.batch, self.agents
         acting = [agents[agent_id] for agent_id in action_dict]
-        slots = [self._grid.slot_of(agent) for agent in acting]
+        slots = self._slots_of(acting)
         batch.turn.order[0, : len(slots)] = slots
         batch.turn.length[0] = len(slots)
         actions = list(action_dict.values())
-        for actor, codes, users in zip(self.actors, batch.codes, batch.users, strict=True):
-            if users.all():
+        for actor, codes, users, everybody in zip(
+            self.actors, batch.codes, batch.users, batch.used_by_all, strict=True
+        ):
+            if everybody:
                 self._encode(actor, acting, actions, slots, codes[0])
             else:
                 mine = [place for place, slot in enumerate(slots) if users[slot]]

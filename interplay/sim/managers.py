@@ -106,12 +106,12 @@ class SimulationManager(ABC):
         self._steps += 1
         over = bool(sim.get_all_done())
         cut = not over and self.time_limit is not None and self._steps >= self.time_limit
-        output: Output = {}, {}, {}, {}
+        output: Output | None = None
         for group in (self._left(),) if over or cut else self._next():
-            for whole, part in zip(output, sim.report(group), strict=True):
-                whole.update(part)
-            dones = output[2]
-            done_agents.update([agent_id for agent_id in group if dones[agent_id]])
+            told = sim.report(group)
+            done_agents.update([agent_id for agent_id, done in told[2].items() if done])
+            output = told if output is None else _together(output, told)
+        output = output or ({}, {}, {}, {})
         dones = output[2]
         nobody_left = done_agents.issuperset(self._learning)
         self.truncated = cut and not nobody_left
@@ -301,6 +301,10 @@ class DynamicOrderManager(SimulationManager):
         if isinstance(chosen, list | tuple):
             return list(chosen)
         return [agent_id for agent_id in self.agents if agent_id in chosen]  # sets have no order of their own
+
+
+def _together(one: Output, other: Output) -> Output:
+    return one[0] | other[0], one[1] | other[1], one[2] | other[2], one[3] | other[3]
 
 
 def _takes(function: Any, name: str) -> bool:
