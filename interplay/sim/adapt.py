@@ -118,7 +118,7 @@ class SimulationWorld(EnvironmentBatch):
         names = [*_OUTPUTS]
         for kind in self._layouts:
             names += [kind.key("observation", leaf) for leaf in kind.observation]
-            names += [kind.key("mask")] if kind.masked else []
+            names += [kind.key("mask", leaf) for leaf in kind.masks]
         return {name: self._buffers[name] for name in names}
 
     def _check(self, saved: Mapping[str, np.ndarray]) -> None:

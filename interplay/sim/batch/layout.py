@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,14 +40,14 @@ class KindLayout(NamedTuple):
         kind: as the world declares it.
         observation: leaves of the observation.
         action: leaves of the action; one with an empty path where the space is no Dict.
-        masked: actions have masks, in info or in the observation.
+        masks: leaves of the action that have masks, in info or in the observation.
         mask_in_observation: the observation has the key ``"action_mask"``.
     """
 
     kind: Kind
     observation: tuple[Leaf, ...]
     action: tuple[Leaf, ...]
-    masked: bool
+    masks: tuple[Leaf, ...]
     mask_in_observation: bool
 
     def key(self, part: str, leaf: Leaf | None = None) -> str:
@@ -92,8 +92,9 @@ def read_layout(env: Any) -> Layout:
     names = _kind_names([[str(agents[slot]) for slot in slots] for *_, slots in groups])
     kinds = []
     for kind_name, (seen, acts, slots) in zip(names, groups, strict=True):
-        masked = any(MASK in infos.get(agents[slot], {}) for slot in slots)
-        kinds.append(_kind_layout(f"{name} {kind_name}", kind_name, tuple(slots), seen, acts, masked))
+        shown = [infos.get(agents[slot], {}).get(MASK) for slot in slots]
+        mask = next((mask for mask in shown if mask is not None), None)
+        kinds.append(_kind_layout(f"{name} {kind_name}", kind_name, tuple(slots), seen, acts, mask))
     return Layout(name, agents, tuple(kinds))
 
 
@@ -119,8 +120,8 @@ def shapes_of(layout: Layout, num_worlds: int, num_workers: int) -> dict[str, tu
         for part, leaves in (("observation", kind.observation), ("action", kind.action)):
             for leaf in leaves:
                 shapes[kind.key(part, leaf)] = ((*lead, *(leaf.space.shape or ())), leaf.space.dtype)
-        if kind.masked:
-            shapes[kind.key("mask")] = ((*lead, sum(action_choices(kind.kind.action_space))), bool)
+        for leaf in kind.masks:
+            shapes[kind.key("mask", leaf)] = ((*lead, sum(action_choices(_choices(leaf.space)))), bool)
     return shapes
 
 
@@ -145,7 +146,7 @@ def _padded(shape: tuple[int, ...], dtype: Any) -> int:
 
 
 def _kind_layout(
-    owner: str, name: str, slots: tuple[int, ...], seen: Any, acts: Any, info_masked: bool
+    owner: str, name: str, slots: tuple[int, ...], seen: Any, acts: Any, mask: Any
 ) -> KindLayout:
     in_observation = isinstance(seen, spaces.Dict) and MASK in seen.spaces
     observation = tuple(_leaves(owner, "observation", seen, skip=in_observation))
@@ -155,10 +156,24 @@ def _kind_layout(
     if isinstance(acts, spaces.Tuple):
         raise UserError(f"{owner}: a Tuple action space is not supported; use a Dict, or flatten or ravel it")
     action = tuple(_leaves(owner, "action", acts))
-    masked = (info_masked or in_observation) and not isinstance(acts, spaces.Dict | spaces.Box)
+    if in_observation and not isinstance(acts, spaces.Dict):
+        mask = True
+    masks = tuple(leaf for leaf in action if _is_masked(leaf, mask))
     return KindLayout(
-        Kind(name, slots, space, choices(acts, action)), observation, action, masked, in_observation
+        Kind(name, slots, space, choices(acts, action)), observation, action, masks, in_observation
     )
+
+
+def mask_of(leaf: Leaf, mask: Any) -> Any:
+    """A leaf's part of gymnasium's mask of the whole action; None where all its choices are legal."""
+    for key in leaf.path:
+        mask = mask.get(key) if isinstance(mask, Mapping) else None
+    return mask
+
+
+def _is_masked(leaf: Leaf, mask: Any) -> bool:
+    discrete = spaces.Discrete | spaces.MultiDiscrete | spaces.MultiBinary
+    return mask_of(leaf, mask) is not None and isinstance(leaf.space, discrete)
 
 
 def choices(space: spaces.Space[Any], leaves: tuple[Leaf, ...]) -> spaces.Space[Any]:

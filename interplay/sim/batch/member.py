@@ -10,7 +10,7 @@ from gymnasium import spaces
 
 from interplay.core import masks
 from interplay.core.errors import UserError
-from interplay.sim.batch.layout import MASK, Buffers, KindLayout, Layout, Leaf
+from interplay.sim.batch.layout import MASK, Buffers, KindLayout, Layout, Leaf, mask_of
 
 _OUTPUTS = ("reward", "acting", "terminated", "truncated")
 
@@ -43,7 +43,7 @@ class Member:
         self._doing = {
             kind.kind.name: _rows(kind, "action", kind.action, buffers, w) for kind in layout.kinds
         }
-        self._legal = {kind.kind.name: buffers[kind.key("mask")][w] for kind in layout.kinds if kind.masked}
+        self._legal = {kind.kind.name: _rows(kind, "mask", kind.masks, buffers, w) for kind in layout.kinds}
 
     def reset(self, seed: int) -> None:
         """Starts an episode; the row then shows its beginning."""
@@ -83,7 +83,7 @@ class Member:
         for rows in self._seeing.values():
             for _, row in rows:
                 row[:] = 0
-        for row in self._legal.values():
+        for _, row in (pair for pairs in self._legal.values() for pair in pairs):
             row[:] = True
 
     def _show(self, observation: Mapping[Any, Any], infos: Mapping[Any, Any], living: Any) -> None:
@@ -97,11 +97,12 @@ class Member:
             # An agent that is listed but cannot act may say so in its info, as our own PettingZoo door does.
             acting = agent in living and info.get("acting", True)
             self._row["acting"][slot] = acting
-            if kind.masked and acting:
+            if kind.masks and acting:
                 mask = seen[MASK] if kind.mask_in_observation else info.get(MASK)
-                if mask is not None:
-                    legal = masks.from_gymnasium(kind.kind.action_space, mask)
-                    self._legal[kind.kind.name][column] = legal
+                for leaf, row in self._legal[kind.kind.name]:
+                    part = mask_of(leaf, mask)
+                    if part is not None:
+                        row[column] = masks.from_gymnasium(leaf.space, part)
 
     def _action(self, agent: Any) -> Any:
         _, column, kind = self._place[agent]

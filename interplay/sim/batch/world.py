@@ -104,7 +104,7 @@ class EnvironmentBatch(World):
     def _time_step(self) -> TimeStep:
         seen = {kind.kind.name: self._observation(kind) for kind in self._layouts}
         legal = {
-            kind.kind.name: {"action": _shown(self._buffers[kind.key("mask")])} if kind.masked else {}
+            kind.kind.name: {leaf.name: _shown(self._buffers[kind.key("mask", leaf)]) for leaf in kind.masks}
             for kind in self._layouts
         }
         one = self._layouts[0].kind.name if len(self._layouts) == 1 else ""
