@@ -1,1 +1,53 @@
-"""Training: PPO on batches of worlds, built from fixed shards, resumable bit for bit."""
+"""Training: PPO on batches of worlds, built from fixed shards, resumable bit for bit; and small trainers for one simulation.
+
+The small ones (`interplay.train.tabular`) can be imported from here. They need neither jax nor torch and are loaded when
+they are first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from interplay.train.tabular.debug import DebugTrainer
+    from interplay.train.tabular.off_policy import generate_episode, off_policy
+    from interplay.train.tabular.on_policy import OnPolicyMonteCarloTrainer
+    from interplay.train.tabular.policies import EpsilonSoftPolicy, Policy, QTablePolicy, RandomPolicy
+    from interplay.train.tabular.trainers import MultiPolicyTrainer, SinglePolicyTrainer
+
+_HOMES = {
+    "DebugTrainer": "debug",
+    "EpsilonSoftPolicy": "policies",
+    "MultiPolicyTrainer": "trainers",
+    "OnPolicyMonteCarloTrainer": "on_policy",
+    "Policy": "policies",
+    "QTablePolicy": "policies",
+    "RandomPolicy": "policies",
+    "SinglePolicyTrainer": "trainers",
+    "generate_episode": "off_policy",
+    "off_policy": "off_policy",
+}
+
+__all__ = [
+    "DebugTrainer",
+    "EpsilonSoftPolicy",
+    "MultiPolicyTrainer",
+    "OnPolicyMonteCarloTrainer",
+    "Policy",
+    "QTablePolicy",
+    "RandomPolicy",
+    "SinglePolicyTrainer",
+    "generate_episode",
+    "off_policy",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"interplay.train.tabular.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

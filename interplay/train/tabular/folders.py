@@ -1,0 +1,47 @@
+"""Where the results of experiments go: names with date and time, never twice the same folder.
+
+Source: specification 6.2 and fault F28.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+from interplay.core.files import told_plainly
+
+RESULTS = "interplay_results"
+
+
+def results_folder(base: str | Path | None = None) -> Path:
+    """``<base>/interplay_results``; a relative base is below the present folder, None is the home directory."""
+    return (Path.home() if base is None else Path(base).expanduser().absolute()) / RESULTS
+
+
+def stamp(moment: datetime) -> str:
+    """Date and time as they stand in names.
+
+    Example:
+        >>> stamp(datetime(2025, 3, 1, 9, 5))
+        '2025-03-01_09-05'
+    """
+    return moment.strftime("%Y-%m-%d_%H-%M")
+
+
+def make_folder(path: Path) -> Path:
+    """Makes a folder that nobody else has: the path, or with ``_1``, ``_2``, ... behind it if it is taken.
+
+    Raises:
+        UserError: if it cannot be made.
+    """
+    number, chosen = 0, path
+    with told_plainly("making the folder", path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        while True:
+            try:
+                chosen.mkdir()
+            except FileExistsError:
+                number += 1
+                chosen = path.with_name(f"{path.name}_{number}")
+            else:
+                return chosen

@@ -1,0 +1,80 @@
+"""On-policy Monte Carlo control: play, average what followed each choice, play better.
+
+Source: Sutton and Barto, *Reinforcement Learning*, 2nd edition, section 5.4; manual 7.6; specification F21.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from interplay.sim.checks import require
+from interplay.sim.managers import SimulationManager
+from interplay.train.tabular.policies import Policy, QTablePolicy
+from interplay.train.tabular.trainers import SinglePolicyTrainer
+
+
+class OnPolicyMonteCarloTrainer(SinglePolicyTrainer):
+    """First-visit Monte Carlo with a table; all agents that share the policy teach it.
+
+    Args:
+        sim: the manager; put a `RavelDiscreteWrapper` around simulations without Discrete spaces.
+        policy: a `QTablePolicy`, such as the `EpsilonSoftPolicy`, which explores.
+
+    Raises:
+        AssertionError: for another policy, and as `SinglePolicyTrainer` does.
+    """
+
+    def __init__(
+        self, sim: SimulationManager | None = None, policy: Policy | None = None, **kwargs: Any
+    ) -> None:
+        require(
+            isinstance(policy, QTablePolicy),
+            f"policy {policy!r} has no table; give for example an EpsilonSoftPolicy",
+        )
+        super().__init__(sim, policy, **kwargs)
+
+    def train(self, iterations: int = 10_000, gamma: float = 0.9, **kwargs: Any) -> None:
+        """Plays so many episodes and sets each cell to the mean of the returns that followed first visits.
+
+        Args:
+            iterations: episodes.
+            gamma: discount per action of the agent.
+            **kwargs: of `generate_episode`.
+        """
+        totals: dict[tuple[int, int], tuple[int, float]] = {}  # (observation, action) -> visits, mean return
+        for _ in range(iterations):
+            episode = self.generate_episode(**kwargs)
+            for agent_id, actions in episode.actions.items():
+                returns = first_visits(
+                    episode.observations[agent_id], actions, episode.rewards[agent_id], gamma
+                )
+                for (obs, action), value in returns.items():
+                    count, mean = totals.get((obs, action), (0, 0.0))
+                    mean += (value - mean) / (count + 1)
+                    totals[obs, action] = count + 1, mean
+                    self.policy.update(obs, action, mean)
+
+
+def first_visits(
+    observations: list[Any], actions: list[Any], rewards: list[Any], gamma: float
+) -> dict[tuple[int, int], float]:
+    """What followed the first time that each action was taken after each observation.
+
+    Args:
+        observations: as many as actions, or one more.
+        actions, rewards: of one agent, in order of time.
+        gamma: discount.
+
+    Returns:
+        (observation, action) -> discounted return. A pair counts as visited only as a pair (F21).
+
+    Example:
+        >>> first_visits([0, 0, 1], [0, 1, 0], [1, 2, 4], 0.5)
+        {(1, 0): 4.0, (0, 1): 4.0, (0, 0): 3.0}
+    """
+    found: dict[tuple[int, int], float] = {}
+    value = 0.0
+    for i in reversed(range(len(actions))):
+        value = rewards[i] + gamma * value
+        found[int(observations[i]), int(actions[i])] = value  # the earliest visit is written last
+    return found
