@@ -46,6 +46,9 @@ class Learner:
     Attributes:
         brains: kind name -> `Brain`.
         vectors: kind name -> (P,) float32, the parameters.
+
+    Raises:
+        UserError: if ``train.learners`` names no kind.
     """
 
     def __init__(self, kinds: Sequence[Kind], settings: TrainSettings) -> None:
@@ -54,6 +57,7 @@ class Learner:
             kind.name: Brain(kind, settings, jax.random.fold_in(key, i)) for i, kind in enumerate(kinds)
         }
         ppo = settings.ppo
+        self._learns = _learners([kind.name for kind in kinds], settings.train.learners)
         self._optimiser = optax.chain(
             optax.clip_by_global_norm(ppo.max_grad_norm), optax.adam(ppo.learning_rate, eps=ADAM_EPSILON)
         )
@@ -96,7 +100,7 @@ class Learner:
                 self.vectors[name],
                 self._moments[name],
                 parts[name],
-                total is not None,
+                total is not None and name in self._learns,
                 batch,
                 order,
                 plan,
@@ -111,9 +115,10 @@ class Learner:
         Args:
             total: (size,) float32, sums over every shard's rows, checked.
         """
-        for name, part in self._parts(total).items():
+        parts = self._parts(total)
+        for name in self._learns:
             self.vectors[name], self._moments[name] = self._move(
-                self.vectors[name], self._moments[name], part
+                self.vectors[name], self._moments[name], parts[name]
             )
 
     def check(self, total: np.ndarray, update: int) -> None:
@@ -177,6 +182,13 @@ class Learner:
             raise UserError(
                 f"update {update}: {of}{whose} is not finite; lower ppo.learning_rate or scale the rewards"
             )
+
+
+def _learners(kinds: Sequence[str], wanted: Sequence[str]) -> list[str]:
+    unknown = [name for name in wanted if name not in kinds]
+    if unknown:
+        raise UserError(f"train.learners: no kind {unknown[0]!r}; there are {', '.join(kinds)}")
+    return [name for name in kinds if name in wanted or not wanted]
 
 
 def read_policy(brains: Mapping[str, Brain], tensors: Mapping[str, np.ndarray]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ class Progress:
     """Shows agent-steps done and total, agent-steps per second, the time left and a few named numbers.
 
     Args:
-        total: agent-steps of the whole run.
+        total: agent-steps of the whole run; None where something else ends it.
         done: agent-steps taken before this process began.
         stream: where it is shown; standard error if None.
         every: seconds between plain lines.
@@ -30,7 +30,7 @@ class Progress:
 
     def __init__(
         self,
-        total: int,
+        total: int | None,
         done: int = 0,
         stream: TextIO | None = None,
         every: float = 5.0,
@@ -55,8 +55,9 @@ class Progress:
 
     @property
     def seconds_left(self) -> float | None:
-        """Seconds to the end at this rate, or None while the rate is unknown."""
-        return max(self.total - self.done, 0) / self.rate if self.rate > 0 else None
+        """Seconds to the end at this rate, or None while the rate or the end is unknown."""
+        known = self.total is not None and self.rate > 0
+        return max((self.total or 0) - self.done, 0) / self.rate if known else None
 
     def update(self, done: int, numbers: Mapping[str, float] | None = None) -> None:
         """Shows that `done` agent-steps have been taken in all, with the latest named numbers."""
@@ -99,6 +100,8 @@ class Progress:
         print(", ".join(part for part in parts if part), file=self.stream, flush=True)
 
     def _head(self) -> str:
+        if self.total is None:
+            return f"{self.done:,} agent-steps" + (f", {self.rate:,.0f}/s" if self.rate > 0 else "")
         share = f"{min(100 * self.done // max(self.total, 1), 100)} %"
         left = self.seconds_left
         rate = "" if left is None else f", {self.rate:,.0f}/s, {duration(left)} left"
@@ -113,7 +116,7 @@ class _Bar:
 
     WIDTH = 16
 
-    def __init__(self, total: int, done: int, stream: TextIO) -> None:
+    def __init__(self, total: int | None, done: int, stream: TextIO) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, TextColumn
         from rich.progress import Progress as Rich

@@ -34,7 +34,16 @@ class TrainGroup(Settings):
         30.0, ge=0, description="Seconds of training between checkpoints; the most that a crash can cost."
     )
     keep_checkpoints: int = Field(3, ge=1, description="Newest checkpoints that are kept.")
+    checkpoint_updates: int | None = Field(
+        None, ge=1, description="Updates between checkpoints, besides those by time."
+    )
+    checkpoint_at_end: bool = Field(True, description="Save when the run is complete.")
     log_every: int = Field(1, ge=1, description="Updates per line of metrics.jsonl.")
+    most_updates: int | None = Field(None, ge=1, description="The run ends after so many updates.")
+    most_episodes: int | None = Field(None, ge=1, description="The run ends after so many whole episodes.")
+    most_seconds: float | None = Field(None, gt=0, description="The run ends after so many seconds.")
+    learners: tuple[str, ...] = Field((), description="Kinds of agents that learn; empty = all of them.")
+    quiet: bool = Field(False, description="Show no progress.")
 
     @model_validator(mode="after")
     def _workers_share_shards(self) -> TrainGroup:

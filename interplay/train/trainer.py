@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import functools
+import io
 import signal
 import sys
 import time
@@ -36,7 +37,7 @@ from interplay.train.worker import Patience, crew
 
 __all__ = ["load_policy", "resume", "train"]
 
-GO_ON, SAVE, SAVE_AND_STOP = 0, 1, 2
+GO_ON, SAVE, SAVE_AND_STOP, STOP = 0, 1, 2, 3
 DIGEST_EVERY = 50  # updates between comparisons of the workers' parameters
 SHOWN = ("episode_length", "episode_return", "kl", "epochs")
 
@@ -121,10 +122,10 @@ def _lead(
     before = float(checkpoint.record["seconds"]) if checkpoint else 0.0
     began = saved = time.monotonic()
     first_steps = training.agent_steps
-    with Progress(settings.steps, first_steps) as progress:
-        verdict = SAVE_AND_STOP if training.agent_steps >= settings.steps else GO_ON
+    with _progress(settings, first_steps) as progress:
+        verdict = STOP if complete(training, before) else GO_ON
         training.agree(verdict)
-        while verdict != SAVE_AND_STOP:
+        while verdict not in (SAVE_AND_STOP, STOP):
             started = time.monotonic()
             numbers = training.update()
             now = time.monotonic()
@@ -134,18 +135,43 @@ def _lead(
             if training.updates % settings.train.log_every == 0:
                 folder.log(training.agent_steps, numbers)
             progress.update(training.agent_steps, {name: numbers[name] for name in SHOWN if name in numbers})
-            if training.agent_steps >= settings.steps or asked_to_stop:
+            if asked_to_stop:
                 verdict = SAVE_AND_STOP
+            elif complete(training, numbers["time"]):
+                verdict = SAVE_AND_STOP if settings.train.checkpoint_at_end else STOP
             else:
-                verdict = SAVE if now - saved >= settings.train.checkpoint_seconds else GO_ON
+                verdict = SAVE if _due(training, now - saved) else GO_ON
             _keep_step(training, verdict)
-            if verdict != GO_ON:
+            if verdict in (SAVE, SAVE_AND_STOP):
                 _save(training, folder, before + now - began, progress)
                 saved = time.monotonic()
         if asked_to_stop:
             progress.say(
                 f"stopped at {training.agent_steps:,} agent-steps; go on with `interplay resume {folder.path}`"
             )
+
+
+def complete(training: Training, seconds: float) -> bool:
+    """Whether a run has done what its settings ask for."""
+    train = training.settings.train
+    done = (training.agent_steps, training.updates, training.episodes, seconds)
+    most = (training.settings.steps, train.most_updates, train.most_episodes, train.most_seconds)
+    return any(limit is not None and count >= limit for count, limit in zip(done, most, strict=True))
+
+
+def _due(training: Training, seconds: float) -> bool:
+    """Whether it is time for a checkpoint, so many seconds after the last one."""
+    train = training.settings.train
+    return seconds >= train.checkpoint_seconds or (
+        train.checkpoint_updates is not None and training.updates % train.checkpoint_updates == 0
+    )
+
+
+def _progress(settings: TrainSettings, done: int) -> Progress:
+    train = settings.train
+    otherwise = train.most_updates or train.most_episodes or train.most_seconds
+    stream = io.StringIO() if train.quiet else None
+    return Progress(None if otherwise else settings.steps, done, stream=stream)
 
 
 def _follow(
@@ -163,10 +189,10 @@ def _follow(
         training.load(read_checkpoint(source))
     with contextlib.closing(training):
         verdict = training.agree(GO_ON)
-        while verdict != SAVE_AND_STOP:
+        while verdict not in (SAVE_AND_STOP, STOP):
             training.update()
             verdict = _keep_step(training, GO_ON)
-            if verdict != GO_ON:
+            if verdict in (SAVE, SAVE_AND_STOP):
                 training.agree(0)  # the staging folder is there
                 training.write_shards(staging_path(run, training.agent_steps))
                 training.agree(0)  # every worker has written
@@ -189,7 +215,12 @@ def _save(training: Training, folder: RunFolder[TrainSettings], seconds: float, 
         training.agree(0)
         for stem, arrays in training.learner.save().items():
             writer.write(stem, arrays)
-        record = {"updates": training.updates, "seconds": seconds, "compute": compute.describe()}
+        record = {
+            "updates": training.updates,
+            "episodes": training.episodes,
+            "seconds": seconds,
+            "compute": compute.describe(),
+        }
         writer.commit(record, world_id=world.id, world_version=world.version)
     folder.sync()
     prune_checkpoints(folder.path, training.settings.train.keep_checkpoints)

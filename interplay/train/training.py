@@ -37,6 +37,7 @@ class Training:
 
     Attributes:
         updates: done so far.
+        episodes: ended so far, over all shards.
         shards: this worker's.
     """
 
@@ -47,6 +48,7 @@ class Training:
         self.learner = learner
         self.exchange = exchange
         self.updates = 0
+        self.episodes = 0
         each = settings.train.shards // exchange.size
         mine = range(exchange.rank * each, (exchange.rank + 1) * each)
         self.shards = [make_shard(index, make_world, learner.brains, settings) for index in mine]
@@ -69,6 +71,7 @@ class Training:
         self.updates += 1
         done = time.perf_counter()
         numbers |= self.summarise(moments)
+        self.episodes += int(numbers["episodes"])
         seconds = {name: sum(s.seconds[name] for s in self.shards) for name in ("act", "step")}
         seconds |= {"advantage": estimated - played, "update": done - estimated}
         total = max(done - began, 1e-9)
@@ -154,6 +157,7 @@ class Training:
             UserError: if it belongs to other settings.
         """
         self.updates = int(checkpoint.record["updates"])
+        self.episodes = int(checkpoint.record.get("episodes", 0))  # older checkpoints did not count them
         self.learner.load(checkpoint.arrays)
         reason = None
         for shard in self.shards:

@@ -67,8 +67,14 @@ class DebugTrainer(MultiPolicyTrainer):
 
     @property
     def output_dir(self) -> str:
-        """The folder of this trainer's files; `train` makes it, with another number if it was taken meanwhile."""
+        """The folder of this trainer's files; made when it is needed, with a number if it was taken meanwhile."""
         return str(self._folder)
+
+    def make_output_dir(self) -> str:
+        """Makes the folder, once."""
+        if not self._made:
+            self._folder, self._made = make_folder(self._folder), True
+        return self.output_dir
 
     def train(
         self,
@@ -88,8 +94,7 @@ class DebugTrainer(MultiPolicyTrainer):
         Returns:
             The folder.
         """
-        if not self._made:
-            self._folder, self._made = make_folder(self._folder), True
+        self.make_output_dir()
         for i in range(iterations):
             stem = f"Episode_{i}_by"
             # Written as it happens, not at once: when the simulation breaks, the last lines are what is looked for.
