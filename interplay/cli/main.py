@@ -1,12 +1,14 @@
 """Puts the verbs together and turns every error into one line and an exit code.
 
-Exit codes: 0 done, 1 a check failed or something broke inside, 2 the user can mend it, 130 interrupted.
+Exit codes: 0 done, 1 a check failed, something broke inside or no verb was given, 2 the user can mend it, 130 interrupted.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Annotated
@@ -14,18 +16,33 @@ from typing import Annotated
 import typer
 
 from interplay import __version__
-from interplay.cli import bench, check, curves, evaluate, record, resume, train, worlds
+from interplay.cli import (
+    analyzing,
+    bench,
+    check,
+    curves,
+    debugging,
+    evaluate,
+    record,
+    resume,
+    training,
+    visualizing,
+    worlds,
+)
 from interplay.core.errors import UserError
 
 VERBS = (
     (worlds.worlds, worlds.EXAMPLE),
-    (train.train, train.EXAMPLE),
+    (training.train, training.EXAMPLE),
     (resume.resume, resume.EXAMPLE),
     (evaluate.evaluate, evaluate.EXAMPLE),
     (record.record, record.EXAMPLE),
     (curves.curves, curves.EXAMPLE),
     (check.check, check.EXAMPLE),
     (bench.bench, bench.EXAMPLE),
+    (debugging.debug, debugging.EXAMPLE),
+    (visualizing.visualize, visualizing.EXAMPLE),
+    (analyzing.analyze, analyzing.EXAMPLE),
 )
 
 DONE, BROKEN, MENDABLE, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 130, 141
@@ -74,8 +91,14 @@ def run(arguments: Sequence[str], traceback: bool = False) -> int:
         traceback: let errors through instead of printing one line.
     """
     try:
-        result = build_app()(args=list(arguments) or ["--help"], prog_name="interplay", standalone_mode=False)
+        # Without a verb nothing was done: the help is a complaint then (specification 6.1 of simulations).
+        with contextlib.nullcontext() if arguments else contextlib.redirect_stdout(sys.stderr):
+            result = build_app()(
+                args=list(arguments) or ["--help"], prog_name="interplay", standalone_mode=False
+            )
         sys.stdout.flush()
+        if not arguments:
+            return BROKEN
         if result == INTERRUPTED:  # typer has caught the Ctrl-C
             return _fail("interrupted", INTERRUPTED)
         return int(result or DONE)
@@ -128,6 +151,7 @@ def _fail(message: str, code: int) -> int:
 
 def main() -> None:
     """Entry point of the `interplay` command."""
+    warnings.formatwarning = lambda message, *_, **__: f"interplay: {message}\n"
     traceback = _TRACEBACK in sys.argv[1:] or os.environ.get("INTERPLAY_TRACEBACK", "") not in ("", "0")
     arguments = [argument for argument in sys.argv[1:] if argument != _TRACEBACK]
     sys.exit(run(arguments, traceback))

@@ -10,13 +10,18 @@ import typer
 EXAMPLE = (
     "interplay train survival/1v1-heals-low --steps 300000 --out runs/first\n"
     "interplay train survival/2v2-all-low ppo.learning_rate=1e-4 world.options.health_cap=100\n"
-    "interplay train settings.toml seed=3"
+    "interplay train settings.toml seed=3\n"
+    "interplay train examples/multi_corridor_experiment.py"
 )
 
 
 def train(
     world: Annotated[
-        str, typer.Argument(metavar="WORLD|SETTINGS.toml", help="A world's id or a settings file.")
+        str,
+        typer.Argument(
+            metavar="WORLD|SETTINGS.toml|CONFIG.py",
+            help="A world's id, a settings file, or an experiment's Python file, which says everything else.",
+        ),
     ],
     overrides: Annotated[
         list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Settings, e.g. ppo.clip=0.1.")
@@ -37,6 +42,10 @@ def train(
 
     trainer = load_trainer()
     flags = {"steps": steps, "seed": seed, "num_worlds": num_worlds, "train.workers": workers}
+    if world.endswith(".py"):
+        _refuse_more(world, overrides, {**flags, "out": out})
+        typer.echo(f"run folder: {_train_experiment(Path(world))}")
+        return
     settings = build_settings(
         world, overrides or [], {key: value for key, value in flags.items() if value is not None}
     )
@@ -69,6 +78,23 @@ def build_settings(world: str, overrides: list[str], flags: dict[str, Any]) -> A
         shards = values.get("train", {}).get("shards", 4)
         values = merge(values, {"train": {"workers": workers_for(shards)}})
     return build(TrainSettings, values, world if is_file else "train")
+
+
+def _train_experiment(config: Path) -> Path:
+    from interplay.experiment.files import load_experiment
+    from interplay.experiment.verbs import train_experiment
+
+    return train_experiment(load_experiment(config), config)
+
+
+def _refuse_more(config: str, overrides: list[str] | None, flags: dict[str, Any]) -> None:
+    from interplay.core.errors import UserError
+
+    given = [*(overrides or []), *(f"--{key.rpartition('.')[2]}" for key, value in flags.items() if value)]
+    if given:
+        raise UserError(
+            f"{given[0].replace('_', '-')}: the experiment {config} says all of its run; set it there"
+        )
 
 
 def workers_for(shards: Any) -> int:

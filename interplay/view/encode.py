@@ -25,7 +25,9 @@ LOOK_AHEAD = 32  # frames that an animation looks at before it settles its 256 c
 Picture = np.ndarray  # (height, width, 3) uint8
 
 
-def write_video(path: Path, pictures: Iterator[Picture], frames_per_second: int = FRAMES_PER_SECOND) -> int:
+def write_video(
+    path: Path, pictures: Iterator[Picture], frames_per_second: int | Fraction = FRAMES_PER_SECOND
+) -> int:
     """Encodes pictures as they come; only a few are held in memory.
 
     Args:
@@ -48,7 +50,7 @@ def write_video(path: Path, pictures: Iterator[Picture], frames_per_second: int 
     return count
 
 
-def _write_mp4(av: Any, container: Any, pictures: Iterator[Picture], rate: int) -> int:
+def _write_mp4(av: Any, container: Any, pictures: Iterator[Picture], rate: int | Fraction) -> int:
     name = next((name for name in MP4_CODECS if name in av.codecs_available), None)
     if name is None:
         raise UserError(
@@ -74,7 +76,7 @@ def _even(picture: Picture) -> Picture:
     return np.pad(picture, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
 
 
-def _write_gif(av: Any, container: Any, pictures: Iterator[Picture], rate: int) -> int:
+def _write_gif(av: Any, container: Any, pictures: Iterator[Picture], rate: int | Fraction) -> int:
     first = [picture for _, picture in zip(range(LOOK_AHEAD), pictures, strict=False)]
     if not first:
         return 0

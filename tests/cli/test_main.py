@@ -16,7 +16,8 @@ NAMES = [verb.__name__ for verb, _ in VERBS]
 
 
 def test_the_verbs_that_are_promised_exist():
-    assert {"worlds", "train", "resume", "evaluate", "record", "bench", "check", "curves"} == set(NAMES)
+    promised = {"worlds", "train", "resume", "evaluate", "record", "bench", "check", "curves"}
+    assert promised | {"debug", "visualize", "analyze"} == set(NAMES)
 
 
 @pytest.mark.parametrize(("name", "example"), [(verb.__name__, example) for verb, example in VERBS])
@@ -28,9 +29,11 @@ def test_help_of_each_verb_shows_its_examples(capsys, name, example):
         assert line.startswith(f"interplay {name}")
 
 
-def test_no_arguments_is_help(capsys):
-    assert run([]) == 0
-    assert "Usage: interplay" in capsys.readouterr().out
+def test_no_arguments_is_help_and_a_complaint(capsys):
+    """Simulations 6.1: help on stderr, exit code 1."""
+    code, out, errors = typed(capsys)
+    assert (code, out) == (1, "")
+    assert "Usage: interplay" in errors
 
 
 def test_version():

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from interplay.cli.train import build_settings, workers_for
+from interplay.cli.training import build_settings, workers_for
 from tests.cli.command import MARSH, refusal, typed
 from tests.cli.command import interplay as command
 

@@ -1,0 +1,123 @@
+"""Training an experiment with one of RLlib's own algorithms. Needs the extra ``rllib``.
+
+What RLlib calls an iteration, an episode and a time step is RLlib's. Checkpoints are RLlib's, in
+``checkpoint_<six digits>`` folders of the run. Source: specification 6.2, 6.3 and 8.1.
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from interplay.core.errors import UserError
+
+OURS = ("env", "env_config", "horizon", "multiagent", "num_workers", "num_envs_per_worker", "seed")
+IGNORED = ("disable_env_checking",)
+
+
+def train(tune: Mapping[str, Any], make_env: Callable[[], Any], folder: Path) -> None:
+    """Trains until one of the conditions of ``stop`` holds.
+
+    Args:
+        tune: the experiment's section ``ray_tune``, with a mapping that takes what RLlib hands over.
+        make_env: makes an RLlib environment.
+        folder: where checkpoints go.
+
+    Raises:
+        UserError: if RLlib is not installed or has no such algorithm.
+    """
+    name = tune.get("run_or_experiment", "PPO")
+    algorithm = configured(name, tune.get("config", {}), make_env).build_algo()
+    try:
+        began, iteration, saved = time.monotonic(), 0, -1
+        every = tune.get("checkpoint_freq", 0)
+        while True:
+            result = algorithm.train()
+            iteration += 1
+            if tune.get("verbose", 1):
+                print(f"iteration {iteration}, {_told(result)}")
+            if every and iteration % every == 0:
+                saved = _save(algorithm, folder, iteration)
+            if _over(tune.get("stop", {}), result, iteration, time.monotonic() - began):
+                break
+        if tune.get("checkpoint_at_end", True) and saved != iteration:
+            _save(algorithm, folder, iteration)
+    finally:
+        algorithm.stop()
+
+
+def configured(name: str, config: Mapping[str, Any], make_env: Callable[[], Any]) -> Any:
+    """RLlib's configuration of an algorithm.
+
+    Args:
+        name: that RLlib registers.
+        config: the experiment's; keys that are not of the experiment's own go to RLlib as they are.
+        make_env: makes the environment.
+
+    Raises:
+        UserError: if RLlib is not installed or has no such algorithm.
+    """
+    registry = _ray("ray.rllib.algorithms.registry")
+    try:
+        made = registry.get_algorithm_class(name).get_default_config()
+    except Exception as error:
+        known = ", ".join(sorted(getattr(registry, "ALGORITHMS", {})))
+        raise UserError(
+            f"run_or_experiment = {name!r}: RLlib has no such algorithm; it has {known}"
+        ) from error
+    env = config.get("env", "interplay")
+    _ray("ray.tune.registry").register_env(env, lambda env_config: make_env())
+    made = made.environment(env, env_config=dict(config.get("env_config", {})))
+    made = made.env_runners(
+        num_env_runners=config.get("num_workers", 0),
+        num_envs_per_env_runner=config.get("num_envs_per_worker", 1),
+        env_to_module_connector=_flattening,
+    )
+    multiagent = config.get("multiagent", {})
+    if "policies" in multiagent:
+        made = made.multi_agent(
+            policies=set(multiagent["policies"]),
+            policy_mapping_fn=multiagent["policy_mapping_fn"],
+            policies_to_train=list(multiagent.get("policies_to_train") or multiagent["policies"]),
+        )
+    if config.get("seed") is not None:
+        made = made.debugging(seed=config["seed"])
+    rest = {key: value for key, value in config.items() if key not in OURS + IGNORED}
+    return made.update_from_dict(rest) if rest else made
+
+
+def _flattening(*args: Any, **kwargs: Any) -> Any:
+    # Dict and Discrete observations need it (specification 8.1).
+    return _ray("ray.rllib.connectors.env_to_module").FlattenObservations(multi_agent=True)
+
+
+def _over(stop: Mapping[str, Any], result: Mapping[str, Any], iteration: int, seconds: float) -> bool:
+    runners = result.get("env_runners", {})
+    counts = {
+        "episodes_total": runners.get("num_episodes_lifetime", 0),
+        "timesteps_total": runners.get("num_env_steps_sampled_lifetime", 0),
+        "training_iteration": iteration,
+        "time_total_s": seconds,
+    }
+    return any(counts[key] >= limit for key, limit in stop.items())
+
+
+def _told(result: Mapping[str, Any]) -> str:
+    return f"mean return {result.get('env_runners', {}).get('episode_return_mean', float('nan')):.4g}"
+
+
+def _save(algorithm: Any, folder: Path, iteration: int) -> int:
+    algorithm.save_to_path(str((folder / f"checkpoint_{iteration:06d}").absolute()))
+    return iteration
+
+
+def _ray(module: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise UserError(
+            'backend "rllib" needs ray; install it with pip install "interplay[rllib]", or leave the backend out'
+        ) from error

@@ -1,0 +1,113 @@
+"""From the section ``ray_tune`` to the settings of our trainer.
+
+PG and A2C are the policy gradient that PPO becomes with a single gradient step per rollout: the ratio of new to old
+probabilities is then 1, so nothing is clipped and the gradient is that of log pi times the advantage. Both keep the value
+as a baseline, which changes no expectation. PG weighs whole returns, as far as the rollout reaches (lambda = 1), A2C also
+rewards entropy and takes shorter rollouts. PPO is the trainer as `docs/train.md` describes it.
+
+Source: specification 6.3 and section 3, row 9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from interplay.core.errors import UserError
+from interplay.core.settings import build, merge
+from interplay.core.world import World
+from interplay.experiment.assignment import learners
+from interplay.experiment.params import Experiment
+from interplay.train.settings import TrainSettings
+
+ALGORITHMS: Mapping[str, Mapping[str, Any]] = {
+    "PG": {"ppo": {"rollout": 64, "learning_rate": 3e-3}},
+    "A2C": {"ppo": {"rollout": 32, "learning_rate": 2e-3, "entropy": 0.01}},
+    "PPO": {},
+}
+ONE_STEP = {"epochs": 1, "lam": 1.0, "target_kl": "off"}
+DEFAULT = "PPO"
+WORLDS_EACH = 8  # per worker, unless num_envs_per_worker says otherwise
+UNLIMITED = 10**12  # agent-steps; something else ends the run
+NEVER = 1e9  # seconds
+KEEP_ALL = 10**6  # checkpoints
+
+
+def settings_of(
+    experiment: Experiment, world: World, assigned: Mapping[str, str] | None, workers: int = 1
+) -> TrainSettings:
+    """The settings of an experiment's training run.
+
+    ``settings`` of the section come last: they may change everything.
+
+    Args:
+        experiment: checked.
+        world: one world of it.
+        assigned: agent -> policy.
+        workers: most processes.
+
+    Raises:
+        UserError: for an algorithm that there is not, or values that do not fit.
+    """
+    name = experiment.tune.get("run_or_experiment", DEFAULT)
+    if name not in ALGORITHMS:
+        raise UserError(
+            f"{experiment.title}: run_or_experiment = {name!r}; here are {', '.join(sorted(ALGORITHMS))}, and RLlib's algorithms with 'backend': 'rllib'"
+        )
+    shards = _power_of_two(max(experiment.config.get("num_workers", 1), 1))
+    worlds = shards * experiment.config.get("num_envs_per_worker", WORLDS_EACH)
+    values: dict[str, Any] = {
+        "world": {"id": world.id},
+        "num_worlds": worlds,
+        "seed": experiment.seed or 0,
+        "train": {
+            "shards": shards,
+            "workers": min(_power_of_two(workers), shards),
+            "quiet": experiment.tune.get("verbose", 1) == 0,
+            "learners": learners(experiment, assigned),
+            **_saving(experiment),
+        },
+        "network": {"kind": "mlp", "input_scale": True},
+    }
+    given = experiment.tune.get("settings", {})
+    values = merge(values, ALGORITHMS[name])
+    values = merge(values, given)
+    if name != "PPO":
+        rows = values["ppo"]["rollout"] * values["num_worlds"] * max(len(k.slots) for k in world.kinds)
+        values = merge(merge(values, {"ppo": {**ONE_STEP, "minibatch": rows}}), given)
+    values = merge(_stopping(experiment, len(world.agents)), values)
+    return build(TrainSettings, values, f"{experiment.title}: ray_tune")
+
+
+def _saving(experiment: Experiment) -> dict[str, Any]:
+    """Checkpoints at the frequency that is asked for; without one, by time and at the end."""
+    at_end = experiment.tune.get("checkpoint_at_end", True)
+    every = experiment.tune.get("checkpoint_freq", 0)
+    saving: dict[str, Any] = {"checkpoint_at_end": at_end}
+    if every:
+        saving |= {"checkpoint_updates": every, "keep_checkpoints": KEEP_ALL}
+    if every or not at_end:
+        saving["checkpoint_seconds"] = NEVER
+    return saving
+
+
+def _stopping(experiment: Experiment, agents: int) -> dict[str, Any]:
+    """When the run ends: as soon as one of the conditions holds; a time step is one of the simulation's."""
+    stop = experiment.stop
+    if not stop:
+        raise UserError(
+            f"{experiment.title}: ray_tune.stop is missing; say when to stop, for example {{'episodes_total': 2000}}"
+        )
+    names = {
+        "episodes_total": "most_episodes",
+        "training_iteration": "most_updates",
+        "time_total_s": "most_seconds",
+    }
+    steps = stop["timesteps_total"] * agents if "timesteps_total" in stop else UNLIMITED
+    limits = {ours: stop[theirs] for theirs, ours in names.items() if theirs in stop}
+    return {"steps": steps, "train": limits}
+
+
+def _power_of_two(number: int) -> int:
+    """The largest power of two that is not above the number."""
+    return 1 << (number.bit_length() - 1)

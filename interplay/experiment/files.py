@@ -1,0 +1,127 @@
+"""An experiment's files: its Python file, the script of an analysis, run folders and their checkpoints.
+
+These files are programs of the user's own, and run as such. Source: specification 6.1 and 6.2.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import warnings
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from interplay.core.errors import UserError
+from interplay.core.files import replace_file, told_plainly
+from interplay.experiment.params import Experiment, read_params
+from interplay.train.tabular.folders import make_folder, results_folder, stamp
+
+
+def load_experiment(path: str | Path) -> Experiment:
+    """Reads an experiment's file.
+
+    Raises:
+        UserError: if it cannot be read or has no dictionary `params`, and as `read_params`.
+    """
+    module = _run(Path(path))
+    if not hasattr(module, "params"):
+        raise UserError(f"{path} has no dictionary `params`; it is no experiment's file")
+    return read_params(module.params, str(path))
+
+
+def load_script(path: str | Path) -> Callable[[Any, Any], Any]:
+    """Reads a script's function ``run(sim, trainer)``.
+
+    Raises:
+        UserError: if it cannot be read or has no such function.
+    """
+    function = getattr(_run(Path(path)), "run", None)
+    if not callable(function):
+        raise UserError(f"{path} has no function run(sim, trainer); write one")
+    chosen: Callable[[Any, Any], Any] = function
+    return chosen
+
+
+def config_of(run: str | Path) -> Path:
+    """The experiment's file in a run folder.
+
+    Raises:
+        UserError: unless there is exactly one Python file, naming those there are.
+    """
+    run = Path(run)
+    if not run.is_dir():
+        raise UserError(f"{run} is no folder; name one that `interplay train CONFIG.py` has made")
+    found = sorted(path.name for path in run.glob("*.py"))
+    if len(found) != 1:
+        told = "no Python file" if not found else f"{len(found)} Python files ({', '.join(found)})"
+        raise UserError(f"{run} holds {told}; exactly one is needed, the experiment's")
+    return run / found[0]
+
+
+def copy_into(config: str | Path, run: Path) -> Path:
+    """Puts a copy of an experiment's file into a run folder."""
+    with told_plainly("copying", Path(config)):
+        data = Path(config).read_bytes()
+        target = run / Path(config).name
+        replace_file(target, data, "config")
+    return target
+
+
+def new_run(experiment: Experiment, prefix: str = "") -> Path:
+    """Makes the folder of a run: ``<base>/interplay_results/<title>_<date>_<time>``, never one that exists (F28)."""
+    base = results_folder(experiment.storage_path)
+    return make_folder(base / f"{prefix}{experiment.title}_{stamp(datetime.now())}")
+
+
+def choose_checkpoint(run: str | Path, number: int | None = None) -> Path:
+    """A checkpoint of a run.
+
+    Args:
+        run: the folder.
+        number: of agent-steps, as the checkpoint is called, or of the iteration in which it was made; None: the last one.
+
+    Raises:
+        FileNotFoundError: if the run has no checkpoint.
+    """
+    from interplay.train.checkpoint import list_checkpoints, read_checkpoint
+
+    found = list_checkpoints(run)
+    if not found:
+        raise FileNotFoundError(f"{run} holds no checkpoint; train longer, or set 'checkpoint_at_end': True")
+    if number is None:
+        return found[-1]
+    for path in found:
+        if int(path.name) == number:
+            return path
+    for path in found:
+        if read_checkpoint(path).record.get("updates") == number:
+            return path
+    there = ", ".join(str(int(path.name)) for path in found)
+    warnings.warn(f"{run}: no checkpoint {number}, taking the last one of {there}", UserWarning, stacklevel=2)
+    return found[-1]
+
+
+def _run(path: Path) -> ModuleType:
+    """Executes a Python file as a module; files beside it and in the working folder can be imported by it."""
+    if path.suffix != ".py" or not path.is_file():
+        raise UserError(f"{path}: there is no such Python file; check the path")
+    for folder in (str(path.parent.resolve()), str(Path.cwd())):
+        if folder not in sys.path:
+            sys.path.append(folder)  # last, so that nothing in them hides an installed package
+    name = f"interplay_file_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UserError(f"{path} cannot be imported; check the path")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # its classes must be found by name to be copied
+    try:
+        spec.loader.exec_module(module)
+    except ModuleNotFoundError as error:
+        hint = "install it, or leave it out"
+        if (error.name or "").partition(".")[0] == "ray":
+            hint = 'leave register_env out, or install it with pip install "interplay[rllib]"'
+        raise UserError(f"{path} imports {error.name}, which is not installed; {hint}") from error
+    return module

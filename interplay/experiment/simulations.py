@@ -1,0 +1,69 @@
+"""From what an experiment's `sim_creator` returns to managers, as many as are needed.
+
+Source: specification 6.1, fault F19.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from interplay.core.errors import UserError
+from interplay.experiment.params import Experiment
+from interplay.sim.managers import SimulationManager
+
+
+def manager_of(made: Any) -> SimulationManager:
+    """The manager itself, or the one inside a connector, however deep (F19).
+
+    Raises:
+        UserError: if there is none.
+    """
+    inside = made
+    while not isinstance(inside, SimulationManager):
+        if getattr(inside, "sim", None) is None:
+            raise UserError(
+                f"sim_creator gave a {type(made).__name__}; let it return a manager, such as AllStepManager(simulation), or a connector around one"
+            )
+        inside = inside.sim
+    return inside
+
+
+class Maker:
+    """Makes managers whose simulations are all different objects.
+
+    A `sim_creator` may build a new simulation each time or return the same one; a simulation that was handed out before is
+    copied. Managers that the user holds are never changed.
+
+    Args:
+        experiment: whose simulation it is.
+        limited: end episodes at the experiment's horizon.
+    """
+
+    def __init__(self, experiment: Experiment, limited: bool = False) -> None:
+        self._experiment = experiment
+        self._limit = experiment.config.get("horizon") if limited else None
+        self._handed_out: list[Any] = []
+
+    def __call__(self) -> SimulationManager:
+        """The next manager.
+
+        Raises:
+            UserError: if there is no manager in what `sim_creator` gives, or it gives one that cannot be copied.
+        """
+        manager = manager_of(self._experiment.sim_creator(self._experiment.config.get("env_config", {})))
+        if any(manager.sim.unwrapped is other for other in self._handed_out):
+            manager = self._copied(manager)
+        self._handed_out.append(manager.sim.unwrapped)
+        if self._limit is not None and (manager.time_limit is None or manager.time_limit > self._limit):
+            manager = copy.copy(manager)
+            manager.time_limit = self._limit
+        return manager
+
+    def _copied(self, manager: SimulationManager) -> SimulationManager:
+        try:
+            return copy.deepcopy(manager)
+        except Exception as error:
+            raise UserError(
+                f"{self._experiment.title}: sim_creator gives the same simulation each time and it cannot be copied ({error}); build a new one in sim_creator"
+            ) from error

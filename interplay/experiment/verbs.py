@@ -1,0 +1,234 @@
+"""Debug, train, visualize and analyze an experiment, as functions of its dictionary.
+
+Source: manual 2.2 to 2.6; specification 6.1 and 6.2.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from interplay.core.errors import UserError
+from interplay.experiment import files
+from interplay.experiment.algorithms import settings_of
+from interplay.experiment.assignment import assign, mapping_of
+from interplay.experiment.params import Experiment, read_params
+from interplay.experiment.player import TrainedPolicies
+from interplay.experiment.simulations import Maker
+from interplay.experiment.worlds import FROM_FILE, make_world
+from interplay.sim.managers import SimulationManager
+
+Params = Mapping[str, Any]
+
+
+def debug(params: Params, episodes: int = 1, steps_per_episode: int = 200, render: bool = False) -> Path:
+    """Plays an experiment's simulation with random actions and writes down what happens.
+
+    Args:
+        params: the experiment.
+        episodes: how many.
+        steps_per_episode: most steps of one.
+        render: draw every step.
+
+    Returns:
+        The folder with two files per episode, `DEBUG_<title>_<date>_<time>`.
+
+    Raises:
+        UserError: for a dictionary that is no experiment.
+    """
+    return debug_experiment(read_params(params), episodes, steps_per_episode, render)
+
+
+def train(params: Params) -> Path:
+    """Trains an experiment's policies.
+
+    Args:
+        params: the experiment.
+
+    Returns:
+        The run folder, `<title>_<date>_<time>`.
+
+    Raises:
+        UserError: for a dictionary that is no experiment, or settings that do not fit it.
+    """
+    return train_experiment(read_params(params))
+
+
+def visualize(
+    params: Params,
+    folder: str | Path,
+    checkpoint: int | None = None,
+    episodes: int = 1,
+    steps_per_episode: int = 200,
+    record: bool = False,
+    record_only: bool = False,
+    frame_delay: int = 200,
+    explore: bool = False,
+    seed: int | None = None,
+) -> list[Path]:
+    """Shows what the trained policies do.
+
+    Args:
+        params: the experiment.
+        folder: its run folder.
+        checkpoint: number of one, see `files.choose_checkpoint`; None: the last.
+        episodes: how many.
+        steps_per_episode: most steps of one.
+        record: save `Episode_<i>.gif` in the folder, and show it where there is a display.
+        record_only: save and open no window.
+        frame_delay: milliseconds between pictures.
+        explore: draw actions instead of taking the likeliest.
+        seed: of the first episode; the i-th has seed + i.
+
+    Returns:
+        The files that were written.
+
+    Raises:
+        UserError: without a display, unless something is recorded.
+        FileNotFoundError: if the run has no checkpoint.
+    """
+    from interplay.view.managed import Stage
+
+    experiment = read_params(params)
+    path = files.choose_checkpoint(folder, checkpoint)
+    with Stage(experiment.title, frame_delay, record=record or record_only, show=not record_only) as stage:
+        trainer = trained(experiment, path, explore, seed)
+        manager = Maker(experiment)()
+        written = []
+        for episode in range(episodes):
+            one = None if seed is None else seed + episode
+            moments = _moments(manager, trainer, steps_per_episode, one)
+            if record or record_only:
+                written.append(stage.save(Path(folder) / f"Episode_{episode}.gif", moments))
+            else:
+                for moment in moments:
+                    stage.look(moment)
+    return written
+
+
+def analyze(
+    params: Params,
+    folder: str | Path,
+    function: Callable[[Any, Any], Any],
+    checkpoint: int | None = None,
+    seed: int | None = None,
+) -> Any:
+    """Hands the simulation and the trained policies to a function.
+
+    Args:
+        params: the experiment.
+        folder: its run folder.
+        function: is called with the manager and the trainer, see `TrainedPolicies`.
+        checkpoint: number of one; None: the last.
+        seed: of the simulation and of the policies.
+
+    Returns:
+        What the function returns.
+
+    Raises:
+        FileNotFoundError: if the run has no checkpoint.
+    """
+    experiment = read_params(params)
+    trainer = trained(experiment, files.choose_checkpoint(folder, checkpoint), False, seed)
+    manager = Maker(experiment, limited=True)()
+    if seed is not None:
+        manager.sim.reseed(seed)
+    return function(manager, trainer)
+
+
+def debug_experiment(
+    experiment: Experiment,
+    episodes: int = 1,
+    steps_per_episode: int = 200,
+    render: bool = False,
+    config: Path | None = None,
+) -> Path:
+    """As `debug`, with a copy of the file `config`."""
+    from interplay.train.tabular.debug import DebugTrainer
+    from interplay.train.tabular.folders import results_folder
+    from interplay.view.managed import watching
+
+    trainer = DebugTrainer(
+        sim=Maker(experiment)(),
+        name=f"DEBUG_{experiment.title}",
+        output_dir=str(results_folder(experiment.storage_path)),
+    )
+    with watching(experiment.title, render) as look:
+        folder = Path(trainer.make_output_dir())
+        if config is not None:
+            files.copy_into(config, folder)
+        trainer.train(iterations=episodes, horizon=steps_per_episode, render=look, seed=experiment.seed)
+    return folder
+
+
+def train_experiment(experiment: Experiment, config: Path | None = None) -> Path:
+    """As `train`, with a copy of the file `config`, by which other processes find the simulation."""
+    if experiment.tune.get("backend") == "rllib":
+        return _train_with_rllib(experiment, config)
+    from interplay.train.trainer import train as run
+
+    probe = make_world(experiment, num_worlds=1)
+    try:
+        assigned = assign(experiment, Maker(experiment)().agents)
+        workers = _cores() if config is not None else 1
+        settings = settings_of(experiment, probe, assigned, workers)
+    finally:
+        probe.close()
+    folder = files.new_run(experiment)
+    if config is None:
+        return run(settings, folder, functools.partial(make_world, experiment))
+    copy = files.copy_into(config, folder)
+    world = settings.world.model_copy(update={"id": FROM_FILE, "options": {"config": str(copy)}})
+    return run(settings.model_copy(update={"world": world}), folder)
+
+
+def trained(experiment: Experiment, checkpoint: Path, explore: bool, seed: int | None) -> TrainedPolicies:
+    """The policies of a checkpoint."""
+    if experiment.tune.get("backend") == "rllib":
+        raise UserError(
+            f"{experiment.title}: policies that RLlib trained are played by RLlib; load {checkpoint} with its Algorithm.from_checkpoint"
+        )
+    return TrainedPolicies(experiment, checkpoint, explore, seed)
+
+
+def _moments(
+    manager: SimulationManager, trainer: TrainedPolicies, most: int, seed: int | None
+) -> Iterator[SimulationManager]:
+    """An episode: the manager after the reset and after each step."""
+    observations = manager.reset(seed=seed)
+    yield manager
+    for _ in range(most):
+        actions = {
+            agent: trainer.compute_action(
+                one, trainer.policy_of(agent), action_mask=manager.sim.get_action_mask(agent)
+            )
+            for agent, one in observations.items()
+        }
+        seen, _, dones, _ = manager.step(actions)
+        yield manager
+        observations = {agent: one for agent, one in seen.items() if not dones[agent]}
+        if dones["__all__"]:
+            return
+
+
+def _train_with_rllib(experiment: Experiment, source: Path | None) -> Path:
+    from interplay.connect.rllib_training import train as run
+    from interplay.registry import load
+
+    wrapper = load("interplay.connect.rllib:MultiAgentWrapper")
+    folder = files.new_run(experiment)
+    if source is not None:
+        files.copy_into(source, folder)
+    maker = Maker(experiment, limited=True)
+    multiagent = {**experiment.multiagent, "policy_mapping_fn": mapping_of(experiment)}
+    config = {**experiment.config, "multiagent": multiagent if "policies" in multiagent else {}}
+    run({**experiment.tune, "config": config}, lambda: wrapper(maker()), folder)
+    return folder
+
+
+def _cores() -> int:
+    import os
+
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

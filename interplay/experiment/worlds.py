@@ -1,0 +1,83 @@
+"""An experiment's simulation as a batch of worlds; the only file here that knows how simulations become worlds."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from interplay.connect.foreign.layout import ForeignKind, read_layout
+from interplay.connect.foreign.managed import as_environment
+from interplay.connect.parallel_world import ParallelEnvWorld
+from interplay.core.world import Kind, World
+from interplay.experiment.assignment import assign
+from interplay.experiment.params import Experiment
+from interplay.experiment.policy_world import PolicyWorld
+from interplay.experiment.simulations import Maker
+
+FROM_FILE = "interplay.experiment.worlds:from_file"
+
+
+def make_world(experiment: Experiment, num_worlds: int, seed: int = 0, first_world: int = 0) -> World:
+    """Worlds for the trainer, with one kind of agents per policy.
+
+    Raises:
+        UserError: for agents that fit no policy, spaces without array form, and what `sim_creator` gets wrong.
+    """
+    maker = Maker(experiment, limited=True)
+    inner = ParallelEnvWorld(maker, num_worlds, seed=seed, first_world=first_world)
+    assigned = assign(experiment, maker().agents)
+    return inner if assigned is None else PolicyWorld(inner, assigned, seed, first_world)
+
+
+def from_file(num_worlds: int, seed: int = 0, first_world: int = 0, config: str = "") -> World:
+    """The worlds of an experiment's file, by which they are named in settings.
+
+    Args:
+        num_worlds, seed, first_world: as for `make_world`.
+        config: path of the file.
+    """
+    from interplay.experiment.files import load_experiment
+
+    return make_world(load_experiment(config), num_worlds, seed, first_world)
+
+
+class Reader(NamedTuple):
+    """How one policy's observations and actions look as arrays.
+
+    Attributes:
+        kind: spaces of array leaves, as the networks know them.
+        foreign: where the leaves stand in the agents' own observations.
+    """
+
+    kind: Kind
+    foreign: ForeignKind
+
+    def leaves(self, observation: Any) -> dict[str, np.ndarray]:
+        """An agent's observation as leaf name -> array."""
+        found = {}
+        for leaf in self.foreign.observation:
+            value = observation
+            for key in leaf.path:
+                value = value[key]
+            found[leaf.name] = np.asarray(value, leaf.space.dtype)
+        return found
+
+
+def read(experiment: Experiment) -> tuple[dict[str, Reader], dict[str, str]]:
+    """Policy -> `Reader`, in the order in which the trainer has them, and agent -> policy.
+
+    Without policies of the experiment's own the kinds of agents take their place.
+    """
+    manager = Maker(experiment, limited=True)()
+    layout = read_layout(as_environment(manager))
+    homes = {layout.agents[slot]: foreign for foreign in layout.kinds for slot in foreign.kind.slots}
+    assigned = assign(experiment, manager.agents)
+    if assigned is None:
+        assigned = {agent: homes[agent].kind.name for agent in layout.agents}
+    found = {}
+    for policy in dict.fromkeys(assigned.values()):
+        slots = tuple(slot for slot, agent in enumerate(layout.agents) if assigned[agent] == policy)
+        foreign = homes[layout.agents[slots[0]]]
+        found[policy] = Reader(foreign.kind._replace(name=policy, slots=slots), foreign)
+    return found, assigned
