@@ -96,3 +96,11 @@ def test_a_terminal_gets_a_bar_that_fits(monkeypatch: pytest.MonkeyPatch, width:
 )
 def test_durations(seconds: float, words: str) -> None:
     assert duration(seconds) == words
+
+
+def test_a_run_without_a_known_end_shows_neither_share_nor_time_left() -> None:
+    clock, stream = Clock(), io.StringIO()
+    with Progress(None, 0, stream, 5.0, clock) as progress:
+        clock.now += 10
+        progress.update(2_000, {"kl": 0.5})
+    assert stream.getvalue().splitlines() == ["2,000 agent-steps, 200/s, kl 0.5"]

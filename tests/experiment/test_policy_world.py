@@ -1,0 +1,80 @@
+"""Worlds whose kinds are policies: another grouping of the same worlds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from interplay.core.checker import check_world
+from interplay.core.errors import UserError
+from interplay.core.policy import RandomPolicy
+from interplay.experiment.params import read_params
+from interplay.experiment.policy_world import PolicyWorld
+from interplay.experiment.worlds import make_world, read
+from tests.experiment.corridors import changed, params
+from tests.experiment.crews import crew, crew_params
+
+
+def test_it_plays_like_the_worlds_inside():
+    experiment = read_params(params())
+    plain = changed(params(), "ray_tune.config", {"horizon": 30})
+    grouped, alone = make_world(experiment, 4, seed=5), make_world(read_params(plain), 4, seed=5)
+    assert [kind.name for kind in grouped.kinds] == ["even", "odd"]
+    assert [kind.slots for kind in grouped.kinds] == [(0, 2), (1,)]
+    rng = np.random.default_rng(0)
+    ours, theirs = grouped.reset(), alone.reset()
+    for _ in range(60):
+        for key, values in theirs.observation.items():
+            np.testing.assert_array_equal(ours.observation["even"][key], values[:, [0, 2]])
+            np.testing.assert_array_equal(ours.observation["odd"][key], values[:, [1]])
+        for field in ("reward", "acting", "terminated", "truncated", "over"):
+            np.testing.assert_array_equal(getattr(ours, field), getattr(theirs, field))
+        actions = rng.integers(0, 3, (4, 3))
+        ours = grouped.step({"even": actions[:, [0, 2]], "odd": actions[:, [1]]})
+        theirs = alone.step(actions)
+        if ours.over.any():
+            which = ours.over.copy()
+            ours, theirs = grouped.reset(which), alone.reset(which)
+
+
+def test_the_laws_of_worlds_hold():
+    report = check_world(
+        lambda num_worlds, seed: make_world(read_params(params()), num_worlds, seed),
+        steps=60,
+        ignore=("save-load",),  # the worlds inside cannot be saved
+    )
+    assert [str(finding) for finding in report.findings] == []
+
+
+def test_kinds_with_masks_and_nested_actions_are_grouped():
+    """Three policies over two kinds; illegal actions and actions for the wrong agent would be told by the simulation."""
+    world = make_world(read_params(crew_params()), 3, seed=1)
+    assert [(kind.name, kind.slots) for kind in world.kinds] == [
+        ("first", (0,)),
+        ("others", (1, 2)),
+        ("callers", (3, 4)),
+    ]
+    policy = RandomPolicy()
+    policy.start(world, seed=2)
+    step = world.reset()
+    for _ in range(20):
+        assert step.action_mask["others"]["action"].shape == (3, 2, 3)
+        assert "action" not in step.action_mask["callers"]
+        step = world.step(policy.act(step))
+        step = world.reset(step.over)
+
+
+def test_one_policy_for_agents_with_different_spaces_is_refused():
+    inner = make_world(read_params(changed(crew_params(), "ray_tune.config.multiagent", {})), 1)
+    with pytest.raises(UserError, match="caller0 has other spaces than digger0"):
+        PolicyWorld(inner, dict.fromkeys(inner.agents, "all"))
+
+
+def test_observations_of_agents_are_read_by_their_paths():
+    readers, assigned = read(read_params(crew_params()))
+    manager = crew()
+    observations = manager.reset(seed=3)
+    assert list(readers) == ["first", "others", "callers"]
+    leaves = readers[assigned["caller1"]].leaves(observations["caller1"])
+    assert set(leaves) == {"here.row", "seen"}
+    assert leaves["seen"].shape == (2,)

@@ -1,0 +1,92 @@
+"""What ends a run, when it saves, and who learns; a stop and a resumption change nothing about it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from interplay.core.errors import UserError
+from interplay.core.settings import changed
+from interplay.train.checkpoint import list_checkpoints, read_checkpoint
+from interplay.train.settings import NetworkGroup, PpoGroup, TrainGroup, TrainSettings, WorldChoice
+from interplay.train.trainer import resume, train
+from tests.train.toy_worlds import make_corridor, make_two_kinds
+
+STEPS = 8 * 4 * 2  # agent-steps of one update
+
+
+def settings_of(**group: Any) -> TrainSettings:
+    return TrainSettings(
+        world=WorldChoice(id="corridor"),
+        num_worlds=4,
+        steps=STEPS * 10,
+        train=TrainGroup(**{"shards": 1, "checkpoint_seconds": 1000.0} | group),
+        ppo=PpoGroup(rollout=8, minibatch=64, epochs=1),
+        network=NetworkGroup(kind="mlp", hidden=(8,)),
+    )
+
+
+def log_of(run: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+
+
+def saved(run: Path) -> list[int]:
+    return [int(path.name) // STEPS for path in list_checkpoints(run)]
+
+
+def test_checkpoints_after_so_many_updates_and_none_at_the_end(tmp_path: Path) -> None:
+    run = train(
+        settings_of(checkpoint_updates=2, most_updates=5, checkpoint_at_end=False, keep_checkpoints=9),
+        tmp_path / "run",
+        make_corridor,
+    )
+    assert saved(run) == [2, 4]
+    assert len(log_of(run)) == 5
+
+
+def test_several_workers_stop_together_without_saving(tmp_path: Path) -> None:
+    group = {"shards": 2, "workers": 2, "most_updates": 2, "checkpoint_at_end": False}
+    run = train(settings_of(**group), tmp_path / "run", make_corridor)
+    assert (saved(run), len(log_of(run))) == ([], 2)
+
+
+def test_a_resumed_run_counts_the_episodes_before_the_stop(tmp_path: Path) -> None:
+    through = log_of(train(settings_of(most_episodes=12), tmp_path / "through", make_corridor))
+    episodes = np.cumsum([line["episodes"] for line in through])
+    assert len(through) > 2
+    assert episodes[-2] < 12 <= episodes[-1]
+    first = train(settings_of(most_updates=2), tmp_path / "run", make_corridor)
+    settings = first / "settings.toml"
+    text = settings.read_text()
+    assert "most_updates = 2" in text
+    settings.write_text(
+        text.replace("most_updates = 2", 'most_updates = "off"').replace(
+            'most_episodes = "off"', "most_episodes = 12"
+        )
+    )
+    resume(first, make_world=make_corridor)
+    again = log_of(first)
+    assert [line["episodes"] for line in again] == [line["episodes"] for line in through]
+
+
+def test_seconds_end_a_run_and_quiet_ones_say_nothing(tmp_path: Path, capsys: Any) -> None:
+    run = train(settings_of(most_seconds=1e-6, quiet=True), tmp_path / "run", make_corridor)
+    assert len(log_of(run)) == 1
+    assert capsys.readouterr() == ("", "")
+
+
+def test_only_the_kinds_that_are_named_learn(tmp_path: Path) -> None:
+    settings = settings_of(checkpoint_updates=1, most_updates=3, keep_checkpoints=9)
+    with pytest.raises(UserError, match=r"train\.learners: no kind 'nobody'"):
+        train(changed(settings, {"train": {"learners": ["nobody"]}}, "x"), tmp_path / "no", make_two_kinds)
+    kinds = [kind.name for kind in make_two_kinds(1, 0, 0).kinds]
+    run = train(changed(settings, {"train": {"learners": kinds[1:]}}, "x"), tmp_path / "run", make_two_kinds)
+    first, *_, last = (read_checkpoint(path).arrays["policy"] for path in list_checkpoints(run))
+    for name in first:
+        if first[name].size:
+            still = np.array_equal(first[name], last[name])
+            assert still == name.startswith(f"{kinds[0]}/"), name
