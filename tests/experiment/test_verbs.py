@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import warnings
 from pathlib import Path
 
@@ -145,10 +146,40 @@ def test_checkpoints_are_chosen_by_number(run_folder, tmp_path):
         files.choose_checkpoint(tmp_path)
 
 
-def test_a_run_can_be_resumed_to_the_same_end(capsys, run_folder):
-    code, _, errors = typed(capsys, "resume", run_folder)
+def test_a_run_that_was_cut_is_resumed_to_its_end(capsys, run_folder, tmp_path):
+    """The simulation is found by the copy of the file in the run folder, and the stop condition still holds."""
+    cut = tmp_path / "cut"
+    shutil.copytree(run_folder, cut)
+    shutil.rmtree(cut / "checkpoints" / f"{576:012}")
+    code, _, errors = typed(capsys, "resume", cut)
     assert code == 0, errors
-    assert len((run_folder / "metrics.jsonl").read_text().splitlines()) == 3  # nothing was left to do
+    assert [path.name for path in sorted((cut / "checkpoints").iterdir())] == [
+        f"{steps:012}" for steps in (384, 576)
+    ]
+    lines = [json.loads(line) for line in (cut / "metrics.jsonl").read_text().splitlines()]
+    assert [line["updates"] for line in lines] == [1, 2, 3]
+
+
+def test_two_policies_learn(tmp_path):
+    """6.3: a few thousand steps of three agents in five cells, two policies, from about -20 to above 10 each."""
+    pytest.importorskip("jax", reason="training needs the train extra")
+    given = params(
+        tmp_path,
+        run_or_experiment="A2C",
+        stop={"timesteps_total": 8_000},
+        settings={"network": {"hidden": [32]}, "ppo": {"learning_rate": 5e-3}},
+        config={"num_envs_per_worker": 8},
+    )
+    lines = [json.loads(line) for line in (train(given) / "metrics.jsonl").read_text().splitlines()]
+    ended = [line for line in lines if line["episodes"]]
+
+    def mean(some):
+        return sum(line["episode_return"] * line["episodes"] for line in some) / sum(
+            line["episodes"] for line in some
+        )
+
+    before, after = mean(ended[:3]), mean(ended[-5:])
+    assert after > 15 > before + 5
 
 
 @pytest.mark.parametrize("flag", ["--record-only", "--record"])
