@@ -6,6 +6,7 @@ What RLlib calls an iteration, an episode and a time step is RLlib's. Checkpoint
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import time
 from collections.abc import Callable, Mapping
@@ -60,14 +61,12 @@ def configured(name: str, config: Mapping[str, Any], make_env: Callable[[], Any]
     Raises:
         UserError: if RLlib is not installed or has no such algorithm.
     """
-    registry = _ray("ray.rllib.algorithms.registry")
-    try:
-        made = registry.get_algorithm_class(name).get_default_config()
-    except Exception as error:
-        known = ", ".join(sorted(getattr(registry, "ALGORITHMS", {})))
+    known = sorted(_ray("ray.rllib.algorithms.registry").ALGORITHMS)
+    if name not in known:
         raise UserError(
-            f"run_or_experiment = {name!r}: RLlib has no such algorithm; it has {known}"
-        ) from error
+            f"run_or_experiment = {name!r}: RLlib has no such algorithm; it has {', '.join(known)}"
+        )
+    made = _ray("ray.tune.registry").get_trainable_cls(name).get_default_config()
     env = config.get("env", "interplay")
     _ray("ray.tune.registry").register_env(env, lambda env_config: make_env())
     made = made.environment(env, env_config=dict(config.get("env_config", {})))
@@ -86,7 +85,17 @@ def configured(name: str, config: Mapping[str, Any], make_env: Callable[[], Any]
     if config.get("seed") is not None:
         made = made.debugging(seed=config["seed"])
     rest = {key: value for key, value in config.items() if key not in OURS + IGNORED}
+    _refuse_unknown(rest, made)
     return made.update_from_dict(rest) if rest else made
+
+
+def _refuse_unknown(keys: Mapping[str, Any], made: Any) -> None:
+    """RLlib itself takes any key without a word."""
+    known = [*OURS, *IGNORED, *(name.lstrip("_") for name in vars(made)), "lambda"]
+    for key in keys:
+        if key not in known:
+            near = difflib.get_close_matches(key, known, n=1, cutoff=0.0)[0]
+            raise UserError(f"ray_tune.config: unknown key {key!r}; did you mean {near!r}?")
 
 
 def _flattening(*args: Any, **kwargs: Any) -> Any:

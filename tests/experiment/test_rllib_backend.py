@@ -1,0 +1,70 @@
+"""`backend: 'rllib'`: one kind sentence without RLlib, its own algorithms with it."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from interplay.cli import train
+from interplay.connect import rllib_training
+from interplay.core.errors import UserError
+from tests.experiment.corridors import params
+
+
+def test_without_ray_one_sentence_says_how_to_get_it(monkeypatch):
+    """6.3, F20"""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "ray"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(UserError, match=r'pip install "interplay\[rllib\]"'):
+        rllib_training.train({"run_or_experiment": "PPO"}, object, None)
+
+
+def test_stop_conditions_read_rllibs_results():
+    """6.3"""
+    result = {"env_runners": {"num_episodes_lifetime": 5, "num_env_steps_sampled_lifetime": 200}}
+    for stop, expected in (
+        ({"episodes_total": 5}, True),
+        ({"episodes_total": 6}, False),
+        ({"timesteps_total": 200, "episodes_total": 9}, True),
+        ({"training_iteration": 3}, True),
+        ({"time_total_s": 9.0}, False),
+    ):
+        assert rllib_training._over(stop, result, 3, 8.0) == expected
+
+
+def rllib_params(base, **config):
+    given = params(
+        base,
+        backend="rllib",
+        run_or_experiment="PPO",
+        checkpoint_freq=2,
+        stop={"training_iteration": 3},
+        config={
+            "train_batch_size_per_learner": 200,
+            "minibatch_size": 50,
+            "num_epochs": 1,
+            "num_envs_per_worker": 1,
+            **config,
+        },
+    )
+    given["ray_tune"].pop("settings")
+    return given
+
+
+def test_rllib_trains_two_policies(tmp_path):
+    """6.2, 6.3: RLlib's own checkpoint folders."""
+    pytest.importorskip("ray.rllib", reason="needs the rllib extra")
+    pytest.importorskip("interplay.connect.rllib", reason="needs the RLlib door")
+    folder = train(rllib_params(tmp_path))
+    assert sorted(path.name for path in folder.iterdir()) == ["checkpoint_000002", "checkpoint_000003"]
+    with pytest.raises(UserError, match="unknown key 'lrr'"):
+        train(rllib_params(tmp_path, lrr=3))
+
+
+def test_other_algorithms_are_listed(tmp_path):
+    """6.3"""
+    pytest.importorskip("ray.rllib", reason="needs the rllib extra")
+    with pytest.raises(UserError, match=r"RLlib has no such algorithm; it has .*DQN"):
+        rllib_training.configured("NoSuch", {}, object)
