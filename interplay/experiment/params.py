@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from interplay.core.errors import UserError
@@ -24,12 +24,14 @@ class Experiment:
         sim_creator: makes a manager or a connector from `env_config`.
         tune: the section ``ray_tune``; empty if there is none.
         params: the dictionary itself.
+        last: the simulation that `sim_creator` gave last, if any; see `simulations.Maker`.
     """
 
     title: str
     sim_creator: Callable[[Any], Any]
     tune: Mapping[str, Any]
     params: Mapping[str, Any]
+    last: list[Any] = field(default_factory=list)
 
     @property
     def config(self) -> Mapping[str, Any]:

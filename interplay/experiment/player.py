@@ -24,6 +24,7 @@ class TrainedPolicies:
         seed: of the draws.
 
     Attributes:
+        agents: ids of those for whom they act.
         config: the experiment's ``ray_tune.config``; ``config['multiagent']['policy_mapping_fn']`` takes an agent's id.
     """
 
@@ -33,6 +34,7 @@ class TrainedPolicies:
         from interplay.train.single import SingleActor
 
         self._readers, self._assigned = read(experiment)
+        self.agents = tuple(self._assigned)
         kinds = [reader.kind for reader in self._readers.values()]
         self._actor = SingleActor(checkpoint, kinds, seed or 0)
         self._explore = explore

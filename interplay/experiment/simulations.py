@@ -32,8 +32,8 @@ def manager_of(made: Any) -> SimulationManager:
 class Maker:
     """Makes managers whose simulations are all different objects.
 
-    A `sim_creator` may build a new simulation each time or return the same one; a simulation that was handed out before is
-    copied. Managers that the user holds are never changed.
+    A `sim_creator` may build a new simulation each time or return the same one, which is copied from the second time on, by
+    whichever maker of the experiment it is asked. Managers that the user holds are never changed.
 
     Args:
         experiment: whose simulation it is.
@@ -43,7 +43,6 @@ class Maker:
     def __init__(self, experiment: Experiment, limited: bool = False) -> None:
         self._experiment = experiment
         self._limit = experiment.config.get("horizon") if limited else None
-        self._handed_out: list[Any] = []
 
     def __call__(self) -> SimulationManager:
         """The next manager.
@@ -52,9 +51,11 @@ class Maker:
             UserError: if there is no manager in what `sim_creator` gives, or it gives one that cannot be copied.
         """
         manager = manager_of(self._experiment.sim_creator(self._experiment.config.get("env_config", {})))
-        if any(manager.sim.unwrapped is other for other in self._handed_out):
+        last = self._experiment.last
+        if last and manager.sim.unwrapped is last[0]:
             manager = self._copied(manager)
-        self._handed_out.append(manager.sim.unwrapped)
+        else:
+            last[:] = [manager.sim.unwrapped]
         if self._limit is not None and (manager.time_limit is None or manager.time_limit > self._limit):
             manager = copy.copy(manager)
             manager.time_limit = self._limit

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,9 +39,14 @@ def from_file(num_worlds: int, seed: int = 0, first_world: int = 0, config: str 
         num_worlds, seed, first_world: as for `make_world`.
         config: path of the file.
     """
+    return make_world(_experiment(config, Path(config).stat().st_mtime_ns), num_worlds, seed, first_world)
+
+
+@functools.cache
+def _experiment(config: str, changed: int) -> Experiment:
     from interplay.experiment.files import load_experiment
 
-    return make_world(load_experiment(config), num_worlds, seed, first_world)
+    return load_experiment(config)
 
 
 class Reader(NamedTuple):

@@ -79,10 +79,11 @@ def test_one_simulation_for_all_is_copied_and_not_changed():
     manager = corridor()
     shared = params()
     shared["experiment"] = {"title": "x", "sim_creator": lambda config=None: manager}
-    maker = Maker(read_params(shared), limited=True)
-    made = [maker() for _ in range(3)]
-    assert len({id(one.sim) for one in made}) == 3
-    assert [one.time_limit for one in made] == [30] * 3
+    experiment = read_params(shared)
+    first, second = Maker(experiment, limited=True), Maker(experiment, limited=True)  # as two shards have
+    made = [first(), second(), second(), first()]
+    assert len({id(one.sim) for one in made}) == 4
+    assert [one.time_limit for one in made] == [30] * 4
     assert manager.time_limit is None
     made[1].reset(seed=1)
     assert not hasattr(made[0].agents["agent0"], "position")

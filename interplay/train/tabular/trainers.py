@@ -124,7 +124,8 @@ class MultiPolicyTrainer(ABC):
         episode = Episode({}, {}, {}, {ALL: []})
         for policy in self.policies.values():
             policy.reset()
-        obs = self.sim.reset(seed=seed)
+        learning = set(self._learning())  # a simulation may also name agents who never act
+        obs = self._kept(self.sim.reset(seed=seed), learning)
         look(self.sim)
         diary.write("Reset")
         diary.tell("Observation", obs)
@@ -139,6 +140,7 @@ class MultiPolicyTrainer(ABC):
             look(self.sim)
             for word, told in (("Observation", seen), ("Reward", rewards), ("Done", dones)):
                 diary.tell(word, told)
+            seen = self._kept(seen, learning)
             self._store(episode, seen, rewards, dones)
             obs = {agent_id: one for agent_id, one in seen.items() if not dones[agent_id]}
             if dones[ALL]:
@@ -168,6 +170,9 @@ class MultiPolicyTrainer(ABC):
         for part in ("observation_space", "action_space"):
             theirs, ours = getattr(agent, part), getattr(policy, part)
             require(theirs == ours, f"{part} of {agent_id} is {theirs}, that of its policy {name} is {ours}")
+
+    def _kept(self, told: dict[str, Any], learning: set[str]) -> dict[str, Any]:
+        return {agent_id: one for agent_id, one in told.items() if agent_id in learning}
 
     def _observe(self, episode: Episode, obs: dict[str, Any]) -> None:
         for agent_id, one in obs.items():

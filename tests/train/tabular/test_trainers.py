@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from gymnasium.spaces import Discrete
 
-from interplay.sim.managers import AllStepManager, TurnBasedManager
+from interplay.sim.managers import AllStepManager, DynamicOrderManager, TurnBasedManager
 from interplay.sim.wrappers import RavelDiscreteWrapper
 from interplay.train import (
     DebugTrainer,
@@ -26,6 +26,7 @@ from interplay.train import (
 )
 from interplay.train.tabular.on_policy import first_visits
 from interplay.worlds.corridor.simulation import MultiCorridor
+from tests.sim.toys import Called
 
 
 class Playing(MultiPolicyTrainer):
@@ -138,6 +139,16 @@ def test_a_log_is_a_text_file_that_can_be_written(tmp_path):
     trainer.generate_episode(log=log, seed=1)
     words = [line.split()[0] for line in log.getvalue().splitlines()]
     assert words[:6] == ["Reset", "Observation", "Step", "Action", "Observation", "Reward"]
+
+
+def test_agents_who_never_act_are_asked_for_nothing():
+    """M2, L4: a dynamic order may name them."""
+    sim = DynamicOrderManager(Called({"a": 4, "b": 4}, ["a", ["watcher", "b"], "a"], passive=("watcher",)))
+    agent = sim.agents["a"]
+    policy = RandomPolicy(agent.action_space, agent.observation_space)
+    episode = PlayingOne(sim=sim, policy=policy).generate_episode()
+    assert set(episode.actions) == {"a", "b"}
+    assert len(episode.dones["__all__"]) == 4
 
 
 def test_render_draws_after_reset_and_each_step(capsys):
