@@ -90,14 +90,9 @@ def _train_experiment(config: Path) -> Path:
 def _refuse_more(config: str, overrides: list[str] | None, flags: dict[str, Any]) -> None:
     from interplay.core.errors import UserError
 
-    given = [
-        *(overrides or []),
-        *(f"--{key.rpartition('.')[2]}" for key, value in flags.items() if value is not None),
-    ]
-    if given:
-        raise UserError(
-            f"{given[0].replace('_', '-')}: the experiment {config} says all of its run; set it there"
-        )
+    options = [f"--{key.rpartition('.')[2]}" for key, value in flags.items() if value is not None]
+    for given in [*(overrides or []), *(option.replace("_", "-") for option in options)]:
+        raise UserError(f"{given}: the experiment {config} says all of its run; set it there")
 
 
 def workers_for(shards: Any) -> int:
