@@ -16,7 +16,7 @@ from interplay.sim.checks import is_exactly, require
 from interplay.sim.managers import SimulationManager
 from interplay.train.tabular.folders import make_folder, results_folder, stamp
 from interplay.train.tabular.policies import Policy, RandomPolicy
-from interplay.train.tabular.trainers import Episode, MultiPolicyTrainer
+from interplay.train.tabular.trainers import MultiPolicyTrainer
 
 NAME = "DEBUG"
 
@@ -101,19 +101,8 @@ class DebugTrainer(MultiPolicyTrainer):
             with (self._folder / f"{stem}_event.txt").open("w", encoding="utf-8") as log:
                 one = None if seed is None else seed + i
                 episode = self.generate_episode(render=render, log=log, seed=one, **kwargs)
-            replace_file(self._folder / f"{stem}_agent.txt", by_agent(episode))
+            replace_file(self._folder / f"{stem}_agent.txt", episode.text())
         return self.output_dir
-
-
-def by_agent(episode: Episode) -> str:
-    """An episode as text, agent after agent."""
-    lines = []
-    for agent_id in episode.observations:
-        lines.append(agent_id)
-        for word, lists in zip(("Observations", "Actions", "Rewards", "Dones"), episode, strict=True):
-            lines.append(f"  {word}")
-            lines += [f"    {value!r}" for value in lists[agent_id]]
-    return "\n".join(lines) + "\n"
 
 
 def _itself(agent_id: str) -> str:

@@ -9,24 +9,15 @@ from __future__ import annotations
 import io
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, NamedTuple, TextIO
+from typing import Any, TextIO
 
 from interplay.sim.agents import is_agent
 from interplay.sim.checks import is_exactly, require
 from interplay.sim.managers import SimulationManager
+from interplay.train.tabular.episodes import ALL, Diary, Episode
 from interplay.train.tabular.policies import Policy
 
-ALL = "__all__"
 ONLY = "policy"  # the id of a trainer's only policy
-
-
-class Episode(NamedTuple):
-    """Agent id -> list, in order of time; see `MultiPolicyTrainer.generate_episode`."""
-
-    observations: dict[str, list[Any]]
-    actions: dict[str, list[Any]]
-    rewards: dict[str, list[Any]]
-    dones: dict[str, list[Any]]
 
 
 class MultiPolicyTrainer(ABC):
@@ -120,8 +111,7 @@ class MultiPolicyTrainer(ABC):
         writable = log is None or (isinstance(log, io.TextIOBase) and log.writable())
         require(writable, f"log {log!r} is no text file open for writing; open one with mode 'w'")
         look = _renderer(render)
-        diary = _Diary(log)
-        episode = Episode({}, {}, {}, {ALL: []})
+        diary, episode = Diary(log), Episode.empty()
         for policy in self.policies.values():
             policy.reset()
         learning = set(self._learning())  # a simulation may also name agents who never act
@@ -129,23 +119,22 @@ class MultiPolicyTrainer(ABC):
         look(self.sim)
         diary.write("Reset")
         diary.tell("Observation", obs)
-        self._observe(episode, obs)
+        episode.observe(obs)
         for step in range(horizon):
             actions = self.compute_actions(obs)
             diary.write(f"Step {step}")
             diary.tell("Action", actions)
-            for agent_id, action in actions.items():
-                episode.actions[agent_id].append(action)
+            episode.act(actions)
             seen, rewards, dones, _ = self.sim.step(actions)
             look(self.sim)
             for word, told in (("Observation", seen), ("Reward", rewards), ("Done", dones)):
                 diary.tell(word, told)
             seen = self._kept(seen, learning)
-            self._store(episode, seen, rewards, dones)
+            episode.store(seen, rewards, dones)
             obs = {agent_id: one for agent_id, one in seen.items() if not dones[agent_id]}
             if dones[ALL]:
                 break
-        self._ask_waiting(episode)
+        episode.ask_waiting(self.sim)
         return episode
 
     @abstractmethod
@@ -174,36 +163,6 @@ class MultiPolicyTrainer(ABC):
     def _kept(self, told: dict[str, Any], learning: set[str]) -> dict[str, Any]:
         return {agent_id: one for agent_id, one in told.items() if agent_id in learning}
 
-    def _observe(self, episode: Episode, obs: dict[str, Any]) -> None:
-        for agent_id, one in obs.items():
-            for kind in episode:
-                kind.setdefault(agent_id, [])
-            episode.observations[agent_id].append(one)
-
-    def _store(
-        self, episode: Episode, seen: dict[str, Any], rewards: dict[str, Any], dones: dict[str, Any]
-    ) -> None:
-        self._observe(episode, seen)
-        for agent_id in seen:
-            # Who is reported before he has acted was told something that followed no action of his.
-            if len(episode.rewards[agent_id]) < len(episode.actions[agent_id]):
-                episode.rewards[agent_id].append(rewards[agent_id])
-                episode.dones[agent_id].append(dones[agent_id])
-        episode.dones[ALL].append(dones[ALL])
-
-    def _ask_waiting(self, episode: Episode) -> None:
-        for agent_id, actions in episode.actions.items():
-            if len(actions) == len(episode.observations[agent_id]):
-                sim = self.sim.sim
-                self._store_one(
-                    episode, agent_id, sim.get_obs(agent_id), sim.get_reward(agent_id), sim.get_done(agent_id)
-                )
-
-    def _store_one(self, episode: Episode, agent_id: str, obs: Any, reward: Any, done: Any) -> None:
-        episode.observations[agent_id].append(obs)
-        episode.rewards[agent_id].append(reward)
-        episode.dones[agent_id].append(done)
-
 
 class SinglePolicyTrainer(MultiPolicyTrainer):
     """Plays with one policy for all agents, which goes by the id ``"policy"``.
@@ -223,22 +182,6 @@ class SinglePolicyTrainer(MultiPolicyTrainer):
     def policy(self) -> Policy:
         """The only policy."""
         return self.policies[ONLY]
-
-
-class _Diary:
-    """Writes down what happens, line by line, so that a simulation that breaks leaves its last deeds behind."""
-
-    def __init__(self, log: TextIO | None) -> None:
-        self._log = log
-
-    def write(self, line: str) -> None:
-        if self._log is not None:
-            self._log.write(f"{line}\n")
-            self._log.flush()
-
-    def tell(self, word: str, told: dict[str, Any]) -> None:
-        for agent_id, value in told.items():
-            self.write(f"  {word} {agent_id}: {value!r}")
 
 
 def _renderer(
