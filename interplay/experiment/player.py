@@ -8,10 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from interplay.connect import masks
+from interplay.core import masks
 from interplay.core.errors import UserError
 from interplay.experiment.params import Experiment
 from interplay.experiment.worlds import read
+from interplay.sim.batch.layout import mask_of
 
 
 class TrainedPolicies:
@@ -75,10 +76,12 @@ class TrainedPolicies:
         if policy_id not in self._readers:
             raise UserError(f"policy_id = {policy_id!r}; give one of {', '.join(self._readers)}")
         reader = self._readers[policy_id]
-        mask = None
-        if action_mask is not None and reader.foreign.masked:
-            mask = {"action": masks.from_gymnasium(reader.kind.action_space, action_mask)}
+        mask = {}
+        for leaf in reader.foreign.masks:
+            part = mask_of(leaf, action_mask)
+            if part is not None:
+                mask[leaf.name] = masks.from_gymnasium(leaf.space, part)
         explores = self._explore if explore is None else explore
-        return self._actor.act(policy_id, reader.leaves(observation), mask, explores)
+        return self._actor.act(policy_id, reader.leaves(observation), mask or None, explores)
 
     compute_single_action = compute_action

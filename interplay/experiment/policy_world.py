@@ -50,6 +50,9 @@ class PolicyWorld(World):
         self._last = self._grouped(self._inner.load(snapshot))
         return self._last
 
+    def hash(self) -> np.ndarray:
+        return self._inner.hash()
+
     def draw(self, canvas: Canvas, world: int) -> None:
         self._inner.draw(canvas, world)
 

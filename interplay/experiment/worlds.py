@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from interplay.connect.foreign.layout import ForeignKind, read_layout
-from interplay.connect.foreign.managed import as_environment
-from interplay.connect.parallel_world import ParallelEnvWorld
 from interplay.core.world import Kind, World
 from interplay.experiment.assignment import assign
 from interplay.experiment.params import Experiment
 from interplay.experiment.policy_world import PolicyWorld
 from interplay.experiment.simulations import Maker
+from interplay.sim.adapt import SimulationWorld
+from interplay.sim.batch.layout import KindLayout, read_layout
+from interplay.sim.batch.managed import ManagedSimulation
 
 FROM_FILE = "interplay.experiment.worlds:from_file"
 
@@ -27,8 +27,11 @@ def make_world(experiment: Experiment, num_worlds: int, seed: int = 0, first_wor
         UserError: for agents that fit no policy, spaces without array form, and what `sim_creator` gets wrong.
     """
     maker = Maker(experiment, limited=True)
-    inner = ParallelEnvWorld(maker, num_worlds, seed=seed, first_world=first_world)
-    assigned = assign(experiment, maker().agents)
+    manager = maker()
+    inner = manager.sim.as_batch(manager, num_worlds, seed=seed, first_world=first_world)
+    if inner is None:
+        inner = SimulationWorld(maker, num_worlds, seed=seed, first_world=first_world)
+    assigned = assign(experiment, manager.agents)
     return inner if assigned is None else PolicyWorld(inner, assigned, seed, first_world)
 
 
@@ -58,7 +61,7 @@ class Reader(NamedTuple):
     """
 
     kind: Kind
-    foreign: ForeignKind
+    foreign: KindLayout
 
     def leaves(self, observation: Any) -> dict[str, np.ndarray]:
         """An agent's observation as leaf name -> array."""
@@ -77,7 +80,7 @@ def read(experiment: Experiment) -> tuple[dict[str, Reader], dict[str, str]]:
     Without policies of the experiment's own the kinds of agents take their place.
     """
     manager = Maker(experiment, limited=True)()
-    layout = read_layout(as_environment(manager))
+    layout = read_layout(ManagedSimulation(manager))
     homes = {layout.agents[slot]: foreign for foreign in layout.kinds for slot in foreign.kind.slots}
     assigned = assign(experiment, manager.agents)
     if assigned is None:

@@ -41,7 +41,6 @@ def test_the_laws_of_worlds_hold():
     report = check_world(
         lambda num_worlds, seed: make_world(read_params(params()), num_worlds, seed),
         steps=60,
-        ignore=("save-load",),  # the worlds inside cannot be saved
     )
     assert [str(finding) for finding in report.findings] == []
 

@@ -1,6 +1,5 @@
 """Which choices would work now: free destinations, and what an attack could hit (specification 7)."""
 
-
 from interplay.core.jit import kernel, phase
 from interplay.gridworld.rules.attacks import gather
 from interplay.gridworld.rules.cells import may_enter
@@ -72,5 +71,3 @@ def mask_attacks(agents, cells, mapping, by_encoding, slots, asked, scratch, out
                     down = agents[w, other].row - agents[w, a].row + reach
                     right = agents[w, other].col - agents[w, a].col + reach
                     out[w, k, 1 + down * (2 * reach + 1) + right] = True
-
-
