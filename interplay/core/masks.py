@@ -75,3 +75,23 @@ def space_of(space: spaces.Space[Any]) -> spaces.Space[Any]:
     if isinstance(space, spaces.MultiBinary):
         return spaces.Box(0, 2, space.shape, np.int8)
     return spaces.Tuple([spaces.Box(0, 1, (count,), np.int8) for count in action_choices(space)])
+
+
+def is_legal(space: spaces.Space[Any], mask: Any, action: Any) -> bool:
+    """Whether gymnasium's mask allows an action; numbers out of range and parts without a mask are left to others.
+
+    Example:
+        >>> is_legal(spaces.Discrete(3), np.array([1, 0, 1], np.int8), 1)
+        False
+    """
+    if mask is None or isinstance(space, spaces.Box):
+        return True
+    if isinstance(space, spaces.Dict):
+        return all(is_legal(part, mask.get(key), action[key]) for key, part in space.spaces.items())
+    if isinstance(space, spaces.Discrete):
+        choice = int(action) - int(space.start)
+        return not 0 <= choice < len(mask) or bool(mask[choice])
+    if isinstance(space, spaces.MultiDiscrete):
+        picked = zip(mask, np.ravel(action) - np.ravel(space.start), strict=True)
+        return all(bool(part[choice]) for part, choice in picked if 0 <= choice < len(part))
+    return True

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from interplay.core.masks import is_legal
 from interplay.gridworld.actors.actor import ActionResult
 from interplay.gridworld.batch import Batch, Parts
 from interplay.gridworld.component import GridWorldBaseComponent
@@ -15,7 +16,7 @@ from interplay.gridworld.registry import registry
 from interplay.gridworld.simulation import GridWorldSimulation
 from interplay.gridworld.wrappers import ComponentWrapper
 from interplay.sim.agents import is_agent
-from interplay.sim.checks import require
+from interplay.sim.checks import is_exactly, require
 from interplay.sim.simulation import Report
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         dones: who has finished; one that says so is enough.
         actors: what agents can do.
         rewards: what it is worth.
+        action_masks: tell which choices would work, and refuse the others. Without it a move that is not possible, say, fails.
         **kwargs: agents and grid, from a builder, and keyword arguments of the components.
 
     Attributes:
@@ -71,9 +73,14 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         dones: Any = None,
         actors: Any = None,
         rewards: Any = None,
+        action_masks: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        require(
+            is_exactly(action_masks, bool), f"action_masks {action_masks!r} is no bool; give True or False"
+        )
+        self.action_masks = action_masks
         kwargs["agents"], kwargs["grid"] = self.agents, self.grid
         self.states = self._made("state", states, kwargs)
         self.actors = self._made("actor", actors, kwargs)
@@ -119,6 +126,8 @@ class SmartGridWorldSimulation(GridWorldSimulation):
             bool(self.actors),
             f"{type(self).__name__}: no actors; pass actors=['MoveActor', ...] or write step",
         )
+        if self.action_masks:
+            self._refuse_illegal(action)
         if self._is_batched:
             self._step_batch(action)
         else:
@@ -169,6 +178,15 @@ class SmartGridWorldSimulation(GridWorldSimulation):
     def get_info(self, agent_id: str, **kwargs: Any) -> dict[str, Any]:
         """Nothing more to say."""
         return {}
+
+    def get_action_mask(self, agent_id: str, **kwargs: Any) -> dict[str, Any] | None:
+        """Channel -> gymnasium's mask of it; None without `action_masks`, or where every choice of the agent would work."""
+        if not self.action_masks:
+            return None
+        agent = self.agents[agent_id]
+        masks = {actor.key: actor.action_mask(agent) for actor in self.actors if actor.supports(agent)}
+        told = {key: masks.get(key) for key in agent.action_space.spaces}
+        return told if any(mask is not None for mask in told.values()) else None
 
     def report(self, agent_ids: Iterable[str]) -> Report:
         """As the getters, with one look of each observer for all who see alike."""
@@ -280,6 +298,15 @@ class SmartGridWorldSimulation(GridWorldSimulation):
                         f"agent {agent.id}: action {action!r} does not suit {type(actor).__name__}; "
                         f"choose from {agent.action_space}"
                     ) from error
+
+    def _refuse_illegal(self, action_dict: dict[str, Any]) -> None:
+        for agent_id, action in action_dict.items():
+            agent = self.agents[agent_id]
+            for key, mask in (self.get_action_mask(agent_id) or {}).items():
+                require(
+                    mask is None or key not in action or is_legal(agent.action_space[key], mask, action[key]),
+                    f"agent {agent_id}: {key} action {action.get(key)!r} is illegal now; choose where its mask is 1",
+                )
 
     def _step_parts(self, action_dict: dict[str, Any], kwargs: dict[str, Any]) -> None:
         agents = self.agents

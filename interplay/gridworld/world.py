@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from interplay.core import seeding
+from interplay.core.errors import UserError
 from interplay.core.scene import Canvas
+from interplay.core.spaces import action_choices
 from interplay.core.world import ArrayWorld, TimeStep
 from interplay.gridworld.batch import Batch
 from interplay.gridworld.board import AGENT, CELL, repeated
@@ -76,6 +78,10 @@ class GridWorld(ArrayWorld):
         grid = self._sim.grid
         self._batch = Batch(self._sim.parts, grid, repeated(grid.board, num_worlds))
         self._learners = np.array([grid.slot_of(self._sim.agents[name]) for name in layout.agents], np.int32)
+        self._members = {
+            kind.kind.name: [self._sim.agents[layout.agents[slot]] for slot in kind.kind.slots]
+            for kind in layout.kinds
+        }
         self._in_turns = isinstance(manager, TurnBasedManager)
         self._shuffled = isinstance(manager, AllStepManager) and manager.randomize_action_input
         self._limit = manager.time_limit or 0
@@ -108,9 +114,27 @@ class GridWorld(ArrayWorld):
             }
             for kind in self._layouts
         }
+        self._legal = {
+            kind.key("mask", leaf): np.ones(
+                (worlds, len(kind.kind.slots), sum(action_choices(_part(kind, leaf)))), np.bool_
+            )
+            for kind in self._layouts
+            for leaf in kind.masks
+        }
+        masks = {
+            kind.kind.name: {leaf.name: self._legal[kind.key("mask", leaf)] for leaf in kind.masks}
+            for kind in self._layouts
+        }
+        whole = next(iter(masks.values())) if len(masks) == 1 else masks
         only = next(iter(observation.values())) if len(observation) == 1 else observation
         self._views = TimeStep(
-            only, self._reward, self._acting, self._terminated, self._truncated, self._over, None
+            only,
+            self._reward,
+            self._acting,
+            self._terminated,
+            self._truncated,
+            self._over,
+            whole if self._legal else None,
         )
 
     @property
@@ -154,12 +178,13 @@ class GridWorld(ArrayWorld):
         return self._views
 
     def _step(self, action: Any) -> TimeStep:
+        self._refuse_illegal(action)
         for kind, choices in self.by_kind(action).items():
-            agent = self._sim.agents[self.agents[self._kind(kind).slots[0]]]
+            agents = self._members[kind]
             for actor, codes in zip(self._sim.actors, self._batch.codes, strict=True):
-                if actor.supports(agent):
+                if actor.supports(agents[0]):
                     rows = np.zeros((self.num_worlds, len(self._slots[kind]), actor.width), np.int32)
-                    actor.encode(agent, _channel(choices, actor.key), rows)
+                    actor.encode_batch(agents, _channel(choices, actor.key), rows)
                     codes[:, self._slots[kind]] = rows
         if self._pool is None:
             self._advance(0, self.num_worlds)
@@ -199,6 +224,31 @@ class GridWorld(ArrayWorld):
         self._returns[lo:hi] += self._reward[lo:hi]
         self._look(lo, hi)
 
+    def _refuse_illegal(self, action: Any) -> None:
+        """Illegal choices of those who act, as the simulation refuses them.
+
+        Raises:
+            UserError: naming the agent; nothing has happened then.
+        """
+        given = self.by_kind(action)
+        for kind in self._layouts:
+            for leaf in kind.masks:
+                legal = self._legal[kind.key("mask", leaf)]
+                choices = np.asarray(given[kind.kind.name][leaf.name]).reshape(*legal.shape[:2], -1)
+                at = 0
+                for head, number in enumerate(action_choices(_part(kind, leaf))):
+                    picked = np.take_along_axis(
+                        legal[:, :, at : at + number], choices[:, :, head, None], axis=2
+                    )
+                    wrong = self._acting[:, list(kind.kind.slots)] & np.logical_not(picked[:, :, 0])
+                    at += number
+                    if wrong.any():
+                        w, column = (int(i) for i in np.argwhere(wrong)[0])
+                        raise UserError(
+                            f"{self.id}: world {w}, {self.agents[kind.kind.slots[column]]}: {leaf.name} action "
+                            f"{choices[w, column, head]} is illegal now; choose where action_mask is True"
+                        )
+
     def _forget(self, lo: int, hi: int) -> None:
         """Those who left a world that goes on see nothing any more."""
         left = (self._terminated[lo:hi] | self._truncated[lo:hi]) & ~self._over[lo:hi, None]
@@ -211,15 +261,28 @@ class GridWorld(ArrayWorld):
     def _look(self, lo: int, hi: int) -> None:
         for kind in self._layouts:
             slots = self._slots[kind.kind.name]
-            agent = self._sim.agents[self.agents[kind.kind.slots[0]]]
+            agent = self._members[kind.kind.name][0]
             leaves = {leaf.name: leaf for leaf in kind.observation}
             for observer in self._sim.observers:
                 if observer.supports(agent):
                     out = self._seen[kind.key("observation", leaves[observer.key])]
                     observer.look_all(self._batch.board, slots, self._asked, out, lo, hi)
+            for leaf in kind.masks:
+                self._find_legal(kind, leaf, slots, lo, hi)
 
-    def _kind(self, name: str) -> Any:
-        return next(kind for kind in self.kinds if kind.name == name)
+    def _find_legal(self, kind: Any, leaf: Any, slots: np.ndarray, lo: int, hi: int) -> None:
+        """The mask of one part of the action: what its actor says of the board, spread over the choices of those who act."""
+        agents = self._members[kind.kind.name]
+        actor = next(
+            part for part in self._sim.actors if part.key == leaf.path[0] and part.supports(agents[0])
+        )
+        board, legal = self._batch.board, self._legal[kind.key("mask", leaf)]
+        found = np.ones((self.num_worlds, len(slots), actor.entries(agents[0])), bool)
+        actor.find_legal(board, self._sim.grid.overlap, slots, self._asked, found, lo, hi)
+        acting = self._acting[lo:hi, list(kind.kind.slots)]
+        entries = np.stack([actor.choice_entries(agent, leaf.path[1:]) for agent in agents])
+        spread = np.take_along_axis(found[lo:hi], np.broadcast_to(entries, (hi - lo, *entries.shape)), axis=2)
+        legal[lo:hi] = spread | ~acting[:, :, None]
 
     def _read(self) -> TimeStep:
         return self._views
@@ -248,7 +311,12 @@ class GridWorld(ArrayWorld):
             for place, part in enumerate(group)
             for name, array in part.arrays().items()
         }
-        return agents | cells | own | theirs | self._seen
+        return agents | cells | own | theirs | self._seen | self._legal
+
+
+def _part(kind: Any, leaf: Any) -> Any:
+    """The space of one part of a kind's actions."""
+    return kind.kind.action_space[leaf.name]
 
 
 def _channel(choices: Mapping[str, Any], key: str) -> Any:

@@ -133,9 +133,35 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
     def as_result(self, answer: Any) -> Any:
         return self._component.as_result(answer)
 
-    def action_mask(self, agent: Any) -> np.ndarray | None:
-        """None: masks of the parts say nothing about the whole."""
-        return None
+    def action_mask(self, agent: Any) -> Any:
+        """Which numbers would work now; None where each of them is no single question to the board."""
+        if not self.batched:
+            return None
+        entries = self.choice_entries(agent)
+        return None if entries is None else self.unwrapped.legal_here(agent)[entries].astype(np.int8)
+
+    def original(self, agent: Any, choice: Any) -> Any:
+        """A number as a point of the channel of the actor below all wrappers."""
+        point = self.wrap_point(self.from_space[agent.id], choice)
+        inner = self._component
+        return inner.original(agent, point) if isinstance(inner, ActorWrapper) else point
+
+    def entries(self, agent: Any) -> int:
+        """As the wrapped actor."""
+        return int(self._component.entries(agent))
+
+    def entry_of(self, agent: Any, point: Any) -> int | None:
+        """As the wrapped actor."""
+        entry: int | None = self._component.entry_of(agent, point)
+        return entry
+
+    def find_legal(self, *where: Any) -> None:
+        """As the wrapped actor."""
+        self._component.find_legal(*where)
+
+    def choice_entries(self, agent: Any, path: tuple[Any, ...] = ()) -> np.ndarray | None:
+        """As of every actor for boards."""
+        return BoardActor.choice_entries(self, agent) if self.batched else None  # type: ignore[arg-type]
 
     def _decoded(self, agent: Any, point: Any) -> Any:
         wrapped = agent.action_space[self.key]
@@ -161,8 +187,13 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
             for agent in self.supported()
         )
 
-    def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
-        """Writes numbers as codes, (..., width)."""
+    def encode_batch(self, agents: list[Any], value: Any, codes: np.ndarray) -> None:
+        """Writes the numbers of agents with equal spaces, (W, K), as codes, (W, K, width); they may mean different things."""
+        tables = np.stack([self._table(agent) for agent in agents])
+        codes[...] = tables[np.arange(len(agents)), value]
+
+    def _table(self, agent: Any) -> np.ndarray:
+        """The codes of each number, (n, width)."""
         table = self._tables.get(agent.id)
         if table is None:
             space = self.from_space[agent.id]
@@ -171,6 +202,11 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
             for number in range(points):
                 self._component.encode(agent, self.wrap_point(space, number), table[number])
             self._tables[agent.id] = table
+        return table
+
+    def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
+        """Writes numbers as codes, (..., width)."""
+        table = self._table(agent)
         if np.ndim(value) == 0 and not 0 <= value < len(table):
             self._decoded(agent, value)
         codes[...] = table[value]

@@ -118,6 +118,62 @@ class BoardActor(ActorBaseComponent):
             space, null = self.channel(agent)
             attach(agent, "action", self.key, space, null)
 
+    # -- masks: `entries` facts about the board, of which choices are made up ------------------------------------------
+
+    def entries(self, agent: Any) -> int:
+        """How many things `find_legal` tells of an agent; 0: every choice is legal."""
+        return 0
+
+    def find_legal(
+        self,
+        board: Board,
+        overlap: np.ndarray,
+        slots: np.ndarray,
+        asked: np.ndarray,
+        out: np.ndarray,
+        lo: int,
+        hi: int,
+    ) -> None:
+        """Writes what is legal for the agents in ``slots`` (K,) who are ``asked`` (W, A): (W, K, entries) bool."""
+
+    def entry_of(self, agent: Any, point: Any) -> int | None:
+        """The entry that says whether a point of the channel is legal; None: no single one does."""
+        return None
+
+    def legal_here(self, agent: Any) -> np.ndarray:
+        """(entries,) bool of an agent of this simulation."""
+        board, slot = self._grid.board, self._grid.slot_of(agent)
+        asked = np.ones((1, board.agents.shape[1]), bool)
+        out = np.ones((1, 1, self.entries(agent)), bool)
+        self.find_legal(board, self._grid.overlap, np.array([slot], np.int32), asked, out, 0, 1)
+        legal: np.ndarray = out[0, 0]
+        return legal
+
+    def choice_entries(self, agent: Any, path: tuple[Any, ...] = ()) -> np.ndarray | None:
+        """The entry of each choice of the agent's channel, or of the part of it at a path.
+
+        Returns:
+            (choices,) of a Discrete, of all heads of a MultiDiscrete; None where there is no mask of that form.
+        """
+        space = agent.action_space[self.key]
+        if not self.supports(agent) or not self.entries(agent) or not isinstance(space, spaces.Discrete):
+            return None
+        found = [self.entry_of(agent, self.original(agent, choice)) for choice in range(int(space.n))]
+        return None if any(entry is None for entry in found) else np.array(found)
+
+    def original(self, agent: Any, choice: Any) -> Any:
+        """The point of this actor's own channel that a choice stands for; wrappers change it."""
+        return choice
+
+    def action_mask(self, agent: Any) -> Any:
+        """Which choices of the agent's channel would work now, in the form of gymnasium's masks.
+
+        Free destinations, and what an attack could hit, which is nothing without ammo. None: all would, or the channel has a
+        form of its own.
+        """
+        entries = self.choice_entries(agent)
+        return None if entries is None else self.legal_here(agent)[entries].astype(np.int8)
+
     @abstractmethod
     def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
         """The space of an agent's channel, and its null action."""
@@ -129,6 +185,10 @@ class BoardActor(ActorBaseComponent):
     @abstractmethod
     def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
         """Writes a point of the channel as codes, (..., width), for one agent or a batch of them."""
+
+    def encode_batch(self, agents: list[Any], value: Any, codes: np.ndarray) -> None:
+        """Writes the points of agents with equal spaces, (W, K, ...), as codes, (W, K, width)."""
+        self.encode(agents[0], value, codes)
 
     def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: np.ndarray) -> None:
         """Writes one point for each agent into its row of ``codes``, (A, width).

@@ -12,7 +12,7 @@ from interplay.gridworld.actors.actor import BoardActor, Outcome, Turn, as_ints
 from interplay.gridworld.agents import AttackingAgent, GridWorldAgent
 from interplay.gridworld.board import Board
 from interplay.gridworld.grid import as_mapping, as_matrix
-from interplay.gridworld.rules import attacks
+from interplay.gridworld.rules import attacks, masks
 from interplay.sim.checks import is_exactly, require
 from interplay.sim.spaces import Box
 
@@ -146,6 +146,26 @@ class AttackActorBaseComponent(BoardActor):
         most = max([self._attacks_of(agent) for agent in self.supported()], default=0)
         return max(1, most if self.stacked_attacks else min(most, len(self.grid.agents)))
 
+    def entries(self, agent: Any) -> int:
+        """Nothing, and each cell in range."""
+        return 1 + (2 * self.reach(agent, "attack_range") + 1) ** 2
+
+    def find_legal(
+        self,
+        board: Board,
+        overlap: np.ndarray,
+        slots: np.ndarray,
+        asked: np.ndarray,
+        out: np.ndarray,
+        lo: int,
+        hi: int,
+    ) -> None:
+        by_encoding = self.form == attacks.BY_ENCODING
+        scratch = np.zeros(board.agents.shape[1], np.int32)
+        masks.mask_attacks(
+            board.agents, board.cells, self.matrix, by_encoding, slots, asked, scratch, out, lo, hi
+        )
+
     @abstractmethod
     def _codes_of(self, agent: Any) -> int:
         """How many codes an agent's action has."""
@@ -211,6 +231,28 @@ class BinaryAttackActor(AttackActorBaseComponent):
     def bounds(self, agent: Any) -> tuple[Any, Any]:
         return 0, agent.simultaneous_attacks
 
+    def entries(self, agent: Any) -> int:
+        """Nothing, and anybody."""
+        return 2
+
+    def entry_of(self, agent: Any, point: Any) -> int | None:
+        return min(int(point), 1)
+
+    def find_legal(
+        self,
+        board: Board,
+        overlap: np.ndarray,
+        slots: np.ndarray,
+        asked: np.ndarray,
+        out: np.ndarray,
+        lo: int,
+        hi: int,
+    ) -> None:
+        cells = np.zeros((*out.shape[:2], super().entries(self._grid.agents[slots[0]])), bool)
+        super().find_legal(board, overlap, slots, asked, cells, lo, hi)
+        out[lo:hi, :, 0] = True
+        out[lo:hi, :, 1] = cells[lo:hi, :, 1:].any(axis=2)
+
     def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
         codes[..., 0] = as_ints(value)
 
@@ -246,6 +288,28 @@ class EncodingBasedAttackActor(AttackActorBaseComponent):
         for place, (encoding, number) in enumerate(value.items()):
             codes[..., 2 * place], codes[..., 2 * place + 1] = encoding, as_ints(number)
 
+    def entries(self, agent: Any) -> int:
+        """Nothing, and each encoding."""
+        return self.grid.top + 1
+
+    def entry_of(self, agent: Any, point: Any) -> int | None:
+        wanted = [encoding for encoding, number in point.items() if number]
+        return None if len(wanted) > 1 else (wanted or [0])[0]
+
+    def choice_entries(self, agent: Any, path: tuple[Any, ...] = ()) -> np.ndarray | None:
+        if len(path) == 1 and self.supports(agent):
+            return np.array([0] + [int(path[0])] * agent.simultaneous_attacks)
+        return super().choice_entries(agent, path)
+
+    def action_mask(self, agent: Any) -> Any:
+        """Encoding -> mask of the number of attacks on it."""
+        if not self.supports(agent):
+            return None
+        legal, number = self.legal_here(agent), agent.simultaneous_attacks
+        return {
+            encoding: np.array([1] + [legal[encoding]] * number, np.int8) for encoding in self._targets(agent)
+        }
+
     def _targets(self, agent: Any) -> list[int]:
         return sorted(self.attack_mapping.get(agent.encoding, ()))
 
@@ -274,6 +338,13 @@ class SelectiveAttackActor(AttackActorBaseComponent):
         number = self._codes_of(agent)
         codes[..., :number] = as_ints(value).reshape(*codes.shape[:-1], number)
 
+    def action_mask(self, agent: Any) -> Any:
+        """(side, side) int8: 1 for each cell in which an attack could hit somebody."""
+        if not self.supports(agent):
+            return None
+        side = 2 * self.reach(agent, "attack_range") + 1
+        return self.legal_here(agent)[1:].reshape(side, side).astype(np.int8)
+
     def _codes_of(self, agent: Any) -> int:
         return (2 * self.reach(agent, "attack_range") + 1) ** 2
 
@@ -297,6 +368,21 @@ class RestrictedSelectiveAttackActor(AttackActorBaseComponent):
 
     def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
         codes[..., : agent.simultaneous_attacks] = as_ints(value)
+
+    def entry_of(self, agent: Any, point: Any) -> int | None:
+        return int(point[0]) if len(point) == 1 else None
+
+    def choice_entries(self, agent: Any, path: tuple[Any, ...] = ()) -> np.ndarray | None:
+        if self.supports(agent) and isinstance(agent.action_space[self.key], spaces.MultiDiscrete):
+            return np.tile(np.arange(self.entries(agent)), agent.simultaneous_attacks)
+        return super().choice_entries(agent, path)
+
+    def action_mask(self, agent: Any) -> Any:
+        """For each attack (cells + 1,) int8: none, or the cells in which it could hit somebody."""
+        if not self.supports(agent):
+            return None
+        legal = self.legal_here(agent).astype(np.int8)
+        return tuple(legal.copy() for _ in range(agent.simultaneous_attacks))
 
     def _cells(self, agent: Any) -> int:
         return (2 * self.reach(agent, "attack_range") + 1) ** 2

@@ -11,7 +11,7 @@ from gymnasium import spaces
 from interplay.gridworld.actors.actor import BoardActor, Outcome, Turn, as_ints
 from interplay.gridworld.agents import GridWorldAgent, MovingAgent, OrientationAgent
 from interplay.gridworld.board import Board
-from interplay.gridworld.rules import moves
+from interplay.gridworld.rules import masks, moves
 from interplay.sim.checks import require
 from interplay.sim.spaces import Box
 
@@ -69,6 +69,24 @@ class Mover(BoardActor):
     def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: np.ndarray) -> None:
         codes[slots, 0] = as_ints(values)
 
+    def entries(self, agent: Any) -> int:
+        return 5
+
+    def entry_of(self, agent: Any, point: Any) -> int | None:
+        return int(point)
+
+    def find_legal(
+        self,
+        board: Board,
+        overlap: np.ndarray,
+        slots: np.ndarray,
+        asked: np.ndarray,
+        out: np.ndarray,
+        lo: int,
+        hi: int,
+    ) -> None:
+        masks.mask_moves(board.agents, board.cells, overlap, self.form, slots, asked, out, lo, hi)
+
     def outcome(self, num_worlds: int, num_agents: int) -> Outcome:
         attempted, success = np.zeros((2, num_worlds, num_agents), np.uint8)
         return Outcome(attempted, success, _NONE, _NONE, _NONE)
@@ -124,6 +142,20 @@ class MoveActor(Mover):
     def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: np.ndarray) -> None:
         codes[slots] = as_ints(values)
 
+    def entries(self, agent: Any) -> int:
+        return (2 * self.reach(agent, "move_range") + 1) ** 2
+
+    def entry_of(self, agent: Any, point: Any) -> int | None:
+        reach = self.reach(agent, "move_range")
+        return (int(point[0]) + reach) * (2 * reach + 1) + int(point[1]) + reach
+
+    def action_mask(self, agent: Any) -> Any:
+        """(side, side) int8: 1 for each destination that is free, the agent in the middle."""
+        if not self.supports(agent):
+            return None
+        side = 2 * self.reach(agent, "move_range") + 1
+        return self.legal_here(agent).reshape(side, side).astype(np.int8)
+
     def _read(self, agent: Any, value: Any) -> tuple[int, int]:
         try:
             down, right = map(index, value)
@@ -160,6 +192,9 @@ class DriftMoveActor(Mover):
 
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
         return isinstance(agent, MovingAgent) and isinstance(agent, OrientationAgent)
+
+    def entries(self, agent: Any) -> int:
+        return 0  # a way that is not free is drifted instead
 
 
 def _is_code(value: Any) -> bool:
