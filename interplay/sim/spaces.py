@@ -41,7 +41,7 @@ class Box(spaces.Box):
 
     def contains(self, x: Any) -> bool:
         point = np.asarray(x)
-        if point.dtype == object or not np.can_cast(point.dtype, self.dtype, "same_kind"):
+        if point.dtype == object or not np.can_cast(point.dtype, self.low.dtype, "same_kind"):
             return False
         if point.ndim == 0 and self.shape == (1,):
             point = point.reshape(1)

@@ -52,7 +52,8 @@ def bounds(leaf: spaces.Space) -> tuple[np.ndarray, np.ndarray]:
         AssertionError: for a space that holds no fixed number of numbers, such as Text.
     """
     if isinstance(leaf, spaces.Discrete):
-        return np.array([leaf.start]), np.array([leaf.start + leaf.n - 1])
+        least = int(leaf.start)
+        return np.array([least]), np.array([least + int(leaf.n) - 1])
     if isinstance(leaf, spaces.MultiBinary):
         size = math.prod(leaf.shape)
         return np.zeros(size, np.int64), np.ones(size, np.int64)
