@@ -1,0 +1,131 @@
+"""An OpenSpiel environment as OpenSpiel's own are: lists by integer player."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gymnasium import spaces
+
+from interplay.connect.openspiel.door import Door, action_spec_of
+from interplay.sim.checks import require
+from interplay.sim.managers import AllStepManager, SimulationManager
+from interplay.sim.wrappers.flatten_wrapper import flatdim, flatten
+
+SIMULTANEOUS, TERMINAL = -2, -4  # OpenSpiel's own player ids: everybody, nobody
+
+
+class OpenSpielListWrapper(Door):
+    """A manager as OpenSpiel's learning agents expect an environment: lists by integer player, in the agents' order.
+
+    - ``current_player`` is the one whose turn it is, -2 where all act together, -4 at the end.
+    - ``info_state`` is a list of floats, the flat observation; shorter ones end in zeros.
+    - ``legal_actions`` count from 0. They are empty for those whose turn it is not; where all act together, a player who
+      has finished has one, which is dropped.
+    - A reward is listed when OpenSpiel's agents look at it: on the player's turn, where all act together, and at the end. So whoever
+      finishes early in a turn-based game is paid at the end.
+
+    Args:
+        sim: the manager; actions are Discrete, observations anything with a fixed number of numbers.
+        discounts: a number for all, or id -> number.
+        enable_legality_check: refuse actions that are not legal.
+
+    Raises:
+        AssertionError: for anything but a manager, other spaces, or discounts of others.
+        UserError: if OpenSpiel is not installed.
+
+    Example:
+        >>> from interplay.worlds.corridor.simulation import MultiCorridor
+        >>> env = OpenSpielListWrapper(AllStepManager(MultiCorridor(end=6, num_agents=3)))
+        >>> env.observation_spec()["info_state"], env.action_spec()["num_actions"]
+        ((3,), 3)
+        >>> env.reset(seed=1).observations["legal_actions"]
+        [[0, 1, 2], [0, 1, 2], [0, 1, 2]]
+    """
+
+    def __init__(
+        self,
+        sim: SimulationManager,
+        discounts: float | Mapping[str, float] = 1.0,
+        enable_legality_check: bool = False,
+    ) -> None:
+        super().__init__(sim, discounts)
+        self.enable_legality_check = enable_legality_check
+        self._size = max((flatdim(agent.observation_space) for agent in self._players.values()), default=0)
+        self._owed: dict[str, float] = {}
+
+    @property
+    def num_actions_per_step(self) -> int:
+        """How many actions the next `step` takes."""
+        return len(self._named())
+
+    @property
+    def current_player(self) -> int:
+        """Whose turn it is."""
+        if self._over:
+            return TERMINAL
+        if isinstance(self.sim, AllStepManager) or len(self._asked) != 1:
+            return SIMULTANEOUS
+        return list(self._players).index(self._asked[0])
+
+    def observation_spec(self) -> dict[str, Any]:
+        """Shapes of a TimeStep's observations, for every player the same."""
+        return {
+            "info_state": (self._size,),
+            "legal_actions": (self.action_spec()["num_actions"],),
+            "current_player": (),
+            "serialized_state": (),
+        }
+
+    def action_spec(self) -> dict[str, Any]:
+        """Number, least and greatest action of the player who has the most."""
+        most = max((int(agent.action_space.n) for agent in self._players.values()), default=0)
+        return action_spec_of(spaces.Discrete(max(most, 1)))
+
+    def reset(self, seed: int | None = None, **kwargs: Any) -> Any:
+        self._owed = dict.fromkeys(self._players, 0.0)
+        return super().reset(seed, **kwargs)
+
+    def get_legal_actions(self, agent_id: str) -> list[int]:
+        """What a player may choose from now, counted from 0."""
+        if self.current_player == SIMULTANEOUS and agent_id not in self._asked:
+            return [0]
+        if agent_id not in self._asked:
+            return []
+        start = int(self._players[agent_id].action_space.start)
+        return [action - start for action in super().get_legal_actions(agent_id)]
+
+    def _named(self) -> list[str]:
+        return list(self._players) if self.current_player == SIMULTANEOUS else list(self._asked)
+
+    def _action(self, name: str, action: Any) -> int:
+        if self.enable_legality_check:
+            legal = self.get_legal_actions(name)
+            require(action in legal, f"action {action} of {name} is illegal now; choose from {legal}")
+        return int(action) + int(self._players[name].action_space.start)
+
+    def _observe(self, observations: Mapping[str, Any]) -> dict[str, Any]:
+        seen = self._seen(observations)
+        return {
+            "info_state": [self._vector(name, seen[name]) for name in self._players],
+            "legal_actions": [self.get_legal_actions(name) for name in self._players],
+            "current_player": self.current_player,
+            "serialized_state": [],
+        }
+
+    def _vector(self, name: str, observation: Any) -> list[float]:
+        # A list, not an array: tabular agents use its text as a key, and that of a long array leaves numbers out.
+        flat = flatten(self._players[name].observation_space, observation).tolist()
+        return [float(number) for number in flat] + [0.0] * (self._size - len(flat))
+
+    def _rewards(self, rewards: Mapping[str, Any]) -> list[float]:
+        for name in rewards:
+            self._owed[name] += float(rewards[name])
+        everybody = self._over or self.current_player == SIMULTANEOUS
+        paid = [self._owed[name] if everybody or name in self._asked else 0.0 for name in self._players]
+        for name in self._players if everybody else self._asked:
+            self._owed[name] = 0.0
+        return paid
+
+    def _step_discounts(self) -> list[float]:
+        return [0.0 if self._over else self.discounts[name] for name in self._players]

@@ -1,0 +1,191 @@
+"""What both OpenSpiel forms share: whose actions are wanted, and a report on everybody in every step."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.core.errors import UserError
+from interplay.sim import is_agent
+from interplay.sim.agents import is_unset
+from interplay.sim.checks import require
+from interplay.sim.managers import SimulationManager, TurnBasedManager
+
+
+class Door(ABC):
+    """What both forms share: whose actions are wanted, and a report on everybody in every step."""
+
+    def __init__(self, sim: SimulationManager, discounts: float | Mapping[str, float] = 1.0) -> None:
+        require(
+            isinstance(sim, SimulationManager),
+            f"sim {sim!r} is no SimulationManager; put the simulation under one",
+        )
+        self._spiel = _open_spiel()
+        self.sim = sim
+        self._players = {name: agent for name, agent in sim.agents.items() if is_agent(agent)}
+        for name, agent in self._players.items():
+            require_discrete(name, "action", agent.action_space)
+        self.discounts = discounts
+        self._asked: list[str] = []
+        self._over = True
+        self._seed: int | None = None
+
+    @property
+    def unwrapped(self) -> SimulationManager:
+        """The manager."""
+        return self.sim
+
+    @property
+    def num_players(self) -> int:
+        """How many agents learn."""
+        return len(self._players)
+
+    @property
+    def is_turn_based(self) -> bool:
+        """Whether a `TurnBasedManager` is in charge."""
+        return isinstance(self.sim, TurnBasedManager)
+
+    @property
+    def truncated(self) -> bool:
+        """Whether the time limit ended the episode."""
+        return self.sim.truncated
+
+    @property
+    def discounts(self) -> dict[str, float]:
+        """Id -> discount, of all steps but the first, which has none, and the last, which has zeros."""
+        return self._discounts
+
+    @discounts.setter
+    def discounts(self, value: float | Mapping[str, float]) -> None:
+        if isinstance(value, Mapping):
+            require(
+                value.keys() == self._players.keys(),
+                f"discounts name {', '.join(map(str, value)) or 'nobody'}; name exactly {', '.join(self._players)}",
+            )
+            given = dict(value)
+        else:
+            given = dict.fromkeys(self._players, value)
+        for name, number in given.items():
+            fits = isinstance(number, Real) and not isinstance(number, bool)
+            require(fits, f"the discount {number!r} of {name} is no number; give one, such as 0.99")
+        self._discounts = given
+
+    def seed(self, seed: int | None = None) -> None:
+        """Names the episode that the next `reset` starts."""
+        self._seed = seed
+
+    def reset(self, seed: int | None = None, **kwargs: Any) -> Any:
+        """Starts an episode: a TimeStep without rewards and discounts."""
+        named = self._seed if seed is None else seed
+        self._seed = None
+        observations = self.sim.reset(seed=named, **kwargs)
+        self._over = False
+        self._asked = list(observations)
+        return self._spiel.TimeStep(self._observe(observations), None, None, self._spiel.StepType.FIRST)
+
+    def step(self, action_list: Sequence[int], **kwargs: Any) -> Any:
+        """Goes one step on; before the first `reset` and after a last step it resets instead.
+
+        Args:
+            action_list: the action of the one whose turn it is, or one of every player, of those too who have finished:
+                theirs are dropped.
+            **kwargs: reach the simulation's `step`.
+
+        Raises:
+            AssertionError: for another number of actions.
+        """
+        if self._over:
+            return self.reset()
+        names = self._named()
+        require(
+            len(action_list) == len(names),
+            f"{len(action_list)} actions; give {len(names)}, of {', '.join(names)}",
+        )
+        given = dict(zip(names, action_list, strict=True))
+        actions = {name: self._action(name, given[name]) for name in given if self._counts(name)}
+        observations: dict[str, Any] = {}
+        rewards: dict[str, Any] = {}
+        if actions:
+            observations, rewards, dones, _ = self.sim.step(actions, **kwargs)
+            self._over = bool(dones["__all__"])
+            self._asked = [] if self._over else [name for name in observations if not dones[name]]
+        kind = self._spiel.StepType.LAST if self._over else self._spiel.StepType.MID
+        return self._spiel.TimeStep(
+            self._observe(observations), self._rewards(rewards), self._step_discounts(), kind
+        )
+
+    def get_legal_actions(self, agent_id: str) -> list[int]:
+        """What the simulation's action mask allows; everything, if it has none or the agent has finished."""
+        space = self._players[agent_id].action_space
+        mask = None if agent_id in self.sim.done_agents else self.sim.sim.get_action_mask(agent_id)
+        legal = range(int(space.n)) if mask is None else np.flatnonzero(mask).tolist()
+        return [int(space.start) + choice for choice in legal]
+
+    def render(self, **kwargs: Any) -> Any:
+        """Has the simulation draw itself."""
+        return self.sim.render(**kwargs)
+
+    def _counts(self, name: str) -> bool:
+        """Whether an action of this agent is handed on."""
+        return name not in self.sim.done_agents and (self.is_turn_based or name in self._asked)
+
+    def _seen(self, observations: Mapping[str, Any]) -> dict[str, Any]:
+        """Everybody's observation: of those who have finished the null one, where they have one."""
+        seen = {}
+        for name, agent in self._players.items():
+            if name in observations:
+                seen[name] = observations[name]
+            elif name in self.sim.done_agents and not is_unset(agent.null_observation):
+                seen[name] = agent.null_observation
+            else:
+                seen[name] = self.sim.sim.get_obs(name)
+        return seen
+
+    @abstractmethod
+    def _named(self) -> list[str]:
+        """Whose actions `step` expects, in order."""
+
+    def _action(self, name: str, action: Any) -> Any:
+        """An action as the simulation takes it."""
+        return action
+
+    @abstractmethod
+    def _observe(self, observations: Mapping[str, Any]) -> dict[str, Any]:
+        """A TimeStep's observations."""
+
+    @abstractmethod
+    def _rewards(self, rewards: Mapping[str, Any]) -> Any:
+        """A TimeStep's rewards."""
+
+    @abstractmethod
+    def _step_discounts(self) -> Any:
+        """A TimeStep's discounts."""
+
+
+def _open_spiel() -> Any:
+    try:
+        from open_spiel.python import rl_environment
+    except ImportError as error:
+        raise UserError(
+            'this door needs OpenSpiel; install it with pip install "interplay[openspiel]"'
+        ) from error
+    return rl_environment
+
+
+def require_discrete(name: str, what: str, space: Any) -> None:
+    """Refuses a space that is not Discrete, naming its agent."""
+    require(
+        isinstance(space, spaces.Discrete),
+        f"the {what} space {space} of {name} is not Discrete; put the simulation under a RavelDiscreteWrapper",
+    )
+
+
+def action_spec_of(space: spaces.Discrete) -> dict[str, Any]:
+    """Number, least and greatest action of a space."""
+    start, count = int(space.start), int(space.n)
+    return {"num_actions": count, "min": start, "max": start + count - 1, "dtype": int}
