@@ -1,0 +1,114 @@
+"""An RLlib `MultiAgentEnv` as a simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ray.rllib.env.multi_agent_env import MultiAgentEnv
+
+from interplay.sim import Agent, DynamicOrderSimulation
+from interplay.sim.checks import require
+
+
+class MultiAgentABS(DynamicOrderSimulation):
+    """An RLlib environment as a simulation; its agents' ids become text.
+
+    An agent's observation and info are the last that the environment gave; its reward is what it earned since it last acted. It is
+    done when the environment has terminated or truncated it. `next_agent` are those whom the environment asks, for a
+    `DynamicOrderManager`; an environment in which all agents act in every step suits the `AllStepManager`.
+
+    Args:
+        env: the environment.
+        null_observation, null_action: id -> point; those who are missing have none.
+    """
+
+    def __init__(
+        self,
+        env: MultiAgentEnv,
+        null_observation: Mapping[str, Any] | None = None,
+        null_action: Mapping[str, Any] | None = None,
+    ) -> None:
+        require(isinstance(env, MultiAgentEnv), f"env {env!r} is no RLlib MultiAgentEnv; give one")
+        self.env = env
+        self._ids = {str(name): name for name in env.possible_agents or env.agents}
+        observed, acted = dict(null_observation or {}), dict(null_action or {})
+        unknown = [str(name) for name in (*observed, *acted) if name not in self._ids]
+        require(not unknown, f"null points for {', '.join(unknown)}; the agents are {', '.join(self._ids)}")
+        self.agents = {
+            name: Agent(
+                id=name,
+                observation_space=env.get_observation_space(theirs),
+                action_space=env.get_action_space(theirs),
+                null_observation=observed.get(name),
+                null_action=acted.get(name),
+            )
+            for name, theirs in self._ids.items()
+        }
+        self.finalize()
+
+    def reset(self, seed: int | None = None, **kwargs: Any) -> None:
+        """Starts an episode; the seed reaches the environment."""
+        observations, infos = self.env.reset(seed=seed, **kwargs)
+        self._observations = dict(observations)
+        self._infos = dict(infos)
+        self._earned = dict.fromkeys(self._ids.values(), 0)
+        self._ended: set[Any] = set()
+        self.next_agent = [name for name, theirs in self._ids.items() if theirs in observations]
+
+    def step(self, action: dict[str, Any], **kwargs: Any) -> None:
+        """Goes on with the agents' actions."""
+        for name in action:
+            self._earned[self._ids[name]] = 0
+        given = {self._ids[name]: chosen for name, chosen in action.items()}
+        observations, rewards, terminateds, truncateds, infos = self.env.step(given)
+        self._observations |= observations
+        self._infos |= infos
+        for theirs, reward in rewards.items():
+            self._earned[theirs] = self._earned[theirs] + reward
+        self._ended |= {theirs for flags in (terminateds, truncateds) for theirs in flags if flags[theirs]}
+        self.next_agent = [name for name, theirs in self._ids.items() if theirs in observations]
+
+    def render(self, **kwargs: Any) -> Any:
+        """Has the environment draw itself."""
+        return self.env.render()
+
+    def get_obs(self, agent_id: str, **kwargs: Any) -> Any:
+        """The agent's last observation; before its first one its null observation."""
+        theirs = self._ids[agent_id]
+        if theirs in self._observations:
+            return self._observations[theirs]
+        return self.agents[agent_id].null_observation
+
+    def get_reward(self, agent_id: str, **kwargs: Any) -> Any:
+        """What the agent has earned since it last acted."""
+        return self._earned[self._ids[agent_id]]
+
+    def get_done(self, agent_id: str, **kwargs: Any) -> bool:
+        """Whether the agent was terminated or truncated, alone or with all."""
+        return self._ids[agent_id] in self._ended or "__all__" in self._ended
+
+    def get_all_done(self, **kwargs: Any) -> bool:
+        """Whether all were."""
+        return "__all__" in self._ended
+
+    def get_info(self, agent_id: str, **kwargs: Any) -> Any:
+        """The agent's last info."""
+        return self._infos.get(self._ids[agent_id], {})
+
+
+def multi_agent_to_simulation(
+    env: MultiAgentEnv,
+    null_observation: Mapping[str, Any] | None = None,
+    null_action: Mapping[str, Any] | None = None,
+) -> MultiAgentABS:
+    """An RLlib environment as a simulation.
+
+    Args:
+        env: the environment.
+        null_observation, null_action: id -> point; those who are missing have none.
+
+    Raises:
+        AssertionError: for anything but a `MultiAgentEnv`, for null points outside their space or of unknown agents.
+    """
+    return MultiAgentABS(env, null_observation, null_action)

@@ -1,0 +1,93 @@
+"""A world of ours as an RLlib `MultiAgentEnv`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gymnasium import spaces
+from pettingzoo.utils.env import ParallelEnv
+from ray.rllib.env.multi_agent_env import MultiAgentEnv
+
+import interplay
+from interplay.connect.rllib.actions import offered, taken
+
+Members = dict[str, Any]
+
+
+class WorldMultiAgentEnv(MultiAgentEnv):
+    """A PettingZoo parallel environment, as `interplay.make` gives, for RLlib.
+
+    Asked are those who act: an agent whose info says ``{"acting": False}`` is shown nothing and chooses nothing until it acts
+    again or its life ends, but its rewards go on.
+
+    Args:
+        env: the environment.
+    """
+
+    def __init__(self, env: ParallelEnv[str, Any, Any]) -> None:
+        self.env = env
+        self.possible_agents = list(env.possible_agents)
+        self.agents = list(env.possible_agents)
+        super().__init__()
+        self.metadata = dict(env.metadata)
+        self.render_mode = getattr(env, "render_mode", None)
+        self._given = {name: env.action_space(name) for name in self.possible_agents}
+        self.action_spaces = {name: offered(space) for name, space in self._given.items()}
+        self.observation_spaces = {name: env.observation_space(name) for name in self.possible_agents}
+        self.observation_space = spaces.Dict(self.observation_spaces)
+        self.action_space = spaces.Dict(self.action_spaces)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Members, Members]:
+        """Starts an episode: observations and infos of those who act."""
+        observations, infos = self.env.reset(seed=seed, options=options)
+        self.agents = list(self.env.agents)
+        shown = [name for name in observations if infos[name].get("acting", True)]
+        return {name: observations[name] for name in shown}, {name: infos[name] for name in shown}
+
+    def step(self, action_dict: Members) -> tuple[Members, Members, Members, Members, Members]:
+        """Observations, rewards, terminateds, truncateds and infos; the flags' ``__all__`` says how the world ended."""
+        given = {name: taken(self._given[name], action) for name, action in action_dict.items()}
+        observations, rewards, terminated, truncated, infos = self.env.step(given)
+        self.agents = list(self.env.agents)
+        over = not self.agents
+        cut = over and any(truncated.values())
+        shown = [
+            name
+            for name in observations
+            if terminated[name] or truncated[name] or infos[name].get("acting", True)
+        ]
+        return (
+            {name: observations[name] for name in shown},
+            dict(rewards),
+            {**{name: terminated[name] for name in shown}, "__all__": over and not cut},
+            {**{name: truncated[name] for name in shown}, "__all__": cut},
+            {name: infos[name] for name in shown},
+        )
+
+    def render(self) -> Any:
+        """What the environment draws."""
+        return self.env.render()
+
+    def close(self) -> None:
+        """Closes the environment."""
+        self.env.close()
+
+
+def world_to_rllib(world_id: str, **options: Any) -> WorldMultiAgentEnv:
+    """Makes one world as an RLlib environment.
+
+    Args:
+        world_id: a registered id, or anything else that `interplay.make` takes.
+        **options: of `interplay.make`, the world's settings among them.
+
+    Raises:
+        UserError: for an unknown world or option.
+
+    Example:
+        >>> env = world_to_rllib("survival/1v1-heals-low", zone_cooldown=10)
+        >>> sorted(env.reset(seed=1)[0])
+        ['agent_0', 'agent_1']
+    """
+    return WorldMultiAgentEnv(interplay.make(world_id, **options))

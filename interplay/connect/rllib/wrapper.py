@@ -1,0 +1,107 @@
+"""A simulation under a manager as an RLlib `MultiAgentEnv`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gymnasium import spaces
+from ray.rllib.env.multi_agent_env import MultiAgentEnv
+
+from interplay.connect.rllib.actions import mask_row, mask_space, offered, taken
+from interplay.sim import is_agent
+from interplay.sim.checks import require
+from interplay.sim.managers import SimulationManager
+
+
+class MultiAgentWrapper(MultiAgentEnv):
+    """A manager as RLlib takes it: whoever is in the observations acts next, so every manager's order is kept.
+
+    Whole-number Boxes among the actions are offered as MultiDiscrete, and shifted back. When a time limit cuts an episode,
+    those who have not finished are truncated. `unwrapped` is this object, as RLlib asks it for spaces.
+
+    Args:
+        sim: the manager.
+        action_masks: observations become ``{"observations": ..., "action_mask": ...}``, the second a float32 for each choice,
+            1 where it is legal: the form of RLlib's own masking modules.
+
+    Attributes:
+        sim: the manager.
+        possible_agents: the ids of all learning agents; `agents` those who have not finished.
+        observation_spaces, action_spaces: id -> space; `observation_space`, `action_space` the same as Dict spaces.
+
+    Raises:
+        AssertionError: for anything but a manager.
+    """
+
+    def __init__(self, sim: SimulationManager, action_masks: bool = False) -> None:
+        require(
+            isinstance(sim, SimulationManager),
+            f"sim {sim!r} is no SimulationManager; put the simulation under one",
+        )
+        self.sim = sim
+        self.action_masks = action_masks
+        learning = {name: agent for name, agent in sim.agents.items() if is_agent(agent)}
+        self.possible_agents = list(learning)
+        self.agents = list(learning)
+        self._agent_ids = set(learning)
+        super().__init__()
+        self._given = {name: agent.action_space for name, agent in learning.items()}
+        self.action_spaces = {name: offered(space) for name, space in self._given.items()}
+        self.observation_spaces = {
+            name: self._space_seen(name, agent.observation_space) for name, agent in learning.items()
+        }
+        self.observation_space = spaces.Dict(self.observation_spaces)
+        self.action_space = spaces.Dict(self.action_spaces)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None, **kwargs: Any
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Starts an episode.
+
+        Args:
+            seed: names it.
+            options: ignored.
+            **kwargs: reach the simulation's `reset`.
+
+        Returns:
+            The observations of those who act first, and an empty dict.
+        """
+        observations = self.sim.reset(seed=seed, **kwargs)
+        self.agents = list(self.possible_agents)
+        return self._seen(observations), {}
+
+    def step(
+        self, action_dict: dict[str, Any], **kwargs: Any
+    ) -> tuple[dict[str, Any], dict[str, Any], dict[str, bool], dict[str, bool], dict[str, Any]]:
+        """Observations, rewards, terminateds, truncateds and infos of those who act next or have just finished."""
+        given = {name: taken(self._given[name], action) for name, action in action_dict.items()}
+        observations, rewards, dones, infos = self.sim.step(given, **kwargs)
+        truncateds = {"__all__": self.sim.truncated}
+        if self.sim.truncated:
+            truncateds |= {name: not dones[name] for name in observations}
+            dones = {**dones, "__all__": False}
+        over = dones["__all__"] or self.sim.truncated
+        self.agents = [n for n in self.possible_agents if not over and n not in self.sim.done_agents]
+        return self._seen(observations), rewards, dones, truncateds, infos
+
+    def render(self, *args: Any, **kwargs: Any) -> Any:
+        """Has the simulation draw itself."""
+        return self.sim.render(*args, **kwargs)
+
+    def _space_seen(self, name: str, space: spaces.Space) -> spaces.Space:
+        if not self.action_masks:
+            return space
+        return spaces.Dict({"observations": space, "action_mask": mask_space(self._given[name])})
+
+    def _seen(self, observations: dict[str, Any]) -> dict[str, Any]:
+        if not self.action_masks:
+            return observations
+        return {
+            name: {"observations": observation, "action_mask": self._mask(name)}
+            for name, observation in observations.items()
+        }
+
+    def _mask(self, name: str) -> Any:
+        # Who has finished may choose anything: nobody reads it, and a row without a choice is no distribution.
+        legal = None if name in self.sim.done_agents else self.sim.sim.get_action_mask(name)
+        return mask_row(self._given[name], legal)
