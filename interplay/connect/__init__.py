@@ -1,1 +1,54 @@
-"""Doors to the neighbours (PettingZoo, Stable-Baselines3), one file each."""
+"""Doors to the neighbours, one room each: PettingZoo, Gymnasium, Stable-Baselines3, RLlib, OpenSpiel.
+
+The connectors of simulations can be imported from here, too; each loads its neighbour when it is first asked for.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from interplay.connect.gymnasium import GymABS, GymWrapper, gym_to_simulation
+    from interplay.connect.managers import to_aec, to_parallel
+    from interplay.connect.openspiel import OpenSpielListWrapper, OpenSpielWrapper
+    from interplay.connect.rllib import (
+        MultiAgentABS,
+        MultiAgentWrapper,
+        multi_agent_to_simulation,
+        world_to_rllib,
+    )
+
+__all__ = [
+    "GymABS",
+    "GymWrapper",
+    "MultiAgentABS",
+    "MultiAgentWrapper",
+    "OpenSpielListWrapper",
+    "OpenSpielWrapper",
+    "gym_to_simulation",
+    "multi_agent_to_simulation",
+    "to_aec",
+    "to_parallel",
+    "world_to_rllib",
+]
+
+_ROOMS = {
+    "GymABS": "gymnasium",
+    "GymWrapper": "gymnasium",
+    "MultiAgentABS": "rllib",
+    "MultiAgentWrapper": "rllib",
+    "OpenSpielListWrapper": "openspiel",
+    "OpenSpielWrapper": "openspiel",
+    "gym_to_simulation": "gymnasium",
+    "multi_agent_to_simulation": "rllib",
+    "to_aec": "managers",
+    "to_parallel": "managers",
+    "world_to_rllib": "rllib",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

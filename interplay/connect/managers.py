@@ -1,0 +1,201 @@
+"""Simulations under managers as PettingZoo environments: agents one by one, or all at once.
+
+Agents whom a time limit stops are truncated, all others terminated. Infos hold the simulation's own, and ``action_mask`` where
+the simulation has one, in the form that ``action_space(agent).sample(mask)`` takes.
+Source: specification 7, "multi-agent without RLlib" and "action masks".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pettingzoo.utils.env import AECEnv, ParallelEnv
+
+from interplay.connect.foreign.managed import ManagedSimulation
+from interplay.sim import is_agent
+from interplay.sim.checks import require
+from interplay.sim.managers import SimulationManager
+
+
+class SimulationAEC(AECEnv[str, Any, Any]):
+    """A manager as an `AECEnv`: its order is the order of `agent_iter`.
+
+    Where several agents act together, they are asked one after another and the simulation goes on when the last of them has
+    answered; nobody sees what the others chose. Who has finished is stepped with None, once, before anybody else.
+
+    Args:
+        sim: the manager.
+
+    Attributes:
+        sim: the manager.
+
+    Raises:
+        AssertionError: for anything but a manager.
+    """
+
+    agent_selection: str
+
+    def __init__(self, sim: SimulationManager) -> None:
+        _require_manager(sim)
+        super().__init__()
+        self.sim = sim
+        self.render_mode = None
+        self.metadata = _metadata(sim)
+        learning = {name: agent for name, agent in sim.agents.items() if is_agent(agent)}
+        self.possible_agents = list(learning)
+        self.agents: list[str] = []
+        self.observation_spaces = {name: agent.observation_space for name, agent in learning.items()}
+        self.action_spaces = {name: agent.action_space for name, agent in learning.items()}
+        self._waiting: list[str] = []
+        self._chosen: dict[str, Any] = {}
+        self._seen: dict[str, Any] = {}
+
+    def observation_space(self, agent: str) -> Any:
+        """Of one agent."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Any:
+        """Of one agent."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        """Starts an episode.
+
+        Args:
+            seed: names it.
+            options: ignored.
+        """
+        self._seen = self.sim.reset(seed=seed)
+        self.agents = list(self.possible_agents)
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self._skip_agent_selection = None
+        self._ask({})
+
+    def step(self, action: Any) -> None:
+        """Takes the action of `agent_selection`: None if it has finished.
+
+        Raises:
+            AssertionError: if nobody is left to ask in an episode that goes on.
+        """
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        self._cumulative_rewards[agent] = 0.0
+        self._clear_rewards()
+        self._chosen[agent] = action
+        self._waiting.remove(agent)
+        if self._waiting:
+            self.agent_selection = self._waiting[0]
+        else:
+            self._go_on()
+
+    def observe(self, agent: str) -> Any:
+        """What was reported to the agent; what it would see now, if it is not its turn."""
+        return self._seen[agent] if agent in self._seen else self.sim.sim.get_obs(agent)
+
+    def render(self) -> Any:
+        """Has the simulation draw itself."""
+        return self.sim.render()
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+    def _go_on(self) -> None:
+        observations, rewards, dones, infos = self.sim.step(self._chosen)
+        over, cut = bool(dones["__all__"]), self.sim.truncated
+        self._seen = observations
+        for agent in self.agents:
+            self.rewards[agent] = rewards.get(agent, 0.0)
+            self.terminations[agent] = bool(dones.get(agent, False)) or (over and not cut)
+            self.truncations[agent] = cut and not self.terminations[agent]
+        self._accumulate_rewards()
+        self._ask(infos)
+        self._deads_step_first()
+
+    def _ask(self, infos: Mapping[str, Any]) -> None:
+        """Begins a round with those of the agents reported last who have not finished."""
+        ended = {agent for agent in self.agents if self.terminations[agent] or self.truncations[agent]}
+        self._waiting = [agent for agent in self._seen if agent in self.agents and agent not in ended]
+        self._chosen = {}
+        self.infos = {agent: _told(infos.get(agent)) for agent in self.agents}
+        for agent in self._waiting:
+            mask = self.sim.sim.get_action_mask(agent)
+            if mask is not None:
+                self.infos[agent]["action_mask"] = mask
+        require(
+            bool(self._waiting) or len(ended) == len(self.agents),
+            f"{self.metadata['name']} goes on and asks nobody; its next_agent has to name somebody who has not finished",
+        )
+        self.agent_selection = (self._waiting or self.agents)[0]
+
+
+class SimulationParallel(ManagedSimulation, ParallelEnv[str, Any, Any]):
+    """A manager as a `ParallelEnv`.
+
+    Meant for the `AllStepManager`. Under the others, who is not asked stays listed, its info says ``{"acting": False}``, and
+    its action is not handed on.
+
+    Args:
+        sim: the manager.
+
+    Raises:
+        AssertionError: for anything but a manager.
+    """
+
+    def __init__(self, sim: SimulationManager) -> None:
+        _require_manager(sim)
+        super().__init__(sim)
+        self.sim = sim
+        self.render_mode = None
+        self.metadata = _metadata(sim)
+
+
+def to_aec(manager: SimulationManager) -> SimulationAEC:
+    """A manager as a PettingZoo environment in which agents act one by one.
+
+    Example:
+        >>> from interplay.sim.managers import TurnBasedManager
+        >>> from interplay.worlds.corridor.simulation import MultiCorridor
+        >>> env = to_aec(TurnBasedManager(MultiCorridor(end=5, num_agents=2), time_limit=3))
+        >>> env.reset(seed=1)
+        >>> for agent in env.agent_iter():
+        ...     observation, reward, terminated, truncated, info = env.last()
+        ...     env.step(None if terminated or truncated else 1)
+        >>> truncated
+        True
+    """
+    return SimulationAEC(manager)
+
+
+def to_parallel(manager: SimulationManager) -> SimulationParallel:
+    """A manager as a PettingZoo environment in which agents act all at once.
+
+    Example:
+        >>> from interplay.sim.managers import AllStepManager
+        >>> from interplay.worlds.corridor.simulation import MultiCorridor
+        >>> env = to_parallel(AllStepManager(MultiCorridor(end=5, num_agents=2)))
+        >>> observations, infos = env.reset(seed=1)
+        >>> env.step({"agent0": 1, "agent1": 1})[1]
+        {'agent0': -1, 'agent1': -1}
+    """
+    return SimulationParallel(manager)
+
+
+def _require_manager(sim: Any) -> None:
+    require(
+        isinstance(sim, SimulationManager),
+        f"manager {sim!r} is no SimulationManager; put the simulation under one",
+    )
+
+
+def _metadata(sim: SimulationManager) -> dict[str, Any]:
+    return {"name": type(sim.sim.unwrapped).__name__, "render_modes": [], "is_parallelizable": True}
+
+
+def _told(info: Any) -> dict[str, Any]:
+    return dict(info) if isinstance(info, dict) else {}
