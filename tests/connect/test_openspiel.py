@@ -1,0 +1,334 @@
+"""OpenSpiel: specification X3 to X5, rows 22 and 23 of section 3, 8.2, and the faults F20, F22 and F23."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+pytest.importorskip("open_spiel", reason="the extra openspiel is not installed")
+
+from open_spiel.python.algorithms import random_agent, tabular_qlearner
+from open_spiel.python.rl_environment import StepType, TimeStep
+
+from interplay.connect import OpenSpielListWrapper, OpenSpielWrapper
+from interplay.sim.managers import AllStepManager, DynamicOrderManager, TurnBasedManager
+from interplay.sim.wrappers import RavelDiscreteWrapper
+from interplay.worlds.corridor.simulation import MultiCorridor
+from tests.connect.toy_simulations import Strict, StrictInOrder, mask
+
+MANAGERS = (AllStepManager, TurnBasedManager)
+
+# Stock agents are trained on each of these. A gridworld simulation joins here: Discrete actions, any observations that flatten.
+SIMULATIONS = {"corridor": lambda: MultiCorridor(end=6, num_agents=3)}
+
+
+def corridor(manager=AllStepManager, **limits):
+    return OpenSpielWrapper(manager(RavelDiscreteWrapper(MultiCorridor(end=6, num_agents=3)), **limits))
+
+
+def both(manager, sim, **options):
+    return OpenSpielWrapper(manager(sim(), **options)), OpenSpielListWrapper(manager(sim(), **options))
+
+
+def train(env, agents, steps):
+    """OpenSpiel's own loop; the time steps that it saw."""
+    timestep, seen = env.reset(seed=1), []
+    for _ in range(steps):
+        seen.append(timestep)
+        if timestep.last():
+            for agent in agents:
+                agent.step(timestep)
+            timestep = env.reset()
+        elif timestep.is_simultaneous_move():
+            timestep = env.step([agent.step(timestep).action for agent in agents])
+        else:
+            timestep = env.step([agents[timestep.current_player()].step(timestep).action])
+    return seen
+
+
+# -- X3: what is refused ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("door", [OpenSpielWrapper, OpenSpielListWrapper])
+def test_x3_managers_with_discrete_actions_only(door):
+    with pytest.raises(AssertionError, match="no SimulationManager"):
+        door(Strict({"a": 1}))
+    box = Strict({"a": 1}, actions=spaces.Box(0, 1, (2,), np.int64))
+    with pytest.raises(AssertionError, match=r"action space .* of a is not Discrete"):
+        door(AllStepManager(box))
+
+
+def test_x3_the_manuals_form_wants_discrete_observations_too():
+    with pytest.raises(AssertionError, match=r"observation space .* of agent0 is not Discrete"):
+        OpenSpielWrapper(AllStepManager(MultiCorridor()))
+    assert corridor().num_players == 3
+
+
+@pytest.mark.parametrize("door", [OpenSpielWrapper, OpenSpielListWrapper])
+def test_x3_discounts(door):
+    manager = AllStepManager(Strict({"a": 3, "b": 3}))
+    assert door(manager).discounts == {"a": 1.0, "b": 1.0}
+    assert door(manager, 0.9).discounts == {"a": 0.9, "b": 0.9}
+    env = door(manager, {"a": 0.5, "b": 1})
+    env.reset()
+    told = env.step([0, 0]).discounts
+    assert (list(told.values()) if isinstance(told, dict) else told) == [0.5, 1]
+    for wrong in ({"a": 1}, {"a": 1, "b": 1, "wall": 1}, {"a": 1, "b": "1"}, "1", True, None):
+        with pytest.raises(AssertionError, match="discount"):
+            door(manager, wrong)
+        with pytest.raises(AssertionError, match="discount"):
+            env.discounts = wrong
+
+
+# -- the manual's form ------------------------------------------------------------------------------
+
+
+def test_x4_fields_are_dictionaries_by_id():
+    env = OpenSpielWrapper(AllStepManager(Strict({"a": 3, "b": 3})))
+    first = env.reset(seed=1)
+    assert isinstance(first, TimeStep)
+    assert (first.rewards, first.discounts, first.step_type) == (None, None, StepType.FIRST)
+    assert first.observations["info_state"] == env.sim.sim.seen
+    assert first.observations["legal_actions"] == {"a": [0, 1, 2], "b": [0, 1, 2]}
+    second = env.step([1, 2])
+    assert env.sim.sim.heard == [{"a": 1, "b": 2}]
+    assert (second.rewards, second.discounts) == ({"a": 1.0, "b": 2.0}, {"a": 1.0, "b": 1.0})
+    assert second.step_type == StepType.MID
+    assert env.observation_spec()["b"]["info_state"] == (50,)
+    assert env.action_spec()["a"] == {"num_actions": 3, "min": 0, "max": 2, "dtype": int}
+    assert env.unwrapped is env.sim
+    assert env.render() == "clock 1"
+
+
+@pytest.mark.parametrize("door", [OpenSpielWrapper, OpenSpielListWrapper])
+def test_x4_a_wrong_number_of_actions_fails(door):
+    together, in_turns = (door(manager(Strict({"a": 3, "b": 3}))) for manager in MANAGERS)
+    together.reset()
+    in_turns.reset()
+    for wrong in ([], [1], [1, 1, 1]):
+        with pytest.raises(AssertionError, match="give 2, of a, b"):
+            together.step(wrong)
+    with pytest.raises(AssertionError, match="2 actions; give 1, of a"):
+        in_turns.step([1, 1])
+
+
+def test_x4_in_turns_everybody_is_listed_and_only_the_next_is_paid():
+    env = OpenSpielWrapper(TurnBasedManager(Strict({"a": 9, "b": 9})))
+    assert env.reset().observations["current_player"] == "a"
+    second = env.step([1])
+    assert (second.observations["current_player"], second.rewards) == ("b", {"a": 0, "b": 2.0})
+    assert second.observations["info_state"] == env.sim.sim.seen
+    assert env.step([1]).rewards == {"a": 2.0, "b": 0}
+    assert env.is_turn_based
+
+
+def test_x4_actions_of_the_done_are_dropped_and_a_step_without_any_changes_nothing():
+    env = OpenSpielWrapper(AllStepManager(Strict({"a": 1, "b": 3})))
+    env.reset()
+    env.step([0, 0])
+    env.step([1, 2])
+    assert env.sim.sim.heard[1] == {"b": 2}
+    env = OpenSpielWrapper(TurnBasedManager(Strict({"a": 1, "b": 3})))
+    env.reset()
+    env.step([0])
+    assert env.step([0]).observations["current_player"] == "b"  # a was next in line, but had finished
+    env.current_player = "a"
+    timestep = env.step([1])
+    assert len(env.sim.sim.heard) == 2
+    assert (timestep.rewards, timestep.step_type) == ({"a": 0, "b": 0}, StepType.MID)
+    assert set(timestep.observations["info_state"]) == {"a", "b"}
+    with pytest.raises(AssertionError, match="no learning agent"):
+        env.current_player = "wall"
+
+
+@pytest.mark.parametrize("nulls", [None, 7])
+def test_row_22_the_done_show_their_null_observation(nulls):
+    env = OpenSpielWrapper(AllStepManager(Strict({"a": 1, "b": 3}, nulls=nulls)))
+    env.reset()
+    finished = env.step([0, 0])
+    assert finished.observations["info_state"]["a"] == env.sim.sim.seen["a"]  # the last real one
+    later = env.step([0, 0])
+    assert later.observations["info_state"]["a"] == (env.sim.sim.seen["a"] if nulls is None else nulls)
+
+
+@pytest.mark.parametrize("manager", MANAGERS)
+def test_x5_a_step_before_the_first_reset_and_after_the_last_resets(manager):
+    for env in both(manager, lambda: Strict({"a": 2, "b": 2})):
+        assert env.step([5, 5, 5]).first()
+        timestep = env.step([0] if env.is_turn_based else [0, 0])
+        timestep = env.step([0] if env.is_turn_based else [0, 0])
+        assert timestep.last()
+        assert env.step([]).first()
+
+
+@pytest.mark.parametrize("manager", MANAGERS)
+def test_f23_discounts_are_0_at_last_and_a_limit_can_be_told_from_an_end(manager):
+    for limit, cut in ((2, True), (None, False)):
+        for env in both(manager, lambda: Strict({"a": 4, "b": 4}), time_limit=limit):
+            timestep = env.reset()
+            while not timestep.last():
+                timestep = env.step([0] if env.is_turn_based else [0, 0])
+            zeros = timestep.discounts
+            assert list(zeros.values() if isinstance(zeros, dict) else zeros) == [0.0, 0.0]
+            assert env.truncated is cut
+            assert env.sim.sim.clock == (limit or 4)
+
+
+def test_openspiels_random_agent_plays_the_manuals_form():
+    env = corridor(TurnBasedManager, time_limit=40)
+    agents = {name: random_agent.RandomAgent(name, 3) for name in env.sim.agents}
+    timestep = env.reset(seed=1)
+    while not timestep.last():
+        timestep = env.step([agents[timestep.current_player()].step(timestep).action])
+    assert set(timestep.rewards) == set(agents)
+
+
+# -- lists by player --------------------------------------------------------------------------------
+
+
+def test_row_23_who_is_the_current_player():
+    together, in_turns = (both(manager, lambda: Strict({"a": 2, "b": 2})) for manager in MANAGERS)
+    assert [env.reset().current_player() for env in together] == ["a", -2]
+    assert [env.reset().current_player() for env in in_turns] == ["a", 0]
+    assert [env.step([0]).current_player() for env in in_turns] == ["b", 1]
+    assert together[1].reset().is_simultaneous_move()
+    assert in_turns[1].step([0]).current_player() == -4  # OpenSpiel's own sign for the end
+    assert (together[1].num_actions_per_step, in_turns[0].num_players) == (2, 2)
+
+
+def test_vectors_of_one_length_and_actions_from_0():
+    sim = Strict({"a": 5, "b": 5}, observations=spaces.Dict(x=spaces.Discrete(9), y=spaces.Box(0, 1, (2,))))
+    sim.agents["b"].action_space = spaces.Discrete(2, start=-1)
+    sim.agents["b"].observation_space = spaces.Discrete(4)
+    env = OpenSpielListWrapper(AllStepManager(sim))
+    timestep = env.reset(seed=1)
+    assert env.observation_spec() == {
+        "info_state": (3,),
+        "legal_actions": (3,),
+        "current_player": (),
+        "serialized_state": (),
+    }
+    assert env.action_spec() == {"num_actions": 3, "min": 0, "max": 2, "dtype": int}
+    a, b = timestep.observations["info_state"]
+    assert a == pytest.approx([sim.seen["a"]["x"], *sim.seen["a"]["y"]])
+    assert b == [sim.seen["b"], 0.0, 0.0]
+    assert timestep.observations["legal_actions"] == [[0, 1, 2], [0, 1]]
+    env.step([2, 0])
+    assert sim.heard == [{"a": 2, "b": -1}]
+
+
+def test_legal_actions_are_those_of_the_mask():
+    masks = {"a": mask(0, 1, 1), "b": mask(1, 0, 0)}
+    by_id, by_player = both(AllStepManager, lambda: Strict({"a": 1, "b": 2}, masks=masks))
+    assert by_id.reset().observations["legal_actions"] == {"a": [1, 2], "b": [0]}
+    assert by_player.reset().observations["legal_actions"] == [[1, 2], [0]]
+    assert by_player.step([1, 0]).observations["legal_actions"] == [
+        [0],
+        [0],
+    ]  # a has finished, its action is dropped
+    in_turns = OpenSpielListWrapper(TurnBasedManager(Strict({"a": 9, "b": 9}, masks=masks)))
+    assert in_turns.reset().observations["legal_actions"] == [[1, 2], []]
+    checked = OpenSpielListWrapper(in_turns.sim, enable_legality_check=True)
+    checked.reset()
+    with pytest.raises(AssertionError, match=r"action 0 of a is illegal now; choose from \[1, 2\]"):
+        checked.step([0])
+
+
+def test_in_turns_nobody_loses_what_he_earned():
+    """Stock agents read rewards on their own turns and at the end; whoever finishes early is paid then."""
+    env = OpenSpielListWrapper(TurnBasedManager(Strict({"a": 1, "b": 4, "c": 6})))
+    timestep, told = env.reset(), []
+    while not timestep.last():
+        asked = env.current_player
+        timestep = env.step([0])
+        told.append((asked, env.current_player, timestep.rewards))
+    assert told[0] == (0, 1, [0.0, 2.0, 0.0])
+    assert np.sum([rewards for *_, rewards in told], axis=0).tolist() == [1.0, 2.0 * 4, 3.0 * 6]
+    assert timestep.rewards[0] == 1.0
+    for _, now, rewards in told[:-1]:
+        assert all(reward == 0 for player, reward in enumerate(rewards) if player != now)
+
+
+def test_the_simulation_may_name_one_or_several():
+    sim = StrictInOrder({"a": 9, "b": 9, "c": 9}, [["b"], ["a", "c"]])
+    env = OpenSpielListWrapper(DynamicOrderManager(sim))
+    assert env.reset().current_player() == 1
+    assert env.step([2]).current_player() == -2
+    assert env.step([0, 1, 2]).current_player() == 1
+    assert sim.heard == [{"b": 2}, {"a": 0, "c": 2}]
+
+
+# -- laws, and stock agents -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("manager", MANAGERS)
+def test_f22_a_seed_names_the_episode(manager):
+    def story(env, way):
+        timestep = env.reset(seed=3) if way == "reset" else (env.seed(3), env.reset())[1]
+        told = [timestep]
+        while not timestep.last():
+            timestep = env.step([2] if env.is_turn_based else [2, 2, 2])
+            told.append(timestep)
+        return told
+
+    for make in (
+        lambda: corridor(manager, time_limit=30),
+        lambda: OpenSpielListWrapper(manager(MultiCorridor(end=6, num_agents=3), time_limit=30)),
+    ):
+        env = make()
+        assert story(env, "reset") == story(env, "reset") == story(make(), "seed")
+        starts = {str(env.reset(seed=seed).observations["info_state"]) for seed in range(9)}
+        assert len(starts) > 3
+
+
+@pytest.mark.parametrize("name", SIMULATIONS)
+@pytest.mark.parametrize("manager", MANAGERS)
+def test_f23_stock_dqn_agents_run(manager, name):
+    """F23: 300 steps, all learning, every player's transitions in its buffer."""
+    pytest.importorskip("torch", reason="OpenSpiel's DQN needs torch")
+    from open_spiel.python.pytorch import dqn
+
+    env = OpenSpielListWrapper(manager(SIMULATIONS[name](), time_limit=30))
+    size, actions = env.observation_spec()["info_state"][0], env.action_spec()["num_actions"]
+    few = {"hidden_layers_sizes": [16], "batch_size": 16, "min_buffer_size_to_learn": 20, "learn_every": 5}
+    agents = [dqn.DQN(player, size, actions, seed=player, **few) for player in range(env.num_players)]
+    seen = train(env, agents, 300)
+    assert sum(timestep.last() for timestep in seen) >= 5
+    for agent in agents:
+        assert np.isfinite(agent.loss)
+        assert len(agent.replay_buffer) > 30
+
+
+@pytest.mark.parametrize("manager", MANAGERS)
+def test_a_stock_tabular_learner_learns_to_walk(manager):
+    np.random.seed(0)  # noqa: NPY002  OpenSpiel's agents draw from the global stream
+    env = OpenSpielListWrapper(manager(MultiCorridor(end=4, num_agents=2), time_limit=40))
+    agents = [tabular_qlearner.QLearner(player, 3, step_size=0.5) for player in range(2)]
+    train(env, agents, 2500)
+    lengths = []
+    for seed in range(20):
+        timestep, steps = env.reset(seed=seed), 0
+        while not timestep.last():
+            player = timestep.current_player()
+            asked = agents if timestep.is_simultaneous_move() else [agents[player]]
+            timestep = env.step([agent.step(timestep, is_evaluation=True).action for agent in asked])
+            steps += 1
+        lengths.append(steps)
+    assert max(lengths) <= (4 if manager is AllStepManager else 8)
+
+
+def test_f20_without_openspiel_one_sentence_says_what_to_install():
+    code = (
+        "import sys; sys.modules['open_spiel'] = None\n"
+        "from interplay.connect import OpenSpielWrapper\n"
+        "from interplay.sim.managers import AllStepManager\n"
+        "from interplay.worlds.corridor.simulation import MultiCorridor\n"
+        "OpenSpielWrapper(AllStepManager(MultiCorridor()))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.endswith('this door needs OpenSpiel; install it with pip install "interplay[openspiel]"')
