@@ -89,7 +89,7 @@ class Strict(AgentBasedSimulation):
 
 
 class StrictInOrder(Strict, DynamicOrderSimulation):
-    """Calls its agents in groups that are given."""
+    """Calls its agents in the groups that are given."""
 
     def __init__(self, lives: dict[str, int], groups: list[list[str]], **kwargs: Any) -> None:
         self.groups = groups
@@ -101,7 +101,10 @@ class StrictInOrder(Strict, DynamicOrderSimulation):
 
     def step(self, action: dict[str, Any], **kwargs: Any) -> None:
         super().step(action, **kwargs)
-        self.next_agent = self.groups[self.clock % len(self.groups)]
+        group = self.groups[self.clock % len(self.groups)]
+        alive = [name for name in self.lives if not self.get_done(name)]
+        # Somebody who lives has to be among those who are called; finished ones may be.
+        self.next_agent = group if not group or set(group) & set(alive) else group + alive[:1]
 
 
 def mask(*allowed: int) -> np.ndarray:
