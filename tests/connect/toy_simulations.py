@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium import spaces
@@ -105,6 +105,16 @@ class StrictInOrder(Strict, DynamicOrderSimulation):
         alive = [name for name in self.lives if not self.get_done(name)]
         # Somebody who lives has to be among those who are called; finished ones may be.
         self.next_agent = group if not group or set(group) & set(alive) else group + alive[:1]
+
+
+class Overheard(Strict):
+    """Writes all actions of all copies of itself down in one place."""
+
+    actions: ClassVar[list[tuple[str, Any]]] = []
+
+    def step(self, action: dict[str, Any], **kwargs: Any) -> None:
+        self.actions.extend(action.items())
+        super().step(action, **kwargs)
 
 
 def mask(*allowed: int) -> np.ndarray:

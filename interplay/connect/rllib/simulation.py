@@ -31,7 +31,7 @@ class MultiAgentABS(DynamicOrderSimulation):
     ) -> None:
         require(isinstance(env, MultiAgentEnv), f"env {env!r} is no RLlib MultiAgentEnv; give one")
         self.env = env
-        self._ids = {str(name): name for name in env.possible_agents or env.agents}
+        self._ids = {str(theirs): theirs for theirs in env.possible_agents or env.agents}
         observed, acted = dict(null_observation or {}), dict(null_action or {})
         unknown = [str(name) for name in (*observed, *acted) if name not in self._ids]
         require(not unknown, f"null points for {', '.join(unknown)}; the agents are {', '.join(self._ids)}")
@@ -54,7 +54,7 @@ class MultiAgentABS(DynamicOrderSimulation):
         self._infos = dict(infos)
         self._earned = dict.fromkeys(self._ids.values(), 0)
         self._ended: set[Any] = set()
-        self.next_agent = [name for name, theirs in self._ids.items() if theirs in observations]
+        self.next_agent = [str(theirs) for theirs in observations]
 
     def step(self, action: dict[str, Any], **kwargs: Any) -> None:
         """Goes on with the agents' actions."""
@@ -67,7 +67,7 @@ class MultiAgentABS(DynamicOrderSimulation):
         for theirs, reward in rewards.items():
             self._earned[theirs] = self._earned[theirs] + reward
         self._ended |= {theirs for flags in (terminateds, truncateds) for theirs in flags if flags[theirs]}
-        self.next_agent = [name for name, theirs in self._ids.items() if theirs in observations]
+        self.next_agent = [str(theirs) for theirs in observations]
 
     def render(self, **kwargs: Any) -> Any:
         """Has the environment draw itself."""

@@ -1,0 +1,378 @@
+"""RLlib: specification X6 and X7, 8.1, and the faults F20, F22 and F24, with short real training runs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+pytest.importorskip("ray.rllib", reason="the extra rllib is not installed")
+
+import ray
+import torch
+from ray.rllib.algorithms.ppo import PPOConfig
+from ray.rllib.connectors.env_to_module import FlattenObservations
+from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+from ray.rllib.env.multi_agent_env import MultiAgentEnv, make_multi_agent
+from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
+from ray.tune.registry import register_env
+
+from interplay.connect import MultiAgentWrapper, multi_agent_to_simulation, world_to_rllib
+from interplay.sim.managers import AllStepManager, DynamicOrderManager, TurnBasedManager
+from interplay.worlds.corridor.simulation import MultiCorridor
+from tests.connect.toy_simulations import Overheard, Strict, StrictInOrder, mask
+
+MANAGERS = (AllStepManager, TurnBasedManager)
+QUICK = {"zone_cooldown": 10}
+MOVES = spaces.Dict(
+    move=spaces.Box(-1, 1, (2,), int),
+    say=spaces.Discrete(3, start=2),
+    wave=spaces.MultiBinary(2),
+    push=spaces.Box(-1.0, 1.0, (1,)),
+)
+
+
+def corridor(manager, **limits):
+    return MultiAgentWrapper(manager(MultiCorridor(end=5, num_agents=3), **limits))
+
+
+def walk(env, seed=None, action=2):
+    """One episode in which everybody asked does the same."""
+    observations, infos = env.reset(seed=seed)
+    story = [(observations, infos)]
+    while True:
+        asked = [
+            a for a in observations if len(story) == 1 or not (story[-1][2].get(a) or story[-1][3].get(a))
+        ]
+        story.append(env.step(dict.fromkeys(asked, action)))
+        observations, flags = story[-1][0], story[-1][2:4]
+        if flags[0]["__all__"] or flags[1]["__all__"]:
+            return story
+
+
+def text(story):
+    return repr(story).replace("dtype=int8", "").replace("dtype=int64", "")
+
+
+# -- X6: managers as environments -------------------------------------------------------------------
+
+
+def test_x6_only_managers_and_what_they_show():
+    with pytest.raises(AssertionError, match="no SimulationManager"):
+        MultiAgentWrapper(Strict({"a": 1}))
+    sim = Strict({"a": 3, "b": 3})
+    env = MultiAgentWrapper(AllStepManager(sim))
+    assert isinstance(env, MultiAgentEnv)
+    assert env.possible_agents == env.agents == ["a", "b"]
+    assert env.observation_space == spaces.Dict({"a": spaces.Discrete(50), "b": spaces.Discrete(50)})
+    assert env.action_space == spaces.Dict({"a": spaces.Discrete(3), "b": spaces.Discrete(3)})
+    assert env.get_action_space("b") is env.action_spaces["b"]
+    assert env.get_observation_space("b") is env.observation_spaces["b"]
+    assert env.sim.sim is sim
+    env.reset()
+    assert env.render() == "clock 0"
+
+
+def test_x6_reset_and_step():
+    env = MultiAgentWrapper(AllStepManager(Strict({"a": 1, "b": 3})))
+    sim = env.sim.sim
+    assert env.reset(seed=1) == (sim.seen, {})
+    told = env.step({"a": 1, "b": 2})
+    assert told == (
+        sim.seen,
+        {"a": 1.0, "b": 2.0},
+        {"a": True, "b": False, "__all__": False},
+        {"__all__": False},
+        {"a": {"clock": 1}, "b": {"clock": 1}},
+    )
+    assert env.agents == ["b"]
+    env.step({"b": 0})
+    *_, terminateds, truncateds, _ = env.step({"b": 0})
+    assert (terminateds, truncateds) == ({"b": True, "__all__": True}, {"__all__": False})
+    assert env.agents == []
+
+
+def test_x6_in_turns_only_the_next_is_shown():
+    env = MultiAgentWrapper(TurnBasedManager(Strict({"a": 9, "b": 9})))
+    assert list(env.reset()[0]) == ["a"]
+    assert [list(env.step({name: 0})[0]) for name in "abab"] == [["b"], ["a"], ["b"], ["a"]]
+
+
+@pytest.mark.parametrize("manager", MANAGERS)
+def test_f22_a_time_limit_shows_as_truncation(manager):
+    env = MultiAgentWrapper(manager(Strict({"a": 2, "b": 30}), time_limit=8))
+    *_, (observations, _, terminateds, truncateds, _) = walk(env)
+    assert (terminateds["__all__"], truncateds["__all__"]) == (False, True)
+    assert truncateds["b"] is True
+    assert terminateds["b"] is False
+    assert set(observations) == {"b"}
+    assert env.agents == []
+
+
+@pytest.mark.parametrize("manager", MANAGERS)
+def test_f22_a_seed_names_the_episode(manager):
+    env = corridor(manager, time_limit=30)
+    assert text(walk(env, 3)) == text(walk(env, 3)) == text(walk(corridor(manager, time_limit=30), 3))
+    assert len({text(walk(env, seed)[0]) for seed in range(9)}) > 2
+
+
+def test_x6_whole_number_boxes_are_offered_as_numbers_from_0():
+    env = MultiAgentWrapper(AllStepManager(Strict({"a": 50}, actions=MOVES)))
+    assert env.action_spaces["a"] == spaces.Dict(
+        move=spaces.MultiDiscrete([3, 3]),
+        say=spaces.Discrete(3),
+        wave=spaces.MultiDiscrete([2, 2]),
+        push=spaces.Box(-1.0, 1.0, (1,)),
+    )
+    env.reset()
+    push = np.zeros(1, np.float32)
+    env.step({"a": {"move": np.array([0, 2]), "say": 0, "wave": np.array([1, 0]), "push": push}})
+    (heard,) = env.sim.sim.heard
+    assert heard["a"]["move"].tolist() == [-1, 1]
+    assert (heard["a"]["say"], heard["a"]["wave"].tolist()) == (2, [1, 0])
+    env.action_space.seed(1)
+    for _ in range(40):
+        env.step({"a": env.action_spaces["a"].sample()})  # the simulation insists on its space
+    assert len({tuple(h["a"]["move"].tolist()) for h in env.sim.sim.heard}) == 9
+    plain = MultiAgentWrapper(AllStepManager(Strict({"a": 2}, actions=spaces.Box(0.0, 1.0, (2,)))))
+    assert plain.action_spaces["a"] == spaces.Box(0.0, 1.0, (2,))
+
+
+def test_masks_join_the_observation_only_if_asked_for():
+    masks = {"a": mask(0, 1, 1)}
+    sim = Strict({"a": 1, "b": 9}, masks=masks)
+    assert MultiAgentWrapper(AllStepManager(sim)).observation_spaces["a"] == spaces.Discrete(50)
+    env = MultiAgentWrapper(AllStepManager(sim), action_masks=True)
+    observations, _ = env.reset()
+    assert observations["a"]["action_mask"].tolist() == [0.0, 1.0, 1.0]
+    assert observations["b"]["action_mask"].tolist() == [1.0, 1.0, 1.0]
+    assert observations["a"]["observations"] == sim.seen["a"]
+    assert observations in env.observation_space
+    observations, *_ = env.step({"a": 1, "b": 0})
+    assert observations["a"]["action_mask"].tolist() == [1.0, 1.0, 1.0]  # has finished: nobody reads it
+    parts = {"move": None, "say": mask(1, 0, 0), "wave": np.array([2, 0], np.int8), "push": None}
+    env = MultiAgentWrapper(
+        AllStepManager(Strict({"a": 1}, actions=MOVES, masks={"a": parts})), action_masks=True
+    )
+    row = env.reset()[0]["a"]["action_mask"]
+    assert env.observation_spaces["a"]["action_mask"].contains(row)
+    order = list(MOVES.spaces)
+    expected = {"move": [1] * 6, "say": [1, 0, 0], "wave": [1, 1, 1, 0], "push": []}
+    assert row.tolist() == [float(legal) for key in order for legal in expected[key]]
+
+
+# -- X7: environments as simulations ----------------------------------------------------------------
+
+
+class Relay(MultiAgentEnv):
+    """Agents 0 and 1, whose ids are numbers, take turns; 0 earns while 1 acts and is truncated first."""
+
+    def __init__(self):
+        self.possible_agents = self.agents = [0, 1]
+        super().__init__()
+        self.observation_spaces = dict.fromkeys(self.agents, spaces.Discrete(10))
+        self.action_spaces = dict.fromkeys(self.agents, spaces.Discrete(2))
+
+    def reset(self, *, seed=None, options=None):
+        self.clock, self.heard, self.given = 0, [], (seed, options)
+        return {0: 0}, {0: {"began": True}}
+
+    def step(self, action_dict):
+        self.heard.append(action_dict)
+        self.clock += 1
+        one, cut = self.clock % 2, self.clock == 4
+        observations = {one: self.clock, **({0: 9} if cut else {})}
+        truncated = {0: cut, "__all__": False}
+        return (
+            observations,
+            {0: 1.5, 1: 0.5},
+            {"__all__": self.clock == 6},
+            truncated,
+            {one: {"t": self.clock}},
+        )
+
+
+def test_x7_spaces_null_points_and_refusals():
+    sim = multi_agent_to_simulation(Relay(), null_observation={"0": 3}, null_action={"1": 0})
+    assert list(sim.agents) == ["0", "1"]
+    assert sim.agents["1"].observation_space == spaces.Discrete(10)
+    assert (sim.agents["0"].null_observation, sim.agents["1"].null_observation) == (3, {})
+    assert (sim.agents["0"].null_action, sim.agents["1"].null_action) == ({}, 0)
+    for wrong in (Strict({"a": 1}), None):
+        with pytest.raises(AssertionError, match="no RLlib MultiAgentEnv"):
+            multi_agent_to_simulation(wrong)
+    with pytest.raises(AssertionError, match="null points for nobody; the agents are 0, 1"):
+        multi_agent_to_simulation(Relay(), {"nobody": 3})
+    with pytest.raises(AssertionError, match="null_observation 10"):
+        multi_agent_to_simulation(Relay(), {"0": 10})
+
+
+def test_x7_what_it_says_is_what_the_environment_said():
+    sim = multi_agent_to_simulation(Relay())
+    sim.reset(seed=5)
+    assert sim.env.given == (5, None)
+    assert (sim.get_obs("0"), sim.get_info("0"), sim.get_reward("0")) == (0, {"began": True}, 0)
+    assert (sim.get_obs("1"), sim.get_info("1")) == ({}, {})
+    sim.step({"0": 1})
+    assert sim.env.heard == [{0: 1}]
+    assert (sim.get_obs("1"), sim.get_info("1"), sim.next_agent) == (1, {"t": 1}, ["1"])
+    sim.step({"1": 0})
+    assert sim.get_reward("0") == sim.get_reward("0") == 3.0  # since it acted, however often it is read
+    assert not sim.get_done("0")
+    sim.step({"0": 1})
+    sim.step({"1": 1})
+    assert (sim.get_done("0"), sim.get_done("1"), sim.get_all_done()) == (True, False, False)
+    sim.step({"1": 1})
+    sim.step({"1": 1})
+    assert (sim.get_done("0"), sim.get_done("1"), sim.get_all_done()) == (True, True, True)
+
+
+def test_x7_the_dynamic_manager_follows_the_environments_order():
+    manager = DynamicOrderManager(multi_agent_to_simulation(Relay()))
+    told, order = manager.reset(), []
+    dones = dict.fromkeys(told, False)
+    while not dones.get("__all__"):
+        asked = [name for name in told if not dones[name]]
+        order.append(asked)
+        told, _, dones, _ = manager.step(dict.fromkeys(asked, 0))
+    assert order[:4] == [["0"], ["1"], ["0"], ["1"]]
+
+
+@pytest.mark.parametrize("manager", MANAGERS)
+def test_x7_there_and_back_again(manager):
+    """Our simulation under a manager, as RLlib's environment, as a simulation: the same episode."""
+    order = AllStepManager if manager is AllStepManager else DynamicOrderManager
+    there = corridor(manager)
+    back = MultiAgentWrapper(order(multi_agent_to_simulation(corridor(manager))))
+    for seed in range(3):
+        assert text(walk(there, seed)[1:]) == text(walk(back, seed)[1:])
+
+
+def test_x7_rllibs_own_environments():
+    manager = AllStepManager(multi_agent_to_simulation(make_multi_agent("CartPole-v1")({"num_agents": 2})))
+    observations = manager.reset(seed=1)
+    for _ in range(200):
+        for name, seen in observations.items():
+            assert manager.agents[name].observation_space.contains(seen)
+        live = [name for name in observations if name not in manager.done_agents]
+        observations, rewards, dones, _ = manager.step(dict.fromkeys(live, 1))
+        assert all(reward == 1.0 for reward in rewards.values())
+        if dones["__all__"]:
+            break
+    assert dones["__all__"]
+
+
+# -- worlds -----------------------------------------------------------------------------------------
+
+
+def test_a_world_shows_those_who_act_and_pays_all():
+    env = world_to_rllib("survival/1v1-heals-low", **QUICK)
+    assert env.possible_agents == ["agent_0", "agent_1"]
+    env.action_space.seed(0)
+    waited = 0
+    for seed in range(4):
+        observations, _ = env.reset(seed=seed)
+        over = {"__all__": False}
+        while not over["__all__"]:
+            assert all(env.observation_spaces[name].contains(seen) for name, seen in observations.items())
+            actions = {name: env.action_spaces[name].sample() for name in observations}
+            observations, rewards, terminateds, truncateds, infos = env.step(actions)
+            assert set(observations) == set(infos) <= set(rewards) == set(env.possible_agents)
+            waited += len(observations) == 1
+            over = {"__all__": terminateds["__all__"] or truncateds["__all__"]}
+        assert set(observations) == set(env.possible_agents)
+        assert env.agents == []
+    assert waited > 0
+    env.close()
+
+
+def test_f22_a_worlds_seed_names_the_episode():
+    env = world_to_rllib("survival/1v1-heals-low", **QUICK)
+    first, again, other = (env.reset(seed=seed)[0] for seed in (3, 3, 4))
+    assert text(first) == text(again) != text(other)
+
+
+# -- F24: RLlib trains ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def trained():
+    """A function that trains an environment with PPO and returns the losses of its policy."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, configure_logging=False)
+
+    def train(make, iterations=2, module=None, flatten=True):
+        register_env("interplay-test", lambda config: make())
+        options = {"num_env_runners": 0}
+        if flatten:
+            options["env_to_module_connector"] = lambda *a, **k: FlattenObservations(multi_agent=True)
+        config = (
+            PPOConfig()
+            .environment("interplay-test")
+            .env_runners(**options)
+            .training(train_batch_size_per_learner=200, minibatch_size=64, num_epochs=2)
+            .multi_agent(policies={"shared"}, policy_mapping_fn=lambda agent, episode, **more: "shared")
+        )
+        if module is not None:
+            config.rl_module(rl_module_spec=RLModuleSpec(module_class=module))
+        algorithm = config.build_algo()
+        results = [algorithm.train() for _ in range(iterations)]
+        algorithm.stop()
+        assert all(result["env_runners"]["num_env_steps_sampled"] == 200 for result in results)
+        return [float(result["learners"]["shared"]["total_loss"]) for result in results]
+
+    yield train
+    ray.shutdown()
+    torch.set_num_threads(threads)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("manager", MANAGERS)
+def test_f24_ppo_trains_the_corridor(trained, manager):
+    losses = trained(lambda: corridor(manager, time_limit=30))
+    assert np.isfinite(losses).all()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_f24_ppo_trains_a_world(trained):
+    assert np.isfinite(trained(lambda: world_to_rllib("survival/1v1-heals-low", **QUICK), iterations=1)).all()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_f24_ppo_trains_a_simulation_that_moves_by_a_box_and_calls_its_agents(trained):
+    """Stands for gridworld's `MoveActor` until a gridworld simulation joins `test_f24_ppo_trains_the_corridor`."""
+
+    def make():
+        groups = [["b"], ["a", "c"]]
+        sim = StrictInOrder(
+            {"a": 9, "b": 15, "c": 20}, groups, actions=MOVES, observations=spaces.Box(0, 1, (4,))
+        )
+        return MultiAgentWrapper(DynamicOrderManager(sim, time_limit=18))
+
+    assert np.isfinite(trained(make, iterations=1)).all()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_rllibs_own_masking_module_keeps_to_the_masks(trained):
+    Overheard.actions.clear()
+    masks = {"a": mask(0, 1, 1), "b": mask(1, 0, 0)}
+
+    def make():
+        sim = Overheard({"a": 12, "b": 15}, masks=masks, observations=spaces.Box(0.0, 1.0, (4,)))
+        return MultiAgentWrapper(AllStepManager(sim), action_masks=True)
+
+    trained(make, iterations=1, module=ActionMaskingTorchRLModule, flatten=False)
+    assert {int(action) for name, action in Overheard.actions if name == "a"} == {1, 2}
+    assert {int(action) for name, action in Overheard.actions if name == "b"} == {0}
+
+
+def test_f20_without_rllib_one_sentence_says_what_to_install():
+    for name in ("MultiAgentWrapper", "multi_agent_to_simulation"):
+        code = f"import sys; sys.modules['ray'] = None\nfrom interplay.connect import {name}"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        last = done.stderr.strip().splitlines()[-1]
+        assert last.endswith('this door needs RLlib; install it with pip install "interplay[rllib]"')
