@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -303,6 +304,7 @@ def trained():
     """A function that trains an environment with PPO and returns the losses of its policy."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is sent anywhere
     ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, configure_logging=False)
 
     def train(make, iterations=2, module=None, flatten=True):
