@@ -141,6 +141,11 @@ def test_x4_actions_of_the_done_are_dropped_and_a_step_without_any_changes_nothi
     assert len(env.sim.sim.heard) == 2
     assert (timestep.rewards, timestep.step_type) == ({"a": 0, "b": 0}, StepType.MID)
     assert set(timestep.observations["info_state"]) == {"a", "b"}
+    together = OpenSpielWrapper(AllStepManager(Strict({"a": 3, "b": 3})))
+    together.reset()
+    together.current_player = "b"
+    assert together.step([1, 2]).observations["current_player"] == "b"
+    assert together.sim.sim.heard == [{"a": 1, "b": 2}]
     with pytest.raises(AssertionError, match="no learning agent"):
         env.current_player = "wall"
 

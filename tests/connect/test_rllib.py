@@ -23,6 +23,7 @@ from ray.tune.registry import register_env
 
 from interplay.connect import MultiAgentWrapper, multi_agent_to_simulation, world_to_rllib
 from interplay.sim.managers import AllStepManager, DynamicOrderManager, TurnBasedManager
+from interplay.sim.wrappers import SuperAgentWrapper
 from interplay.worlds.corridor.simulation import MultiCorridor
 from tests.connect.toy_simulations import Overheard, Strict, StrictInOrder, mask
 
@@ -38,6 +39,12 @@ MOVES = spaces.Dict(
 
 def corridor(manager, **limits):
     return MultiAgentWrapper(manager(MultiCorridor(end=5, num_agents=3), **limits))
+
+
+def coached():
+    return SuperAgentWrapper(
+        MultiCorridor(end=6, num_agents=3), super_agent_mapping={"coach": ["agent0", "agent1"]}
+    )
 
 
 def walk(env, seed=None, action=2):
@@ -140,6 +147,19 @@ def test_x6_whole_number_boxes_are_offered_as_numbers_from_0():
     assert len({tuple(h["a"]["move"].tolist()) for h in env.sim.sim.heard}) == 9
     plain = MultiAgentWrapper(AllStepManager(Strict({"a": 2}, actions=spaces.Box(0.0, 1.0, (2,)))))
     assert plain.action_spaces["a"] == spaces.Box(0.0, 1.0, (2,))
+
+
+def test_what_is_shown_is_made_of_arrays_of_the_spaces_types():
+    env = MultiAgentWrapper(AllStepManager(coached()))
+    seen, *_ = env.reset(seed=1)
+    assert seen in env.observation_space
+    assert (seen["coach"]["mask"]["agent0"].dtype, seen["coach"]["mask"]["agent0"].tolist()) == (np.int8, [1])
+    sim = Strict({"a": 3}, observations=spaces.Box(0.0, 1.0, (2,)))
+    env = MultiAgentWrapper(AllStepManager(sim))
+    sim._look = lambda: setattr(sim, "seen", {"a": [0, 1]})
+    assert env.reset()[0]["a"].dtype == np.float32
+    sim._look = lambda: setattr(sim, "seen", {"a": "nothing of the kind"})
+    assert env.step({"a": 0})[0] == {"a": "nothing of the kind"}
 
 
 def test_masks_join_the_observation_only_if_asked_for():
@@ -301,13 +321,13 @@ def test_f22_a_worlds_seed_names_the_episode():
 
 @pytest.fixture(scope="module")
 def trained():
-    """A function that trains an environment with PPO and returns the losses of its policy."""
+    """A function that trains an environment with PPO, one policy for all or one for each, and returns the losses."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is sent anywhere
     ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, configure_logging=False)
 
-    def train(make, iterations=2, module=None, flatten=True):
+    def train(make, iterations=2, module=None, flatten=True, policies=("shared",)):
         register_env("interplay-test", lambda config: make())
         options = {"num_env_runners": 0}
         if flatten:
@@ -317,7 +337,10 @@ def trained():
             .environment("interplay-test")
             .env_runners(**options)
             .training(train_batch_size_per_learner=200, minibatch_size=64, num_epochs=2)
-            .multi_agent(policies={"shared"}, policy_mapping_fn=lambda agent, episode, **more: "shared")
+            .multi_agent(
+                policies=set(policies),
+                policy_mapping_fn=lambda agent, episode, **more: agent if agent in policies else "shared",
+            )
         )
         if module is not None:
             config.rl_module(rl_module_spec=RLModuleSpec(module_class=module))
@@ -325,7 +348,7 @@ def trained():
         results = [algorithm.train() for _ in range(iterations)]
         algorithm.stop()
         assert all(result["env_runners"]["num_env_steps_sampled"] == 200 for result in results)
-        return [float(result["learners"]["shared"]["total_loss"]) for result in results]
+        return [float(result["learners"][policy]["total_loss"]) for result in results for policy in policies]
 
     yield train
     ray.shutdown()
@@ -342,6 +365,14 @@ def test_f24_ppo_trains_the_corridor(trained, manager):
 @pytest.mark.filterwarnings("ignore")
 def test_f24_ppo_trains_a_world(trained):
     assert np.isfinite(trained(lambda: world_to_rllib("survival/1v1-heals-low", **QUICK), iterations=1)).all()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_f24_ppo_trains_a_super_agent_beside_another(trained):
+    """Section 7: super agents train on current RLlib; spaces differ, so each has a policy of its own."""
+    policies = {"coach", "agent2"}
+    losses = trained(lambda: MultiAgentWrapper(AllStepManager(coached(), time_limit=20)), policies=policies)
+    assert np.isfinite(losses).all()
 
 
 @pytest.mark.filterwarnings("ignore")

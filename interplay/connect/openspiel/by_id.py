@@ -41,7 +41,9 @@ class OpenSpielWrapper(Door):
     def current_player(self, value: str) -> None:
         known = ", ".join(self._players)
         require(value in self._players, f"current_player {value!r} is no learning agent; choose from {known}")
-        self._asked = [value]
+        self._current = value
+        if self.is_turn_based:
+            self._asked = [value]
 
     def observation_spec(self) -> dict[str, dict[str, Any]]:
         """Id -> the shapes of a TimeStep's observations; a Discrete(n) observation counts as (n,)."""

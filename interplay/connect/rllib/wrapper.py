@@ -8,6 +8,7 @@ from gymnasium import spaces
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
 from interplay.connect.rllib.actions import mask_row, mask_space, offered, taken
+from interplay.connect.rllib.observations import tidy
 from interplay.sim import is_agent
 from interplay.sim.checks import require
 from interplay.sim.managers import SimulationManager
@@ -45,7 +46,9 @@ class MultiAgentWrapper(MultiAgentEnv):
         self.agents = list(learning)
         self._agent_ids = set(learning)
         super().__init__()
+        self.metadata: dict[str, Any] = {"render_modes": []}  # one's own: RLlib writes into it
         self._given = {name: agent.action_space for name, agent in learning.items()}
+        self._observed = {name: agent.observation_space for name, agent in learning.items()}
         self.action_spaces = {name: offered(space) for name, space in self._given.items()}
         self.observation_spaces = {
             name: self._space_seen(name, agent.observation_space) for name, agent in learning.items()
@@ -94,12 +97,10 @@ class MultiAgentWrapper(MultiAgentEnv):
         return spaces.Dict({"observations": space, "action_mask": mask_space(self._given[name])})
 
     def _seen(self, observations: dict[str, Any]) -> dict[str, Any]:
+        tidied = {name: tidy(self._observed[name], point) for name, point in observations.items()}
         if not self.action_masks:
-            return observations
-        return {
-            name: {"observations": observation, "action_mask": self._mask(name)}
-            for name, observation in observations.items()
-        }
+            return tidied
+        return {name: {"observations": tidied[name], "action_mask": self._mask(name)} for name in tidied}
 
     def _mask(self, name: str) -> Any:
         # Who has finished may choose anything: nobody reads it, and a row without a choice is no distribution.
