@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from interplay.core.errors import UserError
+from interplay.core.errors import MissingExtraError, UserError
 from interplay.core.spaces import action_choices
 from interplay.core.world import TimeStep, World
 
@@ -21,7 +21,7 @@ try:
     from stable_baselines3.common.monitor import Monitor
     from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 except ImportError as error:
-    raise UserError(
+    raise MissingExtraError(
         'this door needs Stable-Baselines3; install it with pip install "interplay[sb3]"'
     ) from error
 

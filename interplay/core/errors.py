@@ -7,3 +7,7 @@ class UserError(ValueError):
 
 class CannotRestore(UserError):
     """A snapshot fits, yet the world does not come back as it was saved; it goes on from a new `reset`."""
+
+
+class MissingExtraError(UserError, ImportError):
+    """A neighbour that is not installed; the line says what to install."""

@@ -21,7 +21,7 @@ class OpenSpielWrapper(Door):
 
     Raises:
         AssertionError: for anything but a manager, other spaces, or discounts of others.
-        UserError: if OpenSpiel is not installed.
+        MissingExtraError: if OpenSpiel is not installed.
     """
 
     def __init__(self, sim: SimulationManager, discounts: float | Mapping[str, float] = 1.0) -> None:

@@ -32,7 +32,7 @@ class OpenSpielListWrapper(Door):
 
     Raises:
         AssertionError: for anything but a manager, other spaces, or discounts of others.
-        UserError: if OpenSpiel is not installed.
+        MissingExtraError: if OpenSpiel is not installed.
 
     Example:
         >>> from interplay.worlds.corridor.simulation import MultiCorridor

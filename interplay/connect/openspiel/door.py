@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from interplay.core.errors import UserError
+from interplay.core.errors import MissingExtraError
 from interplay.sim import is_agent
 from interplay.sim.agents import is_unset
 from interplay.sim.checks import require
@@ -171,7 +171,7 @@ def _open_spiel() -> Any:
     try:
         from open_spiel.python import rl_environment
     except ImportError as error:
-        raise UserError(
+        raise MissingExtraError(
             'this door needs OpenSpiel; install it with pip install "interplay[openspiel]"'
         ) from error
     return rl_environment

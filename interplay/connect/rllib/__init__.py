@@ -5,12 +5,14 @@ For RLlib's new API stack. Observations that are no single Box go through its ow
 Source: manual 2.1.5 and 7.4; specification 2.12, X6 and X7, and 8.1.
 """
 
-from interplay.core.errors import UserError
+from interplay.core.errors import MissingExtraError
 
 try:
     from ray.rllib.env.multi_agent_env import MultiAgentEnv as _MultiAgentEnv  # noqa: F401
 except ImportError as error:
-    raise UserError('this door needs RLlib; install it with pip install "interplay[rllib]"') from error
+    raise MissingExtraError(
+        'this door needs RLlib; install it with pip install "interplay[rllib]"'
+    ) from error
 
 from interplay.connect.rllib.simulation import MultiAgentABS, multi_agent_to_simulation
 from interplay.connect.rllib.worlds import WorldMultiAgentEnv, world_to_rllib
