@@ -28,6 +28,10 @@ from interplay.worlds.corridor.simulation import MultiCorridor
 from tests.connect.toy_simulations import Overheard, Strict, StrictInOrder, mask
 
 MANAGERS = (AllStepManager, TurnBasedManager)
+
+# PPO trains each of these under both managers. A gridworld simulation joins here, whatever its spaces.
+SIMULATIONS = {"corridor": lambda: MultiCorridor(end=5, num_agents=3)}
+
 QUICK = {"zone_cooldown": 10}
 MOVES = spaces.Dict(
     move=spaces.Box(-1, 1, (2,), int),
@@ -356,9 +360,10 @@ def trained():
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", SIMULATIONS)
 @pytest.mark.parametrize("manager", MANAGERS)
-def test_f24_ppo_trains_the_corridor(trained, manager):
-    losses = trained(lambda: corridor(manager, time_limit=30))
+def test_f24_ppo_trains(trained, manager, name):
+    losses = trained(lambda: MultiAgentWrapper(manager(SIMULATIONS[name](), time_limit=30)))
     assert np.isfinite(losses).all()
 
 
@@ -377,7 +382,7 @@ def test_f24_ppo_trains_a_super_agent_beside_another(trained):
 
 @pytest.mark.filterwarnings("ignore")
 def test_f24_ppo_trains_a_simulation_that_moves_by_a_box_and_calls_its_agents(trained):
-    """Stands for gridworld's `MoveActor` until a gridworld simulation joins `test_f24_ppo_trains_the_corridor`."""
+    """Stands for gridworld's `MoveActor` until one of gridworld's joins `SIMULATIONS`."""
 
     def make():
         groups = [["b"], ["a", "c"]]
