@@ -12,8 +12,8 @@ from typing import Any
 
 from pettingzoo.utils.env import AECEnv, ParallelEnv
 
-from interplay.connect.foreign.managed import ManagedSimulation
 from interplay.sim import is_agent
+from interplay.sim.batch.managed import ManagedSimulation
 from interplay.sim.checks import require
 from interplay.sim.managers import SimulationManager
 

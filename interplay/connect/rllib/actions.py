@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from interplay.connect import masks
+from interplay.core import masks
 from interplay.sim.wrappers.leaves import bounds, build, pair, point_of, walk
 
 
