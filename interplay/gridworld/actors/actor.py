@@ -87,16 +87,23 @@ class ActorBaseComponent(GridWorldBaseComponent):
         return ActionResult(True, bool(answer))
 
 
-def as_ints(values: Any) -> np.ndarray:
-    """Whole numbers as an array.
+def as_ints(values: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Whole numbers as an array of int32.
 
     Raises:
         TypeError: for any others; they are not rounded.
+        ValueError: for another shape; they are not spread.
+        OverflowError: for numbers that codes cannot hold.
     """
     array = np.asarray(values)
     if array.dtype.kind not in "iu" and array.size:
         raise TypeError(f"{array.dtype} are no whole numbers")
-    return array
+    if array.shape != shape:
+        raise ValueError(f"shape {array.shape} is not {shape}")
+    codes = array.astype(np.int32)
+    if array.dtype != np.int32 and not (codes == array).all():
+        raise OverflowError("numbers beyond 32 bits")
+    return codes
 
 
 class BoardActor(ActorBaseComponent):

@@ -254,10 +254,10 @@ class BinaryAttackActor(AttackActorBaseComponent):
         out[lo:hi, :, 1] = cells[lo:hi, :, 1:].any(axis=2)
 
     def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
-        codes[..., 0] = as_ints(value)
+        codes[..., 0] = as_ints(value, codes.shape[:-1])
 
     def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: np.ndarray) -> None:
-        codes[slots, 0] = as_ints(values)
+        codes[slots, 0] = as_ints(values, (len(slots),))
 
     def _codes_of(self, agent: Any) -> int:
         return 1
@@ -286,7 +286,8 @@ class EncodingBasedAttackActor(AttackActorBaseComponent):
         if set(value) != set(self._targets(agent)):
             raise ValueError
         for place, (encoding, number) in enumerate(value.items()):
-            codes[..., 2 * place], codes[..., 2 * place + 1] = encoding, as_ints(number)
+            codes[..., 2 * place] = encoding
+            codes[..., 2 * place + 1] = as_ints(number, codes.shape[:-1])
 
     def entries(self, agent: Any) -> int:
         """Nothing, and each encoding."""
@@ -335,8 +336,9 @@ class SelectiveAttackActor(AttackActorBaseComponent):
         return 0, high
 
     def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
-        number = self._codes_of(agent)
-        codes[..., :number] = as_ints(value).reshape(*codes.shape[:-1], number)
+        side, batch = 2 * self.reach(agent, "attack_range") + 1, codes.shape[:-1]
+        cells = as_ints(value, (*batch, side, side))
+        codes[..., : side**2] = cells.reshape(*batch, side**2)
 
     def action_mask(self, agent: Any) -> Any:
         """(side, side) int8: 1 for each cell in which an attack could hit somebody."""
@@ -367,7 +369,8 @@ class RestrictedSelectiveAttackActor(AttackActorBaseComponent):
         return 0, high
 
     def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
-        codes[..., : agent.simultaneous_attacks] = as_ints(value)
+        number = int(agent.simultaneous_attacks)
+        codes[..., :number] = as_ints(value, (*codes.shape[:-1], number))
 
     def entry_of(self, agent: Any, point: Any) -> int | None:
         return int(point[0]) if len(point) == 1 else None

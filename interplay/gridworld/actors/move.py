@@ -64,10 +64,10 @@ class Mover(BoardActor):
         return (0, 0), (4, 0)
 
     def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
-        codes[..., 0] = as_ints(value)
+        codes[..., 0] = as_ints(value, codes.shape[:-1])
 
     def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: np.ndarray) -> None:
-        codes[slots, 0] = as_ints(values)
+        codes[slots, 0] = as_ints(values, (len(slots),))
 
     def entries(self, agent: Any) -> int:
         return 5
@@ -137,10 +137,10 @@ class MoveActor(Mover):
         return -reach, reach
 
     def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
-        codes[..., :2] = as_ints(value)
+        codes[..., :2] = as_ints(value, (*codes.shape[:-1], 2))
 
     def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: np.ndarray) -> None:
-        codes[slots] = as_ints(values)
+        codes[slots] = as_ints(values, (len(slots), 2))
 
     def entries(self, agent: Any) -> int:
         return (2 * self.reach(agent, "move_range") + 1) ** 2
@@ -159,7 +159,7 @@ class MoveActor(Mover):
     def _read(self, agent: Any, value: Any) -> tuple[int, int]:
         try:
             down, right = map(index, value)
-        except TypeError:
+        except (TypeError, ValueError):
             self._refuse(agent, value)
         reach = self.reach(agent, "move_range")
         if not (-reach <= down <= reach and -reach <= right <= reach):
