@@ -127,7 +127,7 @@ def attach(agent: Any, kind: str, key: str, space: spaces.Space, null: Any) -> N
         kind: ``"observation"`` or ``"action"``.
         key: of the channel.
         space: of the channel.
-        null: the channel's null point.
+        null: the channel's null point; None = it has none.
     """
     whole = getattr(agent, f"{kind}_space")
     if isinstance(whole, spaces.Dict):
@@ -139,5 +139,7 @@ def attach(agent: Any, kind: str, key: str, space: spaces.Space, null: Any) -> N
             f"agent {agent.id}: {kind}_space {whole!r} has no channels; components need a dict of spaces"
         )
     setattr(agent, f"{kind}_space", whole)
+    if null is None:
+        return
     point = getattr(agent, f"null_{kind}")
     setattr(agent, f"null_{kind}", {**(point if isinstance(point, dict) else {}), key: null})
