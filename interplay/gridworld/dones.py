@@ -51,7 +51,14 @@ class BoardDone(DoneBaseComponent):
     def judge(self, board: Board, done: np.ndarray, over: np.ndarray, lo: int, hi: int) -> None:
         """Adds its answers for the worlds lo..hi-1 to ``done`` (W, A) and ``over`` (W,), uint8."""
         targets, encodings, any_ends = self._mapped()
-        scores.judge(board.agents, self.form, targets, encodings, any_ends, done, over, lo, hi)
+        scores.judge(board.agents, self.form, self._users, targets, encodings, any_ends, done, over, lo, hi)
+
+    @property
+    def _users(self) -> np.ndarray:
+        users: np.ndarray | None = self.__dict__.get("_slots")
+        if users is None or len(users) != len(self._grid.agents):
+            users = self.__dict__["_slots"] = self.supported_slots()
+        return users
 
     def _mapped(self) -> tuple[np.ndarray, np.ndarray, bool]:
         """Slots of targets (A,), encodings (E + 1, E + 1), and whether one encoding ends it."""
@@ -65,7 +72,7 @@ class ActiveDone(BoardDone):
     """Inactive agents are done; the simulation is over when nobody is active."""
 
     def get_done(self, agent: Any, **kwargs: Any) -> bool:
-        return not agent.active
+        return not agent.active and self.supports(agent)
 
 
 class OneTeamRemainingDone(ActiveDone):
@@ -149,7 +156,7 @@ class TargetEncodingInactiveDone(BoardDone):
                     f"TargetEncodingInactiveDone: nobody has encoding {encoding}; known are {sorted(known)}",
                 )
         self._target_mapping = mapping
-        self._encodings = as_matrix(mapping, self.grid.top)
+        self._encodings = self._as_matrix()
 
     @property
     def sim_ends_if_one_done(self) -> bool:
@@ -161,9 +168,15 @@ class TargetEncodingInactiveDone(BoardDone):
         require(is_exactly(value, bool), f"sim_ends_if_one_done {value!r} is no bool; give True or False")
         self._sim_ends_if_one_done = value
 
+    def _as_matrix(self) -> np.ndarray:
+        """The mapping of the encodings of those whom the component supports."""
+        mine = {agent.encoding for agent in self.supported()}
+        mapping = {one: others for one, others in self._target_mapping.items() if one in mine}
+        return as_matrix(mapping, self._grid.top)
+
     def _mapped(self) -> tuple[np.ndarray, np.ndarray, bool]:
         if len(self._encodings) <= self._grid.top:
-            self._encodings = as_matrix(self._target_mapping, self._grid.top)
+            self._encodings = self._as_matrix()
         return _NOBODY, self._encodings, self._sim_ends_if_one_done
 
 
@@ -185,9 +198,10 @@ def target_ids(value: Any, agents: Mapping[str, Any], name: str) -> dict[str, st
 
 
 def target_slots(mapping: Mapping[str, str], component: GridWorldBaseComponent) -> np.ndarray:
-    """The slot of each slot's target, (A,) int32; -1 = none."""
+    """The slot of each slot's target, (A,) int32; -1 = none, also for those whom the component does not support."""
     grid, agents = component.grid, component.agents
     slots = np.full(len(grid.agents), -1, np.int32)
     for agent_id, target_id in mapping.items():
-        slots[grid.slot_of(agents[agent_id])] = grid.slot_of(agents[target_id])
+        if component.supports(agents[agent_id]):
+            slots[grid.slot_of(agents[agent_id])] = grid.slot_of(agents[target_id])
     return slots

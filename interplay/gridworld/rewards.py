@@ -188,11 +188,17 @@ class TargetReward(BoardReward):
         rows = self._grid._rows
         for agent in actors:
             target = self.agents.get(self.target_mapping.get(agent.id, ""))
-            if target is not None and np.array_equal(agent.position, target.position):
+            if (
+                target is not None
+                and self.supports(agent)
+                and np.array_equal(agent.position, target.position)
+            ):
                 slot = self._grid.slot_of(agent)
                 rows.reward[slot] = self.amount if self.exactly else rows.reward[slot] + self.amount
 
     def end_all(self, board: Board, turn: Turn, lo: int, hi: int) -> None:
+        if len(self._targets) != len(self._grid.agents):
+            self._targets = target_slots(self.target_mapping, self)
         scores.pay_targets(
             board.agents, turn.order, turn.length, self._targets, self.amount, self.exactly, lo, hi
         )

@@ -52,6 +52,10 @@ class PositionState(BoardState):
         self, no_overlap_at_reset: bool = False, randomize_placement_order: bool = False, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
+        require(
+            self._only is None,
+            f"{type(self).__name__}: only = {self._only!r}; it places everybody, leave it out",
+        )
         self.no_overlap_at_reset = no_overlap_at_reset
         self.randomize_placement_order = randomize_placement_order
 
@@ -253,7 +257,7 @@ class HealthState(BoardState):
     """Health at the beginning: initial, or drawn from (0, 1)."""
 
     def begin(self, board: Board, which: np.ndarray) -> None:
-        bodies.fill_health(board.agents, board.stream, which)
+        bodies.fill_health(board.agents, board.stream, which, self.supported_slots())
 
 
 class AmmoState(BoardState):
@@ -263,7 +267,7 @@ class AmmoState(BoardState):
         return isinstance(agent, AmmoAgent)
 
     def begin(self, board: Board, which: np.ndarray) -> None:
-        bodies.fill_ammo(board.agents, which)
+        bodies.fill_ammo(board.agents, which, self.supported_slots())
 
 
 class OrientationState(BoardState):

@@ -7,12 +7,14 @@ from interplay.kernels.draws import integer_below, uniform
 
 
 @kernel
-def fill_health(agents, stream, which):
-    """Gives everybody in the worlds of ``which`` its initial health, or one drawn from (0, 1)."""
+def fill_health(agents, stream, which, users):
+    """Gives those in ``users``, (A,) bool, their initial health, or one drawn from (0, 1)."""
     for w in range(which.shape[0]):
         if not which[w]:
             continue
         for a in range(agents.shape[1]):
+            if not users[a]:
+                continue
             health = agents[w, a].first_health
             if np.isnan(health):
                 health = 0.0
@@ -24,12 +26,13 @@ def fill_health(agents, stream, which):
 
 
 @kernel
-def fill_ammo(agents, which):
-    """Gives everybody who needs ammo the initial rounds, none if that number is negative."""
+def fill_ammo(agents, which, users):
+    """Gives those in ``users``, (A,) bool, their initial rounds, none if that number is negative."""
     for w in range(which.shape[0]):
         if which[w]:
             for a in range(agents.shape[1]):
-                agents[w, a].ammo = max(agents[w, a].first_ammo, 0)
+                if users[a]:
+                    agents[w, a].ammo = max(agents[w, a].first_ammo, 0)
 
 
 @kernel

@@ -57,11 +57,12 @@ def pay_targets(agents, order, count, targets, amount, exactly, lo, hi):
 
 
 @kernel
-def judge(agents, form, targets, encodings, any_ends, done, over, lo, hi):
+def judge(agents, form, users, targets, encodings, any_ends, done, over, lo, hi):
     """Adds one done component's answers to ``done`` (W, A) and ``over`` (W,), uint8.
 
     Args:
         form: which of the five questions.
+        users: (A,) bool, whom the component works for.
         targets: (A,) slots of targets; -1 = none.
         encodings: (E + 1, E + 1) bool: targets of encodings; a row of False = not mapped.
         any_ends: the world is over when one mapped encoding is done, not when all are.
@@ -71,6 +72,8 @@ def judge(agents, form, targets, encodings, any_ends, done, over, lo, hi):
             first = 0
             several = False
             for a in range(agents.shape[1]):
+                if not users[a]:
+                    continue
                 if not agents[w, a].active:
                     done[w, a] = 1
                 elif first == 0:
@@ -112,7 +115,7 @@ def judge(agents, form, targets, encodings, any_ends, done, over, lo, hi):
                 all_of_them = all_of_them and finished
                 if finished:
                     for a in range(agents.shape[1]):
-                        if agents[w, a].encoding == e:
+                        if users[a] and agents[w, a].encoding == e:
                             done[w, a] = 1
             if one if any_ends else all_of_them:
                 over[w] = 1
