@@ -12,7 +12,7 @@ from interplay.core.masks import is_legal
 from interplay.gridworld.actors.actor import ActionResult
 from interplay.gridworld.batch import Batch, Parts
 from interplay.gridworld.component import GridWorldBaseComponent
-from interplay.gridworld.registry import registry
+from interplay.gridworld.registry import family_of, registry
 from interplay.gridworld.simulation import GridWorldSimulation
 from interplay.gridworld.wrappers import ComponentWrapper
 from interplay.sim.agents import is_agent
@@ -95,7 +95,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
     def _made(self, family: str, entries: Any, kwargs: dict[str, Any]) -> tuple[Any, ...]:
         if entries is None:
             return ()
-        listed = sorted(entries, key=_name_of) if isinstance(entries, set | frozenset) else list(entries)
+        listed = _sorted(family, entries) if isinstance(entries, set | frozenset) else list(entries)
         return tuple(make_component(family, entry, kwargs) for entry in listed)
 
     # -- the simulation ------------------------------------------------------------------------------------------------
@@ -383,6 +383,15 @@ def make_component(family: str, entry: Any, kwargs: dict[str, Any]) -> Any:
     Raises:
         AssertionError: for something else, or a name that its family does not know.
     """
+    made = _make(family, entry, kwargs)
+    require(
+        family_of(type(made)) == family,
+        f"{family} {entry!r} is no {family} component; give a class, a registered name, or a function of (agents, grid)",
+    )
+    return made
+
+
+def _make(family: str, entry: Any, kwargs: dict[str, Any]) -> Any:
     own: dict[str, Any] = {}
     if isinstance(entry, tuple | list) and len(entry) == 2:
         first, second = entry
@@ -398,16 +407,24 @@ def make_component(family: str, entry: Any, kwargs: dict[str, Any]) -> Any:
         entry = known[entry]
     if isinstance(entry, type) and issubclass(entry, GridWorldBaseComponent):
         return entry(**{**kwargs, **own})
-    made = entry(kwargs["agents"], kwargs["grid"], **own) if callable(entry) else entry
+    return entry(kwargs["agents"], kwargs["grid"], **own) if callable(entry) else entry
+
+
+def _sorted(family: str, entries: Any) -> list[Any]:
+    """The components of a set, by name.
+
+    Raises:
+        AssertionError: if names are equal, as those would stand in another order in the next process.
+    """
+    names = sorted(map(_name_of, entries))
     require(
-        isinstance(made, GridWorldBaseComponent),
-        f"{family} {entry!r} is no component; give a class, a registered name, or a function of (agents, grid)",
+        len(set(names)) == len(names), f"{family}s {names}: equal names in a set have no order; use a list"
     )
-    return made
+    return sorted(entries, key=_name_of)
 
 
 def _name_of(entry: Any) -> str:
-    """What sets of components are sorted by."""
+    """What sets of components are sorted by; a wrapper's name is followed by that of what it wraps."""
     if isinstance(entry, tuple):
-        entry = entry[0]
-    return entry if isinstance(entry, str) else str(getattr(entry, "__name__", entry))
+        return " ".join(_name_of(part) for part in entry)
+    return entry if isinstance(entry, str) else str(getattr(entry, "__name__", type(entry).__name__))
