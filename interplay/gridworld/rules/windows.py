@@ -50,52 +50,67 @@ def glimpse(agents, cells, stream, w, a, row, col, with_self):
 def darken(agents, cells, w, row, col, reach, top, left, out):
     """Writes -2 wherever blockers within reach hide a cell; (top, left) is the cell of ``out[0, 0]``, which has channels."""
     rows, cols = cells.shape[1], cells.shape[2]
+    bottom, right = top + out.shape[0] - 1, left + out.shape[1] - 1
     for dr in range(max(-reach, -row), min(reach, rows - 1 - row) + 1):
         for dc in range(max(-reach, -col), min(reach, cols - 1 - col) + 1):
             if cells[w, row + dr, col + dc].shown < 1 << 30 or (dr == 0 and dc == 0):
                 continue
             if not is_screen(agents, cells, w, row + dr, col + dc):
                 continue
-            for r in range(dr if dr > 0 else -reach, (dr if dr < 0 else reach) + 1):
-                for c in range(dc if dc > 0 else -reach, (dc if dc < 0 else reach) + 1):
+            # Only what lies beyond the blocker and in the picture.
+            r0, r1 = max(top - row, dr if dr > 0 else -reach), min(bottom - row, dr if dr < 0 else reach)
+            c0, c1 = max(left - col, dc if dc > 0 else -reach), min(right - col, dc if dc < 0 else reach)
+            for r in range(r0, r1 + 1):
+                for c in range(c0, c1 + 1):
                     if shades(dr, dc, r, c):
-                        i, j = row + r - top, col + c - left
-                        if i >= 0 and j >= 0 and i < out.shape[0] and j < out.shape[1]:
-                            for k in range(out.shape[2]):
-                                out[i, j, k] = -2
+                        for k in range(out.shape[2]):
+                            out[row + r - top, col + c - left, k] = -2
+
+
+@phase
+def dim(reach, out):
+    """Hides what is beyond an agent's range in a window, (side, side, channels): its range, which may be cut."""
+    middle = out.shape[0] // 2
+    if reach >= middle:
+        return np.int64(middle)
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            for k in range(out.shape[2]):
+                out[i, j, k] = -2
+    return np.int64(reach)
 
 
 @phase
 def look_centred(agents, cells, stream, w, a, with_self, out):
     """The window around an agent: out is (side, side, 1)."""
     rows, cols = cells.shape[1], cells.shape[2]
-    reach = agents[w, a].view_range
-    side = 2 * reach + 1
-    top, left = agents[w, a].row - reach, agents[w, a].col - reach
-    begin, end = max(0, -left), min(side, cols - left)  # columns of the window that are on the grid
+    reach, middle = dim(agents[w, a].view_range, out), out.shape[0] // 2
+    top, left = agents[w, a].row - middle, agents[w, a].col - middle
+    low, high = middle - reach, middle + reach + 1
+    begin, end = max(low, -left), min(high, cols - left)  # columns of the window that are on the grid
     flags = np.int32(0)
-    for i in range(side):
+    for i in range(low, high):
         row = top + i
         if row < 0 or row >= rows:
-            for j in range(side):
+            for j in range(low, high):
                 out[i, j, 0] = -1
             continue
-        for j in range(begin):
+        for j in range(low, begin):
             out[i, j, 0] = -1
         # First as it is shown, without a branch; what needs a second look carries a flag.
         for j in range(begin, end):
             shown = cells[w, row, left + j].shown
             out[i, j, 0] = shown
             flags |= shown
-        for j in range(end, side):
+        for j in range(max(end, low), high):
             out[i, j, 0] = -1
     if flags >= 1 << 29 or not with_self:
-        for i in range(max(0, -top), min(side, rows - top)):
+        for i in range(max(low, -top), min(high, rows - top)):
             for j in range(begin, end):
-                if out[i, j, 0] >= 1 << 29 or (i == reach and j == reach):
+                if out[i, j, 0] >= 1 << 29 or (i == middle and j == middle):
                     out[i, j, 0] = glimpse(agents, cells, stream, w, a, top + i, left + j, with_self)
     if flags >= 1 << 30:
-        darken(agents, cells, w, top + reach, left + reach, reach, top, left, out)
+        darken(agents, cells, w, agents[w, a].row, agents[w, a].col, reach, top, left, out)
 
 
 @phase
@@ -116,10 +131,10 @@ def look_absolute(agents, cells, stream, w, a, out):
 @phase
 def look_stacked(agents, cells, w, a, out):
     """Occupants of the window by encoding: out is (side, side, E)."""
-    reach = agents[w, a].view_range
-    top, left = agents[w, a].row - reach, agents[w, a].col - reach
-    for i in range(2 * reach + 1):
-        for j in range(2 * reach + 1):
+    reach, middle = dim(agents[w, a].view_range, out), out.shape[0] // 2
+    top, left = agents[w, a].row - middle, agents[w, a].col - middle
+    for i in range(middle - reach, middle + reach + 1):
+        for j in range(middle - reach, middle + reach + 1):
             row, col = top + i, left + j
             inside = row >= 0 and col >= 0 and row < cells.shape[1] and col < cells.shape[2]
             for k in range(out.shape[2]):
@@ -127,7 +142,8 @@ def look_stacked(agents, cells, w, a, out):
             if inside:
                 other = cells[w, row, col].first
                 while other >= 0:
-                    out[i, j, agents[w, other].encoding - 1] += 1
+                    if agents[w, other].encoding <= out.shape[2]:  # one that came later has no layer
+                        out[i, j, agents[w, other].encoding - 1] += 1
                     other = agents[w, other].next
     darken(agents, cells, w, agents[w, a].row, agents[w, a].col, reach, top, left, out)
 
