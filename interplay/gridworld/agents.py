@@ -16,6 +16,7 @@ from interplay.gridworld.board import LARGEST_ENCODING, NOWHERE, Rows, new_agent
 from interplay.sim.agents import ActingAgent, ObservingAgent, PrincipleAgent, is_agent
 from interplay.sim.checks import is_exactly, require
 
+_FAR = 2**15  # cells
 SHAPES = ("o", "v", "^", "<", ">", *"12348spPh", "*", "H", "+", "x", "X", "D", "d")
 
 
@@ -104,7 +105,18 @@ class GridWorldAgent(PrincipleAgent):
 
     @position.setter
     def position(self, value: np.ndarray) -> None:
-        self._rows.row[self._slot], self._rows.col[self._slot] = value
+        row, col = _place(value, f"{self._name}: position") or (-1, -1)
+        here = (self._rows.row.item(self._slot), self._rows.col.item(self._slot))
+        require(
+            not self._rows.placed[self._slot] or (row, col) == here,
+            f"{self._name}: position {value!r} is not where it stands, {here}; move it with the grid's place",
+        )
+        # Kernels take it that a position is one of the grid.
+        require(
+            min(row, col) >= 0 and self._rows.is_cell(row, col),
+            f"{self._name}: position {value!r} is no cell of its grid; give row and column of one",
+        )
+        self._rows.row[self._slot], self._rows.col[self._slot] = row, col
 
     @property
     def blocking(self) -> bool:
@@ -150,9 +162,8 @@ class GridWorldAgent(PrincipleAgent):
 
     @health.setter
     def health(self, value: float) -> None:
-        require(
-            _is_number(value), f"{self._name}: health {value!r} is no number; give one, it is clipped to 0..1"
-        )
+        fits = _is_number(value) and value == value
+        require(fits, f"{self._name}: health {value!r} is no number; give one, it is clipped to 0..1")
         self._rows.health[self._slot] = clipped = min(max(float(value), 0.0), 1.0)
         self._rows.active[self._slot] = clipped > 0
 
@@ -187,9 +198,7 @@ class GridWorldAgent(PrincipleAgent):
 
     def _bind(self, rows: Rows, slot: int) -> None:
         """Makes this a handle on another row, which takes over all values."""
-        rows.table[slot] = self._rows.table[self._slot]
-        rows.next[slot], rows.placed[slot] = -1, False
-        rows.top = max(rows.top, self.encoding)
+        self._rows.copy_into(rows, self._slot, slot)
         self._rows, self._slot = rows, slot
 
     def _state(self) -> tuple[Any, ...]:
@@ -202,23 +211,29 @@ class GridWorldAgent(PrincipleAgent):
         if type(self) is not type(other):
             return False
         assert isinstance(other, GridWorldAgent)  # for the type checker
-        mine, theirs = dict(self.__dict__), dict(other.__dict__)
-        for attributes in (mine, theirs):
-            del attributes["_rows"], attributes["_slot"]
-        return self._state() == other._state() and _as_plain(mine) == _as_plain(theirs)
+        mine, theirs = _as_plain(self._attributes()), _as_plain(other._attributes())
+        return self._state() == other._state() and mine == theirs
 
     __hash__ = object.__hash__
+
+    def __copy__(self) -> GridWorldAgent:
+        """An agent that belongs to no grid."""
+        twin = type(self).__new__(type(self))
+        self._rows.copy_into(twin._rows, self._slot)
+        twin.__dict__.update(self._attributes())
+        return twin
 
     def __deepcopy__(self, memo: dict[int, Any]) -> GridWorldAgent:
         """An agent that belongs to no grid."""
         twin = type(self).__new__(type(self))
         memo[id(self)] = twin
-        twin._rows.table[0] = self._rows.table[self._slot]
-        twin._rows.top = self.encoding
-        for name, value in self.__dict__.items():
-            if name not in ("_rows", "_slot"):
-                twin.__dict__[name] = copy.deepcopy(value, memo)
+        self._rows.copy_into(twin._rows, self._slot)
+        for name, value in self._attributes().items():
+            twin.__dict__[name] = copy.deepcopy(value, memo)
         return twin
+
+    def _attributes(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in ("_rows", "_slot")}
 
 
 class GridObservingAgent(ObservingAgent, GridWorldAgent):
@@ -304,7 +319,7 @@ class OrientationAgent(GridWorldAgent):
 
     @orientation.setter
     def orientation(self, value: int) -> None:
-        fits = isinstance(value, int | np.integer) and 1 <= value <= 4
+        fits = isinstance(value, int | np.integer) and not isinstance(value, bool) and 1 <= value <= 4
         require(fits, f"{self._name}: orientation {value!r} is not 1 left, 2 down, 3 right or 4 up")
         self._rows.orientation[self._slot] = value
 
@@ -411,7 +426,7 @@ class AmmoAgent(GridWorldAgent):
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, Real | np.number) and not isinstance(value, bool | np.bool_)
+    return isinstance(value, Real | np.integer | np.floating) and not isinstance(value, bool)
 
 
 def _share(value: Any, name: str) -> float:
@@ -426,15 +441,15 @@ def _reach(value: Any, name: str) -> int | str:
 
 
 def _cells(reach: int | str) -> int:
-    """A range as a number; "FULL" is written by the component that knows the grid."""
-    return 0 if isinstance(reach, str) else min(reach, 2**15)
+    """A range as a number; beyond any grid for "FULL", until a component that knows the grid writes it."""
+    return _FAR if isinstance(reach, str) else min(reach, _FAR)
 
 
 def _place(value: Any, name: str) -> tuple[int, int] | None:
     if value is None:
         return None
     fits = isinstance(value, np.ndarray) and value.shape == (2,) and value.dtype.kind in "iuf"
-    whole = fits and bool(np.all(value == np.floor(value)) and np.all(np.abs(value) < 2**31))
+    whole = fits and bool(np.all(value == np.floor(value)) and np.all(np.abs(value.astype(float)) < 2**31))
     require(
         whole,
         f"{name} {value!r} is no NumPy array of two whole numbers; give for example np.array([0, 3])",

@@ -91,14 +91,33 @@ class Rows:
         table: (A,) AGENT; each of its fields is an attribute too.
         top: the largest encoding.
         show: has the cell of a slot show anew who is in it; None where there is no grid.
+        size: rows and columns of the grid; None where there is none.
     """
 
-    def __init__(self, table: np.ndarray, show: Callable[[int], None] | None = None) -> None:
+    def __init__(
+        self,
+        table: np.ndarray,
+        show: Callable[[int], None] | None = None,
+        size: tuple[int, int] | None = None,
+    ) -> None:
         self.table = table
         self.show = show
+        self.size = size
         self.top = int(table["encoding"].max(initial=0))
         for name in AGENT.names or ():
             setattr(self, name, table[name])
+
+    def is_cell(self, row: int, col: int) -> bool:
+        """Whether the grid, if there is one, has this cell."""
+        return self.size is None or (0 <= row < self.size[0] and 0 <= col < self.size[1])
+
+    def copy_into(self, other: Rows, slot: int, other_slot: int = 0) -> None:
+        """Copies one agent's fields into other rows, where it stands in no cell yet."""
+        other.table[other_slot] = self.table[slot]
+        other.next[other_slot], other.placed[other_slot] = -1, False
+        if not other.is_cell(self.row.item(slot), self.col.item(slot)):  # the other grid is smaller
+            other.row[other_slot] = other.col[other_slot] = -1
+        other.top = max(other.top, self.encoding.item(slot))
 
     def __getattr__(self, name: str) -> np.ndarray:
         raise AttributeError(name)  # tells the type checker that fields are arrays

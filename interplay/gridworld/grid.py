@@ -71,6 +71,11 @@ class Grid:
     @overlapping.setter
     def overlapping(self, value: Any) -> None:
         given = as_mapping(value, "grid: overlapping") if value is not None else {}
+        for encoding in {*given, *(other for others in given.values() for other in others)}:
+            require(
+                0 < encoding <= LARGEST_ENCODING,
+                f"grid: overlapping names {encoding}, which is no encoding; give ints from 1 to {LARGEST_ENCODING}",
+            )
         both: dict[int, set[int]] = {}
         for one, others in given.items():
             both.setdefault(one, set())
@@ -120,17 +125,21 @@ class Grid:
         Raises:
             AssertionError: for a cell outside the grid.
         """
-        slot, (row, col) = self.slot_of(agent), self._cell(ndx)
-        return bool(rules.query(self.board.agents, self.board.cells, self.overlap, 0, slot, row, col))
+        row, col = self._cell(ndx)
+        if not self._holds(agent):  # asking takes nobody in
+            occupants = (self[row, col] or {}).values()
+            return all(other.encoding in self._overlapping.get(agent.encoding, ()) for other in occupants)
+        return bool(rules.query(self.board.agents, self.board.cells, self.overlap, 0, agent._slot, row, col))
 
     def place(self, agent: GridWorldAgent, ndx: Any) -> bool:
-        """Puts an agent into a cell, if it is available: whether it was.
+        """Puts an agent into a cell, if it is available: whether it was. The agent joins the grid if it has not yet.
 
         Raises:
             AssertionError: for a cell outside the grid.
         """
-        slot, (row, col) = self.slot_of(agent), self._cell(ndx)
-        self._was_reset = True
+        row, col = self._cell(ndx)
+        self.join([agent])
+        slot, self._was_reset = agent._slot, True
         return bool(rules.place(self.board.agents, self.board.cells, self.overlap, 0, slot, row, col))
 
     def remove(self, agent: GridWorldAgent, ndx: Any) -> None:
@@ -139,15 +148,23 @@ class Grid:
         Raises:
             KeyError: if it is not there.
         """
-        slot, (row, col) = self.slot_of(agent), self._cell(ndx)
-        rows = self._rows
-        if not rows.placed[slot] or rows.row[slot] != row or rows.col[slot] != col:
+        row, col = self._cell(ndx)
+        holds, rows, slot = self._holds(agent), self._rows, agent._slot
+        if not (holds and rows.placed[slot]) or (rows.row.item(slot), rows.col.item(slot)) != (row, col):
             raise KeyError(f"grid: {agent.id} is not at ({row}, {col}); it is at {agent.position}")
         rules.remove(self.board.agents, self.board.cells, _ZERO, slot)
 
     def join(self, agents: Iterable[GridWorldAgent]) -> None:
-        """Takes agents in: from now on their values stand in the grid's board."""
-        new = [agent for agent in agents if agent._rows is not self._rows]
+        """Takes agents in: from now on their values stand in the grid's board, and no longer in another grid's.
+
+        Raises:
+            AssertionError: for one that is no `GridWorldAgent`.
+        """
+        new = list({id(agent): agent for agent in agents if not self._holds(agent)}.values())
+        for agent in new:
+            if any(agent is member for member in self._agents):
+                self._take_back(agent)
+        new = [agent for agent in new if agent._rows is not self._rows]
         if not new:
             return
         narrow = self._rows
@@ -160,13 +177,51 @@ class Grid:
             agent._bind(self._rows, len(self._agents) - 1)
 
     def slot_of(self, agent: GridWorldAgent) -> int:
-        """The agent's column in the board; it joins the grid if it has not yet."""
+        """The agent's column in the board; one that belongs to no grid joins this one.
+
+        Raises:
+            AssertionError: if it belongs to another.
+        """
         if agent._rows is not self._rows:
+            self._refuse_lent(agent)
             self.join([agent])
         return agent._slot
 
+    def check_members(self) -> None:
+        """Refuses to go on while another grid has the agents.
+
+        Raises:
+            AssertionError: naming the first.
+        """
+        rows = self._rows
+        for agent in self._agents:
+            if agent._rows is not rows:
+                self._refuse_lent(agent)
+
+    def _refuse_lent(self, agent: GridWorldAgent) -> None:
+        require(
+            self._holds(agent) or agent._rows.size is None,
+            f"agent {agent.id} belongs to another grid by now; give each simulation agents of its own: copy.deepcopy(agents)",
+        )
+
+    def _holds(self, agent: Any) -> bool:
+        require(isinstance(agent, GridWorldAgent), f"grid: {agent!r} is no agent; give a GridWorldAgent")
+        return bool(agent._rows is self._rows)
+
+    def _take_back(self, agent: GridWorldAgent) -> None:
+        """Lends an agent, who has been in another grid, its own slot again."""
+        slot = next(slot for slot, member in enumerate(self._agents) if member is agent)
+        if self._rows.placed[slot]:
+            rules.remove(self.board.agents, self.board.cells, _ZERO, slot)
+        agent._bind(self._rows, slot)
+
     def _cell(self, ndx: Any) -> tuple[int, int]:
-        row, col = int(ndx[0]), int(ndx[1])
+        try:
+            row, col = (int(number) for number in ndx)
+            whole = (row, col) == tuple(ndx)
+        except (TypeError, ValueError, OverflowError):
+            whole = False
+        require(whole, f"grid: cell {ndx!r} is no pair of whole numbers; give row and column")
         inside = 0 <= row < self.rows and 0 <= col < self.cols
         require(
             inside,
@@ -176,7 +231,7 @@ class Grid:
 
     def _set_board(self, board: Board) -> None:
         self.board = board
-        self._rows = Rows(board.agents[0], self._show)
+        self._rows = Rows(board.agents[0], self._show, (self.rows, self.cols))
 
     def _show(self, slot: int) -> None:
         rules.refresh(self.board.agents, self.board.cells, _ZERO, slot)
