@@ -49,6 +49,10 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
             require(
                 key == agent.id, f"{name}: agents[{key!r}] has the id {agent.id!r}; use the id as the key"
             )
+        require(
+            only is None or callable(only) or (isinstance(only, Collection) and not isinstance(only, str)),
+            f"{name}: only {only!r} is no function and no set or list; give ids, encodings or a function of the agent",
+        )
         self._agents, self._grid = agents, grid
         self._only = only
         grid.join(agents.values())
@@ -93,8 +97,10 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
 
     def supported_slots(self) -> np.ndarray:
         """(A,) bool over the grid's slots: whom the component works for."""
+        members = self.supported()
+        self._grid.join(members)
         flags = np.zeros(len(self._grid.agents), bool)
-        for agent in self.supported():
+        for agent in members:
             flags[self._grid.slot_of(agent)] = True
         return flags
 

@@ -29,6 +29,8 @@ class BoardState(StateBaseComponent):
     """A state component that begins the episodes of a whole batch at once."""
 
     def reset(self, **kwargs: Any) -> None:
+        self.grid.check_members()
+        self.grid.join(self.agents.values())
         self.begin(self.grid.board, _HERE)
         self.grid._was_reset = True
 
@@ -109,6 +111,7 @@ class PositionState(BoardState):
             self.grid.overlap,
             board.stream,
             which,
+            self.supported_slots(),
             not self.no_overlap_at_reset,
             self.randomize_placement_order,
             order,
@@ -214,6 +217,7 @@ class TargetBarriersFreePlacementState(PositionState):
             self.grid.overlap,
             board.stream,
             which,
+            self.supported_slots(),
             not self.no_overlap_at_reset,
             self.randomize_placement_order,
             self.grid.slot_of(self.target_agent),

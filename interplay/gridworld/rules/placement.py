@@ -86,22 +86,26 @@ def put_at_start(agents, cells, overlap, w, a):
 
 
 @phase
-def order_slots(agents, stream, shuffled, w, order):
-    """Slots with an initial position, then the others, each group in its order or at random: how many are in the first."""
+def order_slots(agents, stream, members, shuffled, w, order):
+    """Slots with an initial position, then the others, each group in its order or at random.
+
+    Returns:
+        How many are in the first group, and in both.
+    """
     first = 0
     for a in range(agents.shape[1]):
-        if agents[w, a].first_row != NOWHERE:
+        if members[a] and agents[w, a].first_row != NOWHERE:
             order[first] = a
             first += 1
     at = first
     for a in range(agents.shape[1]):
-        if agents[w, a].first_row == NOWHERE:
+        if members[a] and agents[w, a].first_row == NOWHERE:
             order[at] = a
             at += 1
     if shuffled:
         shuffle_part(stream, w, order, 0, first)
         shuffle_part(stream, w, order, first, at)
-    return first
+    return first, at
 
 
 @phase
@@ -124,11 +128,12 @@ def shuffle_orders(stream, order, count, lo, hi):
 
 
 @kernel
-def place_agents(agents, cells, overlap, stream, which, sharing, shuffled, order, ground, trouble):
-    """Clears the grids of the worlds in ``which`` and places everybody: initial positions first, then at random.
+def place_agents(agents, cells, overlap, stream, which, members, sharing, shuffled, order, ground, trouble):
+    """Clears the grids of the worlds in ``which`` and places all members: initial positions first, then at random.
 
     Args:
         which: (W,) bool.
+        members: (A,) bool, who is placed; the others stay off the grid.
         sharing: agents at random may share cells where overlapping allows.
         shuffled: place in random order within each group.
         order: (A,) int32 scratch.
@@ -139,8 +144,8 @@ def place_agents(agents, cells, overlap, stream, which, sharing, shuffled, order
         if not which[w]:
             continue
         clear_grid(agents, cells, w)
-        first = order_slots(agents, stream, shuffled, w, order)
-        for i in range(agents.shape[1]):
+        first, both = order_slots(agents, stream, members, shuffled, w, order)
+        for i in range(both):
             a = order[i]
             if i < first:
                 problem = put_at_start(agents, cells, overlap, w, a)
@@ -161,6 +166,7 @@ def place_around_target(
     overlap,
     stream,
     which,
+    members,
     sharing,
     shuffled,
     target,
@@ -200,8 +206,8 @@ def place_around_target(
         row0, col0 = agents[w, target].row, agents[w, target].col
         if maze:
             grow_maze(stream, w, row0, col0, ground, frontier)
-        first = order_slots(agents, stream, shuffled, w, order)
-        for i in range(agents.shape[1]):
+        first, both = order_slots(agents, stream, members, shuffled, w, order)
+        for i in range(both):
             a = order[i]
             if a == target:
                 continue
