@@ -184,6 +184,13 @@ class TargetReward(BoardReward):
         self.amount, self.exactly = float(amount), bool(exactly)
         self._targets = target_slots(self.target_mapping, self)
 
+    @property
+    def targets(self) -> np.ndarray:
+        """(A,) int32: the slot of each slot's target; -1 = none."""
+        if len(self._targets) != len(self._grid.agents):
+            self._targets = target_slots(self.target_mapping, self)
+        return self._targets
+
     def end_step(self, actors: list[Any]) -> None:
         rows = self._grid._rows
         for agent in actors:
@@ -200,5 +207,5 @@ class TargetReward(BoardReward):
         if len(self._targets) != len(self._grid.agents):
             self._targets = target_slots(self.target_mapping, self)
         scores.pay_targets(
-            board.agents, turn.order, turn.length, self._targets, self.amount, self.exactly, lo, hi
+            board.agents, turn.order, turn.length, self.targets, self.amount, self.exactly, lo, hi
         )
