@@ -75,6 +75,8 @@ def launch(agents, stream, w, a, form, stacked, codes, found, spent, number, hit
         elif form == CELLS_NAMED:
             attacks = np.int32(1 if code > 0 else 0)
         for _ in range(attacks):
+            if made == hits.shape[0]:
+                return made
             several = 0
             for i in range(number):
                 several += spent[i] == 0 and is_wanted(agents, w, a, form, place, code, found[i])
