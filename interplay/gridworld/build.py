@@ -45,7 +45,7 @@ def agents_of_array(
     counts: dict[str, int] = {}
     unknown: set[str] = set()
     for (row, col), entry in np.ndenumerate(array):
-        letter = str(entry)
+        letter = entry.decode("utf-8", "replace") if isinstance(entry, bytes) else str(entry)
         if letter not in registry:
             unknown |= {letter} - set(EMPTY)
             continue

@@ -29,6 +29,17 @@ _COLOURS = {
     "magenta": "#c24aa5",
 }
 
+_LETTERS = {
+    "k": "black",
+    "w": "white",
+    "r": "red",
+    "g": "green",
+    "b": "blue",
+    "y": "yellow",
+    "c": "cyan",
+    "m": "magenta",
+}
+
 
 def draw_board(canvas: Canvas, board: Board, agents: Sequence[Any], world: int) -> None:
     """Draws one world of a board.
@@ -100,9 +111,10 @@ def outline(shape: str) -> np.ndarray:
     return _ring(_CORNERS, 0.0)
 
 
-def colour_of(colour: str) -> tuple[int, int, int]:
-    """Red, green and blue of a name or ``"#rrggbb"``; gray for names that are not known."""
-    text = _COLOURS.get(colour.lower(), colour)
+def colour_of(colour: Any) -> tuple[int, int, int]:
+    """Red, green and blue of a name, a letter of matplotlib's or ``"#rrggbb"``; gray for all that is not known."""
+    text = str(colour)
+    text = _COLOURS.get(_LETTERS.get(text, text).lower(), text)
     if len(text) != 7 or text[0] != "#" or any(letter not in "0123456789abcdefABCDEF" for letter in text[1:]):
         text = _COLOURS["gray"]
     return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)

@@ -36,9 +36,10 @@ def generate_maze(
     rng = np.random.default_rng(seed)
     if start is None:
         start = rng.integers([rows, cols])
+    numbers = isinstance(start, np.ndarray) and start.shape == (2,) and start.dtype.kind in "iuf"
     require(
-        isinstance(start, np.ndarray) and start.shape == (2,),
-        f"maze: start {start!r} is no array of two; give row and column",
+        numbers and bool(np.all(start == np.floor(start))),
+        f"maze: start {start!r} is no array of two whole numbers; give row and column",
     )
     row, col = (int(number) for number in start)
     if not (0 <= row < rows and 0 <= col < cols):

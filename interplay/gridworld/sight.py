@@ -9,6 +9,7 @@ import numpy as np
 from interplay.gridworld.agents import GridWorldAgent
 from interplay.gridworld.grid import Grid
 from interplay.gridworld.rules.windows import hide
+from interplay.sim.checks import require
 
 
 def create_grid_and_mask(
@@ -25,12 +26,19 @@ def create_grid_and_mask(
     Returns:
         (side, side) objects: a dict id -> agent for each cell, None outside the grid; and (side, side) int, 1 where nothing hides
         the cell, where side = 2 * grid_range + 1.
+
+    Raises:
+        AssertionError: for a range that is no int from 0, or an agent that was never placed.
     """
-    side = 2 * grid_range + 1
+    whole = isinstance(grid_range, int | np.integer) and not isinstance(grid_range, bool)
+    require(
+        whole and grid_range >= 0, f"grid_range {grid_range!r} is no int from 0; give cells in each direction"
+    )
+    side = 2 * int(grid_range) + 1
     cells = np.full((side, side), None, object)
     slot, position = grid.slot_of(agent), agent.position
-    if position is None:
-        raise AssertionError(f"agent {agent.id} has no position yet; reset the simulation first")
+    require(position is not None, f"agent {agent.id} has no position yet; reset the simulation first")
+    assert position is not None  # for the type checker
     top, left = int(position[0]) - grid_range, int(position[1]) - grid_range
     for row in range(max(top, 0), min(top + side, grid.rows)):
         for col in range(max(left, 0), min(left + side, grid.cols)):
