@@ -132,7 +132,7 @@ def test_o7_boards_of_blockers(data):
     absolute = view(AbsoluteEncodingObserver(agents=agents, grid=grid), agent)
     for row, col in cells:
         down, right = row - at[0] + reach, col - at[1] + reach
-        near = 0 <= min(down, right) and max(down, right) <= 2 * reach
+        near = min(down, right) >= 0 and max(down, right) <= 2 * reach
         here = expected[down, right] if near else -2
         assert absolute[row, col] == (-1 if (row, col) == at else here)
 

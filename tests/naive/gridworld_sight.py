@@ -30,7 +30,7 @@ def masks(blocker: Cell, cell: Cell) -> bool:
     seen = [angle(corner, middle) for corner in corners(blocker)]
     between = min(seen) + 1e-9 < angle((float(cell[0]), float(cell[1])), middle) < max(seen) - 1e-9
     nearer = [
-        there > 0 and here < there or there < 0 and here > there
+        (there > 0 and here < there) or (there < 0 and here > there)
         for there, here in zip(blocker, cell, strict=True)
     ]
     return between and not any(nearer)
