@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, MutableMapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from interplay.sim.simulation import Report
 
 if TYPE_CHECKING:
     from interplay.core.world import World
+    from interplay.gridworld.board import Board
     from interplay.sim.managers import SimulationManager
 
 _log = logging.getLogger("interplay")
@@ -187,6 +188,13 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         masks = {actor.key: actor.action_mask(agent) for actor in self.actors if actor.supports(agent)}
         told = {key: masks.get(key) for key in agent.action_space.spaces}
         return told if any(mask is not None for mask in told.values()) else None
+
+    def measure(self, board: Board) -> Mapping[str, np.ndarray]:
+        """What a study counts, from the arrays of any number of worlds: name -> (W,) or (W, learning agents).
+
+        Copies made by `vectorize` have it among their metrics.
+        """
+        return {}
 
     def report(self, agent_ids: Iterable[str]) -> Report:
         """As the getters, with one look of each observer for all who see alike."""

@@ -51,7 +51,8 @@ class GridWorld(ArrayWorld):
 
     Step by step the same as `interplay.sim.adapt.SimulationWorld` makes of the manager, bit for bit, and far faster.
 
-    Metrics: ``episode_length`` (W,) steps, ``episode_return`` (W, A), and ``alive`` (W, A): 1 while the agent is active.
+    Metrics: ``episode_length`` (W,) steps, ``episode_return`` (W, A), and ``alive`` (W, A): 1 while the agent is active;
+    and what the simulation measures (`SmartGridWorldSimulation.measure`).
 
     Args:
         sim: the simulation; it stays as it is.
@@ -143,6 +144,7 @@ class GridWorld(ArrayWorld):
             "episode_length": self._lengths,
             "episode_return": self._returns,
             "alive": self._batch.board.agents["active"][:, self._learners],
+            **self._sim.measure(self._batch.board),
         }
 
     def draw(self, canvas: Canvas, world: int) -> None:

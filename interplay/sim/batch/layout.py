@@ -80,18 +80,19 @@ def read_layout(env: Any) -> Layout:
             f"{name}: agents of this environment take turns (AECEnv); pass its parallel_env, or wrap it with pettingzoo's aec_to_parallel"
         )
     infos = env.reset(seed=0)[1]
-    groups: list[tuple[Any, Any, list[int]]] = []
+    kind_of = getattr(env, "kind_of", lambda agent: "")
+    groups: list[tuple[Any, Any, str, list[int]]] = []
     for slot, agent in enumerate(agents):
-        pair = env.observation_space(agent), env.action_space(agent)
-        for seen, acts, slots in groups:
-            if (seen, acts) == pair:
+        alike = env.observation_space(agent), env.action_space(agent), kind_of(agent)
+        for *known, slots in groups:
+            if tuple(known) == alike:
                 slots.append(slot)
                 break
         else:
-            groups.append((*pair, [slot]))
+            groups.append((*alike, [slot]))
     names = _kind_names([[str(agents[slot]) for slot in slots] for *_, slots in groups])
     kinds = []
-    for kind_name, (seen, acts, slots) in zip(names, groups, strict=True):
+    for kind_name, (seen, acts, _, slots) in zip(names, groups, strict=True):
         shown = [infos.get(agents[slot], {}).get(MASK) for slot in slots]
         mask = next((mask for mask in shown if mask is not None), None)
         kinds.append(_kind_layout(f"{name} {kind_name}", kind_name, tuple(slots), seen, acts, mask))

@@ -47,6 +47,10 @@ class ManagedSimulation:
         """Of one agent."""
         return self.manager.agents[agent].action_space
 
+    def kind_of(self, agent: str) -> str:
+        """What the agent says that it is by an attribute ``kind``: those of different kinds never share a network."""
+        return str(getattr(self.manager.agents[agent], "kind", ""))
+
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
