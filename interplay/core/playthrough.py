@@ -188,7 +188,8 @@ class _Watch:
 
     def notable(self, step: TimeStep) -> bool:
         counters = self._counters()
-        moved = {name for name, value in counters.items() if not np.array_equal(value, self.metrics[name])}
+        both = counters.keys() & self.metrics.keys()  # a mean may be whole now and then
+        moved = {name for name in both if not np.array_equal(counters[name], self.metrics[name])}
         fresh = moved - self.moved
         acting = int(step.acting.sum())
         changed = acting != self.acting  # not who: in a world of turns that is every step
