@@ -31,7 +31,11 @@ if TYPE_CHECKING:
 
 ENTRY_POINTS = "interplay.worlds"
 
-_BUILT_IN = ("interplay.worlds.survival:SPECS", "interplay.worlds.corridor:SPECS")
+_BUILT_IN = (
+    "interplay.worlds.survival:SPECS",
+    "interplay.worlds.corridor:SPECS",
+    "interplay.worlds.foragers:SPECS",
+)
 # By name: one stands above the registry, and neither is needed to list worlds.
 _ENVIRONMENTS = "interplay.connect.parallel_world:ParallelEnvWorld"
 _SIMULATIONS = "interplay.sim.adapt:SimulationWorld"

@@ -12,6 +12,14 @@ from interplay.core.loading import load
 
 # A name that can be imported from here -> where it lives.
 _NAMES = {
+    "ForagerAgent": "interplay.worlds.foragers.agents:ForagerAgent",
+    "ForagingSim": "interplay.worlds.foragers.simulation:ForagingSim",
+    "HunterAgent": "interplay.worlds.foragers.agents:HunterAgent",
+    "HunterForagerSim": "interplay.worlds.foragers.simulation:HunterForagerSim",
+    "PredatorAgent": "interplay.worlds.foragers.agents:PredatorAgent",
+    "PredatorPreyResourcesSim": "interplay.worlds.foragers.simulation:PredatorPreyResourcesSim",
+    "PreyAgent": "interplay.worlds.foragers.agents:PreyAgent",
+    "ResourceAgent": "interplay.worlds.foragers.agents:ResourceAgent",
     "EmptyABS": "interplay.worlds.small.empty:EmptyABS",
     "MultiAgentContinuousGymSpaceSim": "interplay.worlds.small.constant:MultiAgentContinuousGymSpaceSim",
     "MultiAgentGymSpacesSim": "interplay.worlds.small.constant:MultiAgentGymSpacesSim",

@@ -1,0 +1,29 @@
+"""Foragers and hunters: foragers collect resources that they cannot see from afar, hunters chase foragers (manual 4.1)."""
+
+from interplay.core.spec import WorldSpec
+from interplay.worlds.foragers.config import VARIANTS
+
+_SUMMARIES = {
+    "foraging": "one forager finds and collects the resources of a map that it sees a window of",
+    "foragers": "five foragers who share a policy cover the map and collect its resources",
+    "hunters-foragers": "two hunters chase five foragers, who collect resources meanwhile",
+}
+
+_TRAINING = {
+    "num_worlds": 64,
+    "ppo": {"rollout": 128, "minibatch": 2048, "gamma": 0.97, "learning_rate": 1e-3, "entropy": 0.01},
+    "network": {"kind": "mlp", "input_scale": True},
+}
+
+SPECS = tuple(
+    WorldSpec(
+        id=f"gridworld/{name}",
+        summary=_SUMMARIES[name],
+        make="interplay.worlds.foragers.world:make",
+        settings="interplay.worlds.foragers.config:ForagersSettings",
+        options=options,
+        policies="interplay.worlds.foragers.policies:POLICIES",
+        training=_TRAINING,
+    )
+    for name, options in VARIANTS.items()
+)

@@ -1,0 +1,59 @@
+"""Kernels and objects side by side: a `GridWorld` against the `SimulationWorld` of the same manager, bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from interplay.core.spaces import sample_actions
+from interplay.gridworld.world import GridWorld
+from interplay.sim.adapt import SimulationWorld
+from interplay.sim.managers import SimulationManager
+
+
+def march_together(
+    make: Callable[[], SimulationManager], steps: int, num_worlds: int = 4, seed: int = 5
+) -> None:
+    """Steps both with equal random actions, ``steps`` steps of one world in total.
+
+    Raises:
+        AssertionError: at the first difference, naming step and field.
+    """
+    fast = make().vectorize(num_worlds, seed=seed)
+    slow = SimulationWorld(make, num_worlds, seed=seed)
+    assert isinstance(fast, GridWorld), "the simulation is not purely declared"
+    assert fast.kinds == slow.kinds
+    rng = np.random.default_rng(seed)
+    x, y = fast.reset(), slow.reset()
+    for t in range(steps // num_worlds):
+        _compare(x, y, t)
+        if x.over.any():
+            which = x.over.copy()
+            x, y = fast.reset(which), slow.reset(which)
+            _compare(x, y, t)
+        actions = {
+            kind.name: sample_actions(kind.action_space, rng, (num_worlds, len(kind.slots)))
+            for kind in fast.kinds
+        }
+        action = actions if len(actions) > 1 else next(iter(actions.values()))
+        x, y = fast.step(action), slow.step(action)
+
+
+def _compare(x: Any, y: Any, t: int) -> None:
+    for name in ("reward", "acting", "terminated", "truncated", "over"):
+        assert np.array_equal(getattr(x, name), getattr(y, name)), f"step {t}: {name}"
+    mine, theirs = dict(_leaves(x.observation)), dict(_leaves(y.observation))
+    assert mine.keys() == theirs.keys()
+    for name, values in mine.items():
+        assert values.dtype == theirs[name].dtype, name
+        assert np.array_equal(values, theirs[name]), f"step {t}: {name}"
+
+
+def _leaves(tree: Any, path: str = "observation") -> Iterator[tuple[str, np.ndarray]]:
+    if isinstance(tree, Mapping):
+        for key, part in tree.items():
+            yield from _leaves(part, f"{path}/{key}")
+    else:
+        yield path, np.asarray(tree)
