@@ -12,7 +12,7 @@ _SUMMARIES = {
 _TRAINING = {
     "num_worlds": 64,
     "ppo": {"rollout": 128, "minibatch": 2048, "gamma": 0.97, "learning_rate": 1e-3, "entropy": 0.01},
-    "network": {"kind": "mlp", "input_scale": True},
+    "network": {"kind": "mlp"},
 }
 
 SPECS = tuple(
