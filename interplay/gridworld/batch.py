@@ -70,6 +70,8 @@ class Batch:
 
     def __init__(self, parts: Parts, grid: Grid, board: Board) -> None:
         self.parts, self.grid, self.board = parts, grid, board
+        for state in parts.states:
+            state.prepare(board)
         worlds, agents = board.agents.shape
         self.turn = Turn(np.zeros((worlds, agents), np.int32), np.zeros(worlds, np.int64))
         self.codes = [np.zeros((worlds, agents, actor.width), np.int32) for actor in parts.actors]
@@ -87,7 +89,7 @@ class Batch:
         self.board.agents["reward"][which] = 0.0
 
     def act(self, lo: int, hi: int) -> None:
-        """Carries out the codes of those in `turn`, actor by actor, and pays for them."""
+        """Carries out the codes of those in `turn`, actor by actor, pays for them, and lets the states end the step."""
         board, overlap = self.board, self.grid.overlap
         for actor, codes, outcome in zip(self.parts.actors, self.codes, self.outcomes, strict=True):
             actor.run(board, overlap, self.turn, codes, outcome, lo, hi)
@@ -95,6 +97,8 @@ class Batch:
                 reward.collect_all(board, actor.key, self.turn, outcome, lo, hi)
         for reward in self.parts.rewards:
             reward.end_all(board, self.turn, lo, hi)
+        for state in self.parts.states:
+            state.end_all(board, self.turn.length, lo, hi)
 
     def judge(self, lo: int, hi: int) -> None:
         """Asks the done components."""

@@ -50,7 +50,10 @@ class BoardObserver(ObserverBaseComponent):
     def look_all(
         self, board: Board, slots: np.ndarray, asked: np.ndarray, out: np.ndarray, lo: int, hi: int
     ) -> None:
-        """Writes the observations of the agents in ``slots`` (K,) who are ``asked`` (W, A) into ``out`` (W, K, ...)."""
+        """Writes the observations of the agents in ``slots`` (K,) who are ``asked`` (W, A) into ``out`` (W, K, ...).
+
+        Where the channel is a Dict of spaces, ``out`` is a dict of such arrays.
+        """
 
 
 class WindowObserver(BoardObserver):

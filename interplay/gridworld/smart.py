@@ -133,6 +133,8 @@ class SmartGridWorldSimulation(GridWorldSimulation):
             self._step_batch(action)
         else:
             self._step_parts(action, kwargs)
+        for state in self.states:
+            state.end_step()
 
     def get_obs(self, agent_id: str, **kwargs: Any) -> dict[str, Any]:
         """The agent's observation, channel -> value.

@@ -15,6 +15,7 @@ from interplay.gridworld.rules import bodies, placement
 from interplay.sim.checks import is_exactly, require
 
 _HERE = np.ones(1, bool)
+_ONE = np.ones(1, np.int64)
 
 
 class StateBaseComponent(GridWorldBaseComponent):
@@ -23,6 +24,9 @@ class StateBaseComponent(GridWorldBaseComponent):
     @abstractmethod
     def reset(self, **kwargs: Any) -> None:
         """Begins an episode with the part of the state that this component keeps."""
+
+    def end_step(self) -> None:
+        """What the state does by itself at the end of each step, after actions and rewards."""
 
 
 class BoardState(StateBaseComponent):
@@ -33,6 +37,15 @@ class BoardState(StateBaseComponent):
         self.grid.join(self.agents.values())
         self.begin(self.grid.board, _HERE)
         self.grid._was_reset = True
+
+    def end_step(self) -> None:
+        self.end_all(self.grid.board, _ONE, 0, 1)
+
+    def prepare(self, board: Board) -> None:
+        """Makes the arrays that `arrays` lists, for as many worlds as the board has; called before the first `begin`."""
+
+    def end_all(self, board: Board, acted: np.ndarray, lo: int, hi: int) -> None:
+        """`end_step` for the worlds lo..hi-1; worlds where ``acted``, (W,) int64, is 0 stand still."""
 
     @abstractmethod
     def begin(self, board: Board, which: np.ndarray) -> None:

@@ -264,10 +264,13 @@ class GridWorld(ArrayWorld):
         for kind in self._layouts:
             slots = self._slots[kind.kind.name]
             agent = self._members[kind.kind.name][0]
-            leaves = {leaf.name: leaf for leaf in kind.observation}
+            leaves = {leaf.path: self._seen[kind.key("observation", leaf)] for leaf in kind.observation}
             for observer in self._sim.observers:
                 if observer.supports(agent):
-                    out = self._seen[kind.key("observation", leaves[observer.key])]
+                    key = observer.key
+                    out: Any = leaves.get((key,))
+                    if out is None:  # the channel is nested
+                        out = {path[1]: array for path, array in leaves.items() if path[0] == key}
                     observer.look_all(self._batch.board, slots, self._asked, out, lo, hi)
             for leaf in kind.masks:
                 self._find_legal(kind, leaf, slots, lo, hi)
