@@ -34,6 +34,7 @@ ENTRY_POINTS = "interplay.worlds"
 _BUILT_IN = (
     "interplay.worlds.survival:SPECS",
     "interplay.worlds.corridor:SPECS",
+    "interplay.worlds.broadcast:SPECS",
     "interplay.worlds.foragers:SPECS",
 )
 # By name: one stands above the registry, and neither is needed to list worlds.

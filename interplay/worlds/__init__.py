@@ -12,6 +12,13 @@ from interplay.core.loading import load
 
 # A name that can be imported from here -> where it lives.
 _NAMES = {
+    "AverageMessageDone": "interplay.worlds.broadcast.components:AverageMessageDone",
+    "BlockingAgent": "interplay.worlds.broadcast.agents:BlockingAgent",
+    "BroadcastObserver": "interplay.worlds.broadcast.components:BroadcastObserver",
+    "BroadcastSim": "interplay.worlds.broadcast.simulation:BroadcastSim",
+    "BroadcastingActor": "interplay.worlds.broadcast.components:BroadcastingActor",
+    "BroadcastingAgent": "interplay.worlds.broadcast.agents:BroadcastingAgent",
+    "BroadcastingState": "interplay.worlds.broadcast.components:BroadcastingState",
     "ForagerAgent": "interplay.worlds.foragers.agents:ForagerAgent",
     "ForagingSim": "interplay.worlds.foragers.simulation:ForagingSim",
     "HunterAgent": "interplay.worlds.foragers.agents:HunterAgent",

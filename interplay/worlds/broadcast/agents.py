@@ -1,0 +1,89 @@
+"""Those who send messages, and those who block them. Source: manual 6.2.3, specification 9.5."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from interplay.gridworld.agents import GridObservingAgent, MovingAgent
+from interplay.sim.agents import ActingAgent
+from interplay.sim.checks import is_exactly, require
+from interplay.worlds.broadcast import config
+
+
+class BroadcastingAgent(ActingAgent, GridObservingAgent):
+    """Has a message and can broadcast it; does not move.
+
+    Args:
+        broadcast_range: cells in each direction that its broadcasts reach, an int from 0.
+        initial_message: in -1..1, at the beginning of each episode; None = drawn.
+        **kwargs: of `GridObservingAgent`; the encoding is 1 unless given.
+
+    Raises:
+        AssertionError: for another range or message.
+    """
+
+    def __init__(
+        self, broadcast_range: int | None = None, initial_message: float | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(**{"encoding": config.BROADCASTER, "render_color": "green", **kwargs})
+        # A column of the state component's table, once there is one.
+        self._messages, self._column = np.zeros((1, 1)), 0
+        if broadcast_range is not None:
+            self.broadcast_range = broadcast_range
+        self.initial_message = initial_message
+
+    @property
+    def broadcast_range(self) -> int | None:
+        """Cells in each direction; None until it is given."""
+        known: int | None = self.__dict__.get("_broadcast_range")
+        return known
+
+    @broadcast_range.setter
+    def broadcast_range(self, value: int) -> None:
+        fits = is_exactly(value, int) and value >= 0
+        require(fits, f"agent {self.id}: broadcast_range {value!r} is no int from 0; give one")
+        self._broadcast_range = value
+
+    @property
+    def initial_message(self) -> float | None:
+        """At the beginning of each episode; None = drawn."""
+        return self._initial_message
+
+    @initial_message.setter
+    def initial_message(self, value: float | None) -> None:
+        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        fits = value is None or (number and -1 <= value <= 1)
+        require(
+            fits,
+            f"agent {self.id}: initial_message {value!r} is not in -1..1; give a number that is, or None",
+        )
+        self._initial_message = None if value is None else float(value)
+        if value is not None:
+            self.message = float(value)
+
+    @property
+    def message(self) -> float:
+        """What the agent thinks now, in -1..1; other values are clipped."""
+        return float(self._messages[0, self._column])
+
+    @message.setter
+    def message(self, value: float) -> None:
+        self._messages[0, self._column] = min(max(float(value), -1.0), 1.0)
+
+    @property
+    def configured(self) -> bool:
+        return super().configured and self.broadcast_range is not None
+
+
+class BlockingAgent(MovingAgent, GridObservingAgent):
+    """Moves about and hides what is behind it: from sight, attacks and broadcasts, never from movement.
+
+    Args:
+        **kwargs: of `MovingAgent` and `GridObservingAgent`; the encoding is 2 unless given.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        given = {"encoding": config.BLOCKER, "render_color": "black", "render_shape": "s"}
+        super().__init__(**{**given, "blocking": True, **kwargs})

@@ -1,0 +1,314 @@
+"""The components of communication: state, actor, observer, done. Source: manual 6.2.3, specification 9.5.
+
+They find each other by `BroadcastingState`, whose tables hold everything.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.gridworld.actors.actor import ActionResult, BoardActor, Outcome, Turn, as_ints
+from interplay.gridworld.agents import GridWorldAgent
+from interplay.gridworld.board import Board
+from interplay.gridworld.component import GridWorldBaseComponent
+from interplay.gridworld.dones import BoardDone
+from interplay.gridworld.grid import as_mapping, as_matrix
+from interplay.gridworld.observers import BoardObserver
+from interplay.gridworld.states import BoardState
+from interplay.sim.agents import ObservingAgent
+from interplay.sim.checks import is_exactly, require
+from interplay.sim.spaces import Box
+from interplay.worlds.broadcast import rules
+from interplay.worlds.broadcast.agents import BroadcastingAgent
+
+
+class BroadcastingState(BoardState):
+    """Messages, and who heard whom in this step. Agents average once a step, when all broadcasts were made.
+
+    Attributes:
+        message: (W, A) float64, what agents think; an agent's `message` is its column of the first world.
+        heard: (W, A, A) uint8, receiver and sender, of the step under way.
+        received: (W, A, A) float64, the messages that came in the last step; 0 = none.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.prepare(self.grid.board)
+
+    def _supported_agent(self, agent: GridWorldAgent) -> bool:
+        return isinstance(agent, BroadcastingAgent)
+
+    def prepare(self, board: Board) -> None:
+        worlds, agents = board.agents.shape
+        if getattr(self, "message", np.zeros(0)).shape == (worlds, agents):
+            return
+        self.message = np.zeros((worlds, agents))
+        self.heard = np.zeros((worlds, agents, agents), np.uint8)
+        self.received = np.zeros((worlds, agents, agents))
+        self._talkers = self.supported_slots()
+        for agent in self.supported():
+            known = agent.message  # type: ignore[attr-defined]
+            agent._messages, agent._column = self.message, self.grid.slot_of(agent)  # type: ignore[attr-defined]
+            agent.message = known  # type: ignore[attr-defined]
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return {"message": self.message, "heard": self.heard, "received": self.received}
+
+    def begin(self, board: Board, which: np.ndarray) -> None:
+        self.prepare(board)
+        initial = np.full(board.agents.shape[1], np.inf)
+        for agent in self.supported():
+            given = agent.initial_message  # type: ignore[attr-defined]
+            initial[self.grid.slot_of(agent)] = np.nan if given is None else given
+        rules.begin_messages(board.stream, which, initial, self.message, self.heard, self.received)
+
+    def update_receipients(self, from_agent: Any, to_agents: Any) -> None:
+        """Marks who heard a broadcast; whoever has no message of his own hears nothing."""
+        sender = self.grid.slot_of(from_agent)
+        for agent in to_agents:
+            if self.supports(agent):
+                self.heard[0, self.grid.slot_of(agent), sender] = 1
+
+    def end_all(self, board: Board, acted: np.ndarray, lo: int, hi: int) -> None:
+        """Averages; a step that you write yourself ends with `end_step`."""
+        rules.average(acted, self._talkers, self.message, self.heard, self.received, lo, hi)
+
+
+class BroadcastingActor(BoardActor):
+    """Agents broadcast (1) or are silent (0): to all within their range whom the mapping names and no blocker hides.
+
+    Args:
+        broadcast_mapping: encoding -> encodings, an int, a set or a list, that it can broadcast to.
+        broadcasting_state: who keeps the messages; without one `process_action` only says who would hear.
+        **kwargs: of the component.
+
+    Raises:
+        AssertionError, TypeError: for another mapping.
+    """
+
+    def __init__(
+        self,
+        broadcast_mapping: Any = None,
+        broadcasting_state: BroadcastingState | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.broadcast_mapping = broadcast_mapping
+        self._state = _checked_state(broadcasting_state)
+        self._users = self.supported_slots()
+        self._reaches = np.zeros(len(self.grid.agents), np.int32)
+        for agent in self.supported():
+            self._reaches[self.grid.slot_of(agent)] = min(agent.broadcast_range, max(self.rows, self.cols))  # type: ignore[attr-defined]
+
+    @property
+    def key(self) -> str:
+        """The channel is ``"broadcast"``."""
+        return "broadcast"
+
+    def _supported_agent(self, agent: GridWorldAgent) -> bool:
+        return isinstance(agent, BroadcastingAgent)
+
+    @property
+    def broadcast_mapping(self) -> dict[int, set[int]]:
+        """Encoding -> encodings that it can broadcast to."""
+        return self._broadcast_mapping
+
+    @broadcast_mapping.setter
+    def broadcast_mapping(self, value: Any) -> None:
+        self._broadcast_mapping = as_mapping(value, "broadcast_mapping", (set, frozenset, list))
+        self._matrix = as_matrix(self._broadcast_mapping, self.grid.top)
+
+    def process_action(self, agent: Any, action_dict: dict[str, Any], **kwargs: Any) -> list[Any] | None:
+        """Broadcasts, if that was chosen.
+
+        Returns:
+            Everybody whom the broadcast reaches; None for a silent agent, or one that cannot broadcast.
+
+        Raises:
+            AssertionError: for an action that is not 0 or 1.
+        """
+        if not self.supports(agent):
+            return None
+        value = action_dict[self.key]
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if not whole or not 0 <= value <= 1:
+            self._refuse(agent, value)
+        board, slot = self._grid.board, self._grid.slot_of(agent)
+        if not value:
+            board.stream[0, 2] += np.uint64(1)
+            return None
+        found = np.zeros(board.agents.shape[1], np.int32)
+        number = rules.broadcast(
+            board.agents, board.cells, self._matrix, board.stream, 0, slot, self._reaches[slot], found
+        )
+        reached = [self._grid.agents[other] for other in found[:number].tolist()]
+        if self._state is not None:
+            self._state.update_receipients(agent, reached)
+        return reached
+
+    def as_result(self, answer: Any) -> ActionResult:
+        if answer is None:
+            return ActionResult(False, False)
+        return ActionResult(True, bool(answer), tuple(answer))
+
+    def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
+        return spaces.Discrete(2), 0
+
+    def bounds(self, agent: Any) -> tuple[Any, Any]:
+        return 0, 1
+
+    def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
+        codes[..., 0] = as_ints(value)
+
+    def outcome(self, num_worlds: int, num_agents: int) -> Outcome:
+        attempted, success = np.zeros((2, num_worlds, num_agents), np.uint8)
+        hits = np.zeros((num_worlds, num_agents, num_agents), np.int32)
+        return Outcome(
+            attempted, success, np.zeros(hits.shape[:2], np.int32), hits, np.zeros((0, 0, 0), np.uint8)
+        )
+
+    def run(
+        self,
+        board: Board,
+        overlap: np.ndarray,
+        turn: Turn,
+        codes: np.ndarray,
+        outcome: Outcome,
+        lo: int,
+        hi: int,
+    ) -> None:
+        require(
+            self._state is not None,
+            "BroadcastingActor: no broadcasting_state keeps the messages; pass the simulation's BroadcastingState",
+        )
+        assert self._state is not None  # for the type checker
+        rules.broadcast_all(
+            board.agents,
+            board.cells,
+            self._matrix,
+            board.stream,
+            turn.order,
+            turn.length,
+            codes,
+            self._users,
+            self._reaches,
+            np.zeros(board.agents.shape[1], np.int32),  # one for each thread
+            self._state.heard,
+            outcome.attempted,
+            outcome.num_hits,
+            outcome.hits,
+            lo,
+            hi,
+        )
+
+
+class BroadcastObserver(BoardObserver):
+    """The messages that came in the last step, by sender, 0 = none, and the agent's own message as it is now.
+
+    Args:
+        broadcasting_state: who keeps the messages.
+        **kwargs: of the component.
+
+    Raises:
+        AssertionError: without one.
+    """
+
+    def __init__(self, broadcasting_state: BroadcastingState | None = None, **kwargs: Any) -> None:
+        state = _checked_state(broadcasting_state)
+        require(
+            state is not None,
+            "BroadcastObserver: broadcasting_state is missing; pass the simulation's BroadcastingState",
+        )
+        assert state is not None  # for the type checker
+        self._state = state
+        super().__init__(**kwargs)
+        self._columns = {agent.id: self.grid.slot_of(agent) for agent in _talkers(self)}
+
+    @property
+    def key(self) -> str:
+        """The channel is ``"message"``."""
+        return "message"
+
+    def _supported_agent(self, agent: GridWorldAgent) -> bool:
+        return isinstance(agent, BroadcastingAgent) and isinstance(agent, ObservingAgent)
+
+    def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
+        names = [other.id for other in _talkers(self)]
+        parts: Any = {name: Box(-1, 1, (1,), np.float32) for name in names}
+        return spaces.Dict(parts), {name: np.zeros(1, np.float32) for name in names}
+
+    def get_obs(self, agent: Any, **kwargs: Any) -> dict[str, Any]:
+        """Looking changes nothing."""
+        if not self.supports(agent):
+            return {}
+        slot = self.grid.slot_of(agent)
+        told = self._state.received[0, slot].astype(np.float32)
+        told[slot] = self._state.message[0, slot]
+        return {self.key: {name: told[column : column + 1] for name, column in self._columns.items()}}
+
+    def look_all(
+        self, board: Board, slots: np.ndarray, asked: np.ndarray, out: Any, lo: int, hi: int
+    ) -> None:
+        ask = asked[lo:hi, slots]
+        for name, column in self._columns.items():
+            told = self._state.received[lo:hi, slots, column].copy()
+            mine = slots == column
+            told[:, mine] = self._state.message[lo:hi, slots[mine]]
+            np.copyto(out[name][lo:hi, :, 0], told, where=ask, casting="same_kind")
+
+
+class AverageMessageDone(BoardDone):
+    """A broadcaster is done while its message is near the mean of all; the simulation is over when all are.
+
+    Args:
+        done_tolerance: how near, a number above 0.
+        **kwargs: of the component.
+
+    Raises:
+        AssertionError: for another tolerance.
+    """
+
+    def __init__(self, done_tolerance: float | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.done_tolerance = done_tolerance  # type: ignore[assignment]
+
+    @property
+    def done_tolerance(self) -> float:
+        """How near to the mean a message must be."""
+        return self._done_tolerance
+
+    @done_tolerance.setter
+    def done_tolerance(self, value: float) -> None:
+        fits = (is_exactly(value, int) or is_exactly(value, float)) and value > 0
+        require(fits, f"done_tolerance {value!r} is no number above 0; give one")
+        self._done_tolerance = value
+
+    def _supported_agent(self, agent: GridWorldAgent) -> bool:
+        return isinstance(agent, BroadcastingAgent)
+
+    def judge(self, board: Board, done: np.ndarray, over: np.ndarray, lo: int, hi: int) -> None:
+        talkers = _talkers(self)
+        if not talkers:
+            over[lo:hi] = 1
+            return
+        message = talkers[0]._messages  # the table that all of them share
+        rules.judge_consensus(
+            message, self.supported_slots(), float(self._done_tolerance), done, over, lo, hi
+        )
+
+
+def _talkers(component: GridWorldBaseComponent) -> list[Any]:
+    """Everybody who has a message."""
+    return [agent for agent in component.agents.values() if isinstance(agent, BroadcastingAgent)]
+
+
+def _checked_state(value: Any) -> BroadcastingState | None:
+    require(
+        value is None or isinstance(value, BroadcastingState),
+        f"broadcasting_state {value!r} is no BroadcastingState; pass the simulation's",
+    )
+    state: BroadcastingState | None = value
+    return state

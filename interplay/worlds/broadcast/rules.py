@@ -1,0 +1,171 @@
+"""Messages: who hears whom, and what all make of it. Source: manual 6.2.3, specification 9.5.
+
+Axes: W worlds, A agents. A step's broadcasts are only marked; `average` reads all messages as they were sent.
+"""
+
+import numpy as np
+
+from interplay.core.jit import kernel, phase
+from interplay.gridworld.rules.sight import is_hidden, is_screen
+from interplay.kernels.draws import uniform
+
+
+@kernel
+def begin_messages(stream, which, initial, message, heard, received):
+    """Gives everybody in the worlds of ``which`` the initial message, or one drawn from -1..1; nothing was heard.
+
+    Args:
+        which: (W,) bool.
+        initial: (A,) float64; NaN = drawn, infinite = no broadcaster.
+        message: (W, A) float64, written; so are heard (W, A, A) uint8 and received (W, A, A) float64.
+    """
+    for w in range(which.shape[0]):
+        if not which[w]:
+            continue
+        for a in range(message.shape[1]):
+            message[w, a] = 0.0
+            if np.isnan(initial[a]):
+                message[w, a] = 2.0 * uniform(stream[w, 0], stream[w, 1], stream[w, 2]) - 1.0
+                stream[w, 2] += np.uint64(1)
+            elif np.isfinite(initial[a]):
+                message[w, a] = initial[a]
+            for other in range(message.shape[1]):
+                heard[w, a, other] = 0
+                received[w, a, other] = 0.0
+
+
+@phase
+def reach_out(agents, cells, mapping, w, a, reach, found):
+    """Lists everybody whom a broadcast reaches, cell by cell: their number."""
+    row, col = agents[w, a].row, agents[w, a].col
+    encoding = agents[w, a].encoding
+    screens = False
+    number = 0
+    for r in range(max(row - reach, 0), min(row + reach, cells.shape[1] - 1) + 1):
+        for c in range(max(col - reach, 0), min(col + reach, cells.shape[2] - 1) + 1):
+            screens = screens or ((r != row or c != col) and is_screen(agents, cells, w, r, c))
+            other = cells[w, r, c].first
+            while other >= 0:
+                if other != a and agents[w, other].active and mapping[encoding, agents[w, other].encoding]:
+                    found[number] = other
+                    number += 1
+                other = agents[w, other].next
+    if not screens:
+        return number
+    seen = 0
+    for i in range(number):
+        other = found[i]
+        down, right = agents[w, other].row - row, agents[w, other].col - col
+        if not is_hidden(agents, cells, w, row, col, reach, down, right):
+            found[seen] = other
+            seen += 1
+    return seen
+
+
+@kernel
+def broadcast(agents, cells, mapping, stream, w, a, reach, found):
+    """One agent's broadcast: how many it reaches, who stand in ``found`` (A,) int32.
+
+    Args:
+        mapping: (E + 1, E + 1) bool, who can broadcast to whom.
+        reach: cells in each direction.
+    """
+    stream[w, 2] += np.uint64(1)  # a new moment
+    return reach_out(agents, cells, mapping, w, a, reach, found)
+
+
+@kernel
+def broadcast_all(
+    agents,
+    cells,
+    mapping,
+    stream,
+    order,
+    count,
+    codes,
+    senders,
+    reaches,
+    found,
+    heard,
+    attempted,
+    num_hits,
+    hits,
+    lo,
+    hi,
+):
+    """The broadcasts of all who act in the worlds lo..hi-1, in their order.
+
+    Args:
+        order, count: (W, A), (W,) slots of those who act, and how many.
+        codes: (W, A, 1) int32, 1 = broadcast.
+        senders: (A,) bool; reaches: (A,) int32.
+        found: (A,) int32, of this thread.
+        heard: (W, A, A) uint8, marked: receiver, sender.
+        attempted: (W, A) uint8, num_hits (W, A) int32 and hits (W, A, A) int32, written.
+    """
+    for w in range(lo, hi):
+        for a in range(agents.shape[1]):
+            attempted[w, a] = 0
+            num_hits[w, a] = 0
+        for i in range(count[w]):
+            a = order[w, i]
+            if not senders[a] or not agents[w, a].active:
+                continue
+            stream[w, 2] += np.uint64(1)
+            if codes[w, a, 0] == 0:
+                continue
+            number = reach_out(agents, cells, mapping, w, a, reaches[a], found)
+            attempted[w, a] = 1
+            num_hits[w, a] = number
+            for k in range(number):
+                hits[w, a, k] = found[k]
+                heard[w, found[k], a] = 1
+
+
+@kernel
+def average(acted, listeners, message, heard, received, lo, hi):
+    """Everybody takes the mean of the own message and those heard in this step, in the worlds lo..hi-1.
+
+    Args:
+        acted: (W,) int64; a world where it is 0 stands still.
+        listeners: (A,) bool, who have messages.
+        message, heard: as in `begin_messages`; what was heard is forgotten.
+        received: (W, A, A) float64, written: receiver, sender; 0 = nothing. The diagonal is scratch and ends at 0.
+    """
+    for w in range(lo, hi):
+        if acted[w] == 0:
+            continue
+        for a in range(message.shape[1]):
+            if not listeners[a]:
+                continue
+            total, number = message[w, a], 1
+            for other in range(message.shape[1]):
+                received[w, a, other] = 0.0
+                if heard[w, a, other]:
+                    received[w, a, other] = message[w, other]
+                    total += message[w, other]
+                    number += 1
+                    heard[w, a, other] = 0
+            received[w, a, a] = total / number  # not yet into the table: others read it still
+        for a in range(message.shape[1]):
+            if listeners[a]:
+                message[w, a] = min(max(received[w, a, a], -1.0), 1.0)
+                received[w, a, a] = 0.0
+
+
+@kernel
+def judge_consensus(message, talkers, tolerance, done, over, lo, hi):
+    """Adds to ``done`` (W, A) who is near the mean message, and to ``over`` (W,) where all are; uint8."""
+    for w in range(lo, hi):
+        total, number = 0.0, 0
+        for a in range(message.shape[1]):
+            if talkers[a]:
+                total += message[w, a]
+                number += 1
+        agreed = 0
+        for a in range(message.shape[1]):
+            if talkers[a] and abs(message[w, a] - total / number) <= tolerance:
+                done[w, a] = 1
+                agreed += 1
+        if agreed == number:
+            over[w] = 1

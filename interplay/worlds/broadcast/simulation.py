@@ -1,0 +1,72 @@
+"""The simulation: declared components, nothing else. Source: manual 6.2.3, specification 9.5."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from interplay.gridworld.board import Board
+from interplay.gridworld.smart import SmartGridWorldSimulation
+from interplay.worlds.broadcast import config
+from interplay.worlds.broadcast.agents import BroadcastingAgent
+from interplay.worlds.broadcast.components import (
+    AverageMessageDone,
+    BroadcastingActor,
+    BroadcastingState,
+    BroadcastObserver,
+)
+
+
+class BroadcastSim(SmartGridWorldSimulation):
+    """Broadcasts first, then moves, then everybody averages what it heard.
+
+    A failed move costs 0.1, and every step 0.01, whoever takes it.
+
+    Args:
+        broadcast_mapping: encoding -> encodings that it can broadcast to.
+        done_tolerance: how near to the mean message all must be.
+        **kwargs: from a builder; components take the place of the rules' own, and reach the state as `broadcasting_state`.
+
+    Attributes:
+        broadcasting_state: keeps the messages.
+
+    Example:
+        >>> from interplay.worlds import BroadcastingAgent
+        >>> agents = {
+        ...     name: BroadcastingAgent(id=name, broadcast_range=2, view_range=2, initial_message=message)
+        ...     for name, message in (("a", 0.5), ("b", -0.5))
+        ... }
+        >>> sim = BroadcastSim.build_sim(1, 3, agents=agents, broadcast_mapping={1: 1}, done_tolerance=0.1)
+        >>> sim.reset()
+        >>> sim.step({"a": {"broadcast": 1}, "b": {"broadcast": 0}})
+        >>> agents["a"].message, agents["b"].message
+        (0.5, 0.0)
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        self.broadcasting_state: BroadcastingState = kwargs.get("broadcasting_state") or BroadcastingState(
+            **kwargs
+        )
+        given: dict[str, Any] = {
+            "states": ["PositionState", self.broadcasting_state],
+            "actors": [BroadcastingActor, "MoveActor"],
+            "observers": ["PositionCenteredEncodingObserver", BroadcastObserver],
+            "dones": [AverageMessageDone],
+            "rewards": [
+                ("MoveReward", {"failed": config.FAILED_MOVE}),
+                ("StepPenalty", {"amount": config.ENTROPY}),
+            ],
+            "broadcasting_state": self.broadcasting_state,
+        }
+        super().__init__(**{**given, **kwargs})
+        self.finalize()
+
+    def measure(self, board: Board) -> Mapping[str, np.ndarray]:
+        """``spread`` (W,): how far the message that is furthest from the mean is away from it."""
+        talkers = [
+            self.grid.slot_of(agent) for agent in self.agents.values() if isinstance(agent, BroadcastingAgent)
+        ]
+        messages = self.broadcasting_state.message[:, talkers]
+        return {"spread": np.abs(messages - messages.mean(axis=1, keepdims=True)).max(axis=1, initial=0.0)}
