@@ -36,6 +36,7 @@ _BUILT_IN = (
     "interplay.worlds.corridor:SPECS",
     "interplay.worlds.broadcast:SPECS",
     "interplay.worlds.foragers:SPECS",
+    "interplay.worlds.team_battle:SPECS",
 )
 # By name: one stands above the registry, and neither is needed to list worlds.
 _ENVIRONMENTS = "interplay.connect.parallel_world:ParallelEnvWorld"

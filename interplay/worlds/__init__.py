@@ -27,12 +27,14 @@ _NAMES = {
     "PredatorPreyResourcesSim": "interplay.worlds.foragers.simulation:PredatorPreyResourcesSim",
     "PreyAgent": "interplay.worlds.foragers.agents:PreyAgent",
     "ResourceAgent": "interplay.worlds.foragers.agents:ResourceAgent",
+    "BattleAgent": "interplay.worlds.team_battle.simulation:BattleAgent",
     "EmptyABS": "interplay.worlds.small.empty:EmptyABS",
     "MultiAgentContinuousGymSpaceSim": "interplay.worlds.small.constant:MultiAgentContinuousGymSpaceSim",
     "MultiAgentGymSpacesSim": "interplay.worlds.small.constant:MultiAgentGymSpacesSim",
     "MultiAgentSameSpacesSim": "interplay.worlds.small.constant:MultiAgentSameSpacesSim",
     "MultiAgentSim": "interplay.worlds.small.texts:MultiAgentSim",
     "MultiCorridor": "interplay.worlds.corridor.simulation:MultiCorridor",
+    "TeamBattleSim": "interplay.worlds.team_battle.simulation:TeamBattleSim",
 }
 
 

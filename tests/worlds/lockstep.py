@@ -15,8 +15,11 @@ from interplay.sim.managers import SimulationManager
 
 def march_together(
     make: Callable[[], SimulationManager], steps: int, num_worlds: int = 4, seed: int = 5
-) -> None:
+) -> int:
     """Steps both with equal random actions, ``steps`` steps of one world in total.
+
+    Returns:
+        How many episodes ended.
 
     Raises:
         AssertionError: at the first difference, naming step and field.
@@ -27,10 +30,12 @@ def march_together(
     assert fast.kinds == slow.kinds
     rng = np.random.default_rng(seed)
     x, y = fast.reset(), slow.reset()
+    ended = 0
     for t in range(steps // num_worlds):
         _compare(x, y, t)
         if x.over.any():
             which = x.over.copy()
+            ended += int(which.sum())
             x, y = fast.reset(which), slow.reset(which)
             _compare(x, y, t)
         actions = {
@@ -39,6 +44,12 @@ def march_together(
         }
         action = actions if len(actions) > 1 else next(iter(actions.values()))
         x, y = fast.step(action), slow.step(action)
+    return ended
+
+
+def play_in_step(make: Callable[[], SimulationManager], steps: int = 2500, worlds: int = 4) -> int:
+    """`march_together` with steps of the batch."""
+    return march_together(make, steps * worlds, worlds)
 
 
 def _compare(x: Any, y: Any, t: int) -> None:
