@@ -29,11 +29,15 @@ _NAMES = {
     "ResourceAgent": "interplay.worlds.foragers.agents:ResourceAgent",
     "BattleAgent": "interplay.worlds.team_battle.simulation:BattleAgent",
     "EmptyABS": "interplay.worlds.small.empty:EmptyABS",
+    "MazeNavigationAgent": "interplay.worlds.maze_navigation.simulation:MazeNavigationAgent",
+    "MazeNavigationSim": "interplay.worlds.maze_navigation.simulation:MazeNavigationSim",
     "MultiAgentContinuousGymSpaceSim": "interplay.worlds.small.constant:MultiAgentContinuousGymSpaceSim",
     "MultiAgentGymSpacesSim": "interplay.worlds.small.constant:MultiAgentGymSpacesSim",
     "MultiAgentSameSpacesSim": "interplay.worlds.small.constant:MultiAgentSameSpacesSim",
     "MultiAgentSim": "interplay.worlds.small.texts:MultiAgentSim",
     "MultiCorridor": "interplay.worlds.corridor.simulation:MultiCorridor",
+    "MultiMazeNavigationAgent": "interplay.worlds.maze_navigation.simulation:MultiMazeNavigationAgent",
+    "MultiMazeNavigationSim": "interplay.worlds.maze_navigation.simulation:MultiMazeNavigationSim",
     "TeamBattleSim": "interplay.worlds.team_battle.simulation:TeamBattleSim",
 }
 

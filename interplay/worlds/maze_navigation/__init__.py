@@ -1,0 +1,26 @@
+"""Maze navigation: find the way to a target, alone or with others (manual 6.2.2)."""
+
+from interplay.core.spec import WorldSpec
+
+# Arriving is rare at first and bumping is not: a high entropy keeps navigators from learning to stand still.
+_PPO = {"learning_rate": 1e-3, "gamma": 0.98, "entropy": 0.07, "target_kl": 0.03, "rollout": 64}
+_NETWORK = {"kind": "mlp", "input_scale": True, "activation": "relu"}
+
+SPECS = (
+    WorldSpec(
+        id="gridworld/maze",
+        summary="find the way through a maze of 8 x 18 cells, seeing two cells far",
+        make="interplay.worlds.maze_navigation.world:make",
+        settings="interplay.worlds.maze_navigation.config:MazeSettings",
+        policies="interplay.worlds.maze_navigation.policies:POLICIES",
+        training={"num_worlds": 32, "ppo": _PPO, "network": _NETWORK},
+    ),
+    WorldSpec(
+        id="gridworld/multi-maze",
+        summary="five navigators find the way to one target in mazes that are drawn anew",
+        make="interplay.worlds.maze_navigation.world:make",
+        settings="interplay.worlds.maze_navigation.config:MultiMazeSettings",
+        policies="interplay.worlds.maze_navigation.policies:MULTI_POLICIES",
+        training={"num_worlds": 32, "ppo": _PPO, "network": _NETWORK},
+    ),
+)
