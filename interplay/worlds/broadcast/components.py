@@ -161,7 +161,7 @@ class BroadcastingActor(BoardActor):
         return 0, 1
 
     def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
-        codes[..., 0] = as_ints(value)
+        codes[..., 0] = as_ints(value, codes.shape[:-1])
 
     def outcome(self, num_worlds: int, num_agents: int) -> Outcome:
         attempted, success = np.zeros((2, num_worlds, num_agents), np.uint8)
