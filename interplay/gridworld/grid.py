@@ -236,6 +236,9 @@ class Grid:
     def _show(self, slot: int) -> None:
         rules.refresh(self.board.agents, self.board.cells, _ZERO, slot)
 
+    def __copy__(self) -> Grid:
+        raise TypeError("a grid and its agents hold one board; copy both with copy.deepcopy")
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Grid:
         """A grid with copies of the agents, who belong to it."""
         twin = type(self).__new__(type(self))
