@@ -17,6 +17,8 @@ def step_by(agents, cells, overlap, w, a, down, right):
     if down == 0 and right == 0:
         return True
     row, col = agents[w, a].row + down, agents[w, a].col + right
+    if agents[w, a].row < 0:  # it was never placed
+        return False
     if row < 0 or col < 0 or row >= cells.shape[1] or col >= cells.shape[2]:
         return False
     if not may_enter(agents, cells, overlap, w, a, row, col):
