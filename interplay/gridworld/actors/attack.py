@@ -96,7 +96,7 @@ class AttackActorBaseComponent(BoardActor):
         value = action_dict[self.key]
         codes = self._checked(attacking_agent, value)
         board, slot = self._grid.board, self._grid.slot_of(attacking_agent)
-        scratch, hits, kills = self._room(board.agents.shape[1])
+        scratch, hits, kills = self._room(board.agents.shape[1], self._attacks_of(attacking_agent))
         made = attacks.attack(
             board.agents,
             board.cells,
@@ -132,19 +132,20 @@ class AttackActorBaseComponent(BoardActor):
             self._refuse(agent, value)
         return codes
 
-    def _room(self, number: int) -> tuple[np.ndarray, ...]:
-        if number not in self._scratch:
-            length = self._most_hits()
-            self._scratch[number] = (
+    def _room(self, number: int, attacks: int) -> tuple[np.ndarray, ...]:
+        """Scratch and results for one agent's attacks, among a number of agents."""
+        length = self._most_hits(attacks)
+        room = self._scratch.get(number)
+        if room is None or len(room[1]) < length:  # agents may have got more attacks
+            room = self._scratch[number] = (
                 np.zeros((2, number), np.int32),
                 np.zeros(length, np.int32),
                 np.zeros(length, np.uint8),
             )
-        return self._scratch[number]
+        return room
 
-    def _most_hits(self) -> int:
-        most = max([self._attacks_of(agent) for agent in self.supported()], default=0)
-        return max(1, most if self.stacked_attacks else min(most, len(self.grid.agents)))
+    def _most_hits(self, attacks: int) -> int:
+        return max(1, attacks if self.stacked_attacks else min(attacks, len(self.grid.agents)))
 
     def entries(self, agent: Any) -> int:
         """Nothing, and each cell in range."""
@@ -175,7 +176,8 @@ class AttackActorBaseComponent(BoardActor):
         """How many attacks an agent can launch in one turn."""
 
     def outcome(self, num_worlds: int, num_agents: int) -> Outcome:
-        shape = (num_worlds, num_agents, self._most_hits())
+        most = max([self._attacks_of(agent) for agent in self.supported()], default=0)
+        shape = (num_worlds, num_agents, self._most_hits(most))
         return Outcome(
             np.zeros(shape[:2], np.uint8),
             _NONE,
