@@ -274,3 +274,5 @@ def test_deep_copies_live_apart():
         list(sim.grid[r, c]) for r in range(4) for c in range(5)
     ]
     assert grid.agents[0] is not sim.agents["a"]
+    with pytest.raises(TypeError, match=r"copy\.deepcopy"):
+        copy.copy(grid)
