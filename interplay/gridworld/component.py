@@ -97,11 +97,9 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
 
     def supported_slots(self) -> np.ndarray:
         """(A,) bool over the grid's slots: whom the component works for."""
-        members = self.supported()
-        self._grid.join(members)
+        slots = [self._grid.slot_of(agent) for agent in self.supported()]  # some may only now join
         flags = np.zeros(len(self._grid.agents), bool)
-        for agent in members:
-            flags[self._grid.slot_of(agent)] = True
+        flags[slots] = True
         return flags
 
     def arrays(self) -> dict[str, np.ndarray]:
