@@ -28,7 +28,18 @@ from interplay.sim.managers import AllStepManager, SimulationManager, TurnBasedM
 if TYPE_CHECKING:
     from interplay.gridworld.smart import SmartGridWorldSimulation
 
-_OWN = ("reset", "step", "get_obs", "get_reward", "get_done", "get_all_done", "get_action_mask")
+_OWN = (
+    "reset",
+    "step",
+    "get_obs",
+    "get_reward",
+    "get_done",
+    "get_all_done",
+    "get_action_mask",
+    "report",
+    "shuffle",
+    "reseed",
+)
 
 
 def reason_against(sim: Any, manager: Any) -> str:
@@ -77,12 +88,9 @@ class GridWorld(ArrayWorld):
         self._layouts = layout.kinds
         self._sim = copy.deepcopy(sim)
         grid = self._sim.grid
+        grid.join(self._sim.agents.values())  # also those who were added after it was built
         self._batch = Batch(self._sim.parts, grid, repeated(grid.board, num_worlds))
         self._learners = np.array([grid.slot_of(self._sim.agents[name]) for name in layout.agents], np.int32)
-        self._members = {
-            kind.kind.name: [self._sim.agents[layout.agents[slot]] for slot in kind.kind.slots]
-            for kind in layout.kinds
-        }
         self._in_turns = isinstance(manager, TurnBasedManager)
         self._shuffled = isinstance(manager, AllStepManager) and manager.randomize_action_input
         self._limit = manager.time_limit or 0
@@ -109,6 +117,8 @@ class GridWorld(ArrayWorld):
             for leaf in kind.observation
         }
         self._slots = {kind.kind.name: self._learners[list(kind.kind.slots)] for kind in self._layouts}
+        self._encoders = self._who_encodes()
+        self._viewers = [observer.supported_slots() for observer in self._sim.observers]
         observation = {
             kind.kind.name: {
                 leaf.name: self._seen[kind.key("observation", leaf)] for leaf in kind.observation
@@ -117,7 +127,7 @@ class GridWorld(ArrayWorld):
         }
         self._legal = {
             kind.key("mask", leaf): np.ones(
-                (worlds, len(kind.kind.slots), sum(action_choices(_part(kind, leaf)))), np.bool_
+                (worlds, len(kind.kind.slots), sum(action_choices(_space(kind, leaf)))), np.bool_
             )
             for kind in self._layouts
             for leaf in kind.masks
@@ -181,13 +191,12 @@ class GridWorld(ArrayWorld):
 
     def _step(self, action: Any) -> TimeStep:
         self._refuse_illegal(action)
-        for kind, choices in self.by_kind(action).items():
-            agents = self._members[kind]
-            for actor, codes in zip(self._sim.actors, self._batch.codes, strict=True):
-                if actor.supports(agents[0]):
-                    rows = np.zeros((self.num_worlds, len(self._slots[kind]), actor.width), np.int32)
-                    actor.encode_batch(agents, _channel(choices, actor.key), rows)
-                    codes[:, self._slots[kind]] = rows
+        choices = self.by_kind(action)
+        for place, kind, agent, members in self._encoders:
+            actor, slots = self._sim.actors[place], self._slots[kind][members]
+            rows = np.zeros((self.num_worlds, len(slots), actor.width), np.int32)
+            actor.encode(agent, _part(_channel(choices[kind], actor.key), members), rows)
+            self._batch.codes[place][:, slots] = rows
         if self._pool is None:
             self._advance(0, self.num_worlds)
         else:
@@ -238,7 +247,7 @@ class GridWorld(ArrayWorld):
                 legal = self._legal[kind.key("mask", leaf)]
                 choices = np.asarray(given[kind.kind.name][leaf.name]).reshape(*legal.shape[:2], -1)
                 at = 0
-                for head, number in enumerate(action_choices(_part(kind, leaf))):
+                for head, number in enumerate(action_choices(_space(kind, leaf))):
                     picked = np.take_along_axis(
                         legal[:, :, at : at + number], choices[:, :, head, None], axis=2
                     )
@@ -263,31 +272,59 @@ class GridWorld(ArrayWorld):
     def _look(self, lo: int, hi: int) -> None:
         for kind in self._layouts:
             slots = self._slots[kind.kind.name]
-            agent = self._members[kind.kind.name][0]
-            leaves = {leaf.path: self._seen[kind.key("observation", leaf)] for leaf in kind.observation}
-            for observer in self._sim.observers:
-                if observer.supports(agent):
-                    key = observer.key
-                    out: Any = leaves.get((key,))
-                    if out is None:  # the channel is nested
-                        out = {path[1]: array for path, array in leaves.items() if path[0] == key}
-                    observer.look_all(self._batch.board, slots, self._asked, out, lo, hi)
+            board, leaves = self._batch.board, {
+                leaf.path: self._seen[kind.key("observation", leaf)] for leaf in kind.observation
+            }
+            for observer, users in zip(self._sim.observers, self._viewers, strict=True):
+                mine = users[slots]
+                if not mine.any():
+                    continue
+                out: Any = leaves.get((observer.key,))
+                if out is None:  # the channel is nested
+                    out = {path[1]: array for path, array in leaves.items() if path[0] == observer.key}
+                if mine.all():
+                    observer.look_all(board, slots, self._asked, out, lo, hi)
+                else:
+                    seen = _part(out, mine)
+                    observer.look_all(board, slots[mine], self._asked, seen, lo, hi)
+                    _put(out, mine, seen, lo, hi)
             for leaf in kind.masks:
-                self._find_legal(kind, leaf, slots, lo, hi)
+                self._find_legal(kind, leaf, lo, hi)
 
-    def _find_legal(self, kind: Any, leaf: Any, slots: np.ndarray, lo: int, hi: int) -> None:
+    def _find_legal(self, kind: Any, leaf: Any, lo: int, hi: int) -> None:
         """The mask of one part of the action: what its actor says of the board, spread over the choices of those who act."""
-        agents = self._members[kind.kind.name]
-        actor = next(
-            part for part in self._sim.actors if part.key == leaf.path[0] and part.supports(agents[0])
-        )
-        board, legal = self._batch.board, self._legal[kind.key("mask", leaf)]
-        found = np.ones((self.num_worlds, len(slots), actor.entries(agents[0])), bool)
-        actor.find_legal(board, self._sim.grid.overlap, slots, self._asked, found, lo, hi)
-        acting = self._acting[lo:hi, list(kind.kind.slots)]
-        entries = np.stack([actor.choice_entries(agent, leaf.path[1:]) for agent in agents])
-        spread = np.take_along_axis(found[lo:hi], np.broadcast_to(entries, (hi - lo, *entries.shape)), axis=2)
-        legal[lo:hi] = spread | ~acting[:, :, None]
+        legal = self._legal[kind.key("mask", leaf)]
+        columns = np.array(kind.kind.slots)
+        for place, name, agent, members in self._encoders:
+            actor = self._sim.actors[place]
+            if name != kind.kind.name or actor.key != leaf.path[0]:
+                continue
+            slots = self._slots[name][members]
+            found = np.ones((self.num_worlds, len(slots), actor.entries(agent)), bool)
+            actor.find_legal(self._batch.board, self._sim.grid.overlap, slots, self._asked, found, lo, hi)
+            acting = self._acting[lo:hi, columns[members]]
+            entries = actor.choice_entries(agent, leaf.path[1:])
+            legal[lo:hi, members] = found[lo:hi][:, :, entries] | ~acting[:, :, None]
+
+    def _who_encodes(self) -> list[tuple[int, str, Any, Any]]:
+        """For each actor and kind those whose actions mean the same: actor, kind, one of them, their places in the kind.
+
+        Agents of a kind have equal spaces; what their numbers mean is the actors' business.
+        """
+        groups: dict[tuple[int, str, str], list[int]] = {}
+        for kind in self._layouts:
+            for member, slot in enumerate(kind.kind.slots):
+                agent = self._sim.agents[self.agents[slot]]
+                for place, actor in enumerate(self._sim.actors):
+                    if actor.supports(agent):
+                        groups.setdefault((place, kind.kind.name, actor.meaning(agent)), []).append(member)
+        encoders = []
+        for (place, name, _), members in groups.items():
+            slots = self._slots[name]
+            agent = self._sim.grid.agents[slots[members[0]]]
+            whole = len(members) == len(slots)
+            encoders.append((place, name, agent, slice(None) if whole else np.array(members)))
+        return encoders
 
     def _read(self) -> TimeStep:
         return self._views
@@ -319,9 +356,25 @@ class GridWorld(ArrayWorld):
         return agents | cells | own | theirs | self._seen | self._legal
 
 
-def _part(kind: Any, leaf: Any) -> Any:
+def _space(kind: Any, leaf: Any) -> Any:
     """The space of one part of a kind's actions."""
     return kind.kind.action_space[leaf.name]
+
+
+def _part(value: Any, members: Any) -> Any:
+    """The actions of some members of a kind."""
+    if isinstance(value, Mapping):
+        return {key: part[:, members] for key, part in value.items()}
+    return value[:, members]
+
+
+def _put(whole: Any, members: Any, part: Any, lo: int, hi: int) -> None:
+    """Writes what some members of a kind see."""
+    if isinstance(whole, Mapping):
+        for key in whole:
+            _put(whole[key], members, part[key], lo, hi)
+    else:
+        whole[lo:hi, members] = part[lo:hi]
 
 
 def _channel(choices: Mapping[str, Any], key: str) -> Any:

@@ -187,10 +187,9 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
             for agent in self.supported()
         )
 
-    def encode_batch(self, agents: list[Any], value: Any, codes: np.ndarray) -> None:
-        """Writes the numbers of agents with equal spaces, (W, K), as codes, (W, K, width); they may mean different things."""
-        tables = np.stack([self._table(agent) for agent in agents])
-        codes[...] = tables[np.arange(len(agents)), value]
+    def meaning(self, agent: Any) -> str:
+        """The original space, as a wrapped one can stand for several."""
+        return f"{self.from_space[agent.id]} {self._component.meaning(agent)}"
 
     def _table(self, agent: Any) -> np.ndarray:
         """The codes of each number, (n, width)."""

@@ -193,9 +193,9 @@ class BoardActor(ActorBaseComponent):
     def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
         """Writes a point of the channel as codes, (..., width), for one agent or a batch of them."""
 
-    def encode_batch(self, agents: list[Any], value: Any, codes: np.ndarray) -> None:
-        """Writes the points of agents with equal spaces, (W, K, ...), as codes, (W, K, width)."""
-        self.encode(agents[0], value, codes)
+    def meaning(self, agent: Any) -> str:
+        """What the numbers of an agent's channel stand for: those with equal spaces and meanings can be encoded together."""
+        return ""
 
     def encode_all(self, agents: list[Any], values: list[Any], slots: list[int], codes: np.ndarray) -> None:
         """Writes one point for each agent into its row of ``codes``, (A, width).
