@@ -48,8 +48,44 @@ class Parts:
             type(part).__name__
             for group, base in zip(groups, built_in, strict=True)
             for part in group
-            if not isinstance(part, base) and not (isinstance(part, ActorWrapper) and part.batched)
+            if not works_on_boards(part, base)
         ]
+
+
+# What a board does in place of what an object does.
+_FACES = {
+    "reset": "begin",
+    "process_action": "run",
+    "as_result": "run",
+    "get_obs": "look_all",
+    "get_done": "judge",
+    "get_all_done": "judge",
+    "collect": "collect_all",
+    "end_step": "end_all",
+    "pay": "collect_all",
+    "wrap_point": "encode",
+}
+
+
+def works_on_boards(part: Any, base: type) -> bool:
+    """Whether a component of the family of ``base`` does on boards what it does with objects."""
+    if isinstance(part, ActorWrapper):
+        return part.batched and not is_changed(part) and works_on_boards(part.wrapped_component, base)
+    return isinstance(part, base) and not is_changed(part)
+
+
+def is_changed(part: Any) -> bool:
+    """Whether a user's subclass of a built-in component changes the face of objects and leaves that of boards alone.
+
+    Kernels would pass such a change over, so it counts as a component of the user's own.
+    """
+    for one, other in _FACES.items():
+        for kind in type(part).__mro__:
+            if other in vars(kind) or kind.__module__.startswith("interplay.gridworld."):
+                break
+            if one in vars(kind):
+                return True
+    return False
 
 
 class Batch:
