@@ -68,6 +68,11 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
         return self._grid
 
     @property
+    def rng(self) -> np.random.Generator:
+        """Where a component of your own draws from, so that the simulation's seed names the episode."""
+        return self.grid.rng
+
+    @property
     def rows(self) -> int:
         """The grid's rows."""
         return self._grid.rows

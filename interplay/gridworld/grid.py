@@ -48,6 +48,7 @@ class Grid:
             )
         self._agents: list[GridWorldAgent] = []
         self._was_reset = False
+        self._rng: np.random.Generator | None = None
         self._set_board(new_board(1, 0, rows, cols))
         entropy = np.random.SeedSequence().generate_state(1, np.uint64)
         self.board.stream[0] = entropy[0], 0, 0  # until a simulation seeds it
@@ -84,6 +85,17 @@ class Grid:
                 both.setdefault(other, set()).add(one)
         self._overlapping = both
         self._overlap = as_matrix(both, self.top)
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """What components that are no kernels draw from; the simulation seeds it."""
+        if self._rng is None:
+            self._rng = np.random.default_rng()
+        return self._rng
+
+    @rng.setter
+    def rng(self, value: np.random.Generator) -> None:
+        self._rng = value
 
     @property
     def top(self) -> int:

@@ -83,6 +83,7 @@ class GridWorldSimulation(AgentBasedSimulation):
 
     def reseed(self, seed: int) -> None:
         super().reseed(seed)
+        self._grid.rng = self.rng
         # As a world does: the same seed, the same stream in both faces.
         self._grid.board.stream[0] = seed % 2**64, 0, 0
         self._fresh = True
