@@ -382,4 +382,5 @@ def _channel(choices: Mapping[str, Any], key: str) -> Any:
     if key in choices:
         return choices[key]
     start = f"{key}."
-    return {int(name[len(start) :]): value for name, value in choices.items() if name.startswith(start)}
+    parts = {int(name[len(start) :]): value for name, value in choices.items() if name.startswith(start)}
+    return dict(sorted(parts.items()))  # names are sorted as words, a space's parts as numbers
