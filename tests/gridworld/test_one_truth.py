@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from interplay.core.checker import check_world
 from interplay.gridworld import SmartGridWorldSimulation
 from interplay.gridworld.actors import ActorBaseComponent, DriftMoveActor, MoveActor
 from interplay.gridworld.dones import ActiveDone, DoneBaseComponent
@@ -21,7 +22,7 @@ from interplay.gridworld.wrappers import ExclusiveChannelActionWrapper, RavelAct
 from interplay.sim import Box
 from interplay.sim.adapt import SimulationWorld
 from interplay.sim.managers import AllStepManager, TurnBasedManager
-from tests.gridworld.fighters import Fighter, at, declared
+from tests.gridworld.fighters import Fighter, Gunner, at, declared
 from tests.gridworld.listings import ByHand
 from tests.gridworld.lockstep import play
 
@@ -194,6 +195,57 @@ def test_two_actors_share_a_channel():
         play(faces(manager, **parts), 60)
 
 
+def test_two_actors_share_a_channel_of_several_parts():
+    """Section 7, `only`: as above where the channel is a Dict."""
+    parts = chosen("by encoding", "move", "centred", "active")
+    parts["actors"] = [
+        ("EncodingBasedAttackActor", {"only": ["agent0", "agent1"]}),
+        (
+            "EncodingBasedAttackActor",
+            {"only": ["agent2", "agent3", "agent4", "agent5"], "stacked_attacks": True},
+        ),
+        "MoveActor",
+    ]
+    play(faces(AllStepManager, **parts), 60)
+
+
+def test_encodings_of_two_digits():
+    """T11: a batch attacks encodings in their order, 2 before 10; as words they would stand the other way round."""
+
+    def make(build: Any) -> Any:
+        agents = {
+            f"agent{i}": Gunner(
+                id=f"agent{i}",
+                encoding=(1, 2, 10)[i % 3],
+                simultaneous_attacks=2,
+                attack_range=2,
+                initial_ammo=9,
+            )
+            for i in range(9)
+        }
+        return build(
+            4,
+            4,
+            agents=agents,
+            attack_mapping={1: {2, 10}, 2: {1, 10}, 10: {1, 2}},
+            overlapping={1: {2, 10}, 2: {10}},
+            states=["PositionState", "HealthState", "AmmoState"],
+            actors=["EncodingBasedAttackActor", "CrossMoveActor"],
+            observers=["AbsoluteEncodingObserver", "AmmoObserver"],
+            dones=["OneTeamRemainingDone"],
+            rewards=REWARDS,
+        )
+
+    smart = SmartGridWorldSimulation.build_sim
+    worlds = [AllStepManager(make(smart)).vectorize(3, seed=2)]
+    worlds += [
+        SimulationWorld(lambda build=build: AllStepManager(make(build)), 3, seed=2)
+        for build in (smart, ByHand.build_sim)
+    ]
+    assert isinstance(worlds[0], GridWorld)
+    play(worlds, 60)
+
+
 def test_two_observers_share_a_channel():
     """Section 7, `only`: agents with equal spaces, of whom some see themselves."""
     parts = chosen("binary", "move", "centred", "active")
@@ -233,7 +285,7 @@ def test_only_everywhere():
 
 
 class Jump(ActorBaseComponent):
-    """Swaps rows and columns where that is possible, by a die of the simulation's own."""
+    """Swaps rows and columns where that is possible and a coin of the simulation's own says so."""
 
     key = "jump"
 
@@ -249,6 +301,8 @@ class Jump(ActorBaseComponent):
     def process_action(self, agent: Any, action_dict: dict[str, Any], **kwargs: Any) -> bool | None:
         if not action_dict[self.key][0]:
             return None
+        if self.rng.random() < 0.5:
+            return False
         cell = agent.position[::-1]
         return bool(cell[0] < self.rows and cell[1] < self.cols and self.grid.place(agent, cell))
 
@@ -324,6 +378,19 @@ def test_a_users_part_works_in_both_faces(name, caplog):
     assert seen["reward"] > 1
     assert len(caplog.records) == 1
     assert f"{own} work for one world only" in caplog.text
+
+
+def test_a_mixed_simulation_keeps_every_law():
+    """Section 7, "Batching" and "One seed per simulation": what a user's parts draw from `rng` is named by the seed."""
+    mixed = {**MIXED, "observers": [*MIXED["observers"], "AmmoObserver"]}
+    report = check_world(
+        lambda num_worlds, seed: AllStepManager(declared(**mixed), time_limit=15).vectorize(
+            num_worlds, seed=seed
+        ),
+        steps=30,
+        num_worlds=2,
+    )
+    assert report.ok, str(report)
 
 
 def test_objects_agree_whether_stepped_at_once_or_agent_by_agent():
