@@ -272,9 +272,10 @@ class GridWorld(ArrayWorld):
     def _look(self, lo: int, hi: int) -> None:
         for kind in self._layouts:
             slots = self._slots[kind.kind.name]
-            board, leaves = self._batch.board, {
-                leaf.path: self._seen[kind.key("observation", leaf)] for leaf in kind.observation
-            }
+            board, leaves = (
+                self._batch.board,
+                {leaf.path: self._seen[kind.key("observation", leaf)] for leaf in kind.observation},
+            )
             for observer, users in zip(self._sim.observers, self._viewers, strict=True):
                 mine = users[slots]
                 if not mine.any():

@@ -21,6 +21,10 @@ SPECS = (
         make="interplay.worlds.maze_navigation.world:make",
         settings="interplay.worlds.maze_navigation.config:MultiMazeSettings",
         policies="interplay.worlds.maze_navigation.policies:MULTI_POLICIES",
-        training={"num_worlds": 32, "ppo": _PPO, "network": _NETWORK},
+        training={
+            "num_worlds": 32,
+            "ppo": {**_PPO, "entropy": 0.03, "minibatch": 1024},
+            "network": {**_NETWORK, "hidden": (128, 128)},
+        },
     ),
 )
