@@ -27,6 +27,7 @@ _NAMES = {
     "PredatorPreyResourcesSim": "interplay.worlds.foragers.simulation:PredatorPreyResourcesSim",
     "PreyAgent": "interplay.worlds.foragers.agents:PreyAgent",
     "ResourceAgent": "interplay.worlds.foragers.agents:ResourceAgent",
+    "BarrierAgent": "interplay.worlds.reach_the_target.simulation:BarrierAgent",
     "BattleAgent": "interplay.worlds.team_battle.simulation:BattleAgent",
     "EmptyABS": "interplay.worlds.small.empty:EmptyABS",
     "MazeNavigationAgent": "interplay.worlds.maze_navigation.simulation:MazeNavigationAgent",
@@ -38,6 +39,10 @@ _NAMES = {
     "MultiCorridor": "interplay.worlds.corridor.simulation:MultiCorridor",
     "MultiMazeNavigationAgent": "interplay.worlds.maze_navigation.simulation:MultiMazeNavigationAgent",
     "MultiMazeNavigationSim": "interplay.worlds.maze_navigation.simulation:MultiMazeNavigationSim",
+    "OnlyAgentLeftDone": "interplay.worlds.reach_the_target.simulation:OnlyAgentLeftDone",
+    "ReachTheTargetSim": "interplay.worlds.reach_the_target.simulation:ReachTheTargetSim",
+    "RunningAgent": "interplay.worlds.reach_the_target.simulation:RunningAgent",
+    "TargetDone": "interplay.worlds.reach_the_target.simulation:TargetDone",
     "TeamBattleSim": "interplay.worlds.team_battle.simulation:TeamBattleSim",
 }
 

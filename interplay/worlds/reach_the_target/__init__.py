@@ -1,0 +1,39 @@
+"""Reach the target: runners want to its cell, it wants to shoot them (specification 9.4).
+
+Its `TargetAgent` is imported from here: another world has a class of that name too.
+"""
+
+from typing import Any
+
+from interplay.core.loading import load
+from interplay.core.spec import WorldSpec
+
+_NAMES = (
+    "BarrierAgent",
+    "OnlyAgentLeftDone",
+    "ReachTheTargetSim",
+    "RunningAgent",
+    "TargetAgent",
+    "TargetDone",
+)
+
+SPECS = (
+    WorldSpec(
+        id="gridworld/reach-the-target",
+        summary="four runners want to the middle of a 7 x 7 grid, where a target shoots at them",
+        make="interplay.worlds.reach_the_target.world:make",
+        settings="interplay.worlds.reach_the_target.config:ReachTheTargetSettings",
+        policies="interplay.worlds.reach_the_target.policies:POLICIES",
+        training={
+            "num_worlds": 64,
+            "ppo": {"learning_rate": 1e-3, "gamma": 0.95, "entropy": 0.01, "rollout": 32, "minibatch": 1024},
+            "network": {"kind": "mlp", "input_scale": True},
+        },
+    ),
+)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _NAMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return load(f"{__name__}.simulation:{name}")

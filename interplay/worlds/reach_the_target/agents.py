@@ -1,0 +1,42 @@
+"""Who takes part: barriers, runners, and the target that hunts them. Source: specification 9.4."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from interplay.gridworld.agents import AttackingAgent, GridObservingAgent, GridWorldAgent, MovingAgent
+
+BARRIERS, TARGETS, RUNNERS = 1, 2, 3  # encodings
+
+
+class BarrierAgent(GridWorldAgent):
+    """Hides what is behind it; runners can stand in its cell.
+
+    Args:
+        **kwargs: of the agent; they go before the encoding and the blocking.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"encoding": BARRIERS, "blocking": True, **kwargs})
+
+
+class TargetAgent(GridObservingAgent, AttackingAgent):
+    """Where runners want to go: it never moves, sees and attacks.
+
+    Args:
+        **kwargs: of the agent; they go before the encoding and an accuracy of 1.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"encoding": TARGETS, "attack_accuracy": 1, **kwargs})
+
+
+class RunningAgent(GridObservingAgent, MovingAgent):
+    """Runs to the target.
+
+    Args:
+        **kwargs: of the agent; they go before the encoding.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"encoding": RUNNERS, **kwargs})

@@ -1,0 +1,141 @@
+"""Components that only this world has; each works for one simulation and for a batch by the kernels in `rules`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from interplay.gridworld.actors import MoveActor
+from interplay.gridworld.actors.actor import ActionResult, Outcome, Turn
+from interplay.gridworld.agents import GridWorldAgent
+from interplay.gridworld.board import Board
+from interplay.gridworld.component import GridWorldBaseComponent
+from interplay.gridworld.dones import BoardDone
+from interplay.gridworld.rewards import BoardReward
+from interplay.sim.agents import is_agent
+from interplay.sim.checks import require
+from interplay.worlds.reach_the_target import rules
+from interplay.worlds.reach_the_target.agents import RunningAgent
+
+TARGET = "target"
+
+
+class _Aiming(GridWorldBaseComponent):
+    """A component that knows the target.
+
+    Args:
+        target_agent: the agent where runners go, or its id.
+        **kwargs: of the component.
+    """
+
+    def __init__(self, target_agent: Any = TARGET, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.target = named_target(target_agent, self.agents, type(self).__name__)
+
+    def _supported_agent(self, agent: GridWorldAgent) -> bool:
+        return isinstance(agent, RunningAgent)
+
+    @property
+    def _target_slot(self) -> int:
+        return int(self._grid.slot_of(self.target))
+
+
+class RunActor(_Aiming, MoveActor):
+    """Runners move as with `MoveActor`; who stands on the target's cell afterwards leaves the grid and is inactive."""
+
+    def process_action(self, agent: Any, action_dict: dict[str, Any], **kwargs: Any) -> bool | None:
+        if not self.supports(agent):
+            return None
+        down, right = self._read(agent, action_dict[self.key])
+        board, slot = self._grid.board, self._grid.slot_of(agent)
+        target, overlap = self._target_slot, self._grid.overlap
+        return bool(rules.run(board.agents, board.cells, overlap, board.stream, 0, slot, target, down, right))
+
+    def run(
+        self,
+        board: Board,
+        overlap: np.ndarray,
+        turn: Turn,
+        codes: np.ndarray,
+        outcome: Outcome,
+        lo: int,
+        hi: int,
+    ) -> None:
+        rules.run_all(
+            board.agents,
+            board.cells,
+            overlap,
+            board.stream,
+            turn.order,
+            turn.length,
+            self._target_slot,
+            codes,
+            outcome.attempted,
+            outcome.success,
+            self._users,
+            lo,
+            hi,
+        )
+
+
+class ArrivalReward(_Aiming, BoardReward):
+    """Pays runners whose move ended on the target's cell.
+
+    Args:
+        amount: what it is worth.
+        key: the channel of the mover.
+        **kwargs: of the component, and ``target_agent``.
+    """
+
+    def __init__(self, amount: float = 1.0, key: str = "move", **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.amount, self.key = float(amount), key
+
+    def collect(self, agent: Any, key: str, result: ActionResult) -> None:
+        if key == self.key and result.attempted and np.array_equal(agent.position, self.target.position):
+            self.pay(agent, self.amount)
+
+    def collect_all(self, board: Board, key: str, turn: Turn, outcome: Outcome, lo: int, hi: int) -> None:
+        if key == self.key:
+            rules.pay_arrivals(
+                board.agents,
+                turn.order,
+                turn.length,
+                self.payees,
+                outcome.attempted,
+                self._target_slot,
+                self.amount,
+                lo,
+                hi,
+            )
+
+
+class TargetDone(_Aiming, BoardDone):
+    """Runners are done who stand, or left the grid, on the target's cell; the simulation is over when all are."""
+
+    def judge(self, board: Board, done: np.ndarray, over: np.ndarray, lo: int, hi: int) -> None:
+        slots = self.supported_slots()
+        rules.judge_arrivals(board.agents, slots, self._target_slot, done, over, lo, hi)
+
+
+class OnlyAgentLeftDone(BoardDone):
+    """While at most one learning agent is active, all of them are done and the simulation is over."""
+
+    def _supported_agent(self, agent: GridWorldAgent) -> bool:
+        return is_agent(agent)
+
+    def judge(self, board: Board, done: np.ndarray, over: np.ndarray, lo: int, hi: int) -> None:
+        rules.judge_alone(board.agents, self.supported_slots(), done, over, lo, hi)
+
+
+def named_target(value: Any, agents: Any, name: str) -> Any:
+    """The target agent, given as it is or by its id.
+
+    Raises:
+        AssertionError: if it is not among the agents.
+    """
+    goal = value if isinstance(value, str) else getattr(value, "id", None)
+    known = isinstance(agents, dict) and goal in agents
+    require(known, f"{name}: target {value!r} is not in the simulation; give an agent that id")
+    return agents[goal]
