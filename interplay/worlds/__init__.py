@@ -44,6 +44,8 @@ _NAMES = {
     "RunningAgent": "interplay.worlds.reach_the_target.simulation:RunningAgent",
     "TargetDone": "interplay.worlds.reach_the_target.simulation:TargetDone",
     "TeamBattleSim": "interplay.worlds.team_battle.simulation:TeamBattleSim",
+    "TrafficAgent": "interplay.worlds.traffic_corridor.simulation:TrafficAgent",
+    "TrafficCorridorSimulation": "interplay.worlds.traffic_corridor.simulation:TrafficCorridorSimulation",
 }
 
 

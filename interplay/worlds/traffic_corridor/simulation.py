@@ -1,0 +1,94 @@
+"""Traffic corridor: two teams swap sides through a corridor in which they cannot pass each other. Source: specification 9.4."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from interplay.gridworld.actors import MoveActor
+from interplay.gridworld.agents import GridObservingAgent, GridWorldAgent, MovingAgent
+from interplay.gridworld.dones import TargetAgentOverlapDone
+from interplay.gridworld.observers import PositionCenteredEncodingObserver
+from interplay.gridworld.rewards import MoveReward, TargetReward
+from interplay.gridworld.smart import SmartGridWorldSimulation
+from interplay.gridworld.states import PositionState
+from interplay.sim.checks import require
+
+
+class TrafficAgent(GridObservingAgent, MovingAgent):
+    """Moves one cell a step and sees three far; its encoding is its team.
+
+    Args:
+        **kwargs: of the agent; they go before these numbers.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"move_range": 1, "view_range": 3, **kwargs})
+
+
+class TargetAgent(GridWorldAgent):
+    """Where the team of its encoding wants to go."""
+
+
+class WallAgent(GridWorldAgent):
+    """Bars way and view.
+
+    Args:
+        **kwargs: of the agent; they go before the blocking.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"blocking": True, **kwargs})
+
+
+class TrafficCorridorSimulation(SmartGridWorldSimulation):
+    """A failed move costs 0.1, to stand on the own target is worth 1; over when all do.
+
+    Args:
+        agents: id -> agent; each team, an encoding, with one target.
+        states, observers, dones, actors, rewards: other components than the usual ones.
+        **kwargs: grid, from a builder, and keyword arguments of the components.
+
+    Raises:
+        AssertionError: for a team without a target, or with several.
+    """
+
+    def __init__(
+        self,
+        agents: Any = None,
+        states: Any = None,
+        observers: Any = None,
+        dones: Any = None,
+        actors: Any = None,
+        rewards: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        mapped = {"target_mapping": _own_targets(agents if isinstance(agents, dict) else {})}
+        paid = [MoveReward, (TargetReward, {"exactly": False, **mapped})]
+        super().__init__(
+            agents=agents,
+            states=states or [PositionState],
+            observers=observers or [PositionCenteredEncodingObserver],
+            dones=dones or [(TargetAgentOverlapDone, mapped)],
+            actors=actors or [MoveActor],
+            rewards=paid if rewards is None else rewards,
+            **kwargs,
+        )
+        self.finalize()
+
+
+def _own_targets(agents: dict[str, Any]) -> dict[str, str]:
+    """Id of each traffic agent -> id of its team's target."""
+    targets: dict[int, str] = {}
+    for name, agent in agents.items():
+        if isinstance(agent, TargetAgent):
+            other = targets.setdefault(agent.encoding, name)
+            require(
+                other == name, f"team {agent.encoding} has two targets, {other} and {name}; leave one out"
+            )
+    travellers = {name: agent for name, agent in agents.items() if isinstance(agent, TrafficAgent)}
+    for name, agent in travellers.items():
+        require(
+            agent.encoding in targets,
+            f"agent {name}: its team, encoding {agent.encoding}, has no target; add a TargetAgent of that encoding",
+        )
+    return {name: targets[agent.encoding] for name, agent in travellers.items()}
