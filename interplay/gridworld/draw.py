@@ -59,7 +59,9 @@ def draw_board(canvas: Canvas, board: Board, agents: Sequence[Any], world: int) 
     table = board.agents[world]
     present = table["active"] & table["placed"]
     x, y, scale = _places(table, present)
-    outlines = np.stack([outline(agent.render_shape) for agent in agents])
+    outlines = np.stack(
+        [outline(_shape(agent, facing)) for agent, facing in zip(agents, table["orientation"], strict=True)]
+    )
     sizes = np.array([0.42 * min(2.0, (agent.render_size / 200) ** 0.5) for agent in agents]) * scale
     sizes = np.minimum(sizes, 0.5)
     canvas.polygons(
@@ -69,6 +71,11 @@ def draw_board(canvas: Canvas, board: Board, agents: Sequence[Any], world: int) 
         colour=np.array([colour_of(agent.render_color) for agent in agents], np.uint8),
         absent=~present,
     )
+
+
+def _shape(agent: Any, facing: int) -> str:
+    """An agent's shape; those that say ``drawn_facing`` point the way they face."""
+    return "<v>^"[facing - 1] if facing > 0 and getattr(agent, "drawn_facing", False) else agent.render_shape
 
 
 def _places(table: np.ndarray, present: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
