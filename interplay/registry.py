@@ -40,6 +40,7 @@ _BUILT_IN = (
     "interplay.worlds.maze_navigation:SPECS",
     "interplay.worlds.reach_the_target:SPECS",
     "interplay.worlds.traffic_corridor:SPECS",
+    "interplay.worlds.pacman:SPECS",
 )
 # By name: one stands above the registry, and neither is needed to list worlds.
 _ENVIRONMENTS = "interplay.connect.parallel_world:ParallelEnvWorld"

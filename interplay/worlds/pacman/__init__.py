@@ -1,0 +1,28 @@
+"""Pacman on a grid: eat everything, meet nobody; with scripted baddies or with some who learn (specification 9.4)."""
+
+from interplay.core.spec import WorldSpec
+from interplay.worlds.pacman.config import VARIANTS
+
+_SUMMARIES = {
+    "pacman": "pacman eats, five baddies learn to catch him",
+    "pacman-simple": "pacman eats, five baddies walk their rounds",
+}
+
+_TRAINING = {
+    "num_worlds": 64,
+    "ppo": {"minibatch": 2048, "learning_rate": 1e-3, "entropy": 0.01},
+    "network": {"kind": "mlp"},
+}
+
+SPECS = tuple(
+    WorldSpec(
+        id=f"gridworld/{name}",
+        summary=_SUMMARIES[name],
+        make="interplay.worlds.pacman.world:make",
+        settings="interplay.worlds.pacman.config:PacmanSettings",
+        options=options,
+        policies="interplay.worlds.pacman.policies:POLICIES",
+        training=_TRAINING,
+    )
+    for name, options in VARIANTS.items()
+)

@@ -1,0 +1,296 @@
+"""Components of pacman's worlds: drifting through tunnels, walking rounds, eating, meeting, and what it is worth."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.gridworld.actors.actor import ActionResult, BoardActor, Outcome, Turn
+from interplay.gridworld.actors.move import DriftMoveActor
+from interplay.gridworld.agents import GridWorldAgent
+from interplay.gridworld.board import Board
+from interplay.gridworld.rewards import BoardReward
+from interplay.gridworld.states import BoardState
+from interplay.sim.checks import is_exactly, require
+from interplay.worlds.pacman import rules
+from interplay.worlds.pacman.agents import BaddieAgent, FoodAgent, PacmanAgent, ScriptedBaddieAgent
+from interplay.worlds.pacman.config import CODES
+
+_NONE = np.zeros((0, 0, 0))
+
+
+class TunnelDriftActor(DriftMoveActor):
+    """Drifts as `DriftMoveActor`, and through tunnels: the first and the last cell of a row are neighbours where both are open."""
+
+    def process_action(self, agent: Any, action_dict: dict[str, Any], **kwargs: Any) -> bool | None:
+        if not self.supports(agent):
+            return None
+        code, _ = self._read(agent, action_dict[self.key])
+        outcome = _alone(self, agent, code)
+        return bool(outcome.success[0, self.grid.slot_of(agent)])
+
+    def run(
+        self,
+        board: Board,
+        overlap: np.ndarray,
+        turn: Turn,
+        codes: np.ndarray,
+        outcome: Outcome,
+        lo: int,
+        hi: int,
+    ) -> None:
+        rules.move_all(
+            board.agents,
+            board.cells,
+            overlap,
+            board.stream,
+            turn.order,
+            turn.length,
+            codes,
+            outcome.attempted,
+            outcome.success,
+            self._users,
+            lo,
+            hi,
+        )
+
+
+class RoundsState(BoardState):
+    """Counts steps, so that those who walk rounds know where they are.
+
+    Attributes:
+        clock: (W,) int64 steps of the episode.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.clock = np.zeros(1, np.int64)
+
+    def prepare(self, board: Board) -> None:
+        if len(self.clock) != len(board.agents):
+            self.clock = np.zeros(len(board.agents), np.int64)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return {"clock": self.clock}
+
+    def begin(self, board: Board, which: np.ndarray) -> None:
+        self.prepare(board)
+        self.clock[which] = 0
+
+    def end_all(self, board: Board, acted: np.ndarray, lo: int, hi: int) -> None:
+        rules.tick(acted, self.clock, lo, hi)
+
+
+class RoundsActor(TunnelDriftActor):
+    """Baddies walk their rounds in every step; actions sent for them are ignored.
+
+    Args:
+        rounds: id -> moves out of L, D, R, U and . (stay), walked again and again; who is not named stays.
+        rounds_state: counts the steps.
+        **kwargs: of the component.
+
+    Raises:
+        AssertionError: for no dict, or other moves.
+    """
+
+    def __init__(self, rounds: Any = None, rounds_state: RoundsState | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        require(
+            is_exactly(rounds, dict), f"rounds {rounds!r} is no dict; give id -> moves such as 'LLDDRRUU'"
+        )
+        for name, moves in rounds.items():
+            fits = isinstance(moves, str) and moves != "" and set(moves) <= set(CODES)
+            require(fits, f"rounds[{name!r}] is {moves!r}; write moves as letters of {''.join(CODES)}")
+        assert rounds_state is not None  # the simulation's own
+        self._state = rounds_state
+        self._rounds = np.full(
+            (len(self.grid.agents), max(map(len, rounds.values()), default=1)), -1, np.int8
+        )
+        for name, agent in self.agents.items():
+            if name in rounds and isinstance(agent, BaddieAgent | ScriptedBaddieAgent):
+                self._rounds[self.grid.slot_of(agent), : len(rounds[name])] = [CODES[m] for m in rounds[name]]
+
+    def _supported_agent(self, agent: GridWorldAgent) -> bool:
+        return isinstance(agent, BaddieAgent)
+
+    def process_action(self, agent: Any, action_dict: dict[str, Any], **kwargs: Any) -> bool | None:
+        """None: rounds are walked once a step by all, see `run`."""
+        return None
+
+    def run(
+        self,
+        board: Board,
+        overlap: np.ndarray,
+        turn: Turn,
+        codes: np.ndarray,
+        outcome: Outcome,
+        lo: int,
+        hi: int,
+    ) -> None:
+        rules.walk_rounds(
+            board.agents,
+            board.cells,
+            overlap,
+            board.stream,
+            turn.length,
+            self._rounds,
+            self._state.clock,
+            lo,
+            hi,
+        )
+
+
+class ContactActor(BoardActor):
+    """What happens to those who share a cell; nobody sends actions for it.
+
+    Attributes:
+        pacman: his slot.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.pacman = self.grid.slot_of(self.agents["pacman"])
+
+    def _supported_agent(self, agent: GridWorldAgent) -> bool:
+        return False
+
+    def process_action(self, agent: Any, action_dict: dict[str, Any], **kwargs: Any) -> Any:
+        """Nothing: contacts are looked at once a step, see `run`."""
+        return None
+
+    def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
+        raise AssertionError(f"{type(self).__name__} has no channel; nobody sends actions for it")
+
+    def bounds(self, agent: Any) -> tuple[Any, Any]:
+        return 0, 0
+
+    def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
+        """Nothing to encode."""
+
+    def outcome(self, num_worlds: int, num_agents: int) -> Outcome:
+        attempted, success = np.zeros((2, num_worlds, num_agents), np.uint8)
+        return Outcome(attempted, success, np.zeros((num_worlds, num_agents), np.int32), _NONE, _NONE)
+
+    def _all_of(self, *classes: type) -> np.ndarray:
+        """(A,) bool by slot."""
+        return np.array([isinstance(agent, classes) for agent in self.grid.agents])
+
+    @abstractmethod
+    def run(
+        self,
+        board: Board,
+        overlap: np.ndarray,
+        turn: Turn,
+        codes: np.ndarray,
+        outcome: Outcome,
+        lo: int,
+        hi: int,
+    ) -> None: ...
+
+
+class EatActor(ContactActor):
+    """Pacman eats the food in his cell."""
+
+    @property
+    def key(self) -> str:
+        """What rewards know it by: ``"eat"``."""
+        return "eat"
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._food = self._all_of(FoodAgent)
+
+    def run(
+        self,
+        board: Board,
+        overlap: np.ndarray,
+        turn: Turn,
+        codes: np.ndarray,
+        outcome: Outcome,
+        lo: int,
+        hi: int,
+    ) -> None:
+        rules.eat_all(
+            board.agents, board.cells, turn.length, self.pacman, self._food, outcome.num_hits, lo, hi
+        )
+
+
+class MeetActor(ContactActor):
+    """Pacman dies when a baddie shares his cell."""
+
+    @property
+    def key(self) -> str:
+        """What rewards know it by: ``"meet"``."""
+        return "meet"
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._baddies = self._all_of(BaddieAgent, ScriptedBaddieAgent)
+
+    def run(
+        self,
+        board: Board,
+        overlap: np.ndarray,
+        turn: Turn,
+        codes: np.ndarray,
+        outcome: Outcome,
+        lo: int,
+        hi: int,
+    ) -> None:
+        rules.meet_all(
+            board.agents, board.cells, turn.length, self.pacman, self._baddies, outcome.num_hits, lo, hi
+        )
+
+
+class PacmanReward(BoardReward):
+    """Pays by a scheme.
+
+    Args:
+        reward_scheme: event -> number.
+        **kwargs: of the component.
+    """
+
+    def __init__(self, reward_scheme: Mapping[str, float] | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.reward_scheme = dict(reward_scheme or {})
+
+    def collect(self, agent: Any, key: str, result: ActionResult) -> None:
+        if key == "move" and result.attempted:
+            self.pay(agent, self.reward_scheme["entropy" if result.success else "bad_move"])
+
+    def collect_all(self, board: Board, key: str, turn: Turn, outcome: Outcome, lo: int, hi: int) -> None:
+        scheme, agents = self.reward_scheme, board.agents
+        if key == "move":
+            rules.pay_hits(agents, self.payees, outcome.success, scheme["entropy"], 1, lo, hi)
+            bad = (outcome.attempted > outcome.success).view(np.uint8)
+            rules.pay_hits(agents, self.payees, bad, scheme["bad_move"], 1, lo, hi)
+        elif key == "eat":
+            rules.pay_hits(agents, self.payees, outcome.num_hits, scheme["eat_food"], 1, lo, hi)
+        elif key == "meet":
+            rules.pay_hits(agents, self.payees, outcome.num_hits, scheme.get("kill", 0.0), 1, lo, hi)
+            rules.pay_hits(agents, self.payees, outcome.num_hits, scheme["die"], -1, lo, hi)
+
+
+def is_pacman(agent: Any) -> bool:
+    """For ``only=``."""
+    return isinstance(agent, PacmanAgent)
+
+
+def is_baddie(agent: Any) -> bool:
+    """For ``only=``."""
+    return isinstance(agent, BaddieAgent)
+
+
+def _alone(actor: BoardActor, agent: Any, code: int) -> Outcome:
+    """What comes of one agent's action when nobody else acts."""
+    board = actor.grid.board
+    number = board.agents.shape[1]
+    codes = np.full((1, number, actor.width), code, np.int32)
+    order = np.full((1, number), actor.grid.slot_of(agent), np.int32)
+    outcome = actor.outcome(1, number)
+    actor.run(board, actor.grid.overlap, Turn(order, np.ones(1, np.int64)), codes, outcome, 0, 1)
+    return outcome

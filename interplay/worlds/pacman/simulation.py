@@ -1,0 +1,136 @@
+"""The simulations: declared components, nothing else. Source: specification 9.4.
+
+In a step pacman moves, dies if he meets a baddie, else eats; then baddies move and may catch him, and all who do are paid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from interplay.gridworld.board import Board
+from interplay.gridworld.smart import SmartGridWorldSimulation
+from interplay.sim.checks import is_exactly, require
+from interplay.worlds.pacman import config
+from interplay.worlds.pacman.agents import BaddieAgent, FoodAgent, PacmanAgent, ScriptedBaddieAgent
+from interplay.worlds.pacman.components import (
+    EatActor,
+    MeetActor,
+    PacmanReward,
+    RoundsActor,
+    RoundsState,
+    TunnelDriftActor,
+    is_baddie,
+    is_pacman,
+)
+
+
+class PacmanSim(SmartGridWorldSimulation):
+    """Pacman, who must have the id ``pacman``, and baddies who learn to catch him.
+
+    The simulation is over when he dies or the last food is eaten. A tunnel joins the ends of a row where neither is a wall.
+
+    Args:
+        reward_scheme: event -> number; events that are missing take the default.
+        **kwargs: from a builder; observers and dones take the place of the rules' own.
+
+    Attributes:
+        example_grid: (21, 19) letters, for `build_sim_from_array`: W wall, F food, B baddie, P pacman.
+        REWARDS: the default scheme.
+
+    Raises:
+        AssertionError: for an unknown event, an amount that is no number, or a simulation without pacman.
+    """
+
+    example_grid: ClassVar[np.ndarray] = config.EXAMPLE_GRID
+    REWARDS: ClassVar[dict[str, float]] = config.REWARDS
+
+    @classmethod
+    def build_sim(cls, rows: int, cols: int, agents: Any = None, **kwargs: Any) -> Self:
+        return super().build_sim(rows, cols, agents=agents, **{"overlapping": config.OVERLAPPING, **kwargs})
+
+    def __init__(self, reward_scheme: Mapping[str, float] | None = None, **kwargs: Any) -> None:
+        self.reward_scheme = self._full_scheme(reward_scheme)
+        name, agents = type(self).__name__, kwargs.get("agents") or {}
+        require(
+            isinstance(agents.get("pacman"), PacmanAgent),
+            f"{name}: no PacmanAgent has the id 'pacman'; add one",
+        )
+        given: dict[str, Any] = {
+            "states": ["PositionState", "HealthState", "OrientationState"],
+            "actors": [
+                (TunnelDriftActor, {"only": is_pacman}),
+                MeetActor,
+                EatActor,
+                *self._baddies_turn(kwargs),
+                MeetActor,
+            ],
+            "observers": ["PositionCenteredEncodingObserver"],
+            "dones": ["ActiveDone", ("TargetEncodingInactiveDone", {"target_mapping": _targets(agents)})],
+            "rewards": [(PacmanReward, {"reward_scheme": self.reward_scheme, **self._payees()})],
+        }
+        super().__init__(**{**given, **kwargs})
+        require(self._is_batched, f"{name}: actors and rewards must be of the library's Board classes")
+        self.finalize()
+
+    def _baddies_turn(self, kwargs: dict[str, Any]) -> list[Any]:
+        return [(TunnelDriftActor, {"only": is_baddie})]
+
+    def _payees(self) -> dict[str, Any]:
+        return {}
+
+    @classmethod
+    def _full_scheme(cls, given: Any) -> dict[str, float]:
+        require(
+            given is None or is_exactly(given, dict),
+            f"{cls.__name__}: reward_scheme {given!r} is no dict; give event -> number",
+        )
+        for event, amount in (given or {}).items():
+            require(
+                event in cls.REWARDS,
+                f"{cls.__name__}: reward_scheme has the unknown event {event!r}; known are {', '.join(cls.REWARDS)}",
+            )
+            fits = isinstance(amount, int | float | np.number) and not isinstance(amount, bool)
+            require(fits, f"{cls.__name__}: reward_scheme[{event!r}] {amount!r} is no number; give one")
+        return {**cls.REWARDS, **(given or {})}
+
+    def measure(self, board: Board) -> Mapping[str, np.ndarray]:
+        """``food`` left, (W,)."""
+        slots = [self.grid.slot_of(agent) for agent in self.agents.values() if isinstance(agent, FoodAgent)]
+        return {"food": board.agents["active"][:, slots].sum(axis=1)}
+
+
+class PacmanSimSimple(PacmanSim):
+    """Pacman alone learns; baddies walk rounds, and actions sent for them are ignored.
+
+    Args:
+        reward_scheme: as of `PacmanSim`, without ``kill``.
+        rounds: id of a baddie -> its moves out of L, D, R, U and ``.``, walked again and again; the default is made for
+            `example_grid` and the ids ``baddie0`` to ``baddie4``.
+        **kwargs: as of `PacmanSim`.
+    """
+
+    REWARDS: ClassVar[dict[str, float]] = {
+        event: paid for event, paid in config.REWARDS.items() if event != "kill"
+    }
+
+    def _baddies_turn(self, kwargs: dict[str, Any]) -> list[Any]:
+        state = RoundsState(agents=kwargs["agents"], grid=kwargs["grid"])
+        kwargs.setdefault("states", ["PositionState", "HealthState", "OrientationState"])
+        kwargs["states"] = [*kwargs["states"], state]
+        return [(RoundsActor, {"rounds": kwargs.get("rounds", config.ROUNDS), "rounds_state": state})]
+
+    def _payees(self) -> dict[str, Any]:
+        return {"only": {"pacman"}}
+
+
+def _targets(agents: Mapping[str, Any]) -> dict[int, set[int]]:
+    """Whose end is whose success, by encoding."""
+    pacman = agents["pacman"].encoding
+    food = {agent.encoding for agent in agents.values() if isinstance(agent, FoodAgent)}
+    baddies = {
+        agent.encoding for agent in agents.values() if isinstance(agent, BaddieAgent | ScriptedBaddieAgent)
+    }
+    return {**({pacman: food} if food else {}), **{baddie: {pacman} for baddie in baddies}}
