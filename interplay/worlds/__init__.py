@@ -38,6 +38,7 @@ _NAMES = {
     "MazeNavigationAgent": "interplay.worlds.maze_navigation.simulation:MazeNavigationAgent",
     "MazeNavigationSim": "interplay.worlds.maze_navigation.simulation:MazeNavigationSim",
     "MultiAgentContinuousGymSpaceSim": "interplay.worlds.small.constant:MultiAgentContinuousGymSpaceSim",
+    "MultiAgentGridSim": "interplay.worlds.small.grid:MultiAgentGridSim",
     "MultiAgentGymSpacesSim": "interplay.worlds.small.constant:MultiAgentGymSpacesSim",
     "MultiAgentSameSpacesSim": "interplay.worlds.small.constant:MultiAgentSameSpacesSim",
     "MultiAgentSim": "interplay.worlds.small.texts:MultiAgentSim",
