@@ -65,6 +65,10 @@ class SimulationManager(ABC):
         """Has the simulation draw itself."""
         return self.sim.render(**kwargs)
 
+    def close(self) -> None:
+        """Closes the simulation."""
+        self.sim.close()
+
     def reset(self, seed: int | None = None, **kwargs: Any) -> dict[str, Any]:
         """Starts an episode.
 

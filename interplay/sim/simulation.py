@@ -113,6 +113,9 @@ class AgentBasedSimulation(ABC):
         """The simulation under all wrappers: this one."""
         return self
 
+    def close(self) -> None:  # noqa: B027 - most simulations hold nothing that needs closing
+        """Lets go of what the simulation holds: windows, connections, programs."""
+
     @abstractmethod
     def reset(self, **kwargs: Any) -> None:
         """Starts an episode."""

@@ -88,7 +88,8 @@ class ManagedSimulation:
         return self.manager.render()
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Closes the simulation."""
+        self.manager.close()
 
     def _infos(self, infos: Mapping[str, Any], names: list[str] | None = None) -> dict[str, Any]:
         told = {}

@@ -49,6 +49,9 @@ class Wrapper(AgentBasedSimulation):
         self.sim.reseed(seed)
         self._reseed_spaces(seed)
 
+    def close(self) -> None:
+        self.sim.close()
+
     def reset(self, **kwargs: Any) -> None:
         self.sim.reset(**kwargs)
 
