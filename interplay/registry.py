@@ -41,6 +41,7 @@ _BUILT_IN = (
     "interplay.worlds.reach_the_target:SPECS",
     "interplay.worlds.traffic_corridor:SPECS",
     "interplay.worlds.pacman:SPECS",
+    "interplay.worlds.navigation:SPECS",
 )
 # By name: one stands above the registry, and neither is needed to list worlds.
 _ENVIRONMENTS = "interplay.connect.parallel_world:ParallelEnvWorld"
@@ -233,10 +234,8 @@ def _makes_simulations(make: Any, options: Mapping[str, Any]) -> bool:
     from interplay.sim.managers import SimulationManager
     from interplay.sim.simulation import AgentBasedSimulation
 
-    if not isinstance(made, SimulationManager | AgentBasedSimulation):
-        getattr(made, "close", bool)()
-        return False
-    return True
+    getattr(made, "close", bool)()
+    return isinstance(made, SimulationManager | AgentBasedSimulation)
 
 
 def _make_own(

@@ -1,4 +1,37 @@
 """A walker among buildings and fences, in a program of its own (manual 4.2): a 2100 x 2100 continuous navigation problem.
 
-`program` is the external simulator, `simulation` drives it, `proxy` is the same map as a grid of 20 x 20 cells.
+`program` is the external simulator, `simulation` drives it, `proxy` is the same map as a grid of 20 x 20 cells and
+`proxy_simulation` plays on it; `as_proxy` gives the simulator the proxy's observations and actions.
 """
+
+from interplay.core.spec import WorldSpec
+from interplay.worlds.navigation.config import PROXIES, TOWNS
+
+_SUMMARIES = {
+    "proxy-regional": "find the way on a grid, seeing the cells around; invalid moves are fined",
+    "proxy-position": "find the way on a grid, knowing row and column alone; invalid moves are fined",
+    "proxy-soft": "find the way on a grid, knowing row and column alone; paid for the target alone",
+    "town": "find the way among buildings and fences; each copy is a program of its own",
+}
+
+_PLAYERS = {
+    "proxy-regional": "REGIONAL",
+    "proxy-position": "POSITION",
+    "proxy-soft": "POSITION",
+    "town": "TOWN",
+}
+
+_HOME = "interplay.worlds.navigation"
+
+SPECS = tuple(
+    WorldSpec(
+        id=f"navigation/{name}",
+        summary=_SUMMARIES[name],
+        make=f"{_HOME}.world:make_{kind}",
+        settings=f"{_HOME}.settings:{kind.capitalize()}Settings",
+        options=options,
+        policies=f"{_HOME}.players:{_PLAYERS[name]}",
+    )
+    for kind, variants in (("proxy", PROXIES), ("town", TOWNS))
+    for name, options in variants.items()
+)

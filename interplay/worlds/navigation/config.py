@@ -1,4 +1,9 @@
-"""Numbers of the navigation world. Source: manual 4.2.3 and 4.2.4, unless it says "own choice"."""
+"""Numbers of the navigation worlds. Source: manual 4.2.3 and 4.2.4, unless it says "own choice".
+
+The external program reads them too, so nothing heavy is imported here.
+"""
+
+from typing import Any
 
 NAVIGATOR = "navigator"  # id of the only agent
 SIDE = 2100.0  # units; the map is a square
@@ -9,4 +14,13 @@ CELLS = 20  # rows and columns of the proxy grid
 COVERED = 0.5  # share of a cell that buildings must cover to make it a barrier, if not its centre; own choice
 
 ARRIVAL = 1.0  # reward of the waypoint
+FINE = 0.01  # for an invalid move on the proxy grid, where such moves are fined; own choice
 BLOCKED = -0.1  # reward of a step that an obstacle cut short, where such steps are fined; own choice
+
+# Variants of the worlds, id -> settings: rows of the manual's table 1, and the simulator.
+PROXIES: dict[str, dict[str, Any]] = {
+    "proxy-regional": {"configuration": "regional"},
+    "proxy-position": {"configuration": "position"},
+    "proxy-soft": {"configuration": "soft"},
+}
+TOWNS: dict[str, dict[str, Any]] = {"town": {}}
