@@ -108,7 +108,7 @@ def test_the_surroundings_are_those_in_sight():
     for (row, column), code in np.ndenumerate(seen):
         cell = START[0] + row - 2, START[1] + column - 2
         inside = all(0 <= part < CELLS for part in cell)
-        assert code in ({-1} if not inside else {2} if cell == START else {-2, 1 if GRID[cell] == "W" else 0})
+        assert code in ({-1} if not inside else {1} if cell == START else {-2, 3 if GRID[cell] == "W" else 0})
 
 
 def test_random_starts_are_anywhere_open_but_on_the_target():

@@ -14,7 +14,8 @@ from interplay.worlds.navigation.proxy import START, TARGET, WALL, proxy_map
 from interplay.worlds.navigation.town import Town
 
 TARGET_ID = "target"
-WALL_CODE, NAVIGATOR_CODE, TARGET_CODE = 1, 2, 3  # what the navigator sees of its surroundings
+# What the navigator sees of its surroundings; the wall is furthest from 0, which is empty, as it matters most to a network.
+NAVIGATOR_CODE, TARGET_CODE, WALL_CODE = 1, 2, 3
 
 _SURROUNDINGS, _POSITION = "PositionCenteredEncodingObserver", "AbsolutePositionObserver"
 # Manual 4.2.4, table 1: what the agent observes, and whether invalid moves are fined.

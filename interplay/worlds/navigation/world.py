@@ -41,4 +41,6 @@ def make_town(
 def town_manager(settings: TownSettings) -> AllStepManager:
     """A new town under a new manager; `close` ends its program."""
     sim = NavigationSim(settings.reward)
-    return AllStepManager(AsProxy(sim, settings.aim) if settings.as_proxy else sim, time_limit=settings.time_limit)
+    return AllStepManager(
+        AsProxy(sim, settings.aim) if settings.as_proxy else sim, time_limit=settings.time_limit
+    )

@@ -1,0 +1,164 @@
+"""The navigation study: train on the proxy grid, play there and in the town, draw the direction field (manual 4.2.4).
+
+Run from the repository root, for example::
+
+    .venv/bin/python -m bench.navigation --configuration soft --seeds 0 1 2 --town 100 --picture docs/results/images/navigation.png
+
+Training episodes begin in any open cell and last 100 steps, unless ``--fixed-start`` is given; evaluation episodes always begin at
+the start and last at most 400. *Solved* is the first checkpoint from which on at least 95 of 100 evaluation episodes arrive,
+with actions sampled as in training.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from interplay import make_world
+from interplay.core.policy import Policy, RandomPolicy
+from interplay.evaluate import EpisodeTable, play
+
+STEPS = {"regional": 132_000, "position": 2_500_000, "soft": 300_000}  # manual 4.2.4, table 1
+EPISODES, SOLVED, LIMIT = 100, 0.95, 400
+CHECKPOINTS = 16  # that are evaluated
+
+
+class Outcome(NamedTuple):
+    """What came of one run.
+
+    Attributes:
+        seconds: wall time of the training command, imports and compilation included.
+        solved: agent-steps of the first checkpoint from which on it is solved; None: never.
+        last: (share of episodes that arrive, mean steps) of the last checkpoint.
+    """
+
+    seconds: float
+    solved: int | None
+    last: tuple[float, float]
+
+
+def train(configuration: str, seed: int, steps: int, fixed_start: bool, out: Path, extra: list[str]) -> float:
+    """Trains by the command line; returns seconds."""
+    options = [] if fixed_start else ["world.options.random_start=true", "world.options.time_limit=100"]
+    command = [
+        *(sys.executable, "-m", "interplay.cli", "train", f"navigation/proxy-{configuration}"),
+        *("--out", str(out), "--steps", str(steps), "--seed", str(seed)),
+        *("train.checkpoint_seconds=0", "train.keep_checkpoints=100000", *options, *extra),
+    ]
+    began = time.perf_counter()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return time.perf_counter() - began
+
+
+def evaluate(
+    configuration: str, policy: Policy, town: bool = False, episodes: int = EPISODES
+) -> EpisodeTable:
+    """Plays from the manual's start, on the proxy or in the town."""
+    if not town:
+        return play(make_world(f"navigation/proxy-{configuration}", num_worlds=episodes), policy, episodes)
+    world = make_world("navigation/town", num_worlds=min(8, episodes), as_proxy=True)
+    table = play(world, policy, episodes)
+    world.close()
+    return table
+
+
+def arrivals(table: EpisodeTable) -> tuple[float, float]:
+    """Share of episodes that arrive, and mean steps of all."""
+    return float((table["steps"] < LIMIT).mean()), float(table["steps"].mean())
+
+
+def judge(configuration: str, run: Path, seconds: float) -> Outcome:
+    """Evaluates checkpoints of a run, evenly spread."""
+    from interplay.train.policy import load_policy
+
+    folders = sorted((run / "checkpoints").iterdir())
+    chosen = [
+        folders[i] for i in np.unique(np.linspace(0, len(folders) - 1, CHECKPOINTS).round().astype(int))
+    ]
+    found = [(int(folder.name), arrivals(evaluate(configuration, load_policy(folder)))) for folder in chosen]
+    solved = None
+    for steps, (share, _) in reversed(found):
+        if share < SOLVED:
+            break
+        solved = steps
+    return Outcome(seconds, solved, found[-1][1])
+
+
+def draw(configuration: str, run: Path, out: Path, title: str) -> None:
+    """The direction field of a run's last checkpoint."""
+    from interplay.train.policy import load_policy
+    from interplay.view.field import plot_field
+    from interplay.worlds.navigation.field import direction_field
+    from interplay.worlds.navigation.proxy import START, TARGET, WALL, proxy_map
+    from interplay.worlds.navigation.settings import ProxySettings
+
+    grid = proxy_map()
+    field = direction_field(load_policy(run), ProxySettings.model_validate({"configuration": configuration}))
+    places = {"start": START, "waypoint": TARGET}
+    marks: dict[str, Any] = {
+        name: tuple(np.argwhere(grid == mark)[0].tolist()) for name, mark in places.items()
+    }
+    plot_field(field, grid == WALL, out, marks, title)
+
+
+def compare_in_town(configuration: str, run: Path, episodes: int) -> list[str]:
+    """The policy in the simulator, unchanged, beside random play."""
+    from interplay.train.policy import load_policy
+
+    players = {
+        "trained": load_policy(run),
+        "trained, greedy": load_policy(run, greedy=True),
+        "random": RandomPolicy(),
+    }
+    lines = []
+    for name, policy in players.items():
+        table = evaluate(configuration, policy, town=True, episodes=episodes)
+        share, steps = arrivals(table)
+        lines.append(f"| town | {name} | {episodes} | {100 * share:.0f} % | {steps:.1f} |")
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--configuration", choices=STEPS, default="soft")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--steps", type=int, help="agent-steps (default: those of table 1)")
+    parser.add_argument("--fixed-start", action="store_true", help="training begins at the start, too")
+    parser.add_argument(
+        "--town", type=int, default=0, help="episodes in the simulator, with the last seed's policy"
+    )
+    parser.add_argument("--picture", type=Path, help="a .png of the last seed's direction field")
+    parser.add_argument("--out", type=Path, help="keeps the runs in this folder")
+    parser.add_argument("settings", nargs="*", help="of training, KEY=VALUE")
+    given = parser.parse_intermixed_args()
+    steps = given.steps or STEPS[given.configuration]
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = given.out or Path(scratch)
+        print(f"{given.configuration}, {steps:,} agent-steps, load {os.getloadavg()[0]:.1f}\n")
+        print("| seed | solved at | arrive at the end | steps | wall, s |\n|---|---|---|---|---|")
+        for seed in given.seeds:
+            run = folder / f"{given.configuration}-{seed}"
+            seconds = train(given.configuration, seed, steps, given.fixed_start, run, given.settings)
+            outcome = judge(given.configuration, run, seconds)
+            when = "never" if outcome.solved is None else f"{outcome.solved:,}"
+            share, taken = outcome.last
+            print(f"| {seed} | {when} | {100 * share:.0f} % | {taken:.1f} | {seconds:.0f} |", flush=True)
+        if given.town:
+            print("\n| where | who | episodes | arrive | steps |\n|---|---|---|---|---|")
+            print("\n".join(compare_in_town(given.configuration, run, given.town)))
+        if given.picture:
+            draw(
+                given.configuration, run, given.picture, f"proxy-{given.configuration}, {steps:,} agent-steps"
+            )
+
+
+if __name__ == "__main__":
+    main()
