@@ -4,8 +4,9 @@ Run from the repository root, for example::
 
     .venv/bin/python -m bench.navigation --configuration soft --seeds 0 1 2 --town 100 --picture docs/results/images/navigation.png
 
-Training episodes begin in any open cell and last 100 steps, unless ``--fixed-start`` is given; evaluation episodes always begin at
-the start and last at most 400. *Solved* is the first checkpoint from which on at least 95 of 100 evaluation episodes arrive,
+Training has the settings that the worlds name: episodes begin in any open cell and are cut after 100 (regional) or 250 steps. With
+``--fixed-start`` they begin at the start and last until the target is reached. Evaluation episodes always begin at the start
+and last at most 400 steps. *Solved* is the first checkpoint from which on at least 95 of 100 evaluation episodes arrive,
 with actions sampled as in training.
 """
 
@@ -47,7 +48,7 @@ class Outcome(NamedTuple):
 
 def train(configuration: str, seed: int, steps: int, fixed_start: bool, out: Path, extra: list[str]) -> float:
     """Trains by the command line; returns seconds."""
-    options = [] if fixed_start else ["world.options.random_start=true", "world.options.time_limit=100"]
+    options = ["world.options.random_start=false", "world.options.time_limit=off"] if fixed_start else []
     command = [
         *(sys.executable, "-m", "interplay.cli", "train", f"navigation/proxy-{configuration}"),
         *("--out", str(out), "--steps", str(steps), "--seed", str(seed)),

@@ -52,11 +52,19 @@ def plot_field(
         figsize=(0.36 * columns + 0.6, 0.36 * rows + 1.0), dpi=110, layout="constrained"
     )
     axes = figure.subplots()
-    axes.set_title(title, fontsize=11)
+    figure.suptitle(title, fontsize=11)
     _draw_map(axes, walls)
     for (label, (row, column)), shape, colour in zip(marks.items(), _MARKS, POPULATIONS[1:], strict=False):
         axes.plot(
-            column, row, shape, color=colour, markersize=13, markeredgecolor=INK, linestyle="", label=label
+            column,
+            row,
+            shape,
+            color=colour,
+            markersize=13,
+            markeredgecolor=INK,
+            linestyle="",
+            zorder=1,
+            label=label,
         )
     _draw_moves(axes, np.asarray(moves, float))
     if marks:
@@ -88,7 +96,7 @@ def _draw_moves(axes: Any, moves: np.ndarray) -> None:
     down, right = (moves[row, column] * (_LENGTH / longest)).T
     axes.quiver(
         column, row, right, down, color=INK, pivot="mid", angles="xy", scale_units="xy", scale=1, width=0.004,
-        headwidth=4.5, headlength=4.5, headaxislength=4,
+        headwidth=4.5, headlength=4.5, headaxislength=4, zorder=3,
     )  # fmt: skip
 
 

@@ -4,6 +4,8 @@
 `proxy_simulation` plays on it; `as_proxy` gives the simulator the proxy's observations and actions.
 """
 
+from typing import Any
+
 from interplay.core.spec import WorldSpec
 from interplay.worlds.navigation.config import PROXIES, TOWNS
 
@@ -15,8 +17,8 @@ _SUMMARIES = {
 }
 
 # Rewards are sparse and a random walk from the start takes some 7,500 steps to the target, so training begins anywhere and
-# episodes are short; `random_start=false` trains as the manual did. Walls make small differences of the input matter: relu.
-_TRAINING = {
+# episodes are short; `world.options.random_start=false` trains from the start as the manual did.
+_SURROUNDINGS = {
     "num_worlds": 64,
     "train": {"shards": 1},
     "world": {"options": {"random_start": True, "time_limit": 100}},
@@ -30,6 +32,28 @@ _TRAINING = {
         "entropy": 0.005,
     },
     "network": {"kind": "mlp", "input_scale": True, "hidden": (128, 128), "activation": "relu"},
+}
+# Two numbers say little about walls, so the network is wider, the horizon longer and the batch larger.
+_POSITION = {
+    "num_worlds": 64,
+    "train": {"shards": 1},
+    "world": {"options": {"random_start": True, "time_limit": 250}},
+    "ppo": {
+        "rollout": 32,
+        "minibatch": 512,
+        "epochs": 8,
+        "target_kl": None,
+        "learning_rate": 2e-3,
+        "gamma": 0.97,
+        "lam": 0.98,
+        "entropy": 0.01,
+    },
+    "network": {"kind": "mlp", "input_scale": True, "hidden": (256, 256), "activation": "relu"},
+}
+_TRAINING: dict[str, dict[str, Any]] = {
+    "proxy-regional": _SURROUNDINGS,
+    "proxy-position": _POSITION,
+    "proxy-soft": _POSITION,
 }
 
 _PLAYERS = {
@@ -49,7 +73,7 @@ SPECS = tuple(
         settings=f"{_HOME}.settings:{kind.capitalize()}Settings",
         options=options,
         policies=f"{_HOME}.players:{_PLAYERS[name]}",
-        training=_TRAINING if kind == "proxy" else {},
+        training=_TRAINING.get(name, {}),
     )
     for kind, variants in (("proxy", PROXIES), ("town", TOWNS))
     for name, options in variants.items()
