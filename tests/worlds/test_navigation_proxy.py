@@ -70,7 +70,7 @@ def test_table_1_says_what_is_seen_and_what_is_paid():
     for configuration, key, fine in zip(
         CONFIGURATIONS,
         ("position_centered_encoding", "position", "position"),
-        (-0.01, -0.01, 0.0),
+        (-0.002, -0.002, 0.0),
         strict=True,
     ):
         sim = ProxyNavigationSim.build(configuration)

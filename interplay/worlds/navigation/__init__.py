@@ -28,7 +28,7 @@ _SURROUNDINGS = {
         "epochs": 8,
         "target_kl": None,
         "learning_rate": 2e-3,
-        "gamma": 0.95,
+        "gamma": 0.97,
         "entropy": 0.005,
     },
     "network": {"kind": "mlp", "input_scale": True, "hidden": (128, 128), "activation": "relu"},

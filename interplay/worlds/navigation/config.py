@@ -14,7 +14,7 @@ CELLS = 20  # rows and columns of the proxy grid
 COVERED = 0.5  # share of a cell that buildings must cover to make it a barrier, if not its centre; own choice
 
 ARRIVAL = 1.0  # reward of the waypoint
-FINE = 0.01  # for an invalid move on the proxy grid, where such moves are fined; own choice
+FINE = 0.002  # for an invalid move on the proxy grid, where such moves are fined; own choice: at 0.01 and more some seeds learn to stand still
 BLOCKED = -0.1  # reward of a step that an obstacle cut short, where such steps are fined; own choice
 
 # Variants of the worlds, id -> settings: rows of the manual's table 1, and the simulator.
