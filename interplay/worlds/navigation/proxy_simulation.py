@@ -65,7 +65,7 @@ class ProxyNavigationSim(SmartGridWorldSimulation):
         observer, fined = CONFIGURATIONS[configuration]
         mapping = {"target_mapping": {NAVIGATOR: TARGET_ID}}
         arrival = ("TargetReward", {**mapping, "amount": ARRIVAL})
-        parts = {
+        parts: dict[str, Any] = {
             "states": [("PositionState", {"no_overlap_at_reset": True})],
             "actors": ["MoveActor"],
             "observers": [observer],
