@@ -7,7 +7,8 @@ Run from the repository root, with run folders or names of scripted players::
 Every player plays the same episodes (the same starts); a row is a mean over episodes and its standard error. Distances are
 Chebyshev, in cells. Trained episodes are shorter, so all but the last rows look at the first `HORIZON` steps alone:
 
-    distance        mean distance of all pairs of foragers; the row of step 0 is that of the random start
+    distance        mean distance of all pairs of foragers; at step 0 that of the random start
+    close           share of pairs who see each other
     seen            share of the map within sight of some forager, at one time
     explored        share of the map that was seen by step `HORIZON`, or the end
     edge            share of foragers without a resource in sight who see the map's edge (a random cell: about 0.51)
@@ -120,6 +121,7 @@ class Watcher:
         if foragers.cell.shape[1] > 1:
             apart = pair_distances(foragers)
             self.note("distance", mean_where(apart, np.isfinite(apart)), episode, which)
+            self.note("close", mean_where(apart <= VIEW_RANGE, np.isfinite(apart)), episode, which)
         seen = self.in_sight(foragers)
         self.note("seen", seen.mean(axis=(1, 2)), episode, which)
         self.explored[episode[which]] |= seen[which]
@@ -197,14 +199,17 @@ def by_kind(world: World) -> dict[str, list[int]]:
 
 
 def start_distance(world_id: str, seed: int) -> None:
-    """Prints the distance of the random starts."""
+    """Prints how far apart foragers begin."""
     import interplay
 
     world = interplay.make_world(world_id, num_worlds=4096, seed=seed)
     world.reset()
     foragers = read_groups(world)[FORAGER]
     if foragers.cell.shape[1] > 1:
-        print(f"{world_id}: distance at step 0: {estimate(pair_distances(foragers).mean(axis=1))}")
+        apart = pair_distances(foragers)
+        print(f"{world_id}, step 0 of 4096 episodes")
+        print(f"    distance             {estimate(apart.mean(axis=1))}")
+        print(f"    close                {estimate((apart <= VIEW_RANGE).mean(axis=1))}")
 
 
 def main() -> None:
