@@ -14,6 +14,8 @@ _LARGE = 0.15  # of the scene's width; larger circles and boxes are ground, not 
 def scene_lines(scene: Scene, columns: int = 50, rows: int = 25) -> list[str]:
     """Draws the centres of circles and boxes as characters, tables as lines.
 
+    A scene on tiles, up to 100 x 50 of them, is drawn with one character for each, its polygons too.
+
     Rows of a layer called ``agents`` are their numbers 0-9, a, b, ...; rows of other layers the layer's first letter;
     later layers stand on top. Floors, zones and whatever else is larger than a sixth of the scene are left out.
 
@@ -45,14 +47,20 @@ def scene_lines(scene: Scene, columns: int = 50, rows: int = 25) -> list[str]:
 def _drawing(scene: Scene, columns: int, rows: int) -> list[str]:
     assert scene.bounds is not None
     x0, y0, x1, y1 = scene.bounds
+    board = next((layer.columns["tile"].shape for layer in scene.layers if layer.kind == "tiles"), None)
+    on_tiles = board is not None and board[0] <= 50 and board[1] <= 100
+    if on_tiles and board is not None:
+        rows, columns = board
     cells = np.full((rows, columns), " ")
     for layer in scene.layers:
-        if layer.kind not in _POINTS:
+        if layer.kind not in _POINTS and not (on_tiles and layer.kind == "polygons"):
             continue
-        shown = ~layer.value("absent", False).astype(bool) & (_size(layer) < _LARGE * (x1 - x0))
+        absent = np.broadcast_to(layer.value("absent", False), (layer.rows,)).astype(bool)
+        shown = ~absent if on_tiles else ~absent & (_size(layer) < _LARGE * (x1 - x0))
+        xs, ys = (layer.value(name).reshape(layer.rows, -1).mean(axis=1) for name in ("x", "y"))
         for i in np.flatnonzero(shown):
-            column = int((layer.value("x")[i] - x0) / (x1 - x0) * columns)
-            row = int((layer.value("y")[i] - y0) / (y1 - y0) * rows)
+            column = int((xs[i] - x0) / (x1 - x0) * columns)
+            row = int((ys[i] - y0) / (y1 - y0) * rows)
             row = rows - 1 - row if scene.up == "north" else row
             if 0 <= column < columns and 0 <= row < rows:
                 cells[row, column] = _letter(layer, int(i))

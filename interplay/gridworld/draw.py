@@ -9,6 +9,7 @@ import numpy as np
 
 from interplay.core.scene import Canvas
 from interplay.gridworld.board import Board
+from interplay.sim.agents import is_agent
 
 _CORNERS = 24  # of every shape, so that all agents are rows of one layer
 _GROUND = ("#f4f4f1", "#eceae4")
@@ -64,12 +65,28 @@ def draw_board(canvas: Canvas, board: Board, agents: Sequence[Any], world: int) 
     )
     sizes = np.array([0.42 * min(2.0, (agent.render_size / 200) ** 0.5) for agent in agents]) * scale
     sizes = np.minimum(sizes, 0.5)
-    canvas.polygons(
-        "agents",
-        x[:, None] + outlines[:, :, 0] * sizes[:, None],
-        y[:, None] + outlines[:, :, 1] * sizes[:, None],
-        colour=np.array([colour_of(agent.render_color) for agent in agents], np.uint8),
-        absent=~present,
+    colours = np.array([colour_of(agent.render_color) for agent in agents], np.uint8)
+    names = np.array([_layer(agent) for agent in agents])
+    for layer in sorted(set(names), key=lambda name: (name == "agents", name)):  # those who learn on top
+        which = names == layer
+        canvas.polygons(
+            layer,
+            (x[:, None] + outlines[:, :, 0] * sizes[:, None])[which],
+            (y[:, None] + outlines[:, :, 1] * sizes[:, None])[which],
+            colour=colours[which],
+            absent=~present[which],
+        )
+
+
+def _layer(agent: Any) -> str:
+    """Those who learn are a layer of their own, so that its row i is agent i of the world; others by class, or by encoding."""
+    if is_agent(agent):
+        return "agents"
+    name = type(agent).__name__.removesuffix("Agent").lower()
+    return (
+        name
+        if name != "gridworld"
+        else f"{chr(ord('a') + (agent.encoding - 1) % 26)}: encoding {agent.encoding % 40}"
     )
 
 

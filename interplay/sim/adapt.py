@@ -12,6 +12,7 @@ import numpy as np
 
 from interplay.core.errors import CannotRestore, UserError
 from interplay.core.hashing import hash_rows
+from interplay.core.scene import Canvas
 from interplay.core.world import TimeStep
 from interplay.sim.batch.history import History
 from interplay.sim.batch.managed import as_simulation
@@ -93,6 +94,15 @@ class SimulationWorld(EnvironmentBatch):
         self._returns[:] = saved["episode_return"]
         self._last = self._step_of_buffers
         return self._last
+
+    def draw(self, canvas: Canvas, world: int) -> None:
+        """The simulation's own ``draw(canvas)``, where it has one and is in this process; else a table of its agents."""
+        environment = self._crew.environment(world)
+        draw = None if environment is None else getattr(environment.manager.sim.unwrapped, "draw", None)
+        if callable(draw):
+            draw(canvas)
+        else:
+            super().draw(canvas, world)
 
     def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
         self._stood[which] = False

@@ -22,7 +22,13 @@ class Painted(MultiCorridor):
         canvas.circles("agents", at, [0.5] * len(at), radius=0.4, colour="#ff0000")
 
 
-class OnFigure(MultiCorridor):
+class Written(MultiCorridor):
+    """Has `render` alone, which gives a text."""
+
+    draw = None
+
+
+class OnFigure(Written):
     """Draws as the manual does."""
 
     def render(self, *args, fig=None, **kwargs):
@@ -34,7 +40,7 @@ class OnFigure(MultiCorridor):
         )
 
 
-class Pictured(MultiCorridor):
+class Pictured(Written):
     """Returns a picture and knows of no figure."""
 
     def render(self):
@@ -70,7 +76,7 @@ def test_agents_are_seen_where_they_are(make):
 
 def test_texts_and_pictures_are_taken_at_their_word():
     pytest.importorskip("matplotlib", reason="figures need the plot extra")
-    text = Artist().picture(started(MultiCorridor(end=4, num_agents=2)))
+    text = Artist().picture(started(Written(end=4, num_agents=2)))
     assert 0 < (text < 100).mean() < 0.05
     assert Artist().picture(started(Pictured())).shape == (20, 30, 3)
 

@@ -58,6 +58,10 @@ class InLine:
             if self.buffers["which"][w]:
                 _named(w, member.env, member.step)
 
+    def environment(self, w: int) -> Any:
+        """World w's environment; None where it is in another process."""
+        return self._members[w].env
+
     def close(self) -> None:
         for member in self._members:
             member.env.close()
@@ -110,6 +114,10 @@ class Processes:
     def reset(self) -> None:
         """As `InLine.reset`."""
         self._tell(RESET)
+
+    def environment(self, w: int) -> Any:
+        """As `InLine.environment`."""
+        return None
 
     def step(self) -> None:
         """As `InLine.step`."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from gymnasium.spaces import Discrete, MultiBinary
 
+from interplay.core.scene import Canvas
 from interplay.sim import Agent, AgentBasedSimulation, Box
 from interplay.sim.checks import is_exactly, require
 
@@ -153,6 +154,20 @@ class MultiCorridor(AgentBasedSimulation):
     def get_info(self, agent_id: str, **kwargs: Any) -> dict[str, Any]:
         """Nothing."""
         return {}
+
+    def draw(self, canvas: Canvas) -> None:
+        """The corridor with its agents; those who have arrived stand in the last cell, one above the other."""
+        canvas.show(0, 0, self.end, 1)
+        ground = np.zeros((1, self.end), np.uint8)
+        ground[0, -1] = 1
+        canvas.tiles("corridor", ground, palette=("#eceae4", "#cfe6d2"))
+        at = np.array([getattr(agent, "position", 0) for agent in self.agents.values()])
+        done = at == self.end - 1
+        rank = np.cumsum(done) - 1
+        y = np.where(done, (rank + 1) / (done.sum() + 1), 0.5)
+        canvas.circles(
+            "agents", at + 0.5, y, radius=np.where(done, 0.16, 0.32), colour=np.arange(len(at)) % 8
+        )
 
     def render(self, **kwargs: Any) -> str:
         """The corridor as a line of text: each cell the number of its agent, ``.`` if it is empty."""

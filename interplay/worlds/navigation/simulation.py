@@ -11,11 +11,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import interplay
 from interplay.core.remote import Limits, RemoteSimulator, Report
+from interplay.core.scene import Canvas
 from interplay.sim.checks import require
 from interplay.sim.remote import RemoteSimulation
-from interplay.worlds.navigation.config import BLOCKED, NAVIGATOR
+from interplay.worlds.navigation.config import BLOCKED, NAVIGATOR, SIDE
 from interplay.worlds.navigation.program import Navigation
 from interplay.worlds.navigation.proxy import EMPTY, START, cell_of, proxy_map
 from interplay.worlds.navigation.town import MAP, load_town
@@ -76,6 +79,23 @@ class NavigationSim(RemoteSimulation):
         """1 at the waypoint; with penalties a fine for a step that was cut short."""
         fined = self.reward == "penalties" and bool(report.info.get("blocked", False))
         return report.reward + BLOCKED * fined
+
+    def draw(self, canvas: Canvas) -> None:
+        """The town: buildings, fences, the waypoint and the navigator."""
+        canvas.show(0, 0, SIDE, SIDE, up="north")
+        west, south, east, north = np.array(self.town.buildings).T
+        middle = {"x": (west + east) / 2, "y": (south + north) / 2}
+        canvas.boxes(
+            "buildings", **middle, half_x=(east - west) / 2, half_y=(north - south) / 2, colour="#8a8f98"
+        )
+        (x0, y0), (x1, y1) = np.array(self.town.fences).reshape(-1, 2, 2).transpose(1, 2, 0)
+        canvas.segments("fences", x0, y0, x1, y1, colour="#8c6239", width=8.0)
+        x, y = self.town.waypoint
+        canvas.circles("waypoint", [x], [y], radius=self.town.radius, colour="#3f9b52")
+        report = self._reports.get(NAVIGATOR)
+        seen: Any = None if report is None or isinstance(report.observation, int) else report.observation
+        x, y = self.town.start if seen is None else (float(seen[0]), float(seen[1]))
+        canvas.circles("agents", [x], [y], radius=30.0, colour="#3b6fc4", absent=[seen is None])
 
     def render(self, **kwargs: Any) -> str:
         """The proxy grid as text, with the navigator where it is now."""
