@@ -98,7 +98,7 @@ class Batch:
 
     Attributes:
         turn: who acts in this step.
-        codes: for each actor, (W, A, width) int32 what they do.
+        codes: for each actor, (W, A, width) int64 what they do.
         outcomes: for each actor, what came of it.
         users: for each actor, (A,) bool: whom it works for; used_by_all: whether that is everybody.
         done, ended: (W, A), (W,) uint8: what the done components say.
@@ -110,7 +110,7 @@ class Batch:
             state.prepare(board)
         worlds, agents = board.agents.shape
         self.turn = Turn(np.zeros((worlds, agents), np.int32), np.zeros(worlds, np.int64))
-        self.codes = [np.zeros((worlds, agents, actor.width), np.int32) for actor in parts.actors]
+        self.codes = [np.zeros((worlds, agents, actor.width), np.int64) for actor in parts.actors]
         self.outcomes = [actor.outcome(worlds, agents) for actor in parts.actors]
         self._limits = [actor.limits() for actor in parts.actors]
         self.users = [users for _, _, users in self._limits]

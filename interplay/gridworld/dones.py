@@ -44,7 +44,12 @@ class BoardDone(DoneBaseComponent):
 
     def _judge_here(self) -> tuple[np.ndarray, np.ndarray]:
         board = self._grid.board
-        done, over = np.zeros(board.agents.shape, np.uint8), np.zeros(1, np.uint8)
+        done, over = self.__dict__.get("_answers") or (None, None)
+        if done is None or over is None or done.shape != board.agents.shape:
+            done, over = np.zeros(board.agents.shape, np.uint8), np.zeros(1, np.uint8)
+            self.__dict__["_answers"] = done, over
+        done[:] = 0
+        over[:] = 0
         self.judge(board, done, over, 0, 1)
         return done, over
 

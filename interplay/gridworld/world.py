@@ -194,7 +194,7 @@ class GridWorld(ArrayWorld):
         choices = self.by_kind(action)
         for place, kind, agent, members in self._encoders:
             actor, slots = self._sim.actors[place], self._slots[kind][members]
-            rows = np.zeros((self.num_worlds, len(slots), actor.width), np.int32)
+            rows = np.zeros((self.num_worlds, len(slots), actor.width), np.int64)
             actor.encode(agent, _part(_channel(choices[kind], actor.key), members), rows)
             self._batch.codes[place][:, slots] = rows
         if self._pool is None:

@@ -197,7 +197,7 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
         if table is None:
             space = self.from_space[agent.id]
             points = int(agent.action_space[self.key].n)
-            table = np.zeros((points, self.width), np.int32)
+            table = np.zeros((points, self.width), np.int64)
             for number in range(points):
                 self._component.encode(agent, self.wrap_point(space, number), table[number])
             self._tables[agent.id] = table

@@ -88,7 +88,7 @@ class ActorBaseComponent(GridWorldBaseComponent):
 
 
 def as_ints(values: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """Whole numbers as an array of int32.
+    """Whole numbers as an array that fits int64.
 
     Raises:
         TypeError: for any others; they are not rounded.
@@ -100,20 +100,19 @@ def as_ints(values: Any, shape: tuple[int, ...]) -> np.ndarray:
         raise TypeError(f"{array.dtype} are no whole numbers")
     if array.shape != shape:
         raise ValueError(f"shape {array.shape} is not {shape}")
-    codes = array.astype(np.int32)
-    if array.dtype != np.int32 and not (codes == array).all():
-        raise OverflowError("numbers beyond 32 bits")
-    return codes
+    if array.dtype == np.uint64 and (array > np.uint64(2**63 - 1)).any():
+        raise OverflowError("numbers beyond 64 bits")
+    return array
 
 
 class BoardActor(ActorBaseComponent):
     """An actor that also acts for a whole batch at once.
 
-    An action becomes a row of int32 codes, `width` of them.
+    An action becomes a row of int64 codes, `width` of them.
 
     Attributes:
         width: codes of an action.
-        low, high: (A, width) int32 bounds of the codes, by slot.
+        low, high: (A, width) int64 bounds of the codes, by slot.
         users: (A,) bool: whom the actor works for, by slot.
     """
 
@@ -226,7 +225,7 @@ class BoardActor(ActorBaseComponent):
     def limits(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """`low`, `high` and `users`."""
         number = len(self.grid.agents)
-        low, high = np.zeros((2, number, self.width), np.int32)
+        low, high = np.zeros((2, number, self.width), np.int64)
         for agent in self.supported():
             least, greatest = self.bounds(agent)
             slot = self.grid.slot_of(agent)

@@ -122,7 +122,7 @@ class AttackActorBaseComponent(BoardActor):
         return self._matrix
 
     def _checked(self, agent: Any, value: Any) -> np.ndarray:
-        codes = np.zeros(self.width, np.int32)
+        codes = np.zeros(self.width, np.int64)
         try:
             self.encode(agent, value, codes)
         except (TypeError, ValueError, KeyError, OverflowError):
@@ -279,7 +279,7 @@ class EncodingBasedAttackActor(AttackActorBaseComponent):
         return spaces.Dict(parts), dict.fromkeys(encodings, 0)
 
     def bounds(self, agent: Any) -> tuple[Any, Any]:
-        high = np.zeros(self.width, np.int32)
+        high = np.zeros(self.width, np.int64)
         used = self._codes_of(agent)
         high[0:used:2], high[1:used:2] = self.grid.top, agent.simultaneous_attacks
         return 0, high
@@ -333,7 +333,7 @@ class SelectiveAttackActor(AttackActorBaseComponent):
         return Box(0, agent.simultaneous_attacks, (side, side), int), np.zeros((side, side), int)
 
     def bounds(self, agent: Any) -> tuple[Any, Any]:
-        high = np.zeros(self.width, np.int32)
+        high = np.zeros(self.width, np.int64)
         high[: self._codes_of(agent)] = agent.simultaneous_attacks
         return 0, high
 
@@ -366,7 +366,7 @@ class RestrictedSelectiveAttackActor(AttackActorBaseComponent):
         return spaces.MultiDiscrete([self._cells(agent) + 1] * number), np.zeros(number, int)
 
     def bounds(self, agent: Any) -> tuple[Any, Any]:
-        high = np.zeros(self.width, np.int32)
+        high = np.zeros(self.width, np.int64)
         high[: self._codes_of(agent)] = self._cells(agent)
         return 0, high
 

@@ -73,7 +73,7 @@ def launch(agents, stream, w, a, form, stacked, codes, found, spent, number, hit
         if form == BY_ENCODING:
             attacks = codes[place + 1]
         elif form == CELLS_NAMED:
-            attacks = np.int32(1 if code > 0 else 0)
+            attacks = np.int64(1 if code > 0 else 0)
         for _ in range(attacks):
             if made == hits.shape[0]:
                 return made
@@ -161,7 +161,7 @@ def attack(agents, cells, mapping, stream, w, a, form, stacked, codes, scratch, 
 
     Args:
         mapping: (E + 1, E + 1) bool, who may attack whom.
-        codes: int32; ANY: (1,) attacks; BY_ENCODING: (2k,) encoding and attacks in turn; BY_CELL: (cells,) attacks on
+        codes: int64; ANY: (1,) attacks; BY_ENCODING: (2k,) encoding and attacks in turn; BY_CELL: (cells,) attacks on
             each; CELLS_NAMED: (attacks,) the number of a cell from 1, or 0.
         scratch: (2, A) int32.
         hits, kills: at least as long as attacks can be made, written.
@@ -193,7 +193,7 @@ def attack_all(
 
     Args:
         order, count: (W, A), (W,) slots of those who act, and how many.
-        codes: (W, A, ...) int32.
+        codes: (W, A, ...) int64.
         attackers: (A,) bool, whom the actor supports.
         scratch: (2, A) int32, of this thread.
         attempted: (W, A) uint8, written; so are num_hits (W, A), hits and kills (W, A, H).

@@ -62,7 +62,7 @@ def move_all(agents, cells, overlap, stream, order, count, form, codes, attempte
 
     Args:
         order, count: (W, A), (W,) slots of those who act, and how many.
-        codes: (W, A, 2) int32 steps or codes.
+        codes: (W, A, 2) int64 steps or codes.
         attempted, success: (W, A) uint8, written.
         movers: (A,) bool, whom the actor supports.
     """

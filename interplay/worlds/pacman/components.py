@@ -289,7 +289,7 @@ def _alone(actor: BoardActor, agent: Any, code: int) -> Outcome:
     """What comes of one agent's action when nobody else acts."""
     board = actor.grid.board
     number = board.agents.shape[1]
-    codes = np.full((1, number, actor.width), code, np.int32)
+    codes = np.full((1, number, actor.width), code, np.int64)
     order = np.full((1, number), actor.grid.slot_of(agent), np.int32)
     outcome = actor.outcome(1, number)
     actor.run(board, actor.grid.overlap, Turn(order, np.ones(1, np.int64)), codes, outcome, 0, 1)
