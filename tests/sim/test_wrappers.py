@@ -16,6 +16,7 @@ from interplay.sim.managers import AllStepManager
 from interplay.sim.wrappers import (
     FlattenActionWrapper,
     FlattenWrapper,
+    RavelActionWrapper,
     RavelDiscreteWrapper,
     SARWrapper,
     Wrapper,
@@ -260,11 +261,59 @@ def test_masks_go_where_the_action_space_stays():
     sim = Countdown({"a": 3})
     sim.get_action_mask = lambda agent_id: np.array([1, 0], np.int8)
     assert SARWrapper(sim).get_action_mask("a").tolist() == [1, 0]
-    for kind in (FlattenWrapper, FlattenActionWrapper, RavelDiscreteWrapper):
+    for kind in (FlattenWrapper, FlattenActionWrapper):
         assert kind(sim).get_action_mask("a") is None
 
 
-@pytest.mark.parametrize("kind", [FlattenWrapper, FlattenActionWrapper, RavelDiscreteWrapper, Wrapper])
+@pytest.mark.parametrize(
+    ("space", "mask", "legal"),
+    [
+        (spaces.Discrete(3, start=4), [1, 0, 1], [1, 0, 1]),
+        (spaces.Dict(move=spaces.Discrete(3)), {"move": [0, 1, 1]}, [0, 1, 1]),
+        (spaces.Dict(move=spaces.Discrete(3)), {"move": None}, [1, 1, 1]),
+        (spaces.Discrete(3), None, None),
+        # A point is legal if all its parts are.
+        (spaces.Dict(a=spaces.Discrete(2), b=spaces.Discrete(2)), {"a": [1, 0], "b": [0, 1]}, [0, 1, 0, 0]),
+        (spaces.MultiDiscrete([2, 2]), ([1, 1], [1, 0]), [1, 0, 1, 0]),
+        (spaces.MultiBinary(2), [2, 1], [0, 1, 0, 1]),
+        # A mover's free cells are points of its Box; a mask of another form says nothing about points.
+        (spaces.Dict(move=Box(-1, 0, (2,), int)), {"move": [[1, 0], [0, 1]]}, [1, 0, 0, 1]),
+        (spaces.Dict(hit=Box(0, 1, (1, 2), int)), {"hit": [[1, 0]]}, [1, 1, 1, 1]),
+        (spaces.MultiDiscrete([300, 300]), ([0] * 300, [0] * 300), None),
+    ],
+)
+def test_w5_a_ravelled_mask_is_of_the_points(space, mask, legal):
+    """Specification 7, action masks: they come along where the numbers say the same."""
+    sim = Countdown({"a": 3})
+    sim.agents = {"a": Agent(id="a", observation_space=spaces.Discrete(9), action_space=space)}
+    sim.finalize()
+    sim.get_action_mask = lambda agent_id: mask
+    told = RavelDiscreteWrapper(sim).get_action_mask("a")
+    assert (told if told is None else told.tolist()) == legal
+    if told is not None:
+        drawn = RavelDiscreteWrapper(sim).agents["a"].action_space.sample(told)
+        assert told[drawn]
+
+
+def test_ravelled_actions_beside_observations_that_are_too_many():
+    sim = Countdown({"a": 3})
+    views = spaces.Dict(view=Box(-2, 3, (7, 7), int))
+    nothing = {"view": np.zeros((7, 7), int)}
+    given = {"observation_space": views, "null_observation": nothing, "null_action": {"move": [-1, 1]}}
+    sim.agents = {"a": Agent(id="a", action_space={"move": Box(-1, 1, (2,), int)}, **given)}
+    sim.finalize()
+    with pytest.raises(AssertionError, match="flatten it instead"):
+        RavelDiscreteWrapper(sim)
+    wrapped = RavelActionWrapper(sim)
+    assert wrapped.agents["a"].observation_space == views
+    assert (wrapped.agents["a"].action_space, wrapped.agents["a"].null_action) == (spaces.Discrete(9), 2)
+    assert wrapped.wrap_observation(sim.agents["a"], nothing) is nothing
+    assert wrapped.wrap_action(sim.agents["a"], 5)["move"].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "kind", [FlattenWrapper, FlattenActionWrapper, RavelDiscreteWrapper, RavelActionWrapper, Wrapper]
+)
 def test_wrapped_and_plain_play_the_same_episode(kind):
     def play(wrap):
         sim = wrap(MultiCorridor(end=8, num_agents=4))

@@ -2,7 +2,7 @@
 
 from interplay.sim.wrappers.communication_handshake_wrapper import CommunicationHandshakeWrapper
 from interplay.sim.wrappers.flatten_wrapper import FlattenActionWrapper, FlattenWrapper
-from interplay.sim.wrappers.ravel_discrete_wrapper import RavelDiscreteWrapper
+from interplay.sim.wrappers.ravel_discrete_wrapper import RavelActionWrapper, RavelDiscreteWrapper
 from interplay.sim.wrappers.super_agent_wrapper import SuperAgentWrapper
 from interplay.sim.wrappers.wrapper import SARWrapper, Wrapper
 
@@ -10,6 +10,7 @@ __all__ = [
     "CommunicationHandshakeWrapper",
     "FlattenActionWrapper",
     "FlattenWrapper",
+    "RavelActionWrapper",
     "RavelDiscreteWrapper",
     "SARWrapper",
     "SuperAgentWrapper",

@@ -36,6 +36,20 @@ def pair(space: spaces.Space, point: Any) -> Iterator[tuple[spaces.Space, Any]]:
         yield space, point
 
 
+def pair_masks(space: spaces.Space, mask: Any) -> Iterator[tuple[spaces.Space, Any]]:
+    """The leaves with their parts of an action mask, which may stop above them: None where all is legal."""
+    if mask is None:
+        yield from ((leaf, None) for leaf in walk(space))
+    elif isinstance(space, spaces.Dict):
+        for key, part in space.spaces.items():
+            yield from pair_masks(part, mask[key])
+    elif isinstance(space, spaces.Tuple):
+        for part, own in zip(space.spaces, mask, strict=True):
+            yield from pair_masks(part, own)
+    else:
+        yield space, mask
+
+
 def build(space: spaces.Space, take: Callable[[spaces.Space], Any]) -> Any:
     """A point of a space from what `take` gives for its leaves, one after another."""
     if isinstance(space, spaces.Dict):

@@ -12,13 +12,15 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
+from interplay.core import masks
 from interplay.sim.agents import ActingAgent, ObservingAgent, is_unset
 from interplay.sim.checks import require
 from interplay.sim.simulation import AgentBasedSimulation
-from interplay.sim.wrappers.leaves import bounds, build, numbers, pair, point_of, walk
+from interplay.sim.wrappers.leaves import bounds, build, numbers, pair, pair_masks, point_of, walk
 from interplay.sim.wrappers.wrapper import SARWrapper
 
 MOST = 2**63 - 1  # points of a Discrete space
+MOST_MASKED = 2**16  # points that a mask lists
 
 
 def check_space(space: Any) -> bool:
@@ -81,6 +83,44 @@ def unravel(space: spaces.Space, number: int) -> Any:
     return build(space, take)
 
 
+def ravel_mask(space: spaces.Space, mask: Any) -> np.ndarray | None:
+    """The mask of the numbers from a mask of the parts: a point is legal if all its parts are.
+
+    Args:
+        space: one that can be ravelled.
+        mask: in gymnasium's form; a Box's has an axis for each of its numbers, as a mover's free cells, or counts for nothing.
+
+    Returns:
+        (points,) int8; None where everything is legal, and for more than `MOST_MASKED` points.
+
+    Example:
+        >>> space = spaces.Dict(attack=spaces.Discrete(2), say=spaces.Discrete(3))
+        >>> ravel_mask(space, {"attack": np.array([1, 0], np.int8), "say": np.array([0, 1, 1], np.int8)})
+        array([0, 1, 1, 0, 0, 0], dtype=int8)
+    """
+    if mask is None or ravel_space(space).n > MOST_MASKED:
+        return None
+    legal = np.ones(1, np.int8)
+    for leaf, part in pair_masks(space, mask):
+        legal = np.kron(legal, _legal_points(leaf, part))
+    return legal
+
+
+def _legal_points(leaf: spaces.Space, mask: Any) -> np.ndarray:
+    """(points of the leaf,) int8."""
+    bases = _bases(leaf)
+    if isinstance(leaf, spaces.Box):
+        fits = mask is not None and np.shape(mask) == tuple(bases)
+        return np.asarray(mask, np.int8).ravel() if fits else np.ones(math.prod(bases), np.int8)
+    if mask is None:
+        return np.ones(math.prod(bases), np.int8)
+    row = masks.from_gymnasium(leaf, mask).astype(np.int8)
+    legal = np.ones(1, np.int8)
+    for choices in np.split(row, np.cumsum(bases)[:-1]):
+        legal = np.kron(legal, choices)
+    return legal
+
+
 def _is_countable(leaf: spaces.Space) -> bool:
     if isinstance(leaf, spaces.Box):
         return np.issubdtype(leaf.dtype, np.integer) and leaf.is_bounded("both")
@@ -106,7 +146,7 @@ class RavelDiscreteWrapper(SARWrapper):
         super().__init__(sim)
         for agent_id, agent in self.agents.items():
             inner = sim.agents[agent_id]
-            if isinstance(agent, ObservingAgent):
+            if isinstance(agent, ObservingAgent) and self._ravels_observations:
                 agent.observation_space = _ravelled(inner.observation_space, f"{agent_id}: observation space")
                 if not is_unset(inner.null_observation):
                     agent.null_observation = ravel(inner.observation_space, inner.null_observation)
@@ -116,9 +156,12 @@ class RavelDiscreteWrapper(SARWrapper):
                     agent.null_action = ravel(inner.action_space, inner.null_action)
         self.finalize()
 
+    _ravels_observations = True
+
     def get_action_mask(self, agent_id: str, **kwargs: Any) -> Any:
-        """None: a mask of the parts says nothing about single numbers."""
-        return None
+        """(points,) int8 of the agent's numbers; None where everything is legal, and for more than `MOST_MASKED` points."""
+        inner = self.sim.agents[agent_id].action_space
+        return ravel_mask(inner, self.sim.get_action_mask(agent_id, **kwargs))
 
     def wrap_observation(self, from_agent: Any, observation: Any) -> Any:
         return ravel(from_agent.observation_space, observation)
@@ -131,6 +174,18 @@ class RavelDiscreteWrapper(SARWrapper):
 
     def unwrap_action(self, from_agent: Any, action: Any) -> Any:
         return ravel(from_agent.action_space, action)
+
+
+class RavelActionWrapper(RavelDiscreteWrapper):
+    """Ravels actions and leaves observations as they are, for those that have too many points, such as views of a grid."""
+
+    _ravels_observations = False
+
+    def wrap_observation(self, from_agent: Any, observation: Any) -> Any:
+        return observation
+
+    def unwrap_observation(self, from_agent: Any, observation: Any) -> Any:
+        return observation
 
 
 def _ravelled(space: Any, name: str) -> spaces.Discrete:
