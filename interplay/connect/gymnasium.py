@@ -9,6 +9,7 @@ from typing import Any
 
 import gymnasium
 
+from interplay.core.masks import drawable
 from interplay.sim import Agent, AgentBasedSimulation, is_agent
 from interplay.sim.checks import require
 from interplay.sim.managers import SimulationManager
@@ -18,6 +19,8 @@ AGENT = "agent"  # the only agent of a simulation made from an Env
 
 class GymWrapper(gymnasium.Env[Any, Any]):
     """A manager whose simulation has exactly one learning agent, as a Gymnasium environment.
+
+    Where the simulation has an action mask, infos hold it as ``action_mask``, in the form that ``action_space.sample(mask)`` takes.
 
     Args:
         sim: the manager; there may be any number of agents who cannot learn.
@@ -55,8 +58,8 @@ class GymWrapper(gymnasium.Env[Any, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """The first observation and an empty info."""
-        return self.sim.reset(seed=seed)[self.agent_id], {}
+        """The first observation and an info that is empty but for an action mask."""
+        return self.sim.reset(seed=seed)[self.agent_id], self._told({})
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, Any]:
         """Observation, reward, terminated, truncated (by the manager's time limit) and info."""
@@ -64,11 +67,16 @@ class GymWrapper(gymnasium.Env[Any, Any]):
         truncated = self.sim.truncated
         terminated = not truncated and bool(dones[self.agent_id] or dones["__all__"])
         name = self.agent_id
-        return observations[name], rewards[name], terminated, truncated, infos[name]
+        told = infos[name] if terminated or truncated else self._told(infos[name])
+        return observations[name], rewards[name], terminated, truncated, told
 
     def render(self) -> Any:
         """Has the simulation draw itself."""
         return self.sim.render()
+
+    def _told(self, info: Any) -> Any:
+        mask = drawable(self.action_space, self.sim.sim.get_action_mask(self.agent_id))
+        return info if mask is None else {**info, "action_mask": mask}
 
 
 class GymABS(AgentBasedSimulation):

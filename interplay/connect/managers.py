@@ -12,6 +12,7 @@ from typing import Any
 
 from pettingzoo.utils.env import AECEnv, ParallelEnv
 
+from interplay.core.masks import drawable
 from interplay.sim import is_agent
 from interplay.sim.batch.managed import ManagedSimulation
 from interplay.sim.checks import require
@@ -124,7 +125,7 @@ class SimulationAEC(AECEnv[str, Any, Any]):
         self._chosen = {}
         self.infos = {agent: _told(infos.get(agent)) for agent in self.agents}
         for agent in self._waiting:
-            mask = self.sim.sim.get_action_mask(agent)
+            mask = drawable(self.action_spaces[agent], self.sim.sim.get_action_mask(agent))
             if mask is not None:
                 self.infos[agent]["action_mask"] = mask
         require(
@@ -153,6 +154,9 @@ class SimulationParallel(ManagedSimulation, ParallelEnv[str, Any, Any]):
         self.sim = sim
         self.render_mode = None
         self.metadata = _metadata(sim)
+
+    def _mask(self, name: str) -> Any:
+        return drawable(self.action_space(name), super()._mask(name))
 
 
 def to_aec(manager: SimulationManager) -> SimulationAEC:

@@ -63,6 +63,25 @@ def from_gymnasium(space: spaces.Space[Any], mask: Any) -> np.ndarray:
     return row
 
 
+def drawable(space: spaces.Space[Any], mask: Any) -> Any:
+    """A mask as ``space.sample(mask)`` takes it: without parts for Boxes, which gymnasium refuses; None if nothing is left.
+
+    Example:
+        >>> space = spaces.Dict(move=spaces.Box(-1, 1, (2,), int), attack=spaces.Discrete(2))
+        >>> drawable(space, {"move": np.eye(3), "attack": np.array([1, 0], np.int8)})
+        {'move': None, 'attack': array([1, 0], dtype=int8)}
+    """
+    if mask is None or isinstance(space, spaces.Box):
+        return None
+    if isinstance(space, spaces.Dict):
+        told = {key: drawable(part, mask.get(key)) for key, part in space.spaces.items()}
+        return told if any(part is not None for part in told.values()) else None
+    if isinstance(space, spaces.Tuple):
+        parts = tuple(drawable(part, own) for part, own in zip(space.spaces, mask, strict=True))
+        return parts if any(part is not None for part in parts) else None
+    return mask
+
+
 def all_legal(space: spaces.Space[Any]) -> Any:
     """The mask, in gymnasium's form, that allows everything."""
     return to_gymnasium(space, np.ones(sum(action_choices(space)), bool))

@@ -40,6 +40,18 @@ def test_x1_one_learning_agent_and_any_number_of_others():
     assert env.render() == "clock 2"
 
 
+def test_x1_an_action_mask_joins_the_info():
+    """Specification 7, action masks: where there are none, infos stay as they are."""
+    sim = Countdown({"a": 2})
+    masks = iter([np.array([1, 0], np.int8), np.array([0, 1], np.int8), None])
+    sim.get_action_mask = lambda agent_id: next(masks)
+    env = GymWrapper(AllStepManager(sim))
+    assert env.reset()[1]["action_mask"].tolist() == [1, 0]
+    *_, info = env.step(1)
+    assert (info.pop("action_mask").tolist(), info) == ([0, 1], {"clock": 1})
+    assert env.step(1)[-1] == {"clock": 2}
+
+
 def test_x1_other_numbers_and_other_things_are_refused():
     with pytest.raises(AssertionError, match=r"2 agents learn \(a, b\)"):
         GymWrapper(AllStepManager(Countdown({"a": 1, "b": 1})))

@@ -96,10 +96,13 @@ class ManagedSimulation:
         for name in self.agents if names is None else names:
             own = infos.get(name)
             told[name] = {**(own if isinstance(own, dict) else {}), "acting": name in self._asked}
-            mask = self.manager.sim.get_action_mask(name) if name in self._asked else None
+            mask = self._mask(name) if name in self._asked else None
             if mask is not None:
                 told[name]["action_mask"] = mask
         return told
+
+    def _mask(self, name: str) -> Any:
+        return self.manager.sim.get_action_mask(name)
 
 
 def as_environment(made: Any) -> Any:
