@@ -22,15 +22,18 @@ from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaski
 from ray.tune.registry import register_env
 
 from interplay.connect import MultiAgentWrapper, multi_agent_to_simulation, world_to_rllib
+from interplay.sim import is_agent
 from interplay.sim.managers import AllStepManager, DynamicOrderManager, TurnBasedManager
-from interplay.sim.wrappers import SuperAgentWrapper
+from interplay.sim.wrappers import SARWrapper, SuperAgentWrapper
+from interplay.sim.wrappers.flatten_wrapper import flatdim, flatten
 from interplay.worlds.corridor.simulation import MultiCorridor
+from tests.connect.grids import battle, cross_traffic, traffic
 from tests.connect.toy_simulations import Overheard, Strict, StrictInOrder, mask
 
 MANAGERS = (AllStepManager, TurnBasedManager)
 
-# PPO trains each of these under both managers. A gridworld simulation joins here, whatever its spaces.
-SIMULATIONS = {"corridor": lambda: MultiCorridor(end=5, num_agents=3)}
+# PPO trains each of these under both managers.
+SIMULATIONS = {"corridor": lambda: MultiCorridor(end=5, num_agents=3), "traffic": traffic, "battle": battle}
 
 QUICK = {"zone_cooldown": 10}
 MOVES = spaces.Dict(
@@ -338,7 +341,8 @@ def trained():
             options["env_to_module_connector"] = lambda *a, **k: FlattenObservations(multi_agent=True)
         config = (
             PPOConfig()
-            .environment("interplay-test")
+            # RLlib's check of environments plays without looking at masks.
+            .environment("interplay-test", disable_env_checking=module is not None)
             .env_runners(**options)
             .training(train_batch_size_per_learner=200, minibatch_size=64, num_epochs=2)
             .multi_agent(
@@ -382,8 +386,6 @@ def test_f24_ppo_trains_a_super_agent_beside_another(trained):
 
 @pytest.mark.filterwarnings("ignore")
 def test_f24_ppo_trains_a_simulation_that_moves_by_a_box_and_calls_its_agents(trained):
-    """Stands for gridworld's `MoveActor` until one of gridworld's joins `SIMULATIONS`."""
-
     def make():
         groups = [["b"], ["a", "c"]]
         sim = StrictInOrder(
@@ -406,6 +408,49 @@ def test_rllibs_own_masking_module_keeps_to_the_masks(trained):
     trained(make, iterations=1, module=ActionMaskingTorchRLModule, flatten=False)
     assert {int(action) for name, action in Overheard.actions if name == "a"} == {1, 2}
     assert {int(action) for name, action in Overheard.actions if name == "b"} == {0}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("make", [cross_traffic, traffic, battle])
+def test_a_grid_worlds_masks_reach_rllibs_own_masking_module(trained, make):
+    """Specification 7, action masks: with them a simulation refuses what is illegal, so that it trains shows that they hold."""
+    refused = []
+
+    class Guarded(MultiAgentWrapper):
+        def step(self, action_dict, **kwargs):
+            try:
+                return super().step(action_dict, **kwargs)
+            except AssertionError as error:
+                refused.append(error)
+                raise
+
+    def masked():
+        flat = FlattenObservationsOf(make(action_masks=True))
+        return Guarded(AllStepManager(flat, time_limit=20), action_masks=True)
+
+    env = masked()
+    observations, _ = env.reset(seed=1)
+    assert observations in env.observation_space
+    assert min(observations[name]["action_mask"].min() for name in observations) == (make is traffic)
+    losses = trained(masked, module=ActionMaskingTorchRLModule, flatten=False)
+    assert np.isfinite(losses).all()
+    assert not refused
+
+
+class FlattenObservationsOf(SARWrapper):
+    """Observations as one float Box, which the masking module takes; actions and masks stay."""
+
+    def __init__(self, sim):
+        super().__init__(sim)
+        for agent in self.agents.values():
+            if is_agent(agent):
+                size = flatdim(agent.observation_space)
+                agent.observation_space = spaces.Box(-9, 9, (size,), np.float32)
+                agent.null_observation = np.zeros(size, np.float32)
+        self.finalize()
+
+    def wrap_observation(self, from_agent, observation):
+        return flatten(from_agent.observation_space, observation).astype(np.float32)
 
 
 def test_f20_without_rllib_one_sentence_says_what_to_install():

@@ -12,7 +12,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core import masks
-from interplay.sim.wrappers.leaves import bounds, build, pair, point_of, walk
+from interplay.sim.wrappers.leaves import bounds, build, pair, pair_masks, point_of
 
 
 def offered(space: spaces.Space) -> spaces.Space:
@@ -59,7 +59,7 @@ def mask_row(space: spaces.Space, mask: Any) -> np.ndarray:
     """One float32 for each choice, 1 where it is legal, in the order of RLlib's logits.
 
     Args:
-        space: the simulation's action space; its real Boxes have no choices.
+        space: the simulation's action space; its real Boxes have no choices, those of whole numbers only legal ones.
         mask: in gymnasium's form; None, also for parts, where everything is legal.
 
     Example:
@@ -67,23 +67,13 @@ def mask_row(space: spaces.Space, mask: Any) -> np.ndarray:
         array([1., 1., 0., 1., 1.], dtype=float32)
     """
     rows = []
-    for leaf, part in _pairs(space, mask):
+    for leaf, part in pair_masks(space, mask):
         count = sum(_choices(leaf)) if _is_countable(leaf) else 0
-        legal = np.ones(count, bool) if part is None else masks.from_gymnasium(leaf, part)
+        # A Box's mask may be of its points or of its numbers; RLlib's logits are of each number's choices.
+        free = part is None or isinstance(leaf, spaces.Box)
+        legal = np.ones(count, bool) if free else masks.from_gymnasium(leaf, part)
         rows.append(legal.astype(np.float32))
     return np.concatenate(rows or [np.zeros(0, np.float32)])
-
-
-def _pairs(space: spaces.Space, mask: Any) -> list[tuple[spaces.Space, Any]]:
-    """The leaves with their parts of a mask, which may stop above them."""
-    if mask is None:
-        return [(leaf, None) for leaf in walk(space)]
-    if isinstance(space, spaces.Dict):
-        return [found for key, part in space.spaces.items() for found in _pairs(part, mask[key])]
-    if isinstance(space, spaces.Tuple):
-        parts = zip(space.spaces, mask, strict=True)
-        return [found for part, own in parts for found in _pairs(part, own)]
-    return [(space, mask)]
 
 
 def _is_countable(leaf: spaces.Space) -> bool:
