@@ -15,15 +15,24 @@ from open_spiel.python.algorithms import random_agent, tabular_qlearner
 from open_spiel.python.rl_environment import StepType, TimeStep
 
 from interplay.connect import OpenSpielListWrapper, OpenSpielWrapper
+from interplay.sim import is_agent
 from interplay.sim.managers import AllStepManager, DynamicOrderManager, TurnBasedManager
-from interplay.sim.wrappers import RavelDiscreteWrapper
+from interplay.sim.wrappers import RavelActionWrapper, RavelDiscreteWrapper
+from interplay.sim.wrappers.ravel_discrete_wrapper import unravel
 from interplay.worlds.corridor.simulation import MultiCorridor
+from tests.connect.grids import battle, cross_traffic, traffic
 from tests.connect.toy_simulations import Strict, StrictInOrder, mask
 
 MANAGERS = (AllStepManager, TurnBasedManager)
 
-# Stock agents are trained on each of these. A gridworld simulation joins here: Discrete actions, any observations that flatten.
-SIMULATIONS = {"corridor": lambda: MultiCorridor(end=6, num_agents=3)}
+
+# Stock agents are trained on each of these.
+SIMULATIONS = {
+    "corridor": lambda: MultiCorridor(end=6, num_agents=3),
+    "traffic": lambda: RavelActionWrapper(traffic()),
+    "traffic by sides": lambda: RavelActionWrapper(cross_traffic(action_masks=True)),
+    "battle": lambda: RavelActionWrapper(battle(action_masks=True)),
+}
 
 
 def corridor(manager=AllStepManager, **limits):
@@ -306,6 +315,36 @@ def test_f23_stock_dqn_agents_run(manager, name):
     for agent in agents:
         assert np.isfinite(agent.loss)
         assert len(agent.replay_buffer) > 30
+
+
+@pytest.mark.parametrize("make", [cross_traffic, traffic, battle])
+@pytest.mark.parametrize("manager", MANAGERS)
+def test_a_grid_worlds_masks_are_its_legal_actions(manager, make):
+    """Specification 7, action masks: they feed the legal actions, and the simulation refuses what they leave out."""
+    np.random.seed(0)  # noqa: NPY002  OpenSpiel's agents draw from the global stream
+    plain, sim = make(action_masks=True), RavelActionWrapper(make(action_masks=True))
+    env = OpenSpielListWrapper(manager(sim, time_limit=25))
+    count = env.action_spec()["num_actions"]
+    agents = [random_agent.RandomAgent(player, count) for player in range(env.num_players)]
+    fewer = 0
+    for timestep in train(env, agents, 150):
+        legal = timestep.observations["legal_actions"]
+        fewer += any(0 < len(own) < count for own in legal)
+        if timestep.last():
+            assert timestep.discounts == [0.0] * 4
+    assert fewer > 50
+    first = env.reset(seed=3).observations["legal_actions"]
+    manager(plain).reset(seed=3)
+    for player, (name, agent) in enumerate((n, a) for n, a in plain.agents.items() if is_agent(a)):
+        if not first[player]:
+            continue  # not his turn
+        for action in range(count):
+            point = unravel(agent.action_space, action)
+            mask = plain.get_action_mask(name)
+            row, column = np.ravel(point["move"])[-2:] + 1 if make is not cross_traffic else (0, 0)
+            free = mask["move"][point["move"]] if make is cross_traffic else mask["move"][row, column]
+            hits = make is not battle or mask["attack"][point["attack"]]
+            assert (action in first[player]) == bool(free and hits)
 
 
 @pytest.mark.parametrize("manager", MANAGERS)
