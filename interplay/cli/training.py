@@ -11,6 +11,7 @@ EXAMPLE = (
     "interplay train survival/1v1-heals-low --steps 300000 --out runs/first\n"
     "interplay train survival/2v2-all-low ppo.learning_rate=1e-4 world.options.health_cap=100\n"
     "interplay train settings.toml seed=3\n"
+    "interplay train survival/1v1-heals-mid --start-from runs/first\n"
     "interplay train examples/multi_corridor_experiment.py"
 )
 
@@ -32,6 +33,10 @@ def train(
     workers: Annotated[
         int | None, typer.Option(help="Processes; they change no bit.  [default: cores]")
     ] = None,
+    start_from: Annotated[
+        Path | None,
+        typer.Option(metavar="RUN", help="Begin with the weights of this run, or of one of RUN/checkpoints."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="The run's folder.  [default: runs/WORLD-DATE-N]")] = None,
 ) -> None:
     """Trains agents with PPO and writes a run folder: settings, metrics, checkpoints.
@@ -41,7 +46,8 @@ def train(
     from interplay.cli.trainer import load_trainer
 
     trainer = load_trainer()
-    flags = {"steps": steps, "seed": seed, "num_worlds": num_worlds, "train.workers": workers}
+    flags: dict[str, Any] = {"steps": steps, "seed": seed, "num_worlds": num_worlds, "train.workers": workers}
+    flags["train.start_from"] = None if start_from is None else str(start_from)
     if world.endswith(".py"):
         _refuse_more(world, overrides, {**flags, "out": out})
         typer.echo(f"run folder: {_train_experiment(Path(world))}")

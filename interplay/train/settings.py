@@ -43,6 +43,9 @@ class TrainGroup(Settings):
     most_episodes: int | None = Field(None, ge=1, description="The run ends after so many whole episodes.")
     most_seconds: float | None = Field(None, gt=0, description="The run ends after so many seconds.")
     learners: tuple[str, ...] = Field((), description="Kinds of agents that learn; empty = all of them.")
+    start_from: str | None = Field(
+        None, min_length=1, description="Run or checkpoint whose weights the run begins with."
+    )
     quiet: bool = Field(False, description="Show no progress.")
 
     @model_validator(mode="after")

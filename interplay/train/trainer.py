@@ -12,15 +12,16 @@ import io
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from interplay.core.settings import build
+from interplay.core.settings import build, changed
 from interplay.train import compute
 from interplay.train.checkpoint import (
     Checkpoint,
     CheckpointWriter,
+    find_checkpoint,
     latest_checkpoint,
     prune_checkpoints,
     read_checkpoint,
@@ -33,6 +34,7 @@ from interplay.train.progress import Progress
 from interplay.train.run_folder import RunFolder, default_run_path
 from interplay.train.settings import TrainSettings
 from interplay.train.training import MakeWorld, Training
+from interplay.train.warm_start import describe_spaces, warm_vectors
 from interplay.train.worker import Patience, crew
 
 __all__ = ["load_policy", "resume", "train"]
@@ -57,11 +59,18 @@ def train(
         The run folder.
 
     Raises:
-        UserError: for settings that do not fit the world, a folder in use, numbers that are not finite, a lost worker.
+        UserError: for settings that do not fit the world, a folder in use, numbers that are not finite, a lost worker,
+            and if the weights of ``train.start_from`` do not fit.
     """
+    if settings.train.start_from is not None:
+        # The checkpoint instead of the run, so that all workers and later readers mean the same one.
+        source = find_checkpoint(settings.train.start_from)
+        settings = changed(settings, {"train": {"start_from": str(source)}}, "train")
+    make = make_world or _registry_factory(settings)
+    learner = make_learner(settings, make, begins=True)
     path = Path(out) if out is not None else default_run_path(settings.world.id, datetime.date.today())
     with RunFolder.create(path, settings) as run:
-        _run(run, make_world, None)
+        _run(run, make, learner, None)
     return path
 
 
@@ -87,16 +96,15 @@ def resume(
         path = latest_checkpoint(run)
         checkpoint = read_checkpoint(path) if path is not None else None
         folder.rewind(checkpoint.agent_steps if checkpoint else 0)
-        _run(folder, make_world, checkpoint)
+        make = make_world or _registry_factory(folder.settings)
+        _run(folder, make, make_learner(folder.settings, make, begins=checkpoint is None), checkpoint)
     return Path(run)
 
 
 def _run(
-    folder: RunFolder[TrainSettings], make_world: MakeWorld | None, checkpoint: Checkpoint | None
+    folder: RunFolder[TrainSettings], make: MakeWorld, learner: Learner, checkpoint: Checkpoint | None
 ) -> None:
     settings = folder.settings
-    make = make_world or _registry_factory(settings)
-    learner = make_learner(settings, make)
     source = checkpoint.path if checkpoint else None
     patience = Patience()
     job = (settings.model_dump_json(), make, folder.path, source)
@@ -124,7 +132,11 @@ def _lead(
     first_steps = training.agent_steps
     with _progress(settings, first_steps) as progress:
         verdict = STOP if complete(training, before) else GO_ON
+        if checkpoint is None and settings.train.start_from is not None:
+            verdict = SAVE  # from here on the other run is not needed any more
         training.agree(verdict)
+        if verdict == SAVE:
+            _save(training, folder, 0.0, progress)
         while verdict not in (SAVE_AND_STOP, STOP):
             started = time.monotonic()
             numbers = training.update()
@@ -184,18 +196,20 @@ def _follow(
 ) -> None:
     """Another worker's loop: the same updates and saves, in the same order, told by the first."""
     settings = TrainSettings.model_validate_json(settings_json)
-    training = Training(settings, make, make_learner(settings, make), exchange)
+    training = Training(settings, make, make_learner(settings, make, source is None, say=str), exchange)
     if source is not None:
         training.load(read_checkpoint(source))
     with contextlib.closing(training):
         verdict = training.agree(GO_ON)
-        while verdict not in (SAVE_AND_STOP, STOP):
-            training.update()
-            verdict = _keep_step(training, GO_ON)
+        while True:
             if verdict in (SAVE, SAVE_AND_STOP):
                 training.agree(0)  # the staging folder is there
                 training.write_shards(staging_path(run, training.agent_steps))
                 training.agree(0)  # every worker has written
+            if verdict in (SAVE_AND_STOP, STOP):
+                return
+            training.update()
+            verdict = _keep_step(training, GO_ON)
 
 
 def _keep_step(training: Training, verdict: int) -> int:
@@ -219,6 +233,7 @@ def _save(training: Training, folder: RunFolder[TrainSettings], seconds: float, 
             "updates": training.updates,
             "episodes": training.episodes,
             "seconds": seconds,
+            "spaces": describe_spaces(brain.kind for brain in training.learner.brains.values()),
             "compute": compute.describe(),
         }
         writer.commit(record, world_id=world.id, world_version=world.version)
@@ -228,13 +243,30 @@ def _save(training: Training, folder: RunFolder[TrainSettings], seconds: float, 
         progress.say(f"{reason}; a resumed run will begin new episodes")
 
 
-def make_learner(settings: TrainSettings, make: MakeWorld) -> Learner:
-    """The networks for a world's kinds of agents."""
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def make_learner(
+    settings: TrainSettings, make: MakeWorld, begins: bool, say: Callable[[str], object] = _tell
+) -> Learner:
+    """The networks for a world's kinds of agents; where a run begins, with the weights of ``train.start_from``.
+
+    Args:
+        settings: of the run.
+        make: makes its world.
+        begins: whether the run has no checkpoint of its own yet.
+        say: told one line for each kind that `train.start_from` does not have.
+    """
     world = make(num_worlds=1, seed=settings.seed, first_world=0)
     try:
-        return Learner(world.kinds, settings)
+        learner = Learner(world.kinds, settings)
     finally:
         world.close()
+    if begins and settings.train.start_from is not None:
+        checkpoint = read_checkpoint(find_checkpoint(settings.train.start_from))
+        learner.begin_with(warm_vectors(checkpoint, learner.brains, settings.network, say))
+    return learner
 
 
 def _registry_factory(settings: TrainSettings) -> MakeWorld:

@@ -63,6 +63,22 @@ def test_resume_goes_on_to_a_new_total(run_folder):
     assert int(after[-1]) == 1024 > int(before[-1])
 
 
+def test_a_run_begins_with_the_weights_of_another(capsys, run_folder, tmp_path):
+    world = [MARSH, *SMALL, "--num-worlds", "8", "--workers", "1", "--steps", "128"]
+    done = command("train", *world, "--start-from", run_folder, "--out", tmp_path / "next")
+    assert done.returncode == 0, done.stderr
+    begin, end = sorted((tmp_path / "next" / "checkpoints").iterdir())
+    source = sorted((run_folder / "checkpoints").iterdir())[-1]
+    weights = "policy.safetensors"
+    assert (begin / weights).read_bytes() == (source / weights).read_bytes() != (end / weights).read_bytes()
+    line = refusal(
+        capsys, "train", *world, "network.hidden=[9]", "--start-from", run_folder, "--out", tmp_path / "no"
+    )
+    assert "say network.hidden=[8]" in line
+    assert not (tmp_path / "no").exists()
+    assert "--start-from" in refusal(capsys, "train", "experiment.py", "--start-from", run_folder)
+
+
 def test_a_second_run_into_the_folder_is_refused_and_harms_nothing(capsys, run_folder):
     def contents() -> dict[Path, bytes]:
         files = (path for path in run_folder.rglob("*") if path.is_file() and path.name != ".lock")
