@@ -11,7 +11,7 @@ import copy
 import inspect
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from interplay.core.errors import UserError
@@ -54,6 +54,7 @@ class SimulationManager(ABC):
         self.done_agents: set[str] = set()
         self.truncated = False
         self._steps = 0
+        self._begun = False
         self._look()
 
     @property
@@ -86,7 +87,7 @@ class SimulationManager(ABC):
         self.sim.reset(**kwargs)
         self._look()
         self.done_agents = self._outsiders()
-        self.truncated, self._steps = False, 0
+        self.truncated, self._steps, self._begun = False, 0, True
         return {agent_id: self.sim.get_obs(agent_id) for agent_id in self._first()}
 
     def step(self, action_dict: dict[str, Any], **kwargs: Any) -> Output:
@@ -100,9 +101,12 @@ class SimulationManager(ABC):
             Observations, rewards, dones and infos by id; dones has the key ``__all__`` besides.
 
         Raises:
-            AssertionError: for the action of an agent who has finished or does not exist; nothing has happened then.
+            AssertionError: before the first reset, for what is no dict, and for the action of an agent who has finished or does
+                not exist; nothing has happened then.
         """
         sim, agents, done_agents = self.sim, self.agents, self.done_agents
+        require(self._begun, f"{type(sim.unwrapped).__name__} is stepped before its first reset; reset it")
+        require(isinstance(action_dict, Mapping), f"actions {action_dict!r} are no dict; give id -> action")
         for agent_id in action_dict:
             if agent_id in done_agents or agent_id not in agents:
                 self._refuse(agent_id)
@@ -275,11 +279,16 @@ class AllStepManager(SimulationManager):
 class DynamicOrderManager(SimulationManager):
     """The simulation says whose turn it is, by its `next_agent`.
 
-    The simulation has to see to it that somebody it names has not finished, unless it is over.
+    The simulation has to see to it that somebody it names has not finished, unless it is over: a loop that asks nobody
+    would never end, so `reset` and `step` refuse it. Where everybody has finished by the simulation's own word, the
+    episode is over, and those not yet reported are.
 
     Args:
         sim: a `DynamicOrderSimulation`.
         **kwargs: of `SimulationManager`.
+
+    Raises:
+        AssertionError: for another simulation; from `reset` and `step`, if the simulation goes on and asks nobody.
     """
 
     def __init__(self, sim: DynamicOrderSimulation, **kwargs: Any) -> None:
@@ -290,6 +299,33 @@ class DynamicOrderManager(SimulationManager):
             f"sim {sim!r} is no DynamicOrderSimulation; use the TurnBasedManager or the AllStepManager",
         )
         super().__init__(sim, **kwargs)
+
+    def reset(self, seed: int | None = None, **kwargs: Any) -> dict[str, Any]:
+        first = super().reset(seed, **kwargs)
+        if not first and self._learning:
+            self._nobody()
+        return first
+
+    def step(self, action_dict: dict[str, Any], **kwargs: Any) -> Output:
+        output = super().step(action_dict, **kwargs)
+        dones = output[2]
+        if dones["__all__"] or not all(dones[agent_id] for agent_id in output[0]):
+            return output
+        left = self._left()
+        if not all(self.sim.get_done(agent_id) for agent_id in left):
+            self._nobody()
+        self.done_agents.update(left)
+        output = _together(output, self.sim.report(left))
+        output[2]["__all__"] = True
+        return output
+
+    def _nobody(self) -> None:
+        named = ", ".join(map(str, self._chosen())) or "nobody"
+        require(
+            False,
+            f"{type(self.sim.unwrapped).__name__} goes on and asks nobody: next_agent names {named}; "
+            "name somebody who has not finished, or let get_all_done say True",
+        )
 
     def _outsiders(self) -> set[str]:
         return set()  # the simulation's choice is trusted, even of those who never act

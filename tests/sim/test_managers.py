@@ -284,3 +284,45 @@ def test_f29_impossible_corridors_are_refused_in_one_line(end, agents):
     with pytest.raises(AssertionError, match=r"end|num_agents") as caught:
         MultiCorridor(end=end, num_agents=agents)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("choices", [["a", []], ["a", "a"], [["a"], ("b", "a")]], ids=str)
+def test_m8_a_simulation_that_goes_on_and_asks_nobody_is_refused(choices):
+    """M8: the finished are reported once; naming nobody else would let a loop run for ever."""
+    manager = DynamicOrderManager(Called({"a": 1, "b": 1, "c": 9}, choices))
+
+    def play():
+        manager.reset()
+        while not manager.step({})[2]["__all__"]:
+            assert manager.sim.clock < 5
+
+    with pytest.raises(AssertionError, match=r"Called goes on and asks nobody: next_agent .*; name somebody"):
+        play()
+
+
+def test_m8_a_reset_that_asks_nobody_is_refused():
+    with pytest.raises(AssertionError, match="goes on and asks nobody: next_agent names nobody"):
+        DynamicOrderManager(Called({"a": 3}, [[], "a"])).reset()
+
+
+def test_m6_everybody_finished_though_only_one_is_named():
+    """M6: no agent is left that could act, so it is over, and those who were never named are reported."""
+    sim = Called({"a": 2, "b": 1}, ["a"])
+    sim.get_all_done = lambda: False
+    manager = DynamicOrderManager(sim)
+    manager.reset()
+    manager.step({"a": 1})
+    observations, rewards, dones, _ = manager.step({"a": 1})
+    assert dones == {"a": True, "b": True, "__all__": True}
+    assert list(observations) == list(rewards) == ["a", "b"]
+
+
+@pytest.mark.parametrize("kind", [AllStepManager, TurnBasedManager])
+def test_a_step_before_the_reset_or_with_no_dict_is_refused(kind):
+    manager = kind(Countdown(LIVES))
+    with pytest.raises(AssertionError, match="Countdown is stepped before its first reset; reset it"):
+        manager.step({"a": 1})
+    manager.reset()
+    for actions in (None, [1], 3):
+        with pytest.raises(AssertionError, match="are no dict; give id -> action"):
+            manager.step(actions)
