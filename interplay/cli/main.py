@@ -29,7 +29,7 @@ from interplay.cli import (
     visualizing,
     worlds,
 )
-from interplay.core.errors import UserError
+from interplay.core.errors import MENDABLE as MENDABLE_ERRORS
 
 VERBS = (
     (worlds.worlds, worlds.EXAMPLE),
@@ -127,7 +127,7 @@ def explain(error: Exception, arguments: Sequence[str] = ()) -> tuple[str, int]:
         message = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
         message = _typed(getattr(error, "param", None), arguments) + message
         return f"{message}{' See' if message.endswith('?') else '; see'} `{where} --help`", MENDABLE
-    if isinstance(error, UserError):
+    if isinstance(error, MENDABLE_ERRORS):
         return str(error), MENDABLE
     if isinstance(error, OSError) and error.strerror:
         named = f"{error.filename}: " if error.filename else ""

@@ -38,6 +38,12 @@ def load(path: str, users: bool = False) -> Any:
         raise UserError(
             f"{path!r}: not of the form module:name; write for example my_package.tag:Tag"
         ) from error
+    except Exception as error:
+        if not users or isinstance(error, UserError | ImportError):
+            raise
+        raise UserError(
+            f"{path!r}: {type(error).__name__} while {module_name} was imported: {error}; mend the module"
+        ) from error
     if not hasattr(module, attribute):
         near = did_you_mean(attribute, vars(module), "check the spelling")
         raise UserError(f"{path!r}: module {module_name} has no {attribute!r}; {near}")

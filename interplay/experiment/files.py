@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import traceback
 import warnings
 from collections.abc import Callable
 from datetime import datetime
@@ -14,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from interplay.core.errors import UserError
+from interplay.core.errors import MENDABLE, UserError
 from interplay.core.files import replace_file, told_plainly
 from interplay.experiment.params import Experiment, read_params
 from interplay.train.tabular.folders import make_folder, results_folder, stamp
@@ -104,6 +105,18 @@ def choose_checkpoint(run: str | Path, number: int | None = None) -> Path:
     return found[-1]
 
 
+def line_of(error: BaseException, path: Path) -> str:
+    """ ", line 3" if that is where in the file an error came up, else nothing."""
+    if isinstance(error, SyntaxError):
+        return ""  # which says so itself
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if Path(frame.filename).resolve() == path.resolve()
+    ]
+    return f", line {lines[-1]}" if lines else ""
+
+
 def _run(path: Path) -> ModuleType:
     """Executes a Python file as a module; files beside it and in the working folder can be imported by it."""
     if path.suffix != ".py" or not path.is_file():
@@ -124,4 +137,10 @@ def _run(path: Path) -> ModuleType:
         if (error.name or "").partition(".")[0] == "ray":
             hint = 'leave register_env out, or install it with pip install "interplay[rllib]"'
         raise UserError(f"{path} imports {error.name}, which is not installed; {hint}") from error
+    except MENDABLE as error:
+        raise UserError(f"{path}: {error}") from error
+    except Exception as error:
+        raise UserError(
+            f"{path}{line_of(error, path)}: {type(error).__name__}: {error}; mend the file"
+        ) from error
     return module

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from interplay.core.errors import UserError
+from interplay.core.errors import MENDABLE, UserError
 from interplay.experiment.params import Experiment
 from interplay.sim.managers import SimulationManager
 
@@ -50,7 +50,7 @@ class Maker:
         Raises:
             UserError: if there is no manager in what `sim_creator` gives, or it gives one that cannot be copied.
         """
-        manager = manager_of(self._experiment.sim_creator(self._experiment.config.get("env_config", {})))
+        manager = manager_of(self._made())
         last = self._experiment.last
         if last and manager.sim.unwrapped is last[0]:
             manager = self._copied(manager)
@@ -60,6 +60,16 @@ class Maker:
             manager = copy.copy(manager)
             manager.time_limit = self._limit
         return manager
+
+    def _made(self) -> Any:
+        try:
+            return self._experiment.sim_creator(self._experiment.config.get("env_config", {}))
+        except MENDABLE as error:
+            raise UserError(f"{self._experiment.title}: sim_creator: {error}") from error
+        except Exception as error:
+            raise UserError(
+                f"{self._experiment.title}: sim_creator raised {type(error).__name__}: {error}; mend it"
+            ) from error
 
     def _copied(self, manager: SimulationManager) -> SimulationManager:
         try:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from interplay.core.errors import Refused
 from interplay.gridworld.agents import GridWorldAgent
 from interplay.gridworld.grid import Grid
 from interplay.sim.checks import is_exactly, require
@@ -28,7 +29,7 @@ def agents_of_array(
         source: what to name in errors.
 
     Raises:
-        AssertionError: for no array of two dimensions, a registry with a reserved key, or an id that comes twice.
+        AssertionError: for no array of two dimensions, a registry with a reserved key or what is no function, or an id that comes twice.
     """
     require(
         isinstance(array, np.ndarray) and array.ndim == 2,
@@ -37,9 +38,17 @@ def agents_of_array(
     require(
         is_exactly(registry, dict), f"object registry {registry!r} is no dict; give character -> function"
     )
-    for key in registry:
+    for key, function in registry.items():
         require(
             key not in (0, *EMPTY), f"object registry: {key!r} is reserved for empty cells; choose a letter"
+        )
+        require(
+            is_exactly(key, str) and len(key) == 1,
+            f"object registry: key {key!r} is no single character; a cell of the map holds one",
+        )
+        require(
+            callable(function),
+            f"object registry[{key!r}] is {function!r}; give a function of the character's number that makes an agent",
         )
     built: dict[str, GridWorldAgent] = {}
     counts: dict[str, int] = {}
@@ -94,13 +103,16 @@ def read_map(file_name: Any) -> np.ndarray:
     """A map file as an array: a line per row, entries separated by blanks.
 
     Raises:
-        AssertionError: for a name that is none, an empty file, or rows of different lengths, naming the line.
+        AssertionError: for a name that is none, an empty file, one that is no text, or rows of different lengths, naming the line.
         FileNotFoundError: if there is no such file.
     """
     require(
         isinstance(file_name, str | Path), f"file_name {file_name!r} is no str; give the name of a map file"
     )
-    lines = Path(file_name).read_text(encoding="utf-8").splitlines()
+    try:
+        lines = Path(file_name).read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise Refused(f"{file_name} is no UTF-8 text ({error}); save the map as plain text") from error
     while lines and not lines[-1].strip():
         lines.pop()
     rows = [line.split() for line in lines]

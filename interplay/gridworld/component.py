@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
+from interplay.core.errors import Refused
 from interplay.gridworld.agents import GridWorldAgent
 from interplay.gridworld.grid import Grid
 from interplay.sim.checks import is_exactly, require
@@ -144,7 +145,7 @@ def attach(agent: Any, kind: str, key: str, space: spaces.Space, null: Any) -> N
     elif isinstance(whole, dict):
         whole = {**whole, key: space}
     else:
-        raise AssertionError(
+        raise Refused(
             f"agent {agent.id}: {kind}_space {whole!r} has no channels; components need a dict of spaces"
         )
     setattr(agent, f"{kind}_space", whole)

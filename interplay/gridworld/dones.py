@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -190,12 +190,17 @@ def target_ids(value: Any, agents: Mapping[str, Any], name: str) -> dict[str, st
 
     Raises:
         AssertionError: for no dict, or an id that nobody has.
+        TypeError: for several targets of one agent.
     """
     require(
         is_exactly(value, dict), f"{name}: target_mapping {value!r} is no dict; give id -> id of its target"
     )
     for pair in value.items():
         for agent_id in pair:
+            if isinstance(agent_id, Collection) and not isinstance(agent_id, str):
+                raise TypeError(
+                    f"{name}: target_mapping holds {agent_id!r}; each agent has one target, give its id"
+                )
             require(
                 agent_id in agents, f"{name}: target_mapping names {agent_id!r}, who is not in the simulation"
             )

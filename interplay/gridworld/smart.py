@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from interplay.core.errors import Refused
 from interplay.core.masks import is_legal
 from interplay.gridworld.actors.actor import ActionResult
 from interplay.gridworld.batch import Batch, Parts
@@ -304,7 +305,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
                 try:
                     actor.encode_all([agent], [action[key]], [slot], codes)
                 except _UNSUITABLE as error:
-                    raise AssertionError(
+                    raise Refused(
                         f"agent {agent.id}: action {action!r} does not suit {type(actor).__name__}; "
                         f"choose from {agent.action_space}"
                     ) from error

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from interplay.core.errors import NoRoom, Refused
 from interplay.gridworld.agents import AmmoAgent, GridWorldAgent, OrientationAgent
 from interplay.gridworld.board import Board
 from interplay.gridworld.component import GridWorldBaseComponent
@@ -314,12 +315,12 @@ def _raise(trouble: int, agent: GridWorldAgent) -> None:
         else f"({agent.initial_position[0]}, {agent.initial_position[1]})"
     )
     if trouble == placement.NO_ROOM:
-        raise RuntimeError(
+        raise NoRoom(
             f"no cell is left for {agent.id} (encoding {agent.encoding}); enlarge the grid, take fewer agents or let them overlap"
         )
     if trouble == placement.OUTSIDE:
-        raise AssertionError(f"agent {agent.id}: initial_position {place} is outside the grid; move it in")
+        raise Refused(f"agent {agent.id}: initial_position {place} is outside the grid; move it in")
     whose = "the target's" if trouble == placement.ON_TARGET else "taken"
-    raise AssertionError(
+    raise Refused(
         f"agent {agent.id}: initial_position {place} is {whose}, and they may not overlap; move one or allow it"
     )

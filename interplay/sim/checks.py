@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from interplay.core.errors import Refused
+
 
 def require(condition: bool, message: str) -> None:
     """Refuses a wrong value.
@@ -17,10 +19,10 @@ def require(condition: bool, message: str) -> None:
         message: the thing, its value and the cure, in one line.
 
     Raises:
-        AssertionError: with the message, unless the condition holds.
+        AssertionError: (`Refused`) with the message, unless the condition holds.
     """
     if not condition:
-        raise AssertionError(message)
+        raise Refused(message)
 
 
 def is_exactly(value: Any, kind: type) -> bool:

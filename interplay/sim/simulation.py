@@ -106,7 +106,7 @@ class AgentBasedSimulation(ABC):
         """
         for agent in self.agents.values():
             agent.finalize()
-            require(agent.configured, f"agent {agent.id} is not configured; give it the spaces it lacks")
+            require(agent.configured, f"agent {agent.id} is not configured: {_lacking(agent)}")
 
     @property
     def unwrapped(self) -> AgentBasedSimulation:
@@ -172,3 +172,12 @@ class DynamicOrderSimulation(AgentBasedSimulation):
         for agent_id in value:
             require(agent_id in self.agents, f"next_agent names {agent_id!r}, who is not in the simulation")
         self._next_agent = value
+
+
+def _lacking(agent: PrincipleAgent) -> str:
+    """What an agent that is not configured needs."""
+    empty = [name for name in ("observation", "action") if getattr(agent, f"{name}_space", None) == {}]
+    if not empty:
+        return "its own `configured` says no; set what it asks for"
+    spaces_of = " and no ".join(f"{name} space" for name in empty)
+    return f"it has no {spaces_of}; give it one, or, in a grid world, the observers and actors that do"

@@ -16,6 +16,7 @@ from interplay.core.errors import UserError
 from interplay.experiment import files
 from interplay.experiment.params import read_params
 from interplay.sim.managers import AllStepManager
+from interplay.worlds import BattleAgent, TeamBattleSim
 from interplay.worlds.corridor.simulation import MultiCorridor
 from tests.cli.command import refusal, typed
 from tests.experiment.corridors import changed, corridor, params, write_file
@@ -369,3 +370,46 @@ def test_the_same_seed_trains_the_same(tmp_path):
     tensors = [read_checkpoint(latest_checkpoint(train(params(tmp_path)))).arrays["policy"] for _ in range(2)]
     for name, array in tensors[0].items():
         np.testing.assert_array_equal(array, tensors[1][name])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("x = (\n", "SyntaxError: '(' was never closed"),
+        ("\nx = 1 / 0\n", r"broken.py, line 2: ZeroDivisionError: division by zero; mend the file"),
+        ("from interplay.sim import Agent\nAgent()\n", "broken.py: agent id None is no str"),
+    ],
+)
+def test_what_goes_wrong_in_the_file_is_one_line(capsys, tmp_path, text, words):
+    path = tmp_path / "broken.py"
+    path.write_text(text)
+    assert words in refusal(capsys, "debug", path)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("return config['x']", "sim_creator raised KeyError: 'x'; mend it"),
+        ("return AllStepManager(3)", "sim_creator: sim 3 is no AgentBasedSimulation"),
+        ("return AllStepManager(crowd())", "agent b: initial_position (0, 0) is taken"),
+    ],
+)
+def test_wrong_values_of_a_simulation_are_the_users_to_mend(capsys, tmp_path, body, words):
+    """C1: one line and exit code 2, as for every other mistake."""
+    path = tmp_path / "wrong.py"
+    path.write_text(
+        "from interplay.sim.managers import AllStepManager\n"
+        "from tests.experiment.test_verbs import crowd\n"
+        f"def make(config):\n    {body}\n"
+        f"params = {{'experiment': {{'title': 'Wrong', 'sim_creator': make}}, 'ray_tune': {{'storage_path': {str(tmp_path)!r}}}}}\n"
+    )
+    assert words in refusal(capsys, "debug", path)
+
+
+def crowd():
+    """Two agents on one cell."""
+    agents = {
+        name: BattleAgent(id=name, encoding=number, initial_position=np.zeros(2, int))
+        for number, name in enumerate("ab", 1)
+    }
+    return TeamBattleSim.build_sim(4, 4, agents=agents, attack_mapping={1: 2, 2: 1})

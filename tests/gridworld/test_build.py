@@ -236,3 +236,28 @@ def test_b4_keyword_arguments_reach_the_grid_the_components_and_the_simulation(t
 def test_5_an_agent_without_spaces_fails_at_build():
     with pytest.raises(AssertionError, match="agent a is not configured"):
         BUILD.build_sim(2, 2, agents=named(walker()), **REST)
+
+
+@pytest.mark.parametrize(
+    ("registry", "words"),
+    [
+        ({"WW": lambda n: None}, "key 'WW' is no single character"),
+        ({1: lambda n: None}, "key 1 is no single character"),
+        ({"W": 3}, r"object registry\['W'\] is 3; give a function"),
+    ],
+    ids=str,
+)
+def test_a_registry_of_the_wrong_form_is_refused(registry, words):
+    """Section 5: one character -> function."""
+    with pytest.raises(AssertionError, match=words):
+        BUILD.build_sim_from_array(np.array([["W"]]), registry)
+
+
+def test_a_map_that_is_no_text_is_named(tmp_path):
+    path = tmp_path / "map.txt"
+    path.write_bytes(b"\xff\xfeW W")
+    with pytest.raises(
+        AssertionError, match=r"map.txt is no UTF-8 text .*; save the map as plain text"
+    ) as caught:
+        BUILD.build_sim_from_file(str(path), {})
+    assert "\n" not in str(caught.value)

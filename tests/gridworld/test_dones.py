@@ -169,3 +169,11 @@ def test_only_some_targets():
     assert flags(TargetAgentInactiveDone(**those, target_mapping=mapping, only=["b"])) == ("", False)
     by_encoding = TargetEncodingInactiveDone(**those, target_mapping={1: 2}, only=["a"])
     assert flags(by_encoding) == ("a", True)
+
+
+def test_c2_one_target_each():
+    """C2: a wrong container is a TypeError that says what it was."""
+    with pytest.raises(
+        TypeError, match=r"target_mapping holds \['b'\]; each agent has one target, give its id"
+    ):
+        TargetAgentOverlapDone(**crowd(1, 2), target_mapping={"a": ["b"]})

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from gymnasium import spaces
 
+from interplay.core.errors import Refused
 from interplay.gridworld.agents import GridWorldAgent
 from interplay.gridworld.board import Board
 from interplay.gridworld.component import GridWorldBaseComponent, attach
@@ -239,6 +240,6 @@ class BoardActor(ActorBaseComponent):
             AssertionError: always.
         """
         space, _ = self.channel(agent)
-        raise AssertionError(
+        raise Refused(
             f"agent {agent.id}: {self.key} action {value!r} is outside {space} of {type(self).__name__}; choose from it"
         )

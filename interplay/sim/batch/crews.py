@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from interplay.core.errors import UserError
+from interplay.core.errors import MENDABLE, UserError
 from interplay.core.loading import load
 from interplay.sim.batch.layout import Buffers, place, read_layout, shapes_of, size_of
 from interplay.sim.batch.managed import ManagedSimulation, as_environment
@@ -228,7 +228,7 @@ def _made(make: Callable[[], Any], w: int, accept: Callable[[Any], Any]) -> Any:
 
 def _one_line(w: int, error: Exception, cure: str) -> str:
     what = " ".join(str(error).split())
-    if isinstance(error, UserError):
+    if isinstance(error, MENDABLE):
         return f"world {w}: {what}"  # which says itself what to do
     return f"world {w}: {type(error).__name__}: {what}; {cure}"
 

@@ -13,6 +13,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core import masks
+from interplay.core.errors import Refused
 from interplay.sim.agents import ActingAgent, ObservingAgent, is_unset
 from interplay.sim.checks import require
 from interplay.sim.simulation import AgentBasedSimulation
@@ -192,4 +193,4 @@ def _ravelled(space: Any, name: str) -> spaces.Discrete:
     try:
         return ravel_space(space)
     except AssertionError as error:
-        raise AssertionError(f"agent {name}: {error}") from None
+        raise Refused(f"agent {name}: {error}") from None

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
+from interplay.core.errors import Refused
 from interplay.gridworld.actors.actor import ActionResult, BoardActor, Outcome, Turn
 from interplay.gridworld.actors.move import DriftMoveActor
 from interplay.gridworld.agents import GridWorldAgent
@@ -163,7 +164,7 @@ class ContactActor(BoardActor):
         return None
 
     def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
-        raise AssertionError(f"{type(self).__name__} has no channel; nobody sends actions for it")
+        raise Refused(f"{type(self).__name__} has no channel; nobody sends actions for it")
 
     def bounds(self, agent: Any) -> tuple[Any, Any]:
         return 0, 0
