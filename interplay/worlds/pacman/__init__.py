@@ -1,7 +1,18 @@
-"""Pacman on a grid: eat everything, meet nobody; with scripted baddies or with some who learn (specification 9.4)."""
+"""Pacman on a grid: eat everything, meet nobody; with scripted baddies or with some who learn (specification 9.4).
 
+Its classes are imported from here; `WallAgent` is the name of other worlds' classes too.
+"""
+
+from typing import Any
+
+from interplay.core.loading import load
 from interplay.core.spec import WorldSpec
 from interplay.worlds.pacman.config import VARIANTS
+
+_NAMES = {
+    **dict.fromkeys(("BaddieAgent", "FoodAgent", "PacmanAgent", "WallAgent"), "agents"),
+    **dict.fromkeys(("PacmanSim", "PacmanSimSimple"), "simulation"),
+}
 
 _SUMMARIES = {
     "pacman": "pacman eats, five baddies learn to catch him",
@@ -26,3 +37,9 @@ SPECS = tuple(
     )
     for name, options in VARIANTS.items()
 )
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _NAMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return load(f"{__name__}.{_NAMES[name]}:{name}")
