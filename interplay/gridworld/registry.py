@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from interplay.gridworld import actors, dones, observers, rewards, states
+from interplay.gridworld import actors, dones, observers, rewards, senses, states
 from interplay.gridworld.component import GridWorldBaseComponent
 
 _FAMILIES: dict[str, type] = {
@@ -41,7 +41,7 @@ def family_of(component: type) -> str | None:
 
 
 def _register_built_in() -> None:
-    for module in (actors, states, observers, dones, rewards):
+    for module in (actors, states, observers, senses, dones, rewards):
         for name, thing in vars(module).items():
             is_component = isinstance(thing, type) and issubclass(thing, GridWorldBaseComponent)
             if is_component and not name.startswith("_") and not _is_base(thing):

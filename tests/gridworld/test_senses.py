@@ -1,0 +1,101 @@
+"""The observers beyond the manual's: health around, and where a target is (specification 7)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from interplay.gridworld.agents import GridWorldAgent
+from interplay.gridworld.smart import SmartGridWorldSimulation
+from interplay.sim.managers import AllStepManager
+from tests.gridworld.boards import named, soldier, thing, walker
+from tests.worlds.lockstep import march_together
+
+
+def fight() -> AllStepManager:
+    """Soldiers who wound each other, a wall to hide behind, a flag to go to."""
+    soldiers = [
+        soldier(f"s{i}", encoding=1 + i % 2, attack_strength=0.3, initial_health=1.0) for i in range(6)
+    ]
+    agents = named(*soldiers, thing("wall", 3, blocking=True), thing("flag", 4))
+    sim = SmartGridWorldSimulation.build_sim(
+        5,
+        6,
+        agents=agents,
+        overlapping={1: {1}, 2: {2}},
+        attack_mapping={1: {2}, 2: {1}},
+        target_mapping={"s0": "flag", "s1": "s0"},
+        states=["PositionState", "HealthState", "AmmoState", "OrientationState"],
+        actors=["BinaryAttackActor", "MoveActor"],
+        observers=["PositionCenteredHealthObserver", "TargetObserver"],
+        dones=["OneTeamRemainingDone"],
+        rewards=["AttackReward"],
+    )
+    return AllStepManager(sim, time_limit=60)
+
+
+def test_batches_see_what_objects_see():
+    assert march_together(fight, steps=2000) > 10
+
+
+def test_health_is_seen_where_the_encodings_are():
+    agents = named(
+        walker("me", view_range=2, initial_position=np.array([0, 0]), initial_health=0.5),
+        thing("weak", 2, (0, 1), initial_health=0.25),
+        thing("wall", 3, (1, 0), blocking=True, initial_health=1.0),
+        thing("behind", 2, (2, 0), initial_health=0.75),
+    )
+    sim = SmartGridWorldSimulation.build_sim(
+        3,
+        3,
+        agents=agents,
+        states=["PositionState", "HealthState"],
+        observers=["PositionCenteredHealthObserver"],
+        dones=["ActiveDone"],
+        actors=["MoveActor"],
+    )
+    sim.reset()
+    seen = sim.get_obs("me")["position_centered_health"]
+    assert seen.tolist() == [
+        [-1, -1, -1, -1, -1],
+        [-1, -1, -1, -1, -1],
+        [-1, -1, 0.5, 0.25, 0],
+        [-1, -1, 1, 0, 0],
+        [-1, -2, -2, -2, 0],  # hidden wins over outside
+    ]
+    assert sim.agents["me"].observation_space.contains({"position_centered_health": seen})
+
+
+def test_a_target_is_seen_from_where_one_stands():
+    agents = named(
+        walker("me", initial_position=np.array([2, 0])),
+        GridWorldAgent(id="flag", encoding=2, initial_position=np.array([0, 3])),
+    )
+    sim = SmartGridWorldSimulation.build_sim(
+        3,
+        4,
+        agents=agents,
+        target_mapping={"me": "flag"},
+        states=["PositionState"],
+        observers=["TargetObserver"],
+        dones=["TargetAgentOverlapDone"],
+        actors=["MoveActor"],
+    )
+    sim.reset()
+    assert sim.get_obs("me")["target"].tolist() == [-2, 3]
+    sim.step({"me": {"move": np.array([-1, 1])}})
+    assert sim.get_obs("me")["target"].tolist() == [-1, 2]
+
+
+def test_targets_are_agents_of_the_simulation():
+    with pytest.raises(AssertionError, match="TargetObserver: target_mapping names 'nobody'"):
+        SmartGridWorldSimulation.build_sim(
+            3,
+            3,
+            agents=named(walker("me")),
+            target_mapping={"me": "nobody"},
+            states=["PositionState"],
+            observers=["TargetObserver"],
+            dones=["ActiveDone"],
+            actors=["MoveActor"],
+        )
