@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium import spaces
 
 from interplay.sim.agents import PrincipleAgent
 from interplay.sim.checks import is_exactly, require
+
+if TYPE_CHECKING:
+    from interplay.core.world import World
 
 Report = tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]]
 
@@ -86,6 +89,32 @@ class AgentBasedSimulation(ABC):
             dones[agent_id] = self.get_done(agent_id)
             infos[agent_id] = self.get_info(agent_id)
         return observations, rewards, dones, infos
+
+    def vectorize(
+        self,
+        num_worlds: int,
+        manager: Any = None,
+        seed: int = 0,
+        first_world: int = 0,
+        threads: int = 1,
+        **kwargs: Any,
+    ) -> World:
+        """Copies of this simulation under a manager as one `World`; see `SimulationManager.vectorize`.
+
+        Args:
+            num_worlds: how many.
+            manager: the manager's class; by default all agents act in every step, or whom a `DynamicOrderSimulation` names.
+            seed, first_world: name the copies' random streams.
+            threads: of kernels.
+            **kwargs: of the manager, such as ``time_limit``.
+        """
+        from interplay.sim import managers
+
+        in_own_order = isinstance(self.unwrapped, DynamicOrderSimulation)
+        usual: Any = managers.DynamicOrderManager if in_own_order else managers.AllStepManager
+        made = (manager or usual)(self, **kwargs)
+        world: World = made.vectorize(num_worlds, seed=seed, first_world=first_world, threads=threads)
+        return world
 
     def as_batch(
         self, manager: Any, num_worlds: int, seed: int = 0, first_world: int = 0, threads: int = 1

@@ -34,6 +34,13 @@ def fight() -> AllStepManager:
     return AllStepManager(sim, time_limit=60)
 
 
+def test_a_simulation_vectorizes_itself():
+    world = fight().sim.vectorize(3, time_limit=7, seed=4)
+    same = fight().vectorize(3, seed=4)
+    assert type(world).__name__ == "GridWorld"
+    np.testing.assert_array_equal(world.reset().observation["target"], same.reset().observation["target"])
+
+
 def test_batches_see_what_objects_see():
     assert march_together(fight, steps=2000) > 10
 
