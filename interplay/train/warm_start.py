@@ -115,7 +115,7 @@ def _text(space: spaces.Space[Any]) -> str:
     if isinstance(space, spaces.Box):
         return f"Box {_number(space.low)}..{_number(space.high)} {space.shape} {space.dtype}"
     if isinstance(space, spaces.Discrete):
-        return f"Discrete {int(space.start)}..{int(space.start + space.n - 1)}"
+        return f"Discrete {int(space.start)}..{int(space.start) + int(space.n) - 1}"
     if isinstance(space, spaces.MultiDiscrete):
         return f"MultiDiscrete {_number(space.nvec)} from {_number(space.start)} {space.shape}"
     return " ".join(str(space).split())

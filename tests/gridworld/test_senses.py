@@ -38,7 +38,11 @@ def test_a_simulation_vectorizes_itself():
     world = fight().sim.vectorize(3, time_limit=7, seed=4)
     same = fight().vectorize(3, seed=4)
     assert type(world).__name__ == "GridWorld"
-    np.testing.assert_array_equal(world.reset().observation["target"], same.reset().observation["target"])
+    one, other = world.by_kind(world.reset().observation), same.by_kind(same.reset().observation)
+    assert one.keys() == other.keys()
+    for kind, fields in one.items():
+        for name, values in fields.items():
+            np.testing.assert_array_equal(values, other[kind][name])
 
 
 def test_batches_see_what_objects_see():

@@ -155,7 +155,7 @@ def _bounds(space: spaces.Space[Any]) -> tuple[Any, Any]:
     if isinstance(space, spaces.Box):
         return space.low, space.high
     if isinstance(space, spaces.Discrete):
-        return int(space.start), int(space.start + space.n - 1)
+        return int(space.start), int(space.start) + int(space.n) - 1
     if isinstance(space, spaces.MultiDiscrete):
         return space.start, space.start + space.nvec - 1
     return 0, 1

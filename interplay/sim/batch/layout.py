@@ -188,7 +188,11 @@ def choices(space: spaces.Space[Any], leaves: tuple[Leaf, ...]) -> spaces.Space[
 
 
 def _choices(space: spaces.Space[Any]) -> spaces.Space[Any]:
-    if not isinstance(space, spaces.Box) or space.dtype.kind not in "iu" or not space.is_bounded("both"):
+    if (
+        not isinstance(space, spaces.Box)
+        or np.dtype(space.dtype).kind not in "iu"
+        or not space.is_bounded("both")
+    ):
         return space
     low = space.low.astype(np.int64)
     numbers = space.high.astype(np.int64) - low + 1

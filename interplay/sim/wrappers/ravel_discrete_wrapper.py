@@ -99,7 +99,7 @@ def ravel_mask(space: spaces.Space, mask: Any) -> np.ndarray | None:
         >>> ravel_mask(space, {"attack": np.array([1, 0], np.int8), "say": np.array([0, 1, 1], np.int8)})
         array([0, 1, 1, 0, 0, 0], dtype=int8)
     """
-    if mask is None or ravel_space(space).n > MOST_MASKED:
+    if mask is None or int(ravel_space(space).n) > MOST_MASKED:
         return None
     legal = np.ones(1, np.int8)
     for leaf, part in pair_masks(space, mask):
