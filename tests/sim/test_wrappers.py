@@ -18,6 +18,7 @@ from interplay.sim.wrappers import (
     FlattenWrapper,
     RavelActionWrapper,
     RavelDiscreteWrapper,
+    SuperAgentWrapper,
     SARWrapper,
     Wrapper,
 )
@@ -330,3 +331,41 @@ def test_wrapped_and_plain_play_the_same_episode(kind):
         return rewards
 
     assert play(kind) == play(lambda sim: sim)
+
+
+@pytest.mark.parametrize(
+    ("kind", "actions"),
+    [
+        (RavelDiscreteWrapper, (-1, 3, 10**9, 0.5, "x", None, [1, 1], {})),
+        (FlattenWrapper, ([-1], [3], [0.5], [np.nan], [1, 1], "x", None, {})),
+        (FlattenActionWrapper, ([-1], [3], [1, 1], None)),
+    ],
+)
+def test_an_action_outside_the_wrapped_space_is_refused(kind, actions):
+    """The number of another point would be carried out otherwise, -1 as the last one."""
+    manager = AllStepManager(kind(MultiCorridor(end=5, num_agents=1)))
+    for action in actions:
+        manager.reset(seed=1)
+        with pytest.raises(
+            AssertionError, match=rf"agent agent0: action .* is outside .* of {kind.__name__}; choose"
+        ):
+            manager.step({"agent0": action})
+
+
+def test_a_super_agents_action_is_a_dict():
+    manager = AllStepManager(SuperAgentWrapper(MultiCorridor(), super_agent_mapping={"coach": ["agent0"]}))
+    manager.reset(seed=1)
+    with pytest.raises(
+        AssertionError, match="agent coach: action 3 of a super agent is no dict; give covered id"
+    ):
+        manager.step({"coach": 3})
+
+
+@pytest.mark.parametrize("action", [7, -1, "x", None, 1.5, [1]])
+def test_multi_corridor_refuses_what_is_no_action(action):
+    manager = AllStepManager(MultiCorridor(end=5, num_agents=1))
+    manager.reset(seed=1)
+    with pytest.raises(
+        AssertionError, match=r"agent agent0: action .* is outside Discrete\(3\) of MultiCorridor"
+    ):
+        manager.step({"agent0": action})

@@ -11,6 +11,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.sim.agents import ActingAgent, ObservingAgent, is_unset
+from interplay.sim.checks import require
 from interplay.sim.simulation import AgentBasedSimulation
 from interplay.sim.spaces import Box
 from interplay.sim.wrappers.leaves import bounds, build, numbers, pair, point_of, walk
@@ -72,6 +73,16 @@ def _dtype(space: spaces.Space) -> np.dtype:
     return np.dtype(np.int64 if whole else np.float32)
 
 
+def _fits(space: Box, row: Any) -> bool:
+    try:
+        given = np.reshape(np.asarray(row), space.shape)
+    except (TypeError, ValueError):
+        return False
+    if given.dtype.kind not in "biuf" or not ((given >= space.low) & (given <= space.high)).all():
+        return False
+    return bool(np.issubdtype(space.dtype, np.floating) or (given == np.rint(given)).all())
+
+
 class FlattenWrapper(SARWrapper):
     """Turns all observation and action spaces into flat Boxes; null points come along.
 
@@ -108,7 +119,13 @@ class FlattenWrapper(SARWrapper):
         return unflatten(from_agent.observation_space, observation)
 
     def wrap_action(self, from_agent: Any, action: Any) -> Any:
-        return unflatten(from_agent.action_space, action)
+        """The point of the original space; a row of another length or beyond the bounds is refused, another dtype is not."""
+        space = self.agents[from_agent.id].action_space
+        require(
+            _fits(space, action),
+            f"agent {from_agent.id}: action {action!r} is outside {space} of {type(self).__name__}; choose from it",
+        )
+        return unflatten(from_agent.action_space, np.reshape(action, space.shape))
 
     def unwrap_action(self, from_agent: Any, action: Any) -> Any:
         return flatten(from_agent.action_space, action)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 from gymnasium import spaces
@@ -69,6 +70,10 @@ class SuperAgentWrapper(Wrapper):
         for agent_id, given in action.items():
             self._require_uncovered(agent_id)
             if agent_id in self._mapping:
+                require(
+                    isinstance(given, Mapping),
+                    f"agent {agent_id}: action {given!r} of a super agent is no dict; give covered id -> action",
+                )
                 inner |= {name: part for name, part in given.items() if not self.sim.get_done(name)}
             else:
                 inner[agent_id] = given

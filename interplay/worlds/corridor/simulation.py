@@ -58,8 +58,9 @@ class MultiCorridor(AgentBasedSimulation):
         STAY = 1
         RIGHT = 2
 
-    _LEFT, _RIGHT = (
+    _LEFT, _STAY, _RIGHT = (
         int(Actions.LEFT),
+        int(Actions.STAY),
         int(Actions.RIGHT),
     )  # NumPy's numbers are slow to compare with an enum's
 
@@ -105,6 +106,10 @@ class MultiCorridor(AgentBasedSimulation):
             elif choice == right:
                 self._move(agents[agent_id], 1)
             else:
+                require(
+                    isinstance(choice, int | np.integer) and choice == self._STAY,
+                    f"agent {agent_id}: action {choice!r} is outside Discrete(3) of {type(self).__name__}; give 0, 1 or 2",
+                )
                 self.reward[agent_id] += STEP_PENALTY
 
     def _move(self, agent: Any, way: int) -> None:
