@@ -18,8 +18,8 @@ from interplay.sim.wrappers import (
     FlattenWrapper,
     RavelActionWrapper,
     RavelDiscreteWrapper,
-    SuperAgentWrapper,
     SARWrapper,
+    SuperAgentWrapper,
     Wrapper,
 )
 from interplay.sim.wrappers.flatten_wrapper import flatdim, flatten, flatten_space, unflatten
