@@ -13,6 +13,8 @@ from interplay.core.masks import is_legal
 from interplay.gridworld.actors.actor import ActionResult
 from interplay.gridworld.batch import Batch, Parts
 from interplay.gridworld.component import GridWorldBaseComponent
+from interplay.gridworld.grid import Grid
+from interplay.gridworld.keywords import refuse_misspelt
 from interplay.gridworld.registry import family_of, registry
 from interplay.gridworld.simulation import GridWorldSimulation
 from interplay.gridworld.wrappers import ComponentWrapper
@@ -89,6 +91,10 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         self.observers = self._made("observer", observers, kwargs)
         self.dones = self._made("done", dones, kwargs)
         self.reward_components = self._made("reward", rewards, kwargs)
+        parts = (*self.states, *self.actors, *self.observers, *self.dones, *self.reward_components)
+        inner = (part.unwrapped if isinstance(part, ComponentWrapper) else part for part in parts)
+        readers = [type(self), Grid, *map(type, parts), *map(type, inner)]
+        refuse_misspelt(type(self).__name__, kwargs, readers)
         self.rewards: MutableMapping[str, float] = Earnings(self)
         self._batch: Batch | None = None
         if type(self) is SmartGridWorldSimulation:
