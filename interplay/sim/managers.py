@@ -313,7 +313,9 @@ class DynamicOrderManager(SimulationManager):
             return output
         left = self._left()
         if not all(self.sim.get_done(agent_id) for agent_id in left):
-            self._nobody()
+            if not output[0]:
+                self._nobody()
+            return output  # somebody has just finished; whose turn it is next, the simulation says without an action
         self.done_agents.update(left)
         output = _together(output, self.sim.report(left))
         output[2]["__all__"] = True

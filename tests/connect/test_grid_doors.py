@@ -96,10 +96,10 @@ def check_returns(env, limit):
 
 
 @pytest.mark.usefixtures("one_torch_thread")
-@pytest.mark.parametrize("wrap", [RavelActionWrapper, FlattenWrapper])
-def test_sb3s_ppo_runs_in_the_registered_maze(wrap):
+def test_sb3s_ppo_runs_in_the_registered_maze():
+    """Ravelled: SB3 draws fractions for integer Boxes, and those are refused."""
     ppo = pytest.importorskip("stable_baselines3", reason="the extra sb3 is not installed").PPO
-    env = monitored(GymWrapper(AllStepManager(wrap(usual_maze()), time_limit=60)))
+    env = monitored(GymWrapper(AllStepManager(RavelActionWrapper(usual_maze()), time_limit=60)))
     kind = "MultiInputPolicy" if isinstance(env.observation_space, spaces.Dict) else "MlpPolicy"
     ppo(kind, env, n_steps=128, batch_size=64, n_epochs=2, seed=0).learn(384)
     check_returns(env, 60)

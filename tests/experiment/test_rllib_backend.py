@@ -53,10 +53,12 @@ def rllib_params(base, **config):
     return given
 
 
-def test_rllib_trains_two_policies(tmp_path):
+def test_rllib_trains_two_policies(tmp_path, request):
     """6.2, 6.3: RLlib's own checkpoint folders."""
     pytest.importorskip("ray.rllib", reason="needs the rllib extra")
     pytest.importorskip("interplay.connect.rllib", reason="needs the RLlib door")
+    ray = pytest.importorskip("ray", reason="needs the rllib extra")
+    request.addfinalizer(ray.shutdown)  # which RLlib started by itself
     folder = train(rllib_params(tmp_path))
     assert sorted(path.name for path in folder.iterdir()) == ["checkpoint_000002", "checkpoint_000003"]
     with pytest.raises(UserError, match="unknown key 'lrr'"):
