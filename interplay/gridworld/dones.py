@@ -42,6 +42,10 @@ class BoardDone(DoneBaseComponent):
         _, over = self._judge_here()
         return bool(over[0])
 
+    def done_at_once(self, agents: list[Any], slots: np.ndarray) -> list[bool]:
+        """`get_done` of several agents, who stand in these slots."""
+        return [self.get_done(agent) for agent in agents]
+
     def _judge_here(self) -> tuple[np.ndarray, np.ndarray]:
         board = self._grid.board
         done, over = self.__dict__.get("_answers") or (None, None)
@@ -78,6 +82,11 @@ class ActiveDone(BoardDone):
 
     def get_done(self, agent: Any, **kwargs: Any) -> bool:
         return not agent.active and self.supports(agent)
+
+    def done_at_once(self, agents: list[Any], slots: np.ndarray) -> list[bool]:
+        if self._only is not None or type(self).get_done is not ActiveDone.get_done:
+            return super().done_at_once(agents, slots)
+        return [not active for active in self._grid._rows.active[slots].tolist()]
 
 
 class OneTeamRemainingDone(ActiveDone):

@@ -13,13 +13,14 @@ from interplay.core.masks import is_legal
 from interplay.gridworld.actors.actor import ActionResult
 from interplay.gridworld.batch import Batch, Parts
 from interplay.gridworld.component import GridWorldBaseComponent
+from interplay.gridworld.dones import BoardDone
 from interplay.gridworld.grid import Grid
 from interplay.gridworld.keywords import refuse_misspelt
 from interplay.gridworld.registry import family_of, registry
 from interplay.gridworld.simulation import GridWorldSimulation
 from interplay.gridworld.wrappers import ComponentWrapper
 from interplay.sim.agents import is_agent
-from interplay.sim.checks import is_exactly, require
+from interplay.sim.checks import is_exactly, refuse, require
 from interplay.sim.simulation import Report
 
 if TYPE_CHECKING:
@@ -182,7 +183,8 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         Raises:
             AssertionError: if there are no done components.
         """
-        require(bool(self.dones), f"{type(self).__name__}: no dones; pass dones=['ActiveDone', ...]")
+        if not self.dones:
+            refuse(f"{type(self).__name__}: no dones; pass dones=['ActiveDone', ...]")
         return any(done.get_all_done(**kwargs) for done in self.dones)
 
     def get_info(self, agent_id: str, **kwargs: Any) -> dict[str, Any]:
@@ -224,7 +226,10 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         rewards = dict(zip(ids, earned[slots].tolist(), strict=True))
         earned[slots] = 0.0
         first, *rest = self.dones
-        dones = {agent_id: first.get_done(agent) for agent_id, agent in zip(ids, agents, strict=True)}
+        if isinstance(first, BoardDone):
+            dones = dict(zip(ids, first.done_at_once(agents, slots), strict=True))
+        else:
+            dones = {agent_id: first.get_done(agent) for agent_id, agent in zip(ids, agents, strict=True)}
         for done in rest:
             for agent_id, agent in zip(ids, agents, strict=True):
                 dones[agent_id] = dones[agent_id] or done.get_done(agent)
@@ -320,10 +325,11 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         for agent_id, action in action_dict.items():
             agent = self.agents[agent_id]
             for key, mask in (self.get_action_mask(agent_id) or {}).items():
-                require(
-                    mask is None or key not in action or is_legal(agent.action_space[key], mask, action[key]),
-                    f"agent {agent_id}: {key} action {action.get(key)!r} is illegal now; choose where its mask is 1",
-                )
+                legal = mask is None or key not in action
+                if not legal and not is_legal(agent.action_space[key], mask, action[key]):
+                    refuse(
+                        f"agent {agent_id}: {key} action {action[key]!r} is illegal now; choose where its mask is 1"
+                    )
 
     def _step_parts(self, action_dict: dict[str, Any], kwargs: dict[str, Any]) -> None:
         agents = self.agents

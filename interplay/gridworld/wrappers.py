@@ -14,7 +14,7 @@ from interplay.gridworld.component import GridWorldBaseComponent, attach
 from interplay.gridworld.grid import Grid
 from interplay.gridworld.observers import ObserverBaseComponent
 from interplay.sim.agents import is_unset
-from interplay.sim.checks import require
+from interplay.sim.checks import refuse, require
 from interplay.sim.wrappers import ravel_discrete_wrapper as ravelling
 
 _LARGEST_TABLE = 2**16  # actions of a wrapped channel whose codes are kept in a table
@@ -165,10 +165,8 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
 
     def _decoded(self, agent: Any, point: Any) -> Any:
         wrapped = agent.action_space[self.key]
-        require(
-            wrapped.contains(point),
-            f"agent {agent.id}: {self.key} action {point!r} is outside {wrapped}; choose from it",
-        )
+        if not wrapped.contains(point):
+            refuse(f"agent {agent.id}: {self.key} action {point!r} is outside {wrapped}; choose from it")
         return self.wrap_point(self.from_space[agent.id], point)
 
     # -- for a batch: as the wrapped actor, once the action is decoded ----------------------------------------------

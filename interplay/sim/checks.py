@@ -6,7 +6,7 @@ explicitly, so ``python -O`` removes no check.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from interplay.core.errors import Refused
 
@@ -23,6 +23,18 @@ def require(condition: bool, message: str) -> None:
     """
     if not condition:
         raise Refused(message)
+
+
+def refuse(message: str) -> NoReturn:
+    """Refuses a wrong value: `require` for checks of every step, where making the message would take longer than the step.
+
+    Args:
+        message: the thing, its value and the cure, in one line.
+
+    Raises:
+        AssertionError: (`Refused`) with the message.
+    """
+    raise Refused(message)
 
 
 def is_exactly(value: Any, kind: type) -> bool:

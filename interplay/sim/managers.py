@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from interplay.core.errors import UserError
 from interplay.sim.agents import is_agent
-from interplay.sim.checks import is_exactly, require
+from interplay.sim.checks import is_exactly, refuse, require
 from interplay.sim.simulation import AgentBasedSimulation, DynamicOrderSimulation
 
 if TYPE_CHECKING:
@@ -105,8 +105,10 @@ class SimulationManager(ABC):
                 not exist; nothing has happened then.
         """
         sim, agents, done_agents = self.sim, self.agents, self.done_agents
-        require(self._begun, f"{type(sim.unwrapped).__name__} is stepped before its first reset; reset it")
-        require(isinstance(action_dict, Mapping), f"actions {action_dict!r} are no dict; give id -> action")
+        if not self._begun:
+            refuse(f"{type(sim.unwrapped).__name__} is stepped before its first reset; reset it")
+        if not isinstance(action_dict, Mapping):
+            refuse(f"actions {action_dict!r} are no dict; give id -> action")
         for agent_id in action_dict:
             if agent_id in done_agents or agent_id not in agents:
                 self._refuse(agent_id)

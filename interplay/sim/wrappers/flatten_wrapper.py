@@ -11,7 +11,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.sim.agents import ActingAgent, ObservingAgent, is_unset
-from interplay.sim.checks import require
+from interplay.sim.checks import refuse
 from interplay.sim.simulation import AgentBasedSimulation
 from interplay.sim.spaces import Box
 from interplay.sim.wrappers.leaves import bounds, build, numbers, pair, point_of, walk
@@ -121,10 +121,10 @@ class FlattenWrapper(SARWrapper):
     def wrap_action(self, from_agent: Any, action: Any) -> Any:
         """The point of the original space; a row of another length or beyond the bounds is refused, another dtype is not."""
         space = self.agents[from_agent.id].action_space
-        require(
-            _fits(space, action),
-            f"agent {from_agent.id}: action {action!r} is outside {space} of {type(self).__name__}; choose from it",
-        )
+        if not _fits(space, action):
+            refuse(
+                f"agent {from_agent.id}: action {action!r} is outside {space} of {type(self).__name__}; choose from it"
+            )
         return unflatten(from_agent.action_space, np.reshape(action, space.shape))
 
     def unwrap_action(self, from_agent: Any, action: Any) -> Any:

@@ -15,7 +15,7 @@ from gymnasium import spaces
 from interplay.core import masks
 from interplay.core.errors import Refused
 from interplay.sim.agents import ActingAgent, ObservingAgent, is_unset
-from interplay.sim.checks import require
+from interplay.sim.checks import refuse, require
 from interplay.sim.simulation import AgentBasedSimulation
 from interplay.sim.spaces import in_space
 from interplay.sim.wrappers.leaves import bounds, build, numbers, pair, pair_masks, point_of, walk
@@ -174,10 +174,10 @@ class RavelDiscreteWrapper(SARWrapper):
     def wrap_action(self, from_agent: Any, action: Any) -> Any:
         """The point of the original space; a number beyond the wrapped one is refused."""
         space = self.agents[from_agent.id].action_space
-        require(
-            in_space(space, action),
-            f"agent {from_agent.id}: action {action!r} is outside {space} of {type(self).__name__}; choose from it",
-        )
+        if not in_space(space, action):
+            refuse(
+                f"agent {from_agent.id}: action {action!r} is outside {space} of {type(self).__name__}; choose from it"
+            )
         return unravel(from_agent.action_space, action)
 
     def unwrap_action(self, from_agent: Any, action: Any) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 from gymnasium import spaces
 
 from interplay.sim.agents import Agent, is_agent, is_unset
-from interplay.sim.checks import is_exactly, require
+from interplay.sim.checks import is_exactly, refuse, require
 from interplay.sim.simulation import AgentBasedSimulation
 from interplay.sim.wrappers.wrapper import Wrapper
 
@@ -70,10 +70,10 @@ class SuperAgentWrapper(Wrapper):
         for agent_id, given in action.items():
             self._require_uncovered(agent_id)
             if agent_id in self._mapping:
-                require(
-                    isinstance(given, Mapping),
-                    f"agent {agent_id}: action {given!r} of a super agent is no dict; give covered id -> action",
-                )
+                if not isinstance(given, Mapping):
+                    refuse(
+                        f"agent {agent_id}: action {given!r} of a super agent is no dict; give covered id -> action"
+                    )
                 inner |= {name: part for name, part in given.items() if not self.sim.get_done(name)}
             else:
                 inner[agent_id] = given

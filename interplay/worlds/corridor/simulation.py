@@ -14,7 +14,7 @@ from gymnasium.spaces import Discrete, MultiBinary
 
 from interplay.core.scene import Canvas
 from interplay.sim import Agent, AgentBasedSimulation, Box
-from interplay.sim.checks import is_exactly, require
+from interplay.sim.checks import is_exactly, refuse, require
 
 STEP_PENALTY = -1
 BAD_MOVE_PENALTY = -5  # for walking into the left wall or into somebody
@@ -106,10 +106,10 @@ class MultiCorridor(AgentBasedSimulation):
             elif choice == right:
                 self._move(agents[agent_id], 1)
             else:
-                require(
-                    isinstance(choice, int | np.integer) and choice == self._STAY,
-                    f"agent {agent_id}: action {choice!r} is outside Discrete(3) of {type(self).__name__}; give 0, 1 or 2",
-                )
+                if not (isinstance(choice, int | np.integer) and choice == self._STAY):
+                    refuse(
+                        f"agent {agent_id}: action {choice!r} is outside Discrete(3) of {type(self).__name__}; give 0, 1 or 2"
+                    )
                 self.reward[agent_id] += STEP_PENALTY
 
     def _move(self, agent: Any, way: int) -> None:
