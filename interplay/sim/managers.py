@@ -107,7 +107,7 @@ class SimulationManager(ABC):
         sim, agents, done_agents = self.sim, self.agents, self.done_agents
         if not self._begun:
             refuse(f"{type(sim.unwrapped).__name__} is stepped before its first reset; reset it")
-        if not isinstance(action_dict, Mapping):
+        if type(action_dict) is not dict and not isinstance(action_dict, Mapping):
             refuse(f"actions {action_dict!r} are no dict; give id -> action")
         for agent_id in action_dict:
             if agent_id in done_agents or agent_id not in agents:

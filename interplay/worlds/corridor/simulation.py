@@ -28,6 +28,7 @@ def _constant(number: int, dtype: Any) -> np.ndarray:
     return array
 
 
+_WHOLE = (int, np.integer)
 _FLAGS = (_constant(0, np.int8), _constant(1, np.int8))
 
 
@@ -106,7 +107,7 @@ class MultiCorridor(AgentBasedSimulation):
             elif choice == right:
                 self._move(agents[agent_id], 1)
             else:
-                if not (isinstance(choice, int | np.integer) and choice == self._STAY):
+                if not (isinstance(choice, _WHOLE) and choice == self._STAY):
                     refuse(
                         f"agent {agent_id}: action {choice!r} is outside Discrete(3) of {type(self).__name__}; give 0, 1 or 2"
                     )
