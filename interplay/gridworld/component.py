@@ -108,6 +108,14 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
         flags[slots] = True
         return flags
 
+    @property
+    def users(self) -> np.ndarray:
+        """`supported_slots`, remembered until somebody joins the grid: kernels ask for it in every step."""
+        known: np.ndarray | None = self.__dict__.get("_users")
+        if known is None or len(known) != len(self.grid.agents):
+            known = self.__dict__["_users"] = self.supported_slots()
+        return known
+
     def arrays(self) -> dict[str, np.ndarray]:
         """Arrays of the component's own that belong to the state, with the world axis first: saved with a batch.
 

@@ -60,14 +60,7 @@ class BoardDone(DoneBaseComponent):
     def judge(self, board: Board, done: np.ndarray, over: np.ndarray, lo: int, hi: int) -> None:
         """Adds its answers for the worlds lo..hi-1 to ``done`` (W, A) and ``over`` (W,), uint8."""
         targets, encodings, any_ends = self._mapped()
-        scores.judge(board.agents, self.form, self._users, targets, encodings, any_ends, done, over, lo, hi)
-
-    @property
-    def _users(self) -> np.ndarray:
-        users: np.ndarray | None = self.__dict__.get("_slots")
-        if users is None or len(users) != len(self._grid.agents):
-            users = self.__dict__["_slots"] = self.supported_slots()
-        return users
+        scores.judge(board.agents, self.form, self.users, targets, encodings, any_ends, done, over, lo, hi)
 
     def _mapped(self) -> tuple[np.ndarray, np.ndarray, bool]:
         """Slots of targets (A,), encodings (E + 1, E + 1), and whether one encoding ends it."""

@@ -54,14 +54,6 @@ class BoardReward(RewardBaseComponent):
     def end_all(self, board: Board, turn: Turn, lo: int, hi: int) -> None:
         """`end_step` for the worlds lo..hi-1."""
 
-    @property
-    def payees(self) -> np.ndarray:
-        """(A,) bool: who is paid."""
-        known: np.ndarray | None = self.__dict__.get("_payees")
-        if known is None or len(known) != len(self._grid.agents):
-            known = self.__dict__["_payees"] = self.supported_slots()
-        return known
-
 
 class StepPenalty(BoardReward):
     """Everybody who sent an action pays a fine: the "entropy" of the manual.
@@ -80,7 +72,7 @@ class StepPenalty(BoardReward):
             self.pay(agent, -self.amount)
 
     def end_all(self, board: Board, turn: Turn, lo: int, hi: int) -> None:
-        scores.fine_all(board.agents, turn.order, turn.length, self.payees, -self.amount, lo, hi)
+        scores.fine_all(board.agents, turn.order, turn.length, self.users, -self.amount, lo, hi)
 
 
 class MoveReward(BoardReward):
@@ -104,7 +96,7 @@ class MoveReward(BoardReward):
     def collect_all(self, board: Board, key: str, turn: Turn, outcome: Outcome, lo: int, hi: int) -> None:
         if key == self.key:
             order, count = turn.order, turn.length
-            paid, tried, moved = self.payees, outcome.attempted, outcome.success
+            paid, tried, moved = self.users, outcome.attempted, outcome.success
             scores.pay_moves(board.agents, order, count, paid, tried, moved, self.made, self.failed, lo, hi)
 
 
@@ -149,7 +141,7 @@ class AttackReward(BoardReward):
                 board.agents,
                 turn.order,
                 turn.length,
-                self.payees,
+                self.users,
                 outcome.attempted,
                 outcome.num_hits,
                 outcome.hits,

@@ -12,11 +12,10 @@ from interplay.core.errors import Refused
 from interplay.core.masks import is_legal
 from interplay.gridworld.actors.actor import ActionResult
 from interplay.gridworld.batch import Batch, Parts
-from interplay.gridworld.component import GridWorldBaseComponent
+from interplay.gridworld.declare import make_components
 from interplay.gridworld.dones import BoardDone
 from interplay.gridworld.grid import Grid
 from interplay.gridworld.keywords import refuse_misspelt
-from interplay.gridworld.registry import family_of, registry
 from interplay.gridworld.simulation import GridWorldSimulation
 from interplay.gridworld.wrappers import ComponentWrapper
 from interplay.sim.agents import is_agent
@@ -87,11 +86,11 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         )
         self.action_masks = action_masks
         kwargs["agents"], kwargs["grid"] = self.agents, self.grid
-        self.states = self._made("state", states, kwargs)
-        self.actors = self._made("actor", actors, kwargs)
-        self.observers = self._made("observer", observers, kwargs)
-        self.dones = self._made("done", dones, kwargs)
-        self.reward_components = self._made("reward", rewards, kwargs)
+        self.states = make_components("state", states, kwargs)
+        self.actors = make_components("actor", actors, kwargs)
+        self.observers = make_components("observer", observers, kwargs)
+        self.dones = make_components("done", dones, kwargs)
+        self.reward_components = make_components("reward", rewards, kwargs)
         parts = (*self.states, *self.actors, *self.observers, *self.dones, *self.reward_components)
         inner = (part.unwrapped if isinstance(part, ComponentWrapper) else part for part in parts)
         readers = [type(self), Grid, *map(type, parts), *map(type, inner)]
@@ -100,12 +99,6 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         self._batch: Batch | None = None
         if type(self) is SmartGridWorldSimulation:
             self.finalize()
-
-    def _made(self, family: str, entries: Any, kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        if entries is None:
-            return ()
-        listed = _sorted(family, entries) if isinstance(entries, set | frozenset) else list(entries)
-        return tuple(make_component(family, entry, kwargs) for entry in listed)
 
     # -- the simulation ------------------------------------------------------------------------------------------------
 
@@ -398,56 +391,3 @@ class Earnings(MutableMapping[str, float]):
 
     def __repr__(self) -> str:
         return repr(dict(self))
-
-
-def make_component(family: str, entry: Any, kwargs: dict[str, Any]) -> Any:
-    """Makes a component from how it is declared; see `SmartGridWorldSimulation`.
-
-    Raises:
-        AssertionError: for something else, or a name that its family does not know.
-    """
-    made = _make(family, entry, kwargs)
-    require(
-        family_of(type(made)) == family,
-        f"{family} {entry!r} is no {family} component; give a class, a registered name, or a function of (agents, grid)",
-    )
-    return made
-
-
-def _make(family: str, entry: Any, kwargs: dict[str, Any]) -> Any:
-    own: dict[str, Any] = {}
-    if isinstance(entry, tuple | list) and len(entry) == 2:
-        first, second = entry
-        if isinstance(first, type) and issubclass(first, ComponentWrapper):
-            return first(make_component(family, second, kwargs))
-        entry, own = first, second
-    if isinstance(entry, str):
-        known = registry[family]
-        require(
-            entry in known,
-            f"no {family} is called {entry!r}; known are {', '.join(sorted(known))}; register your own",
-        )
-        entry = known[entry]
-    if isinstance(entry, type) and issubclass(entry, GridWorldBaseComponent):
-        return entry(**{**kwargs, **own})
-    return entry(kwargs["agents"], kwargs["grid"], **own) if callable(entry) else entry
-
-
-def _sorted(family: str, entries: Any) -> list[Any]:
-    """The components of a set, by name.
-
-    Raises:
-        AssertionError: if names are equal, as those would stand in another order in the next process.
-    """
-    names = sorted(map(_name_of, entries))
-    require(
-        len(set(names)) == len(names), f"{family}s {names}: equal names in a set have no order; use a list"
-    )
-    return sorted(entries, key=_name_of)
-
-
-def _name_of(entry: Any) -> str:
-    """What sets of components are sorted by; a wrapper's name is followed by that of what it wraps."""
-    if isinstance(entry, tuple):
-        return " ".join(_name_of(part) for part in entry)
-    return entry if isinstance(entry, str) else str(getattr(entry, "__name__", type(entry).__name__))

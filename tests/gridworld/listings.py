@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from interplay.gridworld import GridWorldSimulation
-from interplay.gridworld.smart import make_component
+from interplay.gridworld.declare import make_component
 from interplay.sim.agents import is_agent
 
 

@@ -113,8 +113,6 @@ class BoardActor(ActorBaseComponent):
 
     Attributes:
         width: codes of an action.
-        low, high: (A, width) int64 bounds of the codes, by slot.
-        users: (A,) bool: whom the actor works for, by slot.
     """
 
     width: int = 1
@@ -165,8 +163,15 @@ class BoardActor(ActorBaseComponent):
         space = agent.action_space[self.key]
         if not self.supports(agent) or not self.entries(agent) or not isinstance(space, spaces.Discrete):
             return None
-        found = [self.entry_of(agent, self.original(agent, choice)) for choice in range(int(space.n))]
-        return None if any(entry is None for entry in found) else np.array(found)
+        tables: dict[str, Any] = self.__dict__.setdefault(
+            "_entries", {}
+        )  # id -> space, entries: asked for every step
+        known, entries = tables.get(agent.id, (None, None))
+        if known is not space:
+            found = [self.entry_of(agent, self.original(agent, choice)) for choice in range(int(space.n))]
+            entries = None if any(entry is None for entry in found) else np.array(found)
+            tables[agent.id] = space, entries
+        return entries
 
     def original(self, agent: Any, choice: Any) -> Any:
         """The point of this actor's own channel that a choice stands for; wrappers change it."""
@@ -224,14 +229,14 @@ class BoardActor(ActorBaseComponent):
         """Arrays for what comes of the actions of a batch."""
 
     def limits(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """`low`, `high` and `users`."""
+        """Least and greatest codes (A, width) int64 by slot, and `users`."""
         number = len(self.grid.agents)
         low, high = np.zeros((2, number, self.width), np.int64)
         for agent in self.supported():
             least, greatest = self.bounds(agent)
             slot = self.grid.slot_of(agent)
             low[slot], high[slot] = least, greatest
-        return low, high, self.supported_slots()
+        return low, high, self.users
 
     def _refuse(self, agent: GridWorldAgent, value: Any) -> NoReturn:
         """Refuses an action outside its space.

@@ -206,7 +206,7 @@ class AttackActorBaseComponent(BoardActor):
             self.form,
             self._stacked_attacks,
             codes,
-            self._users,
+            self.users,
             np.zeros((2, board.agents.shape[1]), np.int32),  # one for each thread
             outcome.attempted,
             outcome.num_hits,
@@ -215,13 +215,6 @@ class AttackActorBaseComponent(BoardActor):
             lo,
             hi,
         )
-
-    @property
-    def _users(self) -> np.ndarray:
-        users: np.ndarray | None = self.__dict__.get("_slots")
-        if users is None or len(users) != len(self._grid.agents):
-            users = self.__dict__["_slots"] = self.supported_slots()
-        return users
 
 
 class BinaryAttackActor(AttackActorBaseComponent):

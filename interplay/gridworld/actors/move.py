@@ -112,17 +112,10 @@ class Mover(BoardActor):
             codes,
             outcome.attempted,
             outcome.success,
-            self._users,
+            self.users,
             lo,
             hi,
         )
-
-    @property
-    def _users(self) -> np.ndarray:
-        users: np.ndarray | None = self.__dict__.get("_slots")
-        if users is None or len(users) != len(self._grid.agents):
-            users = self.__dict__["_slots"] = self.supported_slots()
-        return users
 
 
 class MoveActor(Mover):

@@ -16,6 +16,8 @@ def step_by(agents, cells, overlap, w, a, down, right):
     """Moves an agent by some rows and columns; only the destination counts. True if it stands there now."""
     if down == 0 and right == 0:
         return True
+    if not agents[w, a].placed:
+        return False  # the dead do not come back by walking
     row, col = agents[w, a].row + down, agents[w, a].col + right
     if agents[w, a].row < 0:  # it was never placed
         return False

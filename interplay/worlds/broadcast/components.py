@@ -98,7 +98,6 @@ class BroadcastingActor(BoardActor):
         super().__init__(**kwargs)
         self.broadcast_mapping = broadcast_mapping
         self._state = _checked_state(broadcasting_state)
-        self._users = self.supported_slots()
         self._reaches = np.zeros(len(self.grid.agents), np.int32)
         for agent in self.supported():
             self._reaches[self.grid.slot_of(agent)] = min(agent.broadcast_range, max(self.rows, self.cols))  # type: ignore[attr-defined]
@@ -193,7 +192,7 @@ class BroadcastingActor(BoardActor):
             turn.order,
             turn.length,
             codes,
-            self._users,
+            self.users,
             self._reaches,
             np.zeros(board.agents.shape[1], np.int32),  # one for each thread
             self._state.heard,

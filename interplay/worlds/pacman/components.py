@@ -54,7 +54,7 @@ class TunnelDriftActor(DriftMoveActor):
             codes,
             outcome.attempted,
             outcome.success,
-            self._users,
+            self.users,
             lo,
             hi,
         )
@@ -266,14 +266,14 @@ class PacmanReward(BoardReward):
     def collect_all(self, board: Board, key: str, turn: Turn, outcome: Outcome, lo: int, hi: int) -> None:
         scheme, agents = self.reward_scheme, board.agents
         if key == "move":
-            rules.pay_hits(agents, self.payees, outcome.success, scheme["entropy"], 1, lo, hi)
+            rules.pay_hits(agents, self.users, outcome.success, scheme["entropy"], 1, lo, hi)
             bad = (outcome.attempted > outcome.success).view(np.uint8)
-            rules.pay_hits(agents, self.payees, bad, scheme["bad_move"], 1, lo, hi)
+            rules.pay_hits(agents, self.users, bad, scheme["bad_move"], 1, lo, hi)
         elif key == "eat":
-            rules.pay_hits(agents, self.payees, outcome.num_hits, scheme["eat_food"], 1, lo, hi)
+            rules.pay_hits(agents, self.users, outcome.num_hits, scheme["eat_food"], 1, lo, hi)
         elif key == "meet":
-            rules.pay_hits(agents, self.payees, outcome.num_hits, scheme.get("kill", 0.0), 1, lo, hi)
-            rules.pay_hits(agents, self.payees, outcome.num_hits, scheme["die"], -1, lo, hi)
+            rules.pay_hits(agents, self.users, outcome.num_hits, scheme.get("kill", 0.0), 1, lo, hi)
+            rules.pay_hits(agents, self.users, outcome.num_hits, scheme["die"], -1, lo, hi)
 
 
 def is_pacman(agent: Any) -> bool:

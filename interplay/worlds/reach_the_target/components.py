@@ -73,7 +73,7 @@ class RunActor(_Aiming, MoveActor):
             codes,
             outcome.attempted,
             outcome.success,
-            self._users,
+            self.users,
             lo,
             hi,
         )
@@ -102,7 +102,7 @@ class ArrivalReward(_Aiming, BoardReward):
                 board.agents,
                 turn.order,
                 turn.length,
-                self.payees,
+                self.users,
                 outcome.attempted,
                 self._target_slot,
                 self.amount,
