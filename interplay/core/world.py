@@ -84,12 +84,14 @@ class World(ABC):
         version: raised whenever the world's behaviour changes.
         persistent: True if its worlds may run for ever (no episode needs to end; at times nobody may live).
         rebirths: True if a slot whose life ended may begin another life before the world is over.
+        num_populations: how many populations, which share no weights, the world's agents are born into; see `population`.
     """
 
     id: str = ""
     version: int = 1
     persistent: bool = False
     rebirths: bool = False
+    num_populations: int = 1
 
     def __init__(
         self,
@@ -147,6 +149,14 @@ class World(ABC):
         When an episode ends its final values stand until the world is reset.
         """
         return {}
+
+    @property
+    def population(self) -> Array:
+        """(W, A) uint8, the population of each slot's occupant, below `num_populations`; slots without one keep an old number.
+
+        It may change with every birth. Worlds with one population say 0.
+        """
+        return np.zeros((self.num_worlds, len(self.agents)), np.uint8)
 
     def reset(self, which: Array | None = None, seeds: int | Array | None = None) -> TimeStep:
         """Restarts the worlds that `which` names and leaves the others untouched.

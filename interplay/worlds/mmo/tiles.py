@@ -1,0 +1,15 @@
+"""The tiles of the persistent world (specification 4)."""
+
+from __future__ import annotations
+
+LAVA = 0  # passable, kills who enters
+WATER = 1  # not passable; drunk from the four tiles beside it, never runs out
+GRASS = 2
+SCRUB = 3  # eaten forest; turns back to forest by chance
+FOREST = 4  # food for who stands on it at its update
+STONE = 5  # not passable
+RESERVED = 6  # ore in the id list of 2019, never made: embeddings keep seven rows
+TILES = 7
+
+NAMES = ("lava", "water", "grass", "scrub", "forest", "stone", "ore")
+PASSABLE = (True, False, True, True, True, False, False)
