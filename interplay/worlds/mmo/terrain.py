@@ -110,7 +110,7 @@ def _tile(value, water, grass, forest):
 @kernel
 def is_ground(tile):
     """Whether a new map's tile can be walked on and lived on."""
-    return tile == GRASS or tile == FOREST  # noqa: SIM109
+    return tile == GRASS or tile == FOREST
 
 
 @kernel

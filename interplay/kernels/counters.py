@@ -1,0 +1,51 @@
+"""Cheap draws for kernels: SplitMix64 (Steele, Lea, Flood 2014) over a counter, a pure function of (seed, episode, draw).
+
+A draw costs about one nanosecond, a tenth of `draws`, with a shorter period (2**64 draws an episode). A kernel keeps its
+world's stream in ``stream[w]`` = (seed, episode, draws made) and does::
+
+    start = first(stream[w, 0], stream[w, 1])
+    stream[w, 2] += np.uint64(1)
+    x = below(draw(start, stream[w, 2]), 6)
+"""
+
+import numpy as np
+
+from interplay.core.jit import kernel
+
+PHI = np.uint64(0x9E3779B97F4A7C15)
+_ONE = np.uint64(1)
+_A, _B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_27, _30, _31 = np.uint64(27), np.uint64(30), np.uint64(31)
+_32, _11 = np.uint64(32), np.uint64(11)
+
+
+@kernel
+def mix(z):
+    """The finaliser: 64 bits to 64 bits, one to one."""
+    z = (z ^ (z >> _30)) * _A
+    z = (z ^ (z >> _27)) * _B
+    return z ^ (z >> _31)
+
+
+@kernel
+def first(seed, episode):
+    """Where an episode's counter starts."""
+    return mix(seed + (episode + _ONE) * PHI)
+
+
+@kernel
+def draw(start, number):
+    """The draw of that number (1, 2, ...): 64 random bits."""
+    return mix(start + number * PHI)
+
+
+@kernel
+def below(bits, bound):
+    """An integer in 0 .. bound - 1 (multiply-shift; bias below bound / 2**32)."""
+    return np.int64(((bits >> _32) * np.uint64(bound)) >> _32)
+
+
+@kernel
+def chance(bits, p):
+    """True with probability p."""
+    return np.float64(bits >> _11) * (1.0 / 9007199254740992.0) < p

@@ -1,0 +1,295 @@
+"""What agents see and whom their blows would hit (specification 7): a function of the state.
+
+Neighbours are found by a counting sort of the living into squares of 8 x 8 tiles; squares of one row of squares stand one after
+another, so a view is three runs of entries. Each agent's row of features is computed once and copied to all who see it.
+"""
+
+import numpy as np
+
+from interplay.core.jit import phase
+from interplay.worlds.mmo.rules.numbers import LEARNED, LOWEST_HEALTH
+from interplay.worlds.mmo.state import BUCKET, NOBODY
+from interplay.worlds.mmo.tiles import LAVA, STONE, WATER
+
+_FAR = np.int64(1) << 62  # above every target's key
+MAX_LIFE, MAX_DAMAGE, MAX_FREEZE = 100, 5, 2  # of the scaled columns
+
+
+@phase
+def look_around(state, sight, rules, scratch, thread, w):
+    """Fills every slot's view; free slots see nothing."""
+    living = sort_into_buckets(state, rules, scratch, thread, w)
+    describe(state, rules, scratch, thread, w, living)
+    for k in range(living):
+        i = scratch.sorted[thread, k]
+        person = state.agent[w, i]
+        copy_crops(state, sight, rules, w, person.row, person.col, w, i)
+        see_others(
+            state, sight, rules, scratch, thread, w, k, person.row, person.col, person.population, w, i
+        )
+        mask_choices(state, sight, rules, w, person.row, person.col, person.freeze, w, i)
+    for i in range(state.agent.shape[1]):
+        if not state.agent[w, i].alive and sight.filled[w, i] > 0:
+            forget_view(sight, w, i)
+
+
+@phase
+def sort_into_buckets(state, rules, scratch, thread, w):
+    """Living slots by bucket, row by row of buckets, slots ascending in each: their number."""
+    start, entries, agent = scratch.start[thread], scratch.sorted[thread], state.agent
+    across = rules.buckets
+    for b in range(across * across + 2):
+        start[b] = 0
+    living = 0
+    for i in range(agent.shape[1]):
+        if agent[w, i].alive:
+            start[(agent[w, i].row // BUCKET) * across + agent[w, i].col // BUCKET + 2] += 1
+            living += 1
+    for b in range(across * across):
+        start[b + 2] += start[b + 1]
+    for i in range(agent.shape[1]):
+        if agent[w, i].alive:
+            b = (agent[w, i].row // BUCKET) * across + agent[w, i].col // BUCKET + 1
+            entries[start[b]] = i
+            start[b] += 1
+    return living
+
+
+@phase
+def describe(state, rules, scratch, thread, w, living):
+    """Entity rows without what depends on the observer (columns 6, 7 and 9)."""
+    for k in range(living):
+        person = state.agent[w, scratch.sorted[thread, k]]
+        scratch.place[thread, k, 0] = person.row
+        scratch.place[thread, k, 1] = person.col
+        scratch.health[thread, k] = person.health
+        describe_one(
+            scratch.features[thread],
+            rules,
+            k,
+            person.life,
+            person.health,
+            person.food,
+            person.water,
+            person.row,
+            person.col,
+            person.damage,
+            person.freeze,
+        )
+
+
+@phase
+def describe_one(features, rules, k, life, health, food, water, row, col, damage, freeze):
+    """One agent's columns (specification 7): scaled, or as small integers."""
+    if rules.compact:
+        features[k, 0] = min(life // 8, 127)
+        features[k, 1] = min(health, 127)
+        features[k, 2] = min(food, 127)
+        features[k, 3] = min(water, 127)
+        features[k, 4] = np.int64(np.floor(row * 254.0 / (rules.side - 1) - 126.5))
+        features[k, 5] = np.int64(np.floor(col * 254.0 / (rules.side - 1) - 126.5))
+        features[k, 8] = min(damage, 127)
+        features[k, 10] = min(freeze, 127)
+        return
+    far = np.float64(rules.side - rules.border)
+    features[k, 0] = life / np.float64(MAX_LIFE) - 0.5
+    features[k, 1] = health / np.float64(rules.health) - 0.5
+    features[k, 2] = food / np.float64(rules.food) - 0.5
+    features[k, 3] = water / np.float64(rules.water) - 0.5
+    features[k, 4] = row / far - 0.5
+    features[k, 5] = col / far - 0.5
+    features[k, 8] = damage / np.float64(MAX_DAMAGE) - 0.5
+    features[k, 10] = freeze / np.float64(MAX_FREEZE) - 0.5
+
+
+@phase
+def copy_crops(state, sight, rules, w, row, col, ow, o):
+    """The square of tiles around a place, and the heads on them."""
+    top, left = row - rules.vision, col - rules.vision
+    if rules.window == 15:
+        for r in range(15):
+            _copy_15(state.tiles[w, top + r], left, sight.tiles[ow, o, r])
+        if rules.occupancy:
+            for r in range(15):
+                _copy_15(state.heads[w, top + r], left, sight.occupancy[ow, o, r])
+        return
+    for r in range(rules.window):
+        for c in range(rules.window):
+            sight.tiles[ow, o, r, c] = state.tiles[w, top + r, left + c]
+    if rules.occupancy:
+        for r in range(rules.window):
+            for c in range(rules.window):
+                sight.occupancy[ow, o, r, c] = state.heads[w, top + r, left + c]
+
+
+@phase
+def _copy_15(line, left, out):
+    """Fifteen bytes, read before they are written, so that they travel in wide registers."""
+    part = line[left : left + 15]
+    a, b, c, d, e, f, g, h = part[0], part[1], part[2], part[3], part[4], part[5], part[6], part[7]
+    i, j, k, m, n, o, p = part[8], part[9], part[10], part[11], part[12], part[13], part[14]
+    out[0], out[1], out[2], out[3], out[4], out[5], out[6], out[7] = a, b, c, d, e, f, g, h
+    out[8], out[9], out[10], out[11], out[12], out[13], out[14] = i, j, k, m, n, o, p
+
+
+@phase
+def _copy_row(features, k, out, down, right, same):
+    """One entity row: what is true for all observers, and where it is from here."""
+    line = features[k]
+    a, b, c, d, e, f, g, h = line[0], line[1], line[2], line[3], line[4], line[5], line[8], line[10]
+    out[0], out[1], out[2], out[3], out[4], out[5] = a, b, c, d, e, f
+    out[6], out[7] = down, right
+    out[8], out[9], out[10] = g, same, h
+
+
+@phase
+def see_others(state, sight, rules, scratch, thread, w, own, row, col, population, ow, o):
+    """Entity rows of everybody in view, and the targets of the three styles.
+
+    `own` is the observer's entry in the buckets; a ghost's lies beyond those of the living.
+    """
+    start, entries, place = scratch.start[thread], scratch.sorted[thread], scratch.place[thread]
+    features, health = scratch.features[thread], scratch.health[thread]
+    agent, rows, vision = state.agent, rules.rows, rules.vision
+    kin = 1.0 if rules.compact else 0.5
+    stranger = 0.0 if rules.compact else -0.5
+    learned = rules.targeting == LEARNED
+    out = sight.entities[ow, o]
+    _copy_row(features, own, out[0], 0, 0, kin)
+    if learned:
+        sight.mask[ow, o, rules.choices - 3 * rows :] = False
+        for style in range(3):
+            sight.mask[ow, o, rules.choices - (3 - style) * rows] = True
+        sight.row_slot[ow, o, :] = NOBODY
+    best0, best1, best2 = _FAR, _FAR, _FAR
+    n = 1
+    left, right = (col - vision) // BUCKET, (col + vision) // BUCKET
+    for b in range((row - vision) // BUCKET, (row + vision) // BUCKET + 1):
+        for m in range(start[b * rules.buckets + left], start[b * rules.buckets + right + 1]):
+            dr, dc = place[m, 0] - row, place[m, 1] - col
+            if m == own or abs(dr) > vision or abs(dc) > vision:
+                continue
+            slot = entries[m]
+            same = agent[w, slot].population == population
+            if n < rows:
+                _copy_row(features, m, out[n], dr, dc, kin if same else stranger)
+            scratch.near[thread, n - 1] = m
+            n += 1
+            away = max(abs(dr), abs(dc))
+            if away <= rules.reach and (rules.friendly_fire or not same):
+                if rules.targeting == LOWEST_HEALTH:
+                    key = (np.int64(health[m]) << 40) | (away << 32) | slot
+                else:
+                    key = (away << 48) | (np.int64(health[m]) << 32) | slot
+                if away <= rules.reach0:
+                    best0 = min(best0, key)
+                if away <= rules.reach1:
+                    best1 = min(best1, key)
+                if away <= rules.reach2:
+                    best2 = min(best2, key)
+    target = sight.target[ow, o]
+    target[0] = NOBODY if best0 == _FAR else best0 & 0xFFFFFFFF
+    target[1] = NOBODY if best1 == _FAR else best1 & 0xFFFFFFFF
+    target[2] = NOBODY if best2 == _FAR else best2 & 0xFFFFFFFF
+    if n > rows:
+        n = _keep_nearest(
+            state, sight, rules, scratch, thread, n, row, col, population, w, ow, o, kin, stranger
+        )
+    if learned:
+        _mask_rows(state, sight, rules, scratch, thread, n, row, col, population, w, ow, o)
+    for r in range(n, sight.filled[ow, o]):
+        for c in range(11):
+            out[r, c] = 0
+    sight.filled[ow, o] = n
+
+
+@phase
+def _keep_nearest(state, sight, rules, scratch, thread, n, row, col, population, w, ow, o, kin, stranger):
+    """More in view than rows: those nearest by L1 distance stay, ties as they were found, in the order of finding."""
+    near, place, entries = scratch.near[thread], scratch.place[thread], scratch.sorted[thread]
+    room = rules.rows - 1
+    limit, closer = 0, 0  # all up to `limit` - 1 fit; of those at `limit` the first ones
+    while True:
+        at = 0
+        for k in range(n - 1):
+            at += abs(place[near[k], 0] - row) + abs(place[near[k], 1] - col) == limit
+        if closer + at > room:
+            break
+        closer += at
+        limit += 1
+    ties, kept = room - closer, 0
+    for k in range(n - 1):
+        m = near[k]
+        dr, dc = place[m, 0] - row, place[m, 1] - col
+        away = abs(dr) + abs(dc)
+        if away > limit or (away == limit and ties == 0):
+            continue
+        ties -= away == limit
+        same = state.agent[w, entries[m]].population == population
+        near[kept] = m
+        kept += 1
+        _copy_row(scratch.features[thread], m, sight.entities[ow, o, kept], dr, dc, kin if same else stranger)
+    return kept + 1
+
+
+@phase
+def _mask_rows(state, sight, rules, scratch, thread, n, row, col, population, w, ow, o):
+    """Which entity rows each style may be aimed at (targeting = learned)."""
+    first = rules.choices - 3 * rules.rows
+    found0, found1, found2 = NOBODY, NOBODY, NOBODY
+    for k in range(1, n):
+        m = scratch.near[thread, k - 1]
+        slot = scratch.sorted[thread, m]
+        away = max(abs(scratch.place[thread, m, 0] - row), abs(scratch.place[thread, m, 1] - col))
+        sight.row_slot[ow, o, k] = slot
+        if not rules.friendly_fire and state.agent[w, slot].population == population:
+            continue
+        if away <= rules.reach0:
+            sight.mask[ow, o, first + k] = True
+            found0 = slot
+        if away <= rules.reach1:
+            sight.mask[ow, o, first + rules.rows + k] = True
+            found1 = slot
+        if away <= rules.reach2:
+            sight.mask[ow, o, first + 2 * rules.rows + k] = True
+            found2 = slot
+    sight.target[ow, o, 0], sight.target[ow, o, 1], sight.target[ow, o, 2] = found0, found1, found2
+
+
+@phase
+def mask_choices(state, sight, rules, w, row, col, freeze, ow, o):
+    """Legal moves, and styles that have a target; where none has one, no style is worse than another."""
+    mask = sight.mask[ow, o]
+    mask[0] = True
+    free = freeze <= 1
+    mask[1] = free and _is_open(state.tiles[w, row, col + 1], rules.mask_lava)
+    mask[2] = free and _is_open(state.tiles[w, row + 1, col], rules.mask_lava)
+    mask[3] = free and _is_open(state.tiles[w, row, col - 1], rules.mask_lava)
+    mask[4] = free and _is_open(state.tiles[w, row - 1, col], rules.mask_lava)
+    if not rules.combat:
+        return  # the head stays, its choices are ignored: all are legal
+    target, first = sight.target[ow, o], 5
+    aimless = target[0] == NOBODY and target[1] == NOBODY and target[2] == NOBODY
+    if rules.no_attack:
+        mask[5] = True
+        aimless = False
+        first = 6
+    for style in range(3):
+        mask[first + style] = aimless or target[style] != NOBODY
+
+
+@phase
+def _is_open(tile, mask_lava):
+    return tile != WATER and tile < STONE and not (mask_lava and tile == LAVA)
+
+
+@phase
+def forget_view(sight, w, i):
+    """A free slot sees nothing and may choose anything."""
+    sight.tiles[w, i] = 0
+    sight.occupancy[w, i] = 0
+    sight.entities[w, i] = 0
+    sight.mask[w, i] = True
+    sight.target[w, i] = NOBODY
+    sight.row_slot[w, i] = NOBODY
+    sight.filled[w, i] = 0

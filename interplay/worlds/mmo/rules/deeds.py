@@ -1,0 +1,117 @@
+"""What agents do: move and strike (specification 6, steps 2f and 2g, "Combat details")."""
+
+from interplay.core.jit import phase
+from interplay.worlds.mmo.rules.lives import die, enter_tile, leave_tile
+from interplay.worlds.mmo.rules.numbers import ELDERS, FULL, HEALTH_ONLY, LEARNED
+from interplay.worlds.mmo.state import LAVA_CAUSE, MELEE, NOBODY
+from interplay.worlds.mmo.tiles import LAVA, STONE, WATER
+
+PASS, EAST, SOUTH, WEST, NORTH = range(5)
+
+
+@phase
+def move(state, rules, w, i, choice):
+    """Goes one tile: false if that was the end (lava)."""
+    person = state.agent[w, i]
+    row, col = person.row, person.col
+    went = False
+    if choice != PASS and person.freeze == 0:
+        row += (choice == SOUTH) - (choice == NORTH)
+        col += (choice == EAST) - (choice == WEST)
+        tile = state.tiles[w, row, col]
+        blocked = tile == WATER or tile >= STONE
+        if not blocked and not (rules.one_per_tile and state.heads[w, row, col] > 0):
+            went = True
+            from_row, from_col = person.row, person.col
+            person.row, person.col = row, col
+            leave_tile(state.agent, state.heads, w, from_row, from_col)
+            enter_tile(state.heads, w, row, col)
+    if rules.count_visits:
+        _count_visit(state, rules, w, i)
+    if went and not rules.lava_next_update and state.tiles[w, person.row, person.col] == LAVA:
+        die(state, w, i, LAVA_CAUSE)
+        return False
+    return True
+
+
+@phase
+def _count_visit(state, rules, w, i):
+    person = state.agent[w, i]
+    seen = state.visits[w, person.population, person.row, person.col]
+    state.visits[w, person.population, person.row, person.col] = seen + 1
+    if seen == 0:
+        state.tally[w, i].new_tiles += 1
+        state.reward[w, i] += rules.reward_new_tile
+
+
+@phase
+def is_immune(rules, age, victims_age):
+    """Whether an attacker of that age cannot take a victim's health."""
+    if rules.immunity == ELDERS:
+        return age > rules.elder_age and victims_age <= rules.elder_age
+    return (rules.immunity == FULL or rules.immunity == HEALTH_ONLY) and victims_age < rules.immunity_ticks
+
+
+@phase
+def find_target(sight, rules, w, i, action, style):
+    """The slot that a style is aimed at: by rule, or as the policy chose among the rows that it saw."""
+    if rules.targeting != LEARNED:
+        return sight.target[w, i, style]
+    row = action[w, i, 2 + style]
+    if row == 0 or not sight.mask[w, i, rules.choices - (3 - style) * rules.rows + row]:
+        return NOBODY
+    return sight.row_slot[w, i, row]
+
+
+@phase
+def strike(state, sight, rules, w, i, action, lasting):
+    """Attacks with the chosen style; `lasting` victims fall later (resolution = simultaneous)."""
+    style = action[w, i, 1] - rules.no_attack
+    if style < 0:
+        return
+    j = find_target(sight, rules, w, i, action, style)
+    if j == NOBODY or not state.agent[w, j].alive:
+        return
+    person, victim = state.agent[w, i], state.agent[w, j]
+    down, right = victim.row - person.row, victim.col - person.col
+    reach = rules.reach0 if style == 0 else rules.reach1 if style == 1 else rules.reach2
+    if rules.retest_range and max(abs(down), abs(right)) > reach:
+        return
+    spared = is_immune(rules, person.life, victim.life)
+    if spared and rules.immunity != HEALTH_ONLY:
+        return
+    person.struck, person.style = j, style
+    person.struck_row, person.struck_col = down, right
+    _rob(state, rules, w, i, j, style)
+    if style == 2:
+        victim.freeze = rules.freeze
+    if not spared:
+        _hurt(state, rules, w, i, j, style, lasting)
+
+
+@phase
+def _rob(state, rules, w, i, j, style):
+    person, victim = state.agent[w, i], state.agent[w, j]
+    wanted = rules.stolen0 if style == 0 else rules.stolen1 if style == 1 else rules.stolen2
+    food = min(wanted, victim.food) if rules.conserved else wanted
+    water = min(wanted, victim.water) if rules.conserved else wanted
+    victim.food = max(victim.food - food, 0)
+    victim.water = max(victim.water - water, 0)
+    person.food = min(person.food + food, rules.food)
+    person.water = min(person.water + water, rules.water)
+
+
+@phase
+def _hurt(state, rules, w, i, j, style, lasting):
+    victim = state.agent[w, j]
+    damage = rules.damage0 if style == 0 else rules.damage1 if style == 1 else rules.damage2
+    stood = victim.health > 0
+    victim.health = max(victim.health - damage, 0)
+    victim.damage += damage
+    state.tally[w, i].harm += damage
+    if stood and victim.health == 0:
+        state.tally[w, i].kills += 1
+        state.reward[w, i] += rules.reward_kill
+        state.tally[w, j].ended_cause = MELEE + style
+        if not lasting:
+            die(state, w, j, MELEE + style)

@@ -1,0 +1,231 @@
+"""Living and dying: what a tick does to a body (specification 6, steps 2a to 2e), births (section 5)."""
+
+import numpy as np
+
+from interplay.core.jit import phase
+from interplay.kernels.counters import below, draw, first
+from interplay.worlds.mmo.rules.numbers import IMMEDIATE, RING
+from interplay.worlds.mmo.state import BOTH, HUNGER, LAVA_CAUSE, NOBODY, THIRST
+from interplay.worlds.mmo.tiles import FOREST, LAVA, SCRUB, WATER
+
+_ONE = np.uint64(1)
+_TRIES = 64  # places that are drawn for a birth that must not be on an occupied tile
+FULL_TILE = 255
+
+
+@phase
+def enter_tile(heads, w, row, col):
+    if heads[w, row, col] < FULL_TILE:
+        heads[w, row, col] += 1
+
+
+@phase
+def leave_tile(agent, heads, w, row, col):
+    """Counts again where the count was full: it may stand for more. The one who leaves is not alive or not here any more."""
+    if heads[w, row, col] < FULL_TILE:
+        heads[w, row, col] -= 1
+        return
+    count = 0
+    for i in range(agent.shape[1]):
+        if agent[w, i].alive and agent[w, i].row == row and agent[w, i].col == col:
+            count += 1
+    heads[w, row, col] = min(count, FULL_TILE)
+
+
+@phase
+def close_books(state, w, i, cause, ticks):
+    """What is kept of a life that has ended: `ticks` counts those that it survived."""
+    person, tally = state.agent[w, i], state.tally[w, i]
+    tally.ended_life = ticks
+    tally.ended_kills = tally.kills
+    tally.ended_food = tally.food
+    tally.ended_water = tally.water
+    tally.ended_harm = tally.harm
+    tally.ended_id = person.life_id
+    tally.ended_cause = cause
+    tally.ended_population = person.population
+    state.causes[w, cause] += 1
+    state.acting[w, i] = False
+
+
+@phase
+def die(state, w, i, cause):
+    """Death by the rules: at once nobody stands there any more."""
+    person, room = state.agent[w, i], state.room[w]
+    ticks = room.tick - person.birth - 1
+    close_books(state, w, i, cause, ticks)
+    state.terminated[w, i] = True
+    person.alive = False
+    state.standing[w, person.population] -= 1
+    room.living -= 1
+    room.deaths += 1
+    room.life_ticks += ticks
+    leave_tile(state.agent, state.heads, w, person.row, person.col)
+
+
+@phase
+def eat(state, rules, w, i):
+    """Whoever stands on forest eats it, hungry or not."""
+    person = state.agent[w, i]
+    row, col = person.row, person.col
+    if state.tiles[w, row, col] != FOREST:
+        return
+    state.tiles[w, row, col] = SCRUB
+    state.depleted[w, state.room[w].depleted] = row * rules.side + col
+    state.room[w].depleted += 1
+    gained = min(rules.eat, rules.food - person.food)
+    person.food += gained
+    state.tally[w, i].food += gained
+    if rules.reward_food != 0.0:
+        state.reward[w, i] += rules.reward_food * gained
+
+
+@phase
+def drink(state, rules, w, i):
+    """Whoever stands beside water drinks, once however much of it there is."""
+    person, tiles = state.agent[w, i], state.tiles
+    row, col = person.row, person.col
+    if (
+        tiles[w, row - 1, col] == WATER
+        or tiles[w, row + 1, col] == WATER
+        or tiles[w, row, col - 1] == WATER
+        or tiles[w, row, col + 1] == WATER
+    ):
+        gained = min(rules.drink, rules.water - person.water)
+        person.water += gained
+        state.tally[w, i].water += gained
+        if rules.reward_water != 0.0:
+            state.reward[w, i] += rules.reward_water * gained
+
+
+@phase
+def update_body(state, rules, w, i):
+    """Steps a to e: true if the agent lives on and may act."""
+    person = state.agent[w, i]
+    if person.freeze > 0:
+        person.freeze -= 1
+    if rules.lava_next_update and state.tiles[w, person.row, person.col] == LAVA:
+        die(state, w, i, LAVA_CAUSE)
+        return False
+    eat(state, rules, w, i)
+    drink(state, rules, w, i)
+    if rules.regain and 2 * person.food > rules.food and 2 * person.water > rules.water:
+        person.health = min(person.health + 1, rules.health)
+    person.food = max(person.food - rules.drain, 0)
+    person.water = max(person.water - rules.drain, 0)
+    if person.food == 0 or person.water == 0:
+        lost = rules.starve * ((person.food == 0) + (person.water == 0))
+        person.health = max(person.health - lost, 0)
+        if person.health == 0:
+            hungry, thirsty = person.food == 0, person.water == 0
+            die(state, w, i, BOTH if hungry and thirsty else HUNGER if hungry else THIRST)
+            return False
+    person.life += 1
+    return True
+
+
+@phase
+def bear(state, rules, w, i, row, col, population):
+    """A newcomer in a free slot."""
+    person, tally, room = state.agent[w, i], state.tally[w, i], state.room[w]
+    person.life_id = room.births
+    person.birth = room.tick
+    person.life = 0
+    person.row, person.col = row, col
+    person.health, person.food, person.water = rules.health, rules.food, rules.water
+    person.freeze = 0
+    person.damage = 0
+    person.struck, person.style = NOBODY, NOBODY
+    person.struck_row, person.struck_col = 0, 0
+    person.population = population
+    person.alive = True
+    tally.kills, tally.food, tally.water, tally.harm, tally.new_tiles = 0, 0, 0, 0, 0
+    state.acting[w, i] = True
+    state.standing[w, population] += 1
+    room.living += 1
+    room.births += 1
+    enter_tile(state.heads, w, row, col)
+    if rules.count_visits:
+        state.visits[w, population, row, col] += 1
+
+
+@phase
+def draw_place(state, rules, w):
+    """A birthplace as row * T + column, or -1 if none was found."""
+    start = first(state.stream[w, 0], state.stream[w, 1])
+    top, last = rules.border, rules.border + rules.interior - 1
+    tries = 0
+    while True:
+        state.stream[w, 2] += _ONE
+        if rules.spawn_where == RING:
+            edge = rules.interior - 1
+            e = below(draw(start, state.stream[w, 2]), 4 * edge)
+            if e < edge:
+                row, col = top, top + e
+            elif e < 2 * edge:
+                row, col = top + e - edge, last
+            elif e < 3 * edge:
+                row, col = last, last - (e - 2 * edge)
+            else:
+                row, col = last - (e - 3 * edge), top
+        else:
+            row = top + below(draw(start, state.stream[w, 2]), rules.interior)
+            state.stream[w, 2] += _ONE
+            col = top + below(draw(start, state.stream[w, 2]), rules.interior)
+            if not state.reachable[w, row, col]:
+                continue
+        if not rules.one_per_tile or state.heads[w, row, col] == 0:
+            return row * rules.side + col
+        tries += 1
+        if tries == _TRIES:
+            return -1
+
+
+@phase
+def draw_population(state, w, number):
+    """Uniform among the populations below their quota, `number` of them."""
+    state.stream[w, 2] += _ONE
+    left = below(draw(first(state.stream[w, 0], state.stream[w, 1]), state.stream[w, 2]), number)
+    for p in range(state.quota.shape[1]):
+        if state.standing[w, p] < state.quota[w, p]:
+            if left == 0:
+                return p
+            left -= 1
+    return 0
+
+
+@phase
+def count_open(state, w):
+    """How many populations a newcomer may belong to; none where the world is at its cap."""
+    if state.room[w].living >= state.room[w].cap:
+        return 0
+    number = 0
+    for p in range(state.quota.shape[1]):
+        number += state.standing[w, p] < state.quota[w, p]
+    return number
+
+
+@phase
+def spawn(state, rules, w, most):
+    """Up to `most` births, each into the lowest free slot."""
+    slot = 0
+    for _ in range(most):
+        number = count_open(state, w)
+        if number == 0:
+            return
+        place = draw_place(state, rules, w)
+        if place < 0:
+            return
+        population = draw_population(state, w, number)
+        while state.agent[w, slot].alive:
+            slot += 1
+        bear(state, rules, w, slot, place // rules.side, place % rules.side, population)
+
+
+@phase
+def replace_dead(state, rules, w):
+    """The births of a tick (setting `respawn`)."""
+    if rules.respawn == 0:
+        spawn(state, rules, w, rules.spawn_per_tick)
+    elif rules.respawn == IMMEDIATE:
+        spawn(state, rules, w, rules.slots)

@@ -1,0 +1,201 @@
+"""One tick of the persistent world, in the order of specification 6, and the reset of a world."""
+
+import numpy as np
+
+from interplay.core.jit import kernel, phase
+from interplay.kernels.counters import below, chance, draw, first
+from interplay.worlds.mmo.observe import look_around
+from interplay.worlds.mmo.rules.deeds import move, strike
+from interplay.worlds.mmo.rules.lives import close_books, die, replace_dead, spawn, update_body
+from interplay.worlds.mmo.rules.numbers import FIXED, MULTIPLE, NONE
+from interplay.worlds.mmo.rules.turns import draw_order
+from interplay.worlds.mmo.state import CUT, NOBODY
+from interplay.worlds.mmo.tiles import FOREST
+
+_ONE = np.uint64(1)
+_NOT_HERE = 255  # in Scratch.before: nobody lived in this slot
+
+
+@kernel
+def step_worlds(state, sight, table, scratch, action, thread, first_world, end_world):
+    """One tick of every world of the range that is not over, and what is seen after it, world by world."""
+    rules = table[0]
+    for w in range(first_world, end_world):
+        clear_outputs(state, w)
+        if state.room[w].over:
+            continue
+        state.room[w].tick += 1
+        acting = draw_order(state, rules, scratch, thread, w)
+        remember_living(state, rules, scratch, thread, w)
+        if rules.simultaneous:
+            act_together(state, sight, rules, scratch, action, thread, w, acting)
+        else:
+            act_in_turn(state, sight, rules, scratch, action, thread, w, acting)
+        regrow(state, rules, w)
+        give_rewards(state, rules, scratch, thread, w)
+        replace_dead(state, rules, w)
+        decide_end(state, rules, w)
+        look_around(state, sight, rules, scratch, thread, w)
+
+
+@kernel
+def begin_worlds(state, sight, table, scratch, which, thread, first_world, end_world):
+    """Starts the worlds in `which`, whose maps, caps and quotas are there already."""
+    rules = table[0]
+    for w in range(first_world, end_world):
+        clear_outputs(state, w)
+        if not which[w]:
+            continue
+        clear_world(state, w)
+        spawn(state, rules, w, rules.prefill)
+        look_around(state, sight, rules, scratch, thread, w)
+
+
+@kernel
+def look_at_worlds(state, sight, table, scratch, thread, first_world, end_world):
+    """Makes anew what is seen, for states that were written from outside."""
+    rules = table[0]
+    for w in range(first_world, end_world):
+        look_around(state, sight, rules, scratch, thread, w)
+
+
+@kernel
+def draw_world(stream, table, which, map_seed, cap):
+    """The draws that come before a map: its seed and the world's cap (specification 5)."""
+    rules = table[0]
+    for w in range(which.shape[0]):
+        if not which[w]:
+            continue
+        start = first(stream[w, 0], stream[w, 1])
+        bits = draw(start, _ONE)
+        map_seed[w] = bits if rules.maps == 0 else np.uint64(rules.map_seed + below(bits, rules.maps))
+        stream[w, 2] = _ONE
+        cap[w] = rules.most
+        if rules.cap_draw != FIXED:
+            stream[w, 2] += _ONE
+            drawn = 1 + below(draw(start, stream[w, 2]), rules.most)
+            cap[w] = -(-drawn // rules.npop) * rules.npop if rules.cap_draw == MULTIPLE else drawn
+
+
+@phase
+def clear_outputs(state, w):
+    for i in range(state.agent.shape[1]):
+        state.reward[w, i] = 0.0
+        state.terminated[w, i] = False
+        state.truncated[w, i] = False
+
+
+@phase
+def clear_world(state, w):
+    room = state.room[w]
+    room.tick, room.births, room.deaths, room.life_ticks = 0, 0, 0, 0
+    room.living, room.depleted = 0, 0
+    room.over = False
+    for i in range(state.agent.shape[1]):
+        state.agent[w, i].alive = False
+        state.acting[w, i] = False
+    state.heads[w] = 0
+    state.standing[w] = 0
+    state.causes[w] = 0
+    state.visits[w] = 0
+
+
+@phase
+def remember_living(state, rules, scratch, thread, w):
+    """Clears what lasts a tick; notes who lived when it began, for rewards that are shared."""
+    before = scratch.before[thread]
+    for i in range(state.agent.shape[1]):
+        person = state.agent[w, i]
+        person.damage = 0
+        person.struck, person.style = NOBODY, NOBODY
+        before[i] = person.population if person.alive else _NOT_HERE
+
+
+@phase
+def act_in_turn(state, sight, rules, scratch, action, thread, w, acting):
+    """Resolution sequential: one agent after another does all that it does."""
+    order = scratch.order[thread]
+    for k in range(acting):
+        i = order[k]
+        if not state.agent[w, i].alive:
+            continue
+        if update_body(state, rules, w, i) and move(state, rules, w, i, action[w, i, 0]) and rules.combat:
+            strike(state, sight, rules, w, i, action, False)
+
+
+@phase
+def act_together(state, sight, rules, scratch, action, thread, w, acting):
+    """Resolution simultaneous: bodies in order, then all moves, then all blows; deaths by blows last."""
+    order = scratch.order[thread]
+    for k in range(acting):
+        update_body(state, rules, w, order[k])
+    for k in range(acting):
+        if state.agent[w, order[k]].alive:
+            move(state, rules, w, order[k], action[w, order[k], 0])
+    if not rules.combat:
+        return
+    for k in range(acting):
+        if state.agent[w, order[k]].alive:
+            strike(state, sight, rules, w, order[k], action, True)
+    for k in range(acting):
+        i = order[k]
+        if state.agent[w, i].alive and state.agent[w, i].health == 0:
+            die(state, w, i, state.tally[w, i].ended_cause)
+
+
+@phase
+def regrow(state, rules, w):
+    """One test per depleted tile; on success the last entry takes its place and is tested next."""
+    start, number = first(state.stream[w, 0], state.stream[w, 1]), state.stream[w, 2]
+    k, left = 0, state.room[w].depleted
+    while k < left:
+        number += _ONE
+        if chance(draw(start, number), rules.regrow):
+            tile = state.depleted[w, k]
+            state.tiles[w, tile // rules.side, tile % rules.side] = FOREST
+            left -= 1
+            state.depleted[w, k] = state.depleted[w, left]
+        else:
+            k += 1
+    state.room[w].depleted = left
+    state.stream[w, 2] = number
+
+
+@phase
+def give_rewards(state, rules, scratch, thread, w):
+    """Living and dying; then the population's share (setting `team_spirit`)."""
+    before = scratch.before[thread]
+    for i in range(state.agent.shape[1]):
+        if state.agent[w, i].alive:
+            state.reward[w, i] += rules.reward_alive
+        elif before[i] != _NOT_HERE:
+            state.reward[w, i] += rules.reward_death
+    if rules.team_spirit == 0.0:
+        return
+    number, npop = scratch.number[thread], rules.npop
+    number[: 2 * npop] = 0.0
+    for i in range(state.agent.shape[1]):
+        if before[i] != _NOT_HERE:
+            number[before[i]] += state.reward[w, i]
+            number[npop + before[i]] += 1.0
+    for i in range(state.agent.shape[1]):
+        if before[i] != _NOT_HERE:
+            mean = number[before[i]] / number[npop + before[i]]
+            state.reward[w, i] = (1.0 - rules.team_spirit) * state.reward[w, i] + rules.team_spirit * mean
+
+
+@phase
+def decide_end(state, rules, w):
+    """Worlds end where a setting says so: at a number of ticks, or when the last one has died and nobody is born.
+
+    Whoever lives when a world is cut stays where it is, so that its last observation is there.
+    """
+    room = state.room[w]
+    if rules.max_ticks > 0 and room.tick >= rules.max_ticks:
+        for i in range(state.agent.shape[1]):
+            if state.agent[w, i].alive:
+                close_books(state, w, i, CUT, room.tick - state.agent[w, i].birth)
+                state.truncated[w, i] = True
+        room.over = True
+    if rules.respawn == NONE and room.living == 0:
+        room.over = True

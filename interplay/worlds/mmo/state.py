@@ -1,0 +1,223 @@
+"""The persistent world's arrays, one line each. Axes: W worlds, N slots, P populations, T side of the map, V side of a view.
+
+State is what a snapshot holds. What agents see (`Sight`) follows from it and is made anew after every tick and load.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from interplay.core import seeding
+from interplay.core.jit import records
+from interplay.worlds.mmo.config import COLUMNS, MOVES, STYLES, MmoSettings
+
+NOBODY = -1
+BUCKET = 8  # tiles per side of the squares in which neighbours are looked for (specification 7)
+
+# Causes of death (specification 2); styles of combat are melee, range, mage.
+CAUSES = ("alive", "hunger", "thirst", "hunger and thirst", "lava", "melee", "range", "mage", "cut")
+ALIVE, HUNGER, THIRST, BOTH, LAVA_CAUSE, MELEE = range(6)
+CUT = 8
+
+# What every tick reads and writes of an agent, in one cache line.
+AGENT = np.dtype(
+    [
+        ("life_id", np.int64),  # births of this world's episode before this one
+        ("life", np.int32),  # updates lived through
+        ("birth", np.int32),  # tick in which it was born
+        ("struck", np.int32),  # slot that this tick's blow landed on, or NOBODY
+        ("damage", np.int32),  # received in this tick
+        ("row", np.int16),
+        ("col", np.int16),
+        ("health", np.int16),
+        ("food", np.int16),
+        ("water", np.int16),
+        ("freeze", np.int16),  # counter; moves are refused while it is above 0
+        ("struck_row", np.int8),  # where the blow's target stood, from the attacker
+        ("struck_col", np.int8),
+        ("style", np.int8),  # of this tick's blow, 0..2, or NOBODY
+        ("population", np.uint8),
+        ("alive", np.bool_),
+    ],
+    align=True,
+)
+# What is counted over a life, and kept of the slot's last ended one.
+TALLY = np.dtype(
+    [
+        ("kills", np.int32),
+        ("food", np.int32),  # units eaten
+        ("water", np.int32),  # units drunk
+        ("harm", np.int32),  # damage dealt
+        ("new_tiles", np.int32),  # first visits of the population
+        ("ended_life", np.int32),  # ticks
+        ("ended_kills", np.int32),
+        ("ended_food", np.int32),
+        ("ended_water", np.int32),
+        ("ended_harm", np.int32),
+        ("ended_id", np.int64),
+        ("ended_cause", np.uint8),  # see CAUSES
+        ("ended_population", np.uint8),
+    ],
+    align=True,
+)
+ROOM = np.dtype(
+    [
+        ("map_seed", np.uint64),
+        ("tick", np.int64),
+        ("births", np.int64),  # in this episode; the next life_id
+        ("deaths", np.int64),
+        ("life_ticks", np.int64),  # ticks of ended lives, summed
+        ("ground", np.int32),  # R: reachable walkable tiles
+        ("living", np.int32),
+        ("cap", np.int32),
+        ("depleted", np.int32),  # entries of `State.depleted` in use
+        ("over", np.bool_),
+    ],
+    align=True,
+)
+
+
+class MmoState(NamedTuple):
+    """One batch of worlds, as kernels take it."""
+
+    agent: np.ndarray  # (W, N) AGENT
+    tally: np.ndarray  # (W, N) TALLY
+    room: np.ndarray  # (W,) ROOM
+    stream: np.ndarray  # (W, 3) uint64: seed, episode, draws (specification 6)
+    tiles: np.ndarray  # (W, T, T) uint8, see tiles.py
+    heads: np.ndarray  # (W, T, T) uint8, living agents per tile, 255 = 255 or more
+    reachable: np.ndarray  # (W, T, T) bool, walkable from the ring when the map was made
+    depleted: np.ndarray  # (W, D) int32, row * T + column of scrub, in the order of regrowth
+    quota: np.ndarray  # (W, P) int32, most living agents of each population
+    standing: np.ndarray  # (W, P) int32, living agents of each population
+    causes: np.ndarray  # (W, 9) int64, ended lives by cause
+    visits: (
+        np.ndarray
+    )  # (W, P, T, T) uint32, agent-ticks spent on each tile, or (W, 1, 1, 1) without count_visits
+    reward: np.ndarray  # (W, N) float32
+    acting: np.ndarray  # (W, N) bool, alive
+    terminated: np.ndarray  # (W, N) bool
+    truncated: np.ndarray  # (W, N) bool
+
+
+class Sight(NamedTuple):
+    """What agents see, and whom their blows would hit: a function of the state. O observers: slots, or ghosts."""
+
+    tiles: np.ndarray  # (W, O, V, V) uint8
+    occupancy: np.ndarray  # (W, O, V, V) uint8, or (W, O, 0, 0)
+    entities: np.ndarray  # (W, O, R, 11) float32 or int8
+    filled: np.ndarray  # (W, O) int16, rows in use
+    mask: np.ndarray  # (W, O, choices) bool
+    target: np.ndarray  # (W, O, 3) int32, slot that each style would hit, or NOBODY
+    row_slot: np.ndarray  # (W, O, R) int32, slot in each entity row (targeting = learned), or (W, O, 0)
+
+
+class Scratch(NamedTuple):
+    """Working arrays of the threads; nothing in them outlasts a tick. First axis: thread."""
+
+    order: np.ndarray  # (S, N) int32, acting order
+    before: np.ndarray  # (S, N) uint8, population of those who lived when the tick began, 255 nobody
+    start: np.ndarray  # (S, B * B + 1) int32, first entry of each bucket in `sorted`
+    sorted: np.ndarray  # (S, N) int32, living slots by bucket
+    place: np.ndarray  # (S, N, 2) int32, row and column of `sorted`
+    health: np.ndarray  # (S, N) int32, of `sorted`
+    features: (
+        np.ndarray
+    )  # (S, N + 1, 11) entity rows of `sorted` without what depends on the observer; the last a ghost's
+    near: np.ndarray  # (S, N) int32, entries of `sorted` in view, where they are more than rows
+    number: np.ndarray  # (S, 2 P) float64, sums of rewards and heads by population
+
+
+def choices(settings: MmoSettings) -> list[int]:
+    """Choices of each action head: move, attack and, with learned targeting, an entity row for each style."""
+    rows = [settings.rows] * STYLES if settings.targeting == "learned" else []
+    return [MOVES, STYLES + settings.no_attack, *rows]
+
+
+def allocate_state(settings: MmoSettings, num_worlds: int) -> MmoState:
+    """Empty worlds."""
+    w, n, p, side = num_worlds, settings.slots, settings.npop, settings.side
+    seen = (w, p, side, side) if settings.count_visits else (w, 1, 1, 1)
+    return MmoState(
+        agent=records((w, n), AGENT),
+        tally=records((w, n), TALLY),
+        room=records(w, ROOM),
+        stream=seeding.new_stream(w),
+        tiles=np.zeros((w, side, side), np.uint8),
+        heads=np.zeros((w, side, side), np.uint8),
+        reachable=np.zeros((w, side, side), bool),
+        depleted=np.zeros((w, most_forest(settings)), np.int32),
+        quota=np.zeros((w, p), np.int32),
+        standing=np.zeros((w, p), np.int32),
+        causes=np.zeros((w, len(CAUSES)), np.int64),
+        visits=np.zeros(seen, np.uint32),
+        reward=np.zeros((w, n), np.float32),
+        acting=np.zeros((w, n), bool),
+        terminated=np.zeros((w, n), bool),
+        truncated=np.zeros((w, n), bool),
+    )
+
+
+def allocate_sight(settings: MmoSettings, num_worlds: int, observers: int) -> Sight:
+    """Views of nothing."""
+    lead, view = (num_worlds, observers), settings.view
+    crop = (view, view) if settings.occupancy else (0, 0)
+    learned = settings.targeting == "learned"
+    return Sight(
+        tiles=np.zeros((*lead, view, view), np.uint8),
+        occupancy=np.zeros((*lead, *crop), np.uint8),
+        entities=np.zeros((*lead, settings.rows, COLUMNS), np.int8 if settings.compact else np.float32),
+        filled=np.zeros(lead, np.int16),
+        mask=np.ones((*lead, sum(choices(settings))), bool),
+        target=np.full((*lead, STYLES), NOBODY, np.int32),
+        row_slot=np.full((*lead, settings.rows if learned else 0), NOBODY, np.int32),
+    )
+
+
+def allocate_scratch(settings: MmoSettings, threads: int) -> Scratch:
+    """Working arrays for so many threads."""
+    s, n = threads, settings.slots
+    buckets = -(-settings.side // BUCKET)
+    return Scratch(
+        order=np.zeros((s, n), np.int32),
+        before=np.zeros((s, n), np.uint8),
+        start=np.zeros((s, buckets * buckets + 2), np.int32),
+        sorted=np.zeros((s, n), np.int32),
+        place=np.zeros((s, n, 2), np.int32),
+        health=np.zeros((s, n), np.int32),
+        features=np.zeros((s, n + 1, COLUMNS), np.int8 if settings.compact else np.float32),
+        near=np.zeros((s, n), np.int32),
+        number=np.zeros((s, 2 * settings.npop)),
+    )
+
+
+def most_forest(settings: MmoSettings) -> int:
+    """D: forest tiles that a map can have; with quantiles their number is the same on every map (specification 3.3)."""
+    ground = (settings.interior - 2) ** 2
+    if settings.terrain != "quantile":
+        return ground
+    return int(np.floor(0.811 * ground + 0.5)) - int(np.floor(0.526 * ground + 0.5)) + 1
+
+
+def arrays_of(state: MmoState) -> dict[str, np.ndarray]:
+    """Every field as an array with the world axis first: ``"agent.health"``, ``"tiles"``, ..."""
+    arrays: dict[str, np.ndarray] = {}
+    for name, array in state._asdict().items():
+        if array.dtype.names:
+            arrays |= {f"{name}.{field}": np.asarray(array[field]) for field in array.dtype.names}
+        else:
+            arrays[name] = array
+    return arrays
+
+
+def as_table(numbers: Any) -> np.ndarray:
+    """A NamedTuple of numbers as a table of one record, which kernels are handed as a pointer."""
+    fields = numbers._asdict()
+    table = records(
+        1, np.dtype([(name, np.dtype(type(value))) for name, value in fields.items()], align=True)
+    )
+    for name, value in fields.items():
+        table[name] = value
+    return table

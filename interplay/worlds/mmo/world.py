@@ -1,0 +1,260 @@
+"""The persistent world: spaces, reset, step, metrics (specification 2 and 5 to 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.core import seeding
+from interplay.core.scene import Canvas
+from interplay.core.world import ArrayWorld, Kind, TimeStep
+from interplay.worlds.mmo import ghosts, maps, tiles
+from interplay.worlds.mmo.config import COLUMNS, MmoSettings
+from interplay.worlds.mmo.render import draw
+from interplay.worlds.mmo.rules import tick
+from interplay.worlds.mmo.rules.numbers import rules_of
+from interplay.worlds.mmo.state import (
+    CAUSES,
+    MmoState,
+    allocate_scratch,
+    allocate_sight,
+    allocate_state,
+    arrays_of,
+    choices,
+)
+from interplay.worlds.mmo.terrain import make_terrain
+
+_ENDED = ("life", "cause", "population", "kills", "food", "water", "harm", "id")
+
+
+class MmoWorld(ArrayWorld):
+    """W tile worlds in which agents are born, eat, drink, fight, die and are replaced.
+
+    A slot is lived in by one agent after another; ``acting`` says where somebody lives.
+
+    Attributes:
+        settings: of one world.
+        state: the arrays (`state.MmoState`); after writing to them call `refresh`.
+
+    Args:
+        settings: of one world.
+        num_worlds: W.
+        seed, first_world: name the worlds' random streams.
+        threads: chunks of worlds stepped at the same time; they change no bit.
+    """
+
+    version = 1
+    persistent = True
+    rebirths = True
+    ignores_illegal = True
+
+    def __init__(
+        self,
+        settings: MmoSettings,
+        num_worlds: int = 1,
+        seed: int = 0,
+        threads: int = 1,
+        first_world: int = 0,
+    ) -> None:
+        self.settings = settings
+        self.num_populations = settings.npop
+        self.persistent = settings.max_ticks is None
+        kind = Kind(
+            "agent",
+            tuple(range(settings.slots)),
+            observation_space(settings),
+            spaces.MultiDiscrete(choices(settings)),
+        )
+        super().__init__(num_worlds, [f"slot_{i}" for i in range(settings.slots)], [kind], seed, first_world)
+        self.state: MmoState = allocate_state(settings, num_worlds)
+        self._sight = allocate_sight(settings, num_worlds, settings.slots)
+        self._threads = max(1, min(threads, num_worlds))
+        self._scratch = allocate_scratch(settings, self._threads)
+        self._table = rules_of(settings)
+        self._terrain = maps.terrain_numbers(settings)
+        self._pool = ThreadPoolExecutor(self._threads) if self._threads > 1 else None
+        edges = [num_worlds * t // self._threads for t in range(self._threads + 1)]
+        self._chunks = [(t, edges[t], edges[t + 1]) for t in range(self._threads)]
+        self._views = self._time_step()
+
+    # -- what users ask -----------------------------------------------------------------------------------------------
+
+    @property
+    def population(self) -> np.ndarray:
+        """(W, N) uint8, the population of each slot's occupant."""
+        return self.state.agent["population"]
+
+    @property
+    def ended(self) -> dict[str, np.ndarray]:
+        """Of each slot's last life that ended, (W, N): they are this tick's where ``timestep.terminated`` or ``truncated``.
+
+        ``life`` ticks survived, ``cause`` (see `state.CAUSES`), ``population``, ``kills``, ``food`` and ``water`` taken up,
+        ``harm`` damage dealt, ``id`` the life's number in its world.
+        """
+        return {name: self.state.tally[f"ended_{name}"] for name in _ENDED}
+
+    @property
+    def metrics(self) -> Mapping[str, np.ndarray]:
+        """Of the episode so far, per world (W,): living agents, births, deaths, their mean life in ticks, deaths by cause.
+
+        With `count_visits` also ``coverage``: the share of reachable tiles that somebody stood on.
+        """
+        room, causes = self.state.room, self.state.causes
+        found = {
+            "living": room["living"].astype(np.int64),
+            "births": room["births"].copy(),
+            "deaths": room["deaths"].copy(),
+            "mean_life": room["life_ticks"] / np.maximum(room["deaths"], 1),
+        }
+        for number, name in enumerate(CAUSES[1:-1], 1):
+            found[f"deaths_{name.replace(' ', '_')}"] = causes[:, number].copy()
+        if self.settings.count_visits:
+            seen = (self.state.visits > 0).any(axis=1) & self.state.reachable
+            found["coverage"] = seen.sum(axis=(1, 2)) / np.maximum(room["ground"], 1)
+        return found
+
+    @property
+    def state_bytes(self) -> int:
+        """Bytes of state of one world: what a snapshot holds of it."""
+        return sum(array.nbytes for array in self.state) // self.num_worlds
+
+    def refresh(self) -> TimeStep:
+        """What is seen, made anew after `state` was written from outside."""
+        self._run(lambda thread, lo, hi: self._look(thread, lo, hi))
+        self._last = self._views
+        return self._views
+
+    def observe_ghosts(
+        self,
+        world: int,
+        rows: np.ndarray,
+        cols: np.ndarray,
+        population: int = 0,
+        health: int | None = None,
+        food: int | None = None,
+        water: int | None = None,
+    ) -> dict[str, np.ndarray]:
+        """What newcomers would see who stood at places of a world as it is now, without anybody seeing them.
+
+        Args:
+            world: number in the batch.
+            rows, cols: (K,) places of the array of side T, not in the outer `vision` rows of lava.
+            population: theirs.
+            health, food, water: theirs; None is the maximum.
+
+        Returns:
+            Observation fields of shape (1, K, ...), and ``"action_mask"`` (1, K, choices).
+
+        Raises:
+            UserError: for a place whose view would leave the map, or a world or population that is not there.
+        """
+        return ghosts.observe(self, world, rows, cols, population, (health, food, water))
+
+    def draw(self, canvas: Canvas, world: int) -> None:
+        draw(canvas, self, world)
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+    # -- reset and step -----------------------------------------------------------------------------------------------
+
+    def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
+        seeding.begin_episode(self.state.stream, which, seeds)
+        room = self.state.room
+        map_seed, cap = room["map_seed"].copy(), room["cap"].astype(np.int64)
+        tick.draw_world(self.state.stream, self._table, which, map_seed, cap)
+        room["map_seed"], room["cap"] = map_seed, cap
+        self._make_ground(np.flatnonzero(which))
+        quotas = self.settings.quotas
+        share = -(-cap // self.settings.npop)[:, None] if quotas is None else np.asarray(quotas)[None, :]
+        self.state.quota[which] = np.broadcast_to(share, self.state.quota.shape)[which]
+        self._run(
+            lambda thread, lo, hi: tick.begin_worlds(
+                self.state, self._sight, self._table, self._scratch, which, thread, lo, hi
+            )
+        )
+        return self._views
+
+    def _make_ground(self, which: np.ndarray) -> None:
+        """The maps of the worlds of those numbers, from their seeds."""
+        state, total = self.state, maps.allocate_scratch(self.settings)
+        for w in which:
+            seed = state.room["map_seed"][w]
+            found = make_terrain(seed, *self._terrain, state.tiles[w], state.reachable[w], *total)
+            maps.check_ground(self.settings, found, int(seed))
+            state.room["ground"][w] = found
+
+    def _step(self, action: np.ndarray) -> TimeStep:
+        self._run(
+            lambda thread, lo, hi: tick.step_worlds(
+                self.state, self._sight, self._table, self._scratch, action, thread, lo, hi
+            )
+        )
+        return self._views
+
+    def _look(self, thread: int, lo: int, hi: int) -> None:
+        tick.look_at_worlds(self.state, self._sight, self._table, self._scratch, thread, lo, hi)
+
+    def _run(self, part: Callable[[int, int, int], Any]) -> None:
+        """Calls a kernel for each chunk of worlds, side by side where there are threads."""
+        if self._pool is None:
+            part(*self._chunks[0])
+        else:
+            list(self._pool.map(lambda chunk: part(*chunk), self._chunks))
+
+    def _read(self) -> TimeStep:
+        return self.refresh()
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        return arrays_of(self.state)
+
+    def _time_step(self) -> TimeStep:
+        """Views of the buffers, the same for every tick."""
+        state, sight = self.state, self._sight
+        return TimeStep(
+            observation=fields_of(sight, self.settings),
+            reward=state.reward,
+            acting=state.acting,
+            terminated=state.terminated,
+            truncated=state.truncated,
+            over=state.room["over"],
+            action_mask={"action": sight.mask},
+        )
+
+
+def make(
+    settings: MmoSettings, *, num_worlds: int = 1, seed: int = 0, threads: int = 1, first_world: int = 0
+) -> MmoWorld:
+    """What the registry calls."""
+    return MmoWorld(settings, num_worlds, seed, threads, first_world)
+
+
+def observation_space(settings: MmoSettings) -> spaces.Dict:
+    """Of one agent (specification 7)."""
+    view, rows = settings.view, settings.rows
+    fields: dict[str, spaces.Space] = {"tiles": spaces.Box(0, tiles.TILES - 1, (view, view), np.uint8)}
+    if settings.occupancy:
+        fields["occupancy"] = spaces.Box(0, 255, (view, view), np.uint8)
+    if settings.compact:
+        fields["entities"] = spaces.Box(-128, 127, (rows, COLUMNS), np.int8)
+    else:
+        fields["entities"] = spaces.Box(-np.inf, np.inf, (rows, COLUMNS), np.float32)
+    fields["count"] = spaces.Box(0, rows, (), np.int16)
+    return spaces.Dict(fields)
+
+
+def fields_of(sight: Any, settings: MmoSettings) -> dict[str, np.ndarray]:
+    """Field -> array of what is seen, in the order of the space."""
+    fields = {
+        "tiles": sight.tiles,
+        "occupancy": sight.occupancy,
+        "entities": sight.entities,
+        "count": sight.filled,
+    }
+    return {name: array for name, array in fields.items() if name != "occupancy" or settings.occupancy}
