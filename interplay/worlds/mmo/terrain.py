@@ -110,7 +110,7 @@ def _tile(value, water, grass, forest):
 @kernel
 def is_ground(tile):
     """Whether a new map's tile can be walked on and lived on."""
-    return tile == GRASS or tile == FOREST
+    return tile in (GRASS, FOREST)
 
 
 @kernel
