@@ -14,7 +14,6 @@ from interplay.core.jit import kernel, phase
 PHI = np.uint64(0x9E3779B97F4A7C15)
 _M1 = np.uint64(0xBF58476D1CE4E5B9)
 _M2 = np.uint64(0x94D049BB133111EB)
-_LOW = np.uint64(0xFFFFFFFF)
 _0, _1, _2, _27, _30, _31, _32, _40, _61 = (np.uint64(n) for n in (0, 1, 2, 27, 30, 31, 32, 40, 61))
 _SKEW = -0.21132486540518713  # (1 / sqrt(3) - 1) / 2: places to lattice
 _UNSKEW = 0.36602540378443865  # (sqrt(3) - 1) / 2: lattice to places
