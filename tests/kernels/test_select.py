@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interplay.kernels.select import select
@@ -11,6 +11,7 @@ from interplay.kernels.select import select
 VALUES = st.lists(st.floats(-3, 3) | st.integers(0, 3).map(float), min_size=1, max_size=60)
 
 
+@settings(deadline=None)  # the first example compiles
 @given(VALUES, st.data())
 def test_select_finds_what_a_sorted_list_has_there(given_values, data):
     values = np.array([9.0, *given_values, -9.0])
