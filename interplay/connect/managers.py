@@ -155,8 +155,9 @@ class SimulationParallel(ManagedSimulation, ParallelEnv[str, Any, Any]):
         self.render_mode = None
         self.metadata = _metadata(sim)
 
-    def _mask(self, name: str) -> Any:
-        return drawable(self.action_space(name), super()._mask(name))
+    def action_mask(self, agent: str) -> Any:
+        """What the agent may do now, in a form that its action space can draw from; None: everything, or the space has no such form."""
+        return drawable(self.action_space(agent), super().action_mask(agent))
 
 
 def to_aec(manager: SimulationManager) -> SimulationAEC:

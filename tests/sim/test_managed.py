@@ -8,7 +8,11 @@ import pytest
 import interplay
 from examples.corridor import in_turns, together
 from interplay.core.policy import RandomPolicy
+from interplay.sim.adapt import SimulationWorld
+from interplay.sim.batch.layout import read_layout
 from interplay.sim.batch.managed import ManagedSimulation
+from interplay.sim.managers import AllStepManager, TurnBasedManager
+from tests.sim.odd_simulations import Zoo
 
 HERE = "examples.corridor:"
 
@@ -100,3 +104,36 @@ def test_a_time_limit_truncates_and_an_end_terminates():
     environment.reset(seed=1)
     _, rewards, finished, stopped, _ = environment.step({"agent0": 2})
     assert (rewards, finished, stopped) == ({"agent0": 4}, {"agent0": True}, {"agent0": False})
+
+
+class PainterFirst(Zoo):
+    """Who begins has no mask, whoever comes later has one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.agents = {name: self.agents[name] for name in ("painter", "walker_0", "walker_1", "tree")}
+
+
+@pytest.mark.parametrize("manager", [AllStepManager, TurnBasedManager])
+def test_kinds_whose_turn_comes_later_have_masks_too(manager):
+    sim = ManagedSimulation(manager(PainterFirst()))
+    layout = read_layout(sim)
+    assert [(kind.kind.name, len(kind.masks)) for kind in layout.kinds] == [("painter", 0), ("walker", 1)]
+    assert sim.action_mask("painter") is None
+    np.testing.assert_array_equal(sim.action_mask("walker_1")[0], [1, 1, 0])
+
+
+def test_those_who_wait_show_no_mask_and_whose_turn_it_is_shows_his():
+    world = SimulationWorld(lambda: TurnBasedManager(PainterFirst()), 2, seed=1)
+    player = RandomPolicy()
+    player.start(world, 1)
+    timestep = world.reset()
+    assert timestep.action_mask["walker"]["action"].all()
+    timestep = world.step(player.act(timestep))  # walker_0's turn, the clock says 1: all is legal
+    assert timestep.action_mask["walker"]["action"].all()
+    timestep = world.step(player.act(timestep))  # walker_1's, and the clock says 2
+    assert timestep.acting[:, 2].all()
+    assert (
+        timestep.action_mask["walker"]["action"].tolist()
+        == [[[True] * 7, [True, True, False, True, True, True, True]]] * 2
+    )

@@ -11,6 +11,7 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.core.spaces import action_choices
 from interplay.core.world import Kind
+from interplay.sim.batch.managed import ManagedSimulation
 
 MASK = "action_mask"
 MOST_CHOICES = 1024  # of one number: a Box with more of them stays a Box
@@ -64,7 +65,9 @@ class Layout(NamedTuple):
 
 
 def read_layout(env: Any) -> Layout:
-    """Reads an environment's agents, spaces and, by a reset, whether its infos hold action masks.
+    """Reads an environment's agents, spaces and, by a reset, who has action masks.
+
+    Infos tell, and a simulation under a manager is asked: under a turn-based one infos show whose turn is first alone.
 
     Raises:
         UserError: if it is no parallel environment, or a space cannot become arrays.
@@ -93,10 +96,17 @@ def read_layout(env: Any) -> Layout:
     names = _kind_names([[str(agents[slot]) for slot in slots] for *_, slots in groups])
     kinds = []
     for kind_name, (seen, acts, _, slots) in zip(names, groups, strict=True):
-        shown = [infos.get(agents[slot], {}).get(MASK) for slot in slots]
-        mask = next((mask for mask in shown if mask is not None), None)
+        masks = (_first_mask(env, agents[slot], infos) for slot in slots)
+        mask = next((mask for mask in masks if mask is not None), None)
         kinds.append(_kind_layout(f"{name} {kind_name}", kind_name, tuple(slots), seen, acts, mask))
     return Layout(name, agents, tuple(kinds))
+
+
+def _first_mask(env: Any, agent: Any, infos: Mapping[Any, Any]) -> Any:
+    mask = infos.get(agent, {}).get(MASK)
+    if mask is None and isinstance(env, ManagedSimulation):
+        return env.action_mask(agent)
+    return mask
 
 
 def shapes_of(layout: Layout, num_worlds: int, num_workers: int) -> dict[str, tuple[tuple[int, ...], Any]]:

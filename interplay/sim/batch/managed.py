@@ -51,6 +51,13 @@ class ManagedSimulation:
         """What the agent says that it is by an attribute ``kind``: those of different kinds never share a network."""
         return str(getattr(self.manager.agents[agent], "kind", ""))
 
+    def action_mask(self, agent: str) -> Any:
+        """What the simulation says that the agent may do now, in gymnasium's form; None: everything.
+
+        It may be asked of agents whose turn it is not, too; infos hold it only for those whose turn it is.
+        """
+        return self.manager.sim.get_action_mask(agent)
+
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -96,13 +103,10 @@ class ManagedSimulation:
         for name in self.agents if names is None else names:
             own = infos.get(name)
             told[name] = {**(own if isinstance(own, dict) else {}), "acting": name in self._asked}
-            mask = self._mask(name) if name in self._asked else None
+            mask = self.action_mask(name) if name in self._asked else None
             if mask is not None:
                 told[name]["action_mask"] = mask
         return told
-
-    def _mask(self, name: str) -> Any:
-        return self.manager.sim.get_action_mask(name)
 
 
 def as_environment(made: Any) -> Any:
