@@ -186,7 +186,7 @@ class GridWorld(ArrayWorld):
             self._lengths,
         )
         self._returns[which] = 0.0
-        self._look(0, self.num_worlds)
+        self._look(0, self.num_worlds, which)
         return self._views
 
     def _step(self, action: Any) -> TimeStep:
@@ -269,7 +269,8 @@ class GridWorld(ArrayWorld):
                 for leaf in kind.observation:
                     self._seen[kind.key("observation", leaf)][lo:hi][gone] = 0
 
-    def _look(self, lo: int, hi: int) -> None:
+    def _look(self, lo: int, hi: int, which: np.ndarray | None = None) -> None:
+        """What those who are asked see, and the masks, in the worlds lo..hi-1; with `which`, (W,) bool, in those of them alone."""
         for kind in self._layouts:
             slots = self._slots[kind.kind.name]
             board, leaves = (
@@ -290,9 +291,9 @@ class GridWorld(ArrayWorld):
                     observer.look_all(board, slots[mine], self._asked, seen, lo, hi)
                     _put(out, mine, seen, lo, hi)
             for leaf in kind.masks:
-                self._find_legal(kind, leaf, lo, hi)
+                self._find_legal(kind, leaf, lo, hi, which)
 
-    def _find_legal(self, kind: Any, leaf: Any, lo: int, hi: int) -> None:
+    def _find_legal(self, kind: Any, leaf: Any, lo: int, hi: int, which: np.ndarray | None) -> None:
         """The mask of one part of the action: what its actor says of the board, spread over the choices of those who act."""
         legal = self._legal[kind.key("mask", leaf)]
         columns = np.array(kind.kind.slots)
@@ -305,7 +306,10 @@ class GridWorld(ArrayWorld):
             actor.find_legal(self._batch.board, self._sim.grid.overlap, slots, self._asked, found, lo, hi)
             acting = self._acting[lo:hi, columns[members]]
             entries = actor.choice_entries(agent, leaf.path[1:])
-            legal[lo:hi, members] = found[lo:hi][:, :, entries] | ~acting[:, :, None]
+            shown = found[lo:hi][:, :, entries] | ~acting[:, :, None]
+            if which is not None:  # the others were not asked, and go on with the masks that they have
+                shown = np.where(which[lo:hi, None, None], shown, legal[lo:hi, members])
+            legal[lo:hi, members] = shown
 
     def _who_encodes(self) -> list[tuple[int, str, Any, Any]]:
         """For each actor and kind those whose actions mean the same: actor, kind, one of them, their places in the kind.

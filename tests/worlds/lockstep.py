@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.core.spaces import sample_actions
+from interplay.core.policy import RandomPolicy
 from interplay.gridworld.world import GridWorld
 from interplay.sim.adapt import SimulationWorld
 from interplay.sim.managers import SimulationManager
@@ -28,7 +28,8 @@ def march_together(
     slow = SimulationWorld(make, num_worlds, seed=seed)
     assert isinstance(fast, GridWorld), "the simulation is not purely declared"
     assert fast.kinds == slow.kinds
-    rng = np.random.default_rng(seed)
+    player = RandomPolicy()  # which keeps to the masks
+    player.start(fast, seed=seed)
     x, y = fast.reset(), slow.reset()
     ended = 0
     for t in range(steps // num_worlds):
@@ -38,11 +39,7 @@ def march_together(
             ended += int(which.sum())
             x, y = fast.reset(which), slow.reset(which)
             _compare(x, y, t)
-        actions = {
-            kind.name: sample_actions(kind.action_space, rng, (num_worlds, len(kind.slots)))
-            for kind in fast.kinds
-        }
-        action = actions if len(actions) > 1 else next(iter(actions.values()))
+        action = player.act(x)
         x, y = fast.step(action), slow.step(action)
     return ended
 
@@ -55,7 +52,10 @@ def play_in_step(make: Callable[[], SimulationManager], steps: int = 2500, world
 def _compare(x: Any, y: Any, t: int) -> None:
     for name in ("reward", "acting", "terminated", "truncated", "over"):
         assert np.array_equal(getattr(x, name), getattr(y, name)), f"step {t}: {name}"
-    mine, theirs = dict(_leaves(x.observation)), dict(_leaves(y.observation))
+    assert (x.action_mask is None) == (y.action_mask is None)
+    mine, theirs = (
+        {**dict(_leaves(z.observation)), **dict(_leaves(z.action_mask or {}, "mask"))} for z in (x, y)
+    )
     assert mine.keys() == theirs.keys()
     for name, values in mine.items():
         assert values.dtype == theirs[name].dtype, name
