@@ -48,12 +48,12 @@ def play(worlds: list[Any], steps: int, seed: int = 0) -> dict[str, float]:
     """Steps all worlds together; worlds that are over begin anew.
 
     Returns:
-        How much has happened: episodes, sum of |reward|, flags, agents that could not act.
+        How much has happened: steps of worlds that went on, episodes, sum of |reward|, flags, agents that could not act.
     """
     first = worlds[0]
     rng = np.random.default_rng(seed)
     steps_of = [world.reset() for world in worlds]
-    seen = {"episodes": 0.0, "reward": 0.0, "terminated": 0.0, "truncated": 0.0, "waiting": 0.0}
+    seen = {"steps": 0.0, "episodes": 0.0, "reward": 0.0, "terminated": 0.0, "truncated": 0.0, "waiting": 0.0}
     for t in range(steps):
         for other in steps_of[1:]:
             assert_equal(steps_of[0], other, f"at step {t}")
@@ -67,6 +67,7 @@ def play(worlds: list[Any], steps: int, seed: int = 0) -> dict[str, float]:
             seen["episodes"] += int(which.sum())
             steps_of = [world.reset(which) for world in worlds]
             continue
+        seen["steps"] += float((~now.over).sum())
         action = actions(first, rng)
         steps_of = [world.step(action) for world in worlds]
     return seen

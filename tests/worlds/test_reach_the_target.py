@@ -170,7 +170,7 @@ def test_components_can_be_others():
     [{}, {"strength": 0.5, "accuracy": 0.6, "num_runners": 3}, {"rows": 3, "cols": 4, "num_barriers": 5}],
 )
 def test_kernels_and_simulation_agree(options):
-    """Section 7, batching: 12,000 world steps together."""
+    """Section 7, batching: 4,000 world steps each."""
     settings = ReachTheTargetSettings(**options)
     made = manager(settings)
     assert reason_against(made.sim, made) == ""

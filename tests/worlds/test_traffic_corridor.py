@@ -120,7 +120,7 @@ def test_classes_of_one_name_are_not_mixed_up():
 
 @pytest.mark.parametrize("options", [{}, {"cols": 3, "view_range": 1}])
 def test_kernels_and_simulation_agree(options):
-    """Section 7, batching: 10,000 world steps, the order of actions shuffled."""
+    """Section 7, batching: 5,000 world steps each, the order of actions shuffled."""
     settings = TrafficCorridorSettings(**options)
     made = manager(settings)
     assert reason_against(made.sim, made) == ""
