@@ -62,7 +62,7 @@ def check_action(owner: str, space: spaces.Space, action: Any, num_worlds: int, 
     low, count = _choices(space)
     if array.dtype.kind == "b":
         array = array.astype(np.int8)
-    bad = (array < low) | (array - low >= count)
+    bad = _outside(array, low, count)
     if bad.any():
         at = tuple(int(i) for i in np.argwhere(bad)[0])
         start, top = (
@@ -73,6 +73,17 @@ def check_action(owner: str, space: spaces.Space, action: Any, num_worlds: int, 
             f"{owner}: action {array[at]} at index {at} is outside {start}..{top}; mend the policy"
         )
     return np.ascontiguousarray(array, space.dtype)
+
+
+def _outside(array: np.ndarray, low: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """Which elements (W, A, ...) are outside low .. low + count - 1."""
+    if array.dtype == np.int64 and array.flags.c_contiguous and array.size and not np.any(low):
+        # One comparison for both sides, over whole rows: a negative number is a huge unsigned one.
+        rows = array.reshape(len(array), -1).view(np.uint64)
+        most = np.tile(np.ravel(count).astype(np.uint64), rows.shape[1] // np.size(count))
+        return (rows >= most).reshape(array.shape)
+    outside: np.ndarray = (array < low) | (array - low >= count)
+    return outside
 
 
 def _choices(space: spaces.Space) -> tuple[np.ndarray, np.ndarray]:

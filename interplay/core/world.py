@@ -84,6 +84,8 @@ class World(ABC):
         version: raised whenever the world's behaviour changes.
         persistent: True if its worlds may run for ever (no episode needs to end; at times nobody may live).
         rebirths: True if a slot whose life ended may begin another life before the world is over.
+            The old life may end and the new one begin in one step: the reward is the old one's then, the observation the new one's.
+        ignores_illegal: True if an illegal choice does nothing, even where no legal choice does nothing.
         num_populations: how many populations, which share no weights, the world's agents are born into; see `population`.
     """
 
@@ -91,6 +93,7 @@ class World(ABC):
     version: int = 1
     persistent: bool = False
     rebirths: bool = False
+    ignores_illegal: bool = False
     num_populations: int = 1
 
     def __init__(

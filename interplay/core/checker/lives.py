@@ -67,8 +67,10 @@ class Lives:
 
     def _acting(self, step: TimeStep, ended: Array, going: Array, t: int) -> None:
         acting = step.acting & going
-        self._note("dead-acts", acting & ended, t, "acting", None, "acts in the time step in which it ended")
         if not self.world.rebirths:
+            self._note(
+                "dead-acts", acting & ended, t, "acting", None, "acts in the time step in which it ended"
+            )
             risen = acting & (self.status == _ENDED)
             self._note("dead-acts", risen, t, "acting", None, "acts again after its life ended")
         alive = self._alive()

@@ -60,7 +60,7 @@ def check_masks(bench: Bench) -> None:
 
 
 def illegal_choices(world: World) -> Iterator[Choice]:
-    """For each head and choice one acting agent that may not choose it now."""
+    """For each head and choice one acting agent that may not choose it now, and that has something to be compared with."""
     step = world.timestep
     masks = world.by_kind(step.action_mask)
     for kind in world.kinds:
@@ -71,6 +71,8 @@ def illegal_choices(world: World) -> Iterator[Choice]:
                 continue
             legal = mask[..., start : start + count]
             askable = acting & legal.any(axis=-1)
+            if world.ignores_illegal:
+                askable &= (~legal).sum(axis=-1) > 1
             for value in range(count):
                 at = np.argwhere(askable & ~legal[..., value])
                 if len(at):
@@ -125,11 +127,16 @@ def _legal_actions(world: World, base: Any, choice: Choice) -> Iterator[Any]:
     """The agent's legal choices: the head alone first, then, where they are few, all heads together."""
     mask = world.by_kind(world.timestep.action_mask)[choice.kind.name]
     legal: dict[int, list[int]] = {}
+    choices = 0
     for index, (key, start, count) in enumerate(heads(choice.kind.action_space)):
+        choices = count if index == choice.head else choices
         row = mask[key][choice.row, choice.column, start : start + count] if key in mask else np.ones(count)
         legal[index] = [int(v) for v in np.flatnonzero(row)]
     for value in legal[choice.head]:
         yield _with(world, base, choice, {choice.head: value})
+    if world.ignores_illegal:  # whatever is illegal does the same, that is nothing
+        for value in sorted(set(range(choices)) - set(legal[choice.head]) - {choice.value}):
+            yield _with(world, base, choice, {choice.head: value})
     if len(legal) > 1 and np.prod([len(values) for values in legal.values()]) <= _JOINT:
         for values in product(*legal.values()):
             yield _with(world, base, choice, dict(zip(legal, values, strict=True)))

@@ -57,7 +57,7 @@ def observe(
         )
     full = (s.health, s.food, s.water)
     health, food, water = (most if given is None else given for given, most in zip(stats, full, strict=True))
-    sight = allocate_sight(s, 1, len(places))
+    sight = allocate_sight(s, world.state, 1, len(places))
     look_as_ghosts(
         world.state, sight, world._table, world._scratch, number, places, population, health, food, water
     )

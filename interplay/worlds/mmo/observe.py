@@ -8,10 +8,12 @@ import numpy as np
 
 from interplay.core.jit import phase
 from interplay.worlds.mmo.rules.numbers import LEARNED, LOWEST_HEALTH
-from interplay.worlds.mmo.state import BUCKET, NOBODY
+from interplay.worlds.mmo.state import BUCKET, LINE, NOBODY
 from interplay.worlds.mmo.tiles import LAVA, STONE, WATER
 
+_8, _56 = np.uint64(8), np.uint64(56)
 _FAR = np.int64(1) << 62  # above every target's key
+_SLOT = np.int64(0xFFFFFF)  # the lowest bits of a key
 MAX_LIFE, MAX_DAMAGE, MAX_FREEZE = 100, 5, 2  # of the scaled columns
 
 
@@ -20,17 +22,18 @@ def look_around(state, sight, rules, scratch, thread, w):
     """Fills every slot's view; free slots see nothing."""
     living = sort_into_buckets(state, rules, scratch, thread, w)
     describe(state, rules, scratch, thread, w, living)
-    for k in range(living):
-        i = scratch.sorted[thread, k]
+    for i in range(state.agent.shape[1]):  # in the order of memory: views are long, and written once
+        if not state.agent[w, i].alive:
+            if sight.filled[w, i] > 0:
+                forget_view(sight, w, i)
+            continue
         person = state.agent[w, i]
+        own = scratch.spot[thread, i]
         copy_crops(state, sight, rules, w, person.row, person.col, w, i)
         see_others(
-            state, sight, rules, scratch, thread, w, k, person.row, person.col, person.population, w, i
+            state, sight, rules, scratch, thread, w, own, person.row, person.col, person.population, w, i
         )
         mask_choices(state, sight, rules, w, person.row, person.col, person.freeze, w, i)
-    for i in range(state.agent.shape[1]):
-        if not state.agent[w, i].alive and sight.filled[w, i] > 0:
-            forget_view(sight, w, i)
 
 
 @phase
@@ -51,6 +54,7 @@ def sort_into_buckets(state, rules, scratch, thread, w):
         if agent[w, i].alive:
             b = (agent[w, i].row // BUCKET) * across + agent[w, i].col // BUCKET + 1
             entries[start[b]] = i
+            scratch.spot[thread, i] = start[b]
             start[b] += 1
     return living
 
@@ -63,6 +67,7 @@ def describe(state, rules, scratch, thread, w, living):
         scratch.place[thread, k, 0] = person.row
         scratch.place[thread, k, 1] = person.col
         scratch.health[thread, k] = person.health
+        scratch.kin[thread, k] = person.population
         describe_one(
             scratch.features[thread],
             rules,
@@ -106,12 +111,11 @@ def describe_one(features, rules, k, life, health, food, water, row, col, damage
 def copy_crops(state, sight, rules, w, row, col, ow, o):
     """The square of tiles around a place, and the heads on them."""
     top, left = row - rules.vision, col - rules.vision
-    if rules.window == 15:
-        for r in range(15):
-            _copy_15(state.tiles[w, top + r], left, sight.tiles[ow, o, r])
+    if rules.window == LINE:
+        begin = top * rules.side + left
+        _copy_view(sight.tile_lines, w, begin, rules.side, sight.tile_rows, sight.tile_ends, ow, o)
         if rules.occupancy:
-            for r in range(15):
-                _copy_15(state.heads[w, top + r], left, sight.occupancy[ow, o, r])
+            _copy_view(sight.head_lines, w, begin, rules.side, sight.head_rows, sight.head_ends, ow, o)
         return
     for r in range(rules.window):
         for c in range(rules.window):
@@ -123,13 +127,17 @@ def copy_crops(state, sight, rules, w, row, col, ow, o):
 
 
 @phase
-def _copy_15(line, left, out):
-    """Fifteen bytes, read before they are written, so that they travel in wide registers."""
-    part = line[left : left + 15]
-    a, b, c, d, e, f, g, h = part[0], part[1], part[2], part[3], part[4], part[5], part[6], part[7]
-    i, j, k, m, n, o, p = part[8], part[9], part[10], part[11], part[12], part[13], part[14]
-    out[0], out[1], out[2], out[3], out[4], out[5], out[6], out[7] = a, b, c, d, e, f, g, h
-    out[8], out[9], out[10], out[11], out[12], out[13], out[14] = i, j, k, m, n, o, p
+def _copy_view(lines, w, begin, side, rows, ends, ow, o):
+    """Fifteen rows of fifteen bytes. Both words are read before one is written, so that they travel as one."""
+    for r in range(LINE - 1):
+        at = np.uint64(begin + r * side)
+        first, last = lines[w, at].first, lines[w, at].last
+        rows[ow, o, r].first = first
+        rows[ow, o, r].last = last
+    at = np.uint64(begin + (LINE - 1) * side)
+    first, last = lines[w, at].first, lines[w, at].last
+    ends[ow, o].first = first
+    ends[ow, o].last = (first >> _56) | (last << _8)  # the words of EXACT overlap by a byte
 
 
 @phase
@@ -143,70 +151,84 @@ def _copy_row(features, k, out, down, right, same):
 
 
 @phase
+def find_near(start, place, near, rules, own, row, col):
+    """Lists who is in view, in the order of the buckets: their number.
+
+    A view meets two or three rows of buckets, in each of which those to look at stand one after another. Branches on where
+    somebody stands would be guessed wrongly every other time, so the three runs are one loop and nothing in it is conditional.
+    """
+    across, vision = rules.buckets, rules.vision
+    left, right = (col - vision) // BUCKET, (col + vision) // BUCKET + 1
+    top, bottom = (row - vision) // BUCKET, (row + vision) // BUCKET
+    n = 0
+    if vision >= BUCKET:  # a view may meet more rows than three
+        for b in range(top, bottom + 1):
+            for m in range(start[b * across + left], start[b * across + right]):
+                near[n] = m
+                n += (abs(place[m, 0] - row) <= vision) & (abs(place[m, 1] - col) <= vision) & (m != own)
+        return n
+    first, second = start[top * across + left], start[(top + 1) * across + left]
+    end_first, end_second = start[top * across + right], start[(top + 1) * across + right]
+    third, end_third = end_second, end_second
+    if bottom > top + 1:
+        third, end_third = start[bottom * across + left], start[bottom * across + right]
+    turn = end_first - first
+    turn_again = turn + end_second - second
+    skip, skip_again = second - end_first, third - end_second
+    for t in range(turn_again + end_third - third):
+        m = np.uint64(first + t + skip * (t >= turn) + skip_again * (t >= turn_again))
+        near[n] = m
+        n += (abs(place[m, 0] - row) <= vision) & (abs(place[m, 1] - col) <= vision) & (m != own)
+    return n
+
+
+@phase
 def see_others(state, sight, rules, scratch, thread, w, own, row, col, population, ow, o):
     """Entity rows of everybody in view, and the targets of the three styles.
 
     `own` is the observer's entry in the buckets; a ghost's lies beyond those of the living.
     """
-    start, entries, place = scratch.start[thread], scratch.sorted[thread], scratch.place[thread]
-    features, health = scratch.features[thread], scratch.health[thread]
-    agent, rows, vision = state.agent, rules.rows, rules.vision
-    kin = 1.0 if rules.compact else 0.5
+    entries, place, kin = scratch.sorted[thread], scratch.place[thread], scratch.kin[thread]
+    features, health, near = scratch.features[thread], scratch.health[thread], scratch.near[thread]
+    rows, friendly_fire, by_health = rules.rows, rules.friendly_fire, rules.targeting == LOWEST_HEALTH
+    reach0, reach1, reach2 = rules.reach0, rules.reach1, rules.reach2
+    mine = 1.0 if rules.compact else 0.5
     stranger = 0.0 if rules.compact else -0.5
-    learned = rules.targeting == LEARNED
+    blank = rules.slots + 1  # an entry of nobody, for rows that were in use a tick ago
     out = sight.entities[ow, o]
-    _copy_row(features, own, out[0], 0, 0, kin)
-    if learned:
-        sight.mask[ow, o, rules.choices - 3 * rows :] = False
-        for style in range(3):
-            sight.mask[ow, o, rules.choices - (3 - style) * rows] = True
-        sight.row_slot[ow, o, :] = NOBODY
+    n = 1 + find_near(scratch.start[thread], place, near, rules, own, row, col)
     best0, best1, best2 = _FAR, _FAR, _FAR
-    n = 1
-    left, right = (col - vision) // BUCKET, (col + vision) // BUCKET
-    for b in range((row - vision) // BUCKET, (row + vision) // BUCKET + 1):
-        for m in range(start[b * rules.buckets + left], start[b * rules.buckets + right + 1]):
-            dr, dc = place[m, 0] - row, place[m, 1] - col
-            if m == own or abs(dr) > vision or abs(dc) > vision:
-                continue
-            slot = entries[m]
-            same = agent[w, slot].population == population
-            if n < rows:
-                _copy_row(features, m, out[n], dr, dc, kin if same else stranger)
-            scratch.near[thread, n - 1] = m
-            n += 1
-            away = max(abs(dr), abs(dc))
-            if away <= rules.reach and (rules.friendly_fire or not same):
-                if rules.targeting == LOWEST_HEALTH:
-                    key = (np.int64(health[m]) << 40) | (away << 32) | slot
-                else:
-                    key = (away << 48) | (np.int64(health[m]) << 32) | slot
-                if away <= rules.reach0:
-                    best0 = min(best0, key)
-                if away <= rules.reach1:
-                    best1 = min(best1, key)
-                if away <= rules.reach2:
-                    best2 = min(best2, key)
+    _copy_row(features, own, out[0], 0, 0, mine)
+    for k in range(1, max(n, sight.filled[ow, o])):
+        there = k < n
+        m = near[k - 1] if there else np.uint32(blank)
+        dr, dc = place[m, 0] - row, place[m, 1] - col
+        same = kin[m] == population
+        colour = mine if same else stranger
+        if k < rows:
+            _copy_row(features, m, out[k], dr * there, dc * there, colour * there)
+        away = max(abs(dr), abs(dc))
+        tie = away if by_health else np.int64(health[m])
+        key = ((np.int64(health[m]) if by_health else away) << 40) | (tie << 24) | entries[m]
+        hostile = there & (friendly_fire | (not same))
+        best0 = min(best0, key if hostile & (away <= reach0) else _FAR)
+        best1 = min(best1, key if hostile & (away <= reach1) else _FAR)
+        best2 = min(best2, key if hostile & (away <= reach2) else _FAR)
     target = sight.target[ow, o]
-    target[0] = NOBODY if best0 == _FAR else best0 & 0xFFFFFFFF
-    target[1] = NOBODY if best1 == _FAR else best1 & 0xFFFFFFFF
-    target[2] = NOBODY if best2 == _FAR else best2 & 0xFFFFFFFF
+    target[0] = NOBODY if best0 == _FAR else best0 & _SLOT
+    target[1] = NOBODY if best1 == _FAR else best1 & _SLOT
+    target[2] = NOBODY if best2 == _FAR else best2 & _SLOT
     if n > rows:
-        n = _keep_nearest(
-            state, sight, rules, scratch, thread, n, row, col, population, w, ow, o, kin, stranger
-        )
-    if learned:
-        _mask_rows(state, sight, rules, scratch, thread, n, row, col, population, w, ow, o)
-    for r in range(n, sight.filled[ow, o]):
-        for c in range(11):
-            out[r, c] = 0
+        n = _keep_nearest(sight, rules, scratch, thread, n, row, col, population, ow, o, mine, stranger)
+    if rules.targeting == LEARNED:
+        _mask_rows(sight, rules, scratch, thread, n, row, col, population, ow, o)
     sight.filled[ow, o] = n
 
 
 @phase
-def _keep_nearest(state, sight, rules, scratch, thread, n, row, col, population, w, ow, o, kin, stranger):
+def _keep_nearest(sight, rules, scratch, thread, n, row, col, population, ow, o, mine, stranger):
     """More in view than rows: those nearest by L1 distance stay, ties as they were found, in the order of finding."""
-    near, place, entries = scratch.near[thread], scratch.place[thread], scratch.sorted[thread]
+    near, place, kin = scratch.near[thread], scratch.place[thread], scratch.kin[thread]
     room = rules.rows - 1
     limit, closer = 0, 0  # all up to `limit` - 1 fit; of those at `limit` the first ones
     while True:
@@ -225,24 +247,28 @@ def _keep_nearest(state, sight, rules, scratch, thread, n, row, col, population,
         if away > limit or (away == limit and ties == 0):
             continue
         ties -= away == limit
-        same = state.agent[w, entries[m]].population == population
+        colour = mine if kin[m] == population else stranger
         near[kept] = m
         kept += 1
-        _copy_row(scratch.features[thread], m, sight.entities[ow, o, kept], dr, dc, kin if same else stranger)
+        _copy_row(scratch.features[thread], m, sight.entities[ow, o, kept], dr, dc, colour)
     return kept + 1
 
 
 @phase
-def _mask_rows(state, sight, rules, scratch, thread, n, row, col, population, w, ow, o):
+def _mask_rows(sight, rules, scratch, thread, n, row, col, population, ow, o):
     """Which entity rows each style may be aimed at (targeting = learned)."""
     first = rules.choices - 3 * rules.rows
+    sight.mask[ow, o, first:] = False
+    for style in range(3):
+        sight.mask[ow, o, first + style * rules.rows] = True
+    sight.row_slot[ow, o, :] = NOBODY
     found0, found1, found2 = NOBODY, NOBODY, NOBODY
     for k in range(1, n):
         m = scratch.near[thread, k - 1]
         slot = scratch.sorted[thread, m]
         away = max(abs(scratch.place[thread, m, 0] - row), abs(scratch.place[thread, m, 1] - col))
         sight.row_slot[ow, o, k] = slot
-        if not rules.friendly_fire and state.agent[w, slot].population == population:
+        if not rules.friendly_fire and scratch.kin[thread, m] == population:
             continue
         if away <= rules.reach0:
             sight.mask[ow, o, first + k] = True

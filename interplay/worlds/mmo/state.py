@@ -16,6 +16,13 @@ from interplay.worlds.mmo.config import COLUMNS, MOVES, STYLES, MmoSettings
 NOBODY = -1
 BUCKET = 8  # tiles per side of the squares in which neighbours are looked for (specification 7)
 
+LINE = 15  # side of the usual view, whose rows of bytes are copied as two words
+# A row and the byte behind it, which the next row overwrites; and a row alone, by words that overlap, for the last one.
+WIDE = np.dtype({"names": ["first", "last"], "formats": [np.uint64] * 2, "offsets": [0, 8], "itemsize": 16})
+EXACT = np.dtype(
+    {"names": ["first", "last"], "formats": [np.uint64] * 2, "offsets": [0, LINE - 8], "itemsize": LINE}
+)
+
 # Causes of death (specification 2); styles of combat are melee, range, mage.
 CAUSES = ("alive", "hunger", "thirst", "hunger and thirst", "lava", "melee", "range", "mage", "cut")
 ALIVE, HUNGER, THIRST, BOTH, LAVA_CAUSE, MELEE = range(6)
@@ -112,21 +119,29 @@ class Sight(NamedTuple):
     mask: np.ndarray  # (W, O, choices) bool
     target: np.ndarray  # (W, O, 3) int32, slot that each style would hit, or NOBODY
     row_slot: np.ndarray  # (W, O, R) int32, slot in each entity row (targeting = learned), or (W, O, 0)
+    tile_lines: np.ndarray  # (W, ...) WIDE, the state's tiles: the 16 bytes from any place on
+    head_lines: np.ndarray  # (W, ...) WIDE, the same of its heads
+    tile_rows: np.ndarray  # (W, O, 14) WIDE, `tiles` by rows; nothing where a view has another side
+    head_rows: np.ndarray  # (W, O, 14) WIDE, `occupancy` by rows
+    tile_ends: np.ndarray  # (W, O) EXACT, the last rows
+    head_ends: np.ndarray  # (W, O) EXACT
 
 
 class Scratch(NamedTuple):
     """Working arrays of the threads; nothing in them outlasts a tick. First axis: thread."""
 
-    order: np.ndarray  # (S, N) int32, acting order
+    order: np.ndarray  # (S, N) uint32, acting order
     before: np.ndarray  # (S, N) uint8, population of those who lived when the tick began, 255 nobody
     start: np.ndarray  # (S, B * B + 1) int32, first entry of each bucket in `sorted`
-    sorted: np.ndarray  # (S, N) int32, living slots by bucket
-    place: np.ndarray  # (S, N, 2) int32, row and column of `sorted`
-    health: np.ndarray  # (S, N) int32, of `sorted`
+    sorted: np.ndarray  # (S, N + 2) uint32, living slots by bucket
+    place: np.ndarray  # (S, N + 2, 2) int32, row and column of `sorted`
+    health: np.ndarray  # (S, N + 2) int32, of `sorted`
+    kin: np.ndarray  # (S, N + 2) int32, population of `sorted`
     features: (
         np.ndarray
-    )  # (S, N + 1, 11) entity rows of `sorted` without what depends on the observer; the last a ghost's
-    near: np.ndarray  # (S, N) int32, entries of `sorted` in view, where they are more than rows
+    )  # (S, N + 2, 11) entity rows of `sorted` without what depends on the observer; a ghost's; zeros
+    spot: np.ndarray  # (S, N) uint32, each living slot's entry in `sorted`
+    near: np.ndarray  # (S, N + 1) int32, entries of `sorted` in view
     number: np.ndarray  # (S, 2 P) float64, sums of rewards and heads by population
 
 
@@ -160,20 +175,47 @@ def allocate_state(settings: MmoSettings, num_worlds: int) -> MmoState:
     )
 
 
-def allocate_sight(settings: MmoSettings, num_worlds: int, observers: int) -> Sight:
-    """Views of nothing."""
+def allocate_sight(settings: MmoSettings, state: MmoState, num_worlds: int, observers: int) -> Sight:
+    """Views of nothing yet, into the worlds of `state`."""
     lead, view = (num_worlds, observers), settings.view
     crop = (view, view) if settings.occupancy else (0, 0)
     learned = settings.targeting == "learned"
+    tiles, occupancy = np.zeros((*lead, view, view), np.uint8), np.zeros((*lead, *crop), np.uint8)
     return Sight(
-        tiles=np.zeros((*lead, view, view), np.uint8),
-        occupancy=np.zeros((*lead, *crop), np.uint8),
+        tiles=tiles,
+        occupancy=occupancy,
         entities=np.zeros((*lead, settings.rows, COLUMNS), np.int8 if settings.compact else np.float32),
         filled=np.zeros(lead, np.int16),
         mask=np.ones((*lead, sum(choices(settings))), bool),
         target=np.full((*lead, STYLES), NOBODY, np.int32),
         row_slot=np.full((*lead, settings.rows if learned else 0), NOBODY, np.int32),
+        tile_lines=_lines(state.tiles),
+        head_lines=_lines(state.heads),
+        tile_rows=_rows(tiles),
+        head_rows=_rows(occupancy),
+        tile_ends=_ends(tiles),
+        head_ends=_ends(occupancy),
     )
+
+
+def _lines(grid: np.ndarray) -> np.ndarray:
+    """A grid (W, T, T) of bytes as the 16 bytes from each of its places on: (W, T T - 15)."""
+    size = grid[0].size
+    return np.ndarray((len(grid), size - LINE), WIDE, grid, strides=(size, 1))
+
+
+def _rows(views: np.ndarray) -> np.ndarray:
+    """The first rows of square views of side 15, each with the byte behind it; nothing for other sides."""
+    if views.shape[-1] != LINE:
+        return np.zeros((0, 0, 0), WIDE)
+    return np.ndarray((*views.shape[:2], LINE - 1), WIDE, views, strides=(*views.strides[:2], LINE))
+
+
+def _ends(views: np.ndarray) -> np.ndarray:
+    """The last rows of square views of side 15; nothing for other sides."""
+    if views.shape[-1] != LINE:
+        return np.zeros((0, 0), EXACT)
+    return np.ndarray(views.shape[:2], EXACT, views, LINE * (LINE - 1), views.strides[:2])
 
 
 def allocate_scratch(settings: MmoSettings, threads: int) -> Scratch:
@@ -181,14 +223,16 @@ def allocate_scratch(settings: MmoSettings, threads: int) -> Scratch:
     s, n = threads, settings.slots
     buckets = -(-settings.side // BUCKET)
     return Scratch(
-        order=np.zeros((s, n), np.int32),
+        order=np.zeros((s, n), np.uint32),
         before=np.zeros((s, n), np.uint8),
         start=np.zeros((s, buckets * buckets + 2), np.int32),
-        sorted=np.zeros((s, n), np.int32),
-        place=np.zeros((s, n, 2), np.int32),
-        health=np.zeros((s, n), np.int32),
-        features=np.zeros((s, n + 1, COLUMNS), np.int8 if settings.compact else np.float32),
-        near=np.zeros((s, n), np.int32),
+        sorted=np.zeros((s, n + 2), np.uint32),
+        place=np.zeros((s, n + 2, 2), np.int32),
+        health=np.zeros((s, n + 2), np.int32),
+        kin=np.zeros((s, n + 2), np.int32),
+        features=np.zeros((s, n + 2, COLUMNS), np.int8 if settings.compact else np.float32),
+        spot=np.zeros((s, n), np.uint32),
+        near=np.zeros((s, n + 2), np.uint32),
         number=np.zeros((s, 2 * settings.npop)),
     )
 

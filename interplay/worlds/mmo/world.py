@@ -71,7 +71,7 @@ class MmoWorld(ArrayWorld):
         )
         super().__init__(num_worlds, [f"slot_{i}" for i in range(settings.slots)], [kind], seed, first_world)
         self.state: MmoState = allocate_state(settings, num_worlds)
-        self._sight = allocate_sight(settings, num_worlds, settings.slots)
+        self._sight = allocate_sight(settings, self.state, num_worlds, settings.slots)
         self._threads = max(1, min(threads, num_worlds))
         self._scratch = allocate_scratch(settings, self._threads)
         self._table = rules_of(settings)
@@ -218,13 +218,13 @@ class MmoWorld(ArrayWorld):
         """Views of the buffers, the same for every tick."""
         state, sight = self.state, self._sight
         return TimeStep(
-            observation=fields_of(sight, self.settings),
+            observation={name: _read_only(array) for name, array in fields_of(sight, self.settings).items()},
             reward=state.reward,
             acting=state.acting,
             terminated=state.terminated,
             truncated=state.truncated,
             over=state.room["over"],
-            action_mask={"action": sight.mask},
+            action_mask={"action": _read_only(sight.mask)},
         )
 
 
@@ -258,3 +258,10 @@ def fields_of(sight: Any, settings: MmoSettings) -> dict[str, np.ndarray]:
         "count": sight.filled,
     }
     return {name: array for name, array in fields.items() if name != "occupancy" or settings.occupancy}
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    """A view nobody can write to: only what changes in a tick is written again in it."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

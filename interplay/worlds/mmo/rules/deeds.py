@@ -11,24 +11,24 @@ PASS, EAST, SOUTH, WEST, NORTH = range(5)
 
 @phase
 def move(state, rules, w, i, choice):
-    """Goes one tile: false if that was the end (lava)."""
+    """Goes one tile, or stays if it may not: false if that was the end (lava).
+
+    Where a move leads to is a branch that nobody could foretell, so staying is a move of no tiles.
+    """
     person = state.agent[w, i]
-    row, col = person.row, person.col
-    went = False
-    if choice != PASS and person.freeze == 0:
-        row += (choice == SOUTH) - (choice == NORTH)
-        col += (choice == EAST) - (choice == WEST)
-        tile = state.tiles[w, row, col]
-        blocked = tile == WATER or tile >= STONE
-        if not blocked and not (rules.one_per_tile and state.heads[w, row, col] > 0):
-            went = True
-            from_row, from_col = person.row, person.col
-            person.row, person.col = row, col
-            leave_tile(state.agent, state.heads, w, from_row, from_col)
-            enter_tile(state.heads, w, row, col)
+    from_row, from_col = person.row, person.col
+    down, right = (choice == SOUTH) - (choice == NORTH), (choice == EAST) - (choice == WEST)
+    tile = state.tiles[w, from_row + down, from_col + right]
+    goes = (tile != WATER) & (tile < STONE) & (person.freeze == 0)
+    if rules.one_per_tile:
+        goes &= state.heads[w, from_row + down, from_col + right] == 0
+    row, col = from_row + down * goes, from_col + right * goes
+    person.row, person.col = row, col
+    leave_tile(state.agent, state.heads, w, from_row, from_col)
+    enter_tile(state.heads, w, row, col)
     if rules.count_visits:
         _count_visit(state, rules, w, i)
-    if went and not rules.lava_next_update and state.tiles[w, person.row, person.col] == LAVA:
+    if tile == LAVA and goes and not rules.lava_next_update:
         die(state, w, i, LAVA_CAUSE)
         return False
     return True

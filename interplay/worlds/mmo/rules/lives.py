@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from interplay.core.jit import phase
+from interplay.core.jit import kernel, phase
 from interplay.kernels.counters import below, draw, first
 from interplay.worlds.mmo.rules.numbers import IMMEDIATE, RING
 from interplay.worlds.mmo.state import BOTH, HUNGER, LAVA_CAUSE, NOBODY, THIRST
@@ -15,20 +15,24 @@ FULL_TILE = 255
 
 @phase
 def enter_tile(heads, w, row, col):
-    if heads[w, row, col] < FULL_TILE:
-        heads[w, row, col] += 1
+    heads[w, row, col] += heads[w, row, col] < FULL_TILE
 
 
 @phase
 def leave_tile(agent, heads, w, row, col):
-    """Counts again where the count was full: it may stand for more. The one who leaves is not alive or not here any more."""
+    """One head less. The one who leaves is not alive or not here any more."""
     if heads[w, row, col] < FULL_TILE:
         heads[w, row, col] -= 1
-        return
+    else:
+        count_heads(agent, heads, w, row, col)
+
+
+@kernel
+def count_heads(agent, heads, w, row, col):
+    """Counts again on a full tile, which may hold more than it shows."""
     count = 0
     for i in range(agent.shape[1]):
-        if agent[w, i].alive and agent[w, i].row == row and agent[w, i].col == col:
-            count += 1
+        count += agent[w, i].alive and agent[w, i].row == row and agent[w, i].col == col
     heads[w, row, col] = min(count, FULL_TILE)
 
 
@@ -85,41 +89,34 @@ def drink(state, rules, w, i):
     """Whoever stands beside water drinks, once however much of it there is."""
     person, tiles = state.agent[w, i], state.tiles
     row, col = person.row, person.col
-    if (
-        tiles[w, row - 1, col] == WATER
-        or tiles[w, row + 1, col] == WATER
-        or tiles[w, row, col - 1] == WATER
-        or tiles[w, row, col + 1] == WATER
-    ):
-        gained = min(rules.drink, rules.water - person.water)
-        person.water += gained
-        state.tally[w, i].water += gained
-        if rules.reward_water != 0.0:
-            state.reward[w, i] += rules.reward_water * gained
+    beside = (tiles[w, row - 1, col] == WATER) | (tiles[w, row + 1, col] == WATER)
+    beside |= (tiles[w, row, col - 1] == WATER) | (tiles[w, row, col + 1] == WATER)
+    gained = min(rules.drink, rules.water - person.water) * beside
+    person.water += gained
+    state.tally[w, i].water += gained
+    if rules.reward_water != 0.0:
+        state.reward[w, i] += rules.reward_water * gained
 
 
 @phase
 def update_body(state, rules, w, i):
     """Steps a to e: true if the agent lives on and may act."""
     person = state.agent[w, i]
-    if person.freeze > 0:
-        person.freeze -= 1
+    person.freeze = max(person.freeze - 1, 0)
     if rules.lava_next_update and state.tiles[w, person.row, person.col] == LAVA:
         die(state, w, i, LAVA_CAUSE)
         return False
     eat(state, rules, w, i)
     drink(state, rules, w, i)
-    if rules.regain and 2 * person.food > rules.food and 2 * person.water > rules.water:
-        person.health = min(person.health + 1, rules.health)
+    fed = rules.regain & (2 * person.food > rules.food) & (2 * person.water > rules.water)
+    health = min(person.health + fed, rules.health)
     person.food = max(person.food - rules.drain, 0)
     person.water = max(person.water - rules.drain, 0)
-    if person.food == 0 or person.water == 0:
-        lost = rules.starve * ((person.food == 0) + (person.water == 0))
-        person.health = max(person.health - lost, 0)
-        if person.health == 0:
-            hungry, thirsty = person.food == 0, person.water == 0
-            die(state, w, i, BOTH if hungry and thirsty else HUNGER if hungry else THIRST)
-            return False
+    hungry, thirsty = person.food == 0, person.water == 0
+    person.health = max(health - rules.starve * (hungry + thirsty), 0)
+    if person.health == 0 and (hungry or thirsty):
+        die(state, w, i, BOTH if hungry and thirsty else HUNGER if hungry else THIRST)
+        return False
     person.life += 1
     return True
 

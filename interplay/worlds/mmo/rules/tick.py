@@ -43,9 +43,9 @@ def begin_worlds(state, sight, table, scratch, which, thread, first_world, end_w
     """Starts the worlds in `which`, whose maps, caps and quotas are there already."""
     rules = table[0]
     for w in range(first_world, end_world):
-        clear_outputs(state, w)
         if not which[w]:
             continue
+        clear_outputs(state, w)
         clear_world(state, w)
         spawn(state, rules, w, rules.prefill)
         look_around(state, sight, rules, scratch, thread, w)
