@@ -204,9 +204,9 @@ def see_others(state, sight, rules, scratch, thread, w, own, row, col, populatio
         m = near[k - 1] if there else np.uint32(blank)
         dr, dc = place[m, 0] - row, place[m, 1] - col
         same = kin[m] == population
-        colour = mine if same else stranger
+        colour = (mine if same else stranger) if there else 0.0  # a product would be -0
         if k < rows:
-            _copy_row(features, m, out[k], dr * there, dc * there, colour * there)
+            _copy_row(features, m, out[k], dr * there, dc * there, colour)
         away = max(abs(dr), abs(dc))
         tie = away if by_health else np.int64(health[m])
         key = ((np.int64(health[m]) if by_health else away) << 40) | (tie << 24) | entries[m]
