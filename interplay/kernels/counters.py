@@ -8,44 +8,55 @@ world's stream in ``stream[w]`` = (seed, episode, draws made) and does::
     x = below(draw(start, stream[w, 2]), 6)
 """
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 import numpy as np
 
-from interplay.core.jit import kernel
+from interplay.core.jit import kernel, phase
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 PHI = np.uint64(0x9E3779B97F4A7C15)
 _ONE = np.uint64(1)
-_A, _B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_M1, _M2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _27, _30, _31 = np.uint64(27), np.uint64(30), np.uint64(31)
 _32, _11 = np.uint64(32), np.uint64(11)
 
 
-@kernel
-def mix(z):
-    """The finaliser: 64 bits to 64 bits, one to one."""
-    z = (z ^ (z >> _30)) * _A
-    z = (z ^ (z >> _27)) * _B
+def wrapping(function: F) -> F:
+    """A phase whose integers wrap on purpose; in plain Python NumPy would warn of it."""
+    compiled = phase(function)
+    return np.errstate(over="ignore")(function) if compiled is function else compiled
+
+
+@wrapping
+def mix64(z):
+    """Stafford's mixing function, variant 13: 64 bits in, 64 well mixed bits out, one to one."""
+    z = (z ^ (z >> _30)) * _M1
+    z = (z ^ (z >> _27)) * _M2
     return z ^ (z >> _31)
 
 
-@kernel
+@wrapping
 def first(seed, episode):
     """Where an episode's counter starts."""
-    return mix(seed + (episode + _ONE) * PHI)
+    return mix64(seed + (episode + _ONE) * PHI)
 
 
-@kernel
+@wrapping
 def draw(start, number):
     """The draw of that number (1, 2, ...): 64 random bits."""
-    return mix(start + number * PHI)
+    return mix64(start + number * PHI)
 
 
-@kernel
+@phase
 def below(bits, bound):
     """An integer in 0 .. bound - 1 (multiply-shift; bias below bound / 2**32)."""
     return np.int64(((bits >> _32) * np.uint64(bound)) >> _32)
 
 
-@kernel
+@phase
 def chance(bits, p):
     """True with probability p."""
     return np.float64(bits >> _11) * (1.0 / 9007199254740992.0) < p

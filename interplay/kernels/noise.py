@@ -10,28 +10,12 @@ There are no branches and no tables, so that LLVM computes several places at onc
 import numpy as np
 
 from interplay.core.jit import kernel, phase
+from interplay.kernels.counters import PHI, mix64, wrapping
 
-PHI = np.uint64(0x9E3779B97F4A7C15)
-_M1 = np.uint64(0xBF58476D1CE4E5B9)
-_M2 = np.uint64(0x94D049BB133111EB)
 _0, _1, _2, _27, _30, _31, _32, _40, _61 = (np.uint64(n) for n in (0, 1, 2, 27, 30, 31, 32, 40, 61))
 _SKEW = -0.21132486540518713  # (1 / sqrt(3) - 1) / 2: places to lattice
 _UNSKEW = 0.36602540378443865  # (sqrt(3) - 1) / 2: lattice to places
 _SCALE = 47.0  # brings the sum into -1..1
-
-
-def _wrapping(function):
-    """A phase whose integers wrap on purpose; in plain Python NumPy would warn of it."""
-    compiled = phase(function)
-    return np.errstate(over="ignore")(function) if compiled is function else compiled
-
-
-@_wrapping
-def mix64(z):
-    """As `mix`, for kernels."""
-    z = (z ^ (z >> _30)) * _M1
-    z = (z ^ (z >> _27)) * _M2
-    return z ^ (z >> _31)
 
 
 @kernel
@@ -84,7 +68,7 @@ def noise(key, x, y):
     return _noise(np.uint64(key), x, y)
 
 
-@_wrapping
+@wrapping
 def _octave(seed, octave):
     key = mix64(seed + np.uint64(octave + 1) * PHI)
     ox = np.float64(mix64(key + _1) >> _40) * (1.0 / 16384.0)

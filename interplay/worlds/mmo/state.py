@@ -28,7 +28,7 @@ CAUSES = ("alive", "hunger", "thirst", "hunger and thirst", "lava", "melee", "ra
 ALIVE, HUNGER, THIRST, BOTH, LAVA_CAUSE, MELEE = range(6)
 CUT = 8
 
-# What every tick reads and writes of an agent, in one cache line.
+# What every tick reads and writes of an agent, in one cache line of 64 bytes.
 AGENT = np.dtype(
     [
         ("life_id", np.int64),  # births of this world's episode before this one
@@ -44,20 +44,19 @@ AGENT = np.dtype(
         ("freeze", np.int16),  # counter; moves are refused while it is above 0
         ("struck_row", np.int8),  # where the blow's target stood, from the attacker
         ("struck_col", np.int8),
+        ("kills", np.int32),  # of this life, as the next three
+        ("eaten", np.int32),  # units of food taken up
+        ("drunk", np.int32),  # units of water
+        ("harm", np.int32),  # damage dealt
         ("style", np.int8),  # of this tick's blow, 0..2, or NOBODY
         ("population", np.uint8),
         ("alive", np.bool_),
     ],
     align=True,
 )
-# What is counted over a life, and kept of the slot's last ended one.
+# What is kept of a slot's last life that ended.
 TALLY = np.dtype(
     [
-        ("kills", np.int32),
-        ("food", np.int32),  # units eaten
-        ("water", np.int32),  # units drunk
-        ("harm", np.int32),  # damage dealt
-        ("new_tiles", np.int32),  # first visits of the population
         ("ended_life", np.int32),  # ticks
         ("ended_kills", np.int32),
         ("ended_food", np.int32),
@@ -141,7 +140,8 @@ class Scratch(NamedTuple):
         np.ndarray
     )  # (S, N + 2, 11) entity rows of `sorted` without what depends on the observer; a ghost's; zeros
     spot: np.ndarray  # (S, N) uint32, each living slot's entry in `sorted`
-    near: np.ndarray  # (S, N + 1) int32, entries of `sorted` in view
+    near: np.ndarray  # (S, N + 2) uint32, entries of `sorted` in view
+    fetched: np.ndarray  # (S,) float64, sums without meaning: what was read so that it is in the cache
     number: np.ndarray  # (S, 2 P) float64, sums of rewards and heads by population
 
 
@@ -233,6 +233,7 @@ def allocate_scratch(settings: MmoSettings, threads: int) -> Scratch:
         features=np.zeros((s, n + 2, COLUMNS), np.int8 if settings.compact else np.float32),
         spot=np.zeros((s, n), np.uint32),
         near=np.zeros((s, n + 2), np.uint32),
+        fetched=np.zeros(s),
         number=np.zeros((s, 2 * settings.npop)),
     )
 

@@ -40,7 +40,6 @@ def _count_visit(state, rules, w, i):
     seen = state.visits[w, person.population, person.row, person.col]
     state.visits[w, person.population, person.row, person.col] = seen + 1
     if seen == 0:
-        state.tally[w, i].new_tiles += 1
         state.reward[w, i] += rules.reward_new_tile
 
 
@@ -108,9 +107,9 @@ def _hurt(state, rules, w, i, j, style, lasting):
     stood = victim.health > 0
     victim.health = max(victim.health - damage, 0)
     victim.damage += damage
-    state.tally[w, i].harm += damage
+    state.agent[w, i].harm += damage
     if stood and victim.health == 0:
-        state.tally[w, i].kills += 1
+        state.agent[w, i].kills += 1
         state.reward[w, i] += rules.reward_kill
         state.tally[w, j].ended_cause = MELEE + style
         if not lasting:

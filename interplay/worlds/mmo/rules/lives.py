@@ -41,10 +41,10 @@ def close_books(state, w, i, cause, ticks):
     """What is kept of a life that has ended: `ticks` counts those that it survived."""
     person, tally = state.agent[w, i], state.tally[w, i]
     tally.ended_life = ticks
-    tally.ended_kills = tally.kills
-    tally.ended_food = tally.food
-    tally.ended_water = tally.water
-    tally.ended_harm = tally.harm
+    tally.ended_kills = person.kills
+    tally.ended_food = person.eaten
+    tally.ended_water = person.drunk
+    tally.ended_harm = person.harm
     tally.ended_id = person.life_id
     tally.ended_cause = cause
     tally.ended_population = person.population
@@ -79,7 +79,7 @@ def eat(state, rules, w, i):
     state.room[w].depleted += 1
     gained = min(rules.eat, rules.food - person.food)
     person.food += gained
-    state.tally[w, i].food += gained
+    person.eaten += gained
     if rules.reward_food != 0.0:
         state.reward[w, i] += rules.reward_food * gained
 
@@ -93,7 +93,7 @@ def drink(state, rules, w, i):
     beside |= (tiles[w, row, col - 1] == WATER) | (tiles[w, row, col + 1] == WATER)
     gained = min(rules.drink, rules.water - person.water) * beside
     person.water += gained
-    state.tally[w, i].water += gained
+    person.drunk += gained
     if rules.reward_water != 0.0:
         state.reward[w, i] += rules.reward_water * gained
 
@@ -124,7 +124,7 @@ def update_body(state, rules, w, i):
 @phase
 def bear(state, rules, w, i, row, col, population):
     """A newcomer in a free slot."""
-    person, tally, room = state.agent[w, i], state.tally[w, i], state.room[w]
+    person, room = state.agent[w, i], state.room[w]
     person.life_id = room.births
     person.birth = room.tick
     person.life = 0
@@ -136,7 +136,7 @@ def bear(state, rules, w, i, row, col, population):
     person.struck_row, person.struck_col = 0, 0
     person.population = population
     person.alive = True
-    tally.kills, tally.food, tally.water, tally.harm, tally.new_tiles = 0, 0, 0, 0, 0
+    person.kills, person.eaten, person.drunk, person.harm = 0, 0, 0, 0
     state.acting[w, i] = True
     state.standing[w, population] += 1
     room.living += 1

@@ -13,6 +13,9 @@ from interplay.worlds.mmo.state import CUT, NOBODY
 from interplay.worlds.mmo.tiles import FOREST
 
 _ONE = np.uint64(1)
+AHEAD = 6  # turns for which the ground is fetched before they come
+CACHE_LINE = 64  # bytes
+SMALL_MAP = 65_536  # tiles; larger ones would not stay in the cache
 _NOT_HERE = 255  # in Scratch.before: nobody lived in this slot
 
 
@@ -24,6 +27,8 @@ def step_worlds(state, sight, table, scratch, action, thread, first_world, end_w
         clear_outputs(state, w)
         if state.room[w].over:
             continue
+        if rules.side * rules.side <= SMALL_MAP:
+            fetch_world(state, sight, scratch, thread, w)
         state.room[w].tick += 1
         acting = draw_order(state, rules, scratch, thread, w)
         remember_living(state, rules, scratch, thread, w)
@@ -78,6 +83,17 @@ def draw_world(stream, table, which, map_seed, cap):
 
 
 @phase
+def fetch_world(state, sight, scratch, thread, w):
+    """Reads a world's map and agents from one end to the other, which is faster than meeting them here and there."""
+    fetched = 0.0
+    for k in range(0, sight.tile_lines.shape[1], CACHE_LINE):
+        fetched += sight.tile_lines[w, k].first ^ sight.head_lines[w, k].first
+    for i in range(state.agent.shape[1]):
+        fetched += state.agent[w, i].row
+    scratch.fetched[thread] = fetched
+
+
+@phase
 def clear_outputs(state, w):
     for i in range(state.agent.shape[1]):
         state.reward[w, i] = 0.0
@@ -115,12 +131,27 @@ def remember_living(state, rules, scratch, thread, w):
 def act_in_turn(state, sight, rules, scratch, action, thread, w, acting):
     """Resolution sequential: one agent after another does all that it does."""
     order = scratch.order[thread]
+    large, last, fetched = rules.side * rules.side > SMALL_MAP, acting - 1, 0.0
     for k in range(acting):
         i = order[k]
+        if large:
+            fetched += fetch_turn(
+                state, sight, w, order[min(k + 2 * AHEAD, last)], order[min(k + AHEAD, last)]
+            )
         if not state.agent[w, i].alive:
             continue
         if update_body(state, rules, w, i) and move(state, rules, w, i, action[w, i, 0]) and rules.combat:
             strike(state, sight, rules, w, i, action, False)
+    scratch.fetched[thread] = fetched
+
+
+@phase
+def fetch_turn(state, sight, w, later, soon):
+    """Reads what agents will need whose turns come later (themselves) and soon (the ground around them)."""
+    row, col = state.agent[w, soon].row, state.agent[w, soon].col
+    ground = state.tiles[w, row - 1, col] + state.tiles[w, row, col] + state.tiles[w, row + 1, col]
+    heads = state.heads[w, row - 1, col] | state.heads[w, row, col] | state.heads[w, row + 1, col]
+    return ground + heads + state.agent[w, later].health + sight.target[w, soon, 0]
 
 
 @phase
