@@ -1,0 +1,162 @@
+"""How scripted players treat each other: fight or flee (specification 16.1). They read observations alone."""
+
+import numpy as np
+
+from interplay.core.jit import phase
+from interplay.worlds.mmo.config import MOVES, STYLES
+from interplay.worlds.mmo.foraging import DOWN, FOOD, FREEZE, HEALTH, LIFE, RIGHT, SAME, WATER, can_step, read
+from interplay.worlds.mmo.search import step_down, step_right
+
+HUNGRY = 8  # food or water below it: nobody is chased
+NEAR = 2  # tiles, Chebyshev: somebody stronger is run away from
+MAGE = 2
+
+
+@phase
+def distance(senses, rules, w, a, row, down, right):
+    """How far (Chebyshev) the agent of a row stands from a tile (down, right) of the observer."""
+    return max(
+        abs(read(senses, rules, w, a, row, DOWN) - down), abs(read(senses, rules, w, a, row, RIGHT) - right)
+    )
+
+
+@phase
+def is_spared(senses, rules, w, a, row):
+    """Whether populations keep the observer and the agent of a row from hitting each other."""
+    return rules.spares_own and senses.entities[w, a, row, SAME] > 0
+
+
+@phase
+def is_prey(senses, rules, w, a, row, health):
+    """Whether the agent of a row is in reach, can be hit, and is frozen or weaker than the observer."""
+    if is_spared(senses, rules, w, a, row) or distance(senses, rules, w, a, row, 0, 0) > rules.reach:
+        return False
+    life = read(senses, rules, w, a, row, LIFE)
+    if life < rules.immune_until:
+        return False
+    if read(senses, rules, w, a, 0, LIFE) > rules.elder_age >= 0 and life <= rules.elder_age:
+        return False
+    return read(senses, rules, w, a, row, FREEZE) > 1 or read(senses, rules, w, a, row, HEALTH) < health
+
+
+@phase
+def choose_prey(senses, rules, scratch, w, a, health):
+    """The tile of the prey that takes the fewest steps to, ties: the weaker, then the earlier row; -1 = none."""
+    side = senses.tiles.shape[2]
+    best, least, weakest = np.int64(-1), np.int64(0), np.int64(0)
+    for row in range(1, senses.count[w, a]):
+        if not is_prey(senses, rules, w, a, row, health):
+            continue
+        down, right = read(senses, rules, w, a, row, DOWN), read(senses, rules, w, a, row, RIGHT)
+        cell = (side // 2 + down) * side + side // 2 + right
+        steps, weak = np.int64(scratch.steps[cell]), read(senses, rules, w, a, row, HEALTH)
+        if steps >= 0 and (best < 0 or steps < least or (steps == least and weak < weakest)):
+            best, least, weakest = cell, steps, weak
+    return best
+
+
+@phase
+def step_away(senses, rules, w, a, row, wish):
+    """The legal step, or none, that leads furthest from the agent of a row; ties: the wish, then the earlier move."""
+    best, most = np.int64(0), np.int64(-1)
+    for move in range(MOVES):
+        if can_step(senses, w, a, move):
+            far = distance(senses, rules, w, a, row, step_down(move), step_right(move))
+            if far > most or (far == most and move == wish):
+                best, most = np.int64(move), far
+    return best
+
+
+@phase
+def sees_prey(senses, rules, w, a):
+    """Whether a fighter that is neither hungry nor thirsty sees somebody to close in on."""
+    if read(senses, rules, w, a, 0, FOOD) < HUNGRY or read(senses, rules, w, a, 0, WATER) < HUNGRY:
+        return False
+    health = read(senses, rules, w, a, 0, HEALTH)
+    found = False
+    for row in range(1, senses.count[w, a]):
+        found = found or is_prey(senses, rules, w, a, row, health)
+    return found
+
+
+@phase
+def find_threat(senses, rules, w, a):
+    """The row of the nearest who is stronger and near, ties: the earlier; 0 = nobody."""
+    health = read(senses, rules, w, a, 0, HEALTH)
+    threat, near = np.int64(0), np.int64(NEAR + 1)
+    for row in range(1, senses.count[w, a]):
+        if is_spared(senses, rules, w, a, row) or read(senses, rules, w, a, row, HEALTH) <= health:
+            continue
+        away = distance(senses, rules, w, a, row, 0, 0)
+        if away < near:
+            threat, near = np.int64(row), away
+    return threat
+
+
+@phase
+def fight(senses, rules, scratch, w, a, hunts, wish):
+    """A fighter's move: closes in on prey that it can walk to, keeps away from the stronger, else forages."""
+    if hunts:
+        prey = choose_prey(senses, rules, scratch, w, a, read(senses, rules, w, a, 0, HEALTH))
+        if prey >= 0:
+            return np.int64(scratch.first[prey])
+    threat = find_threat(senses, rules, w, a)
+    return step_away(senses, rules, w, a, threat, wish) if threat > 0 else wish
+
+
+@phase
+def is_danger(senses, rules, w, a, row):
+    """Whether the agent of a row could hit the observer now or, after a step towards it, in the tick after next."""
+    if is_spared(senses, rules, w, a, row):
+        return False
+    life = read(senses, rules, w, a, 0, LIFE)
+    if read(senses, rules, w, a, row, LIFE) > rules.elder_age >= 0 and life <= rules.elder_age:
+        return False
+    return distance(senses, rules, w, a, row, 0, 0) <= rules.reach + 1
+
+
+@phase
+def flee(senses, rules, w, a, wish):
+    """A fleer's move: as far as it gets from the nearest who could hit it, else forages."""
+    if read(senses, rules, w, a, 0, LIFE) + 1 < rules.immune_until:
+        return wish
+    best, most, dangers = np.int64(0), np.int64(-1), 0
+    for move in range(MOVES):
+        if not can_step(senses, w, a, move):
+            continue
+        nearest = np.int64(1 << 20)
+        for row in range(1, senses.count[w, a]):
+            if is_danger(senses, rules, w, a, row):
+                dangers += 1
+                away = distance(senses, rules, w, a, row, step_down(move), step_right(move))
+                nearest = min(nearest, away)
+        if nearest > most or (nearest == most and move == wish):
+            best, most = np.int64(move), nearest
+    return best if dangers > 0 else wish
+
+
+@phase
+def choose_style(senses, rules, w, a, fights):
+    """The attack: fighters take the strongest style that has a target; else none, or the mage's where there is no none."""
+    first = np.int64(rules.none_first)
+    if fights:
+        for style in range(STYLES):
+            if senses.mask[w, a, MOVES + first + style]:
+                return first + style
+    return np.int64(0) if rules.none_first else np.int64(MAGE)
+
+
+@phase
+def choose_row(senses, rules, w, a, style):
+    """The row of the weakest whom a style can be aimed at, ties: the nearer, then the earlier row; 0 = nobody."""
+    rows = senses.entities.shape[2]
+    start = senses.mask.shape[2] - (STYLES - style) * rows
+    best, weakest, near = np.int64(0), np.int64(0), np.int64(0)
+    for row in range(1, senses.count[w, a]):
+        if not senses.mask[w, a, start + row]:
+            continue
+        away = distance(senses, rules, w, a, row, 0, 0)
+        health = read(senses, rules, w, a, row, HEALTH)
+        if best == 0 or health < weakest or (health == weakest and away < near):
+            best, weakest, near = np.int64(row), health, away
+    return best
