@@ -24,6 +24,7 @@ SPECS = tuple(
         make="interplay.worlds.mmo.world:make",
         settings="interplay.worlds.mmo.config:MmoSettings",
         options=options,
+        policies="interplay.worlds.mmo.policies:POLICIES",
     )
     for name, options in VARIANTS.items()
 )
