@@ -258,7 +258,7 @@ def _make_own(
     if not isinstance(world, World):
         raise UserError(f"{path!r} made a {type(world).__name__}; it must make an interplay World")
     # For those whose constructor does not take them.
-    world._seeds = seeding.world_seeds(seed, num_worlds, first_world)
+    world._seeds, world.first_world = seeding.world_seeds(seed, num_worlds, first_world), first_world
     world.id = path
     return world
 

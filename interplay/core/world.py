@@ -86,6 +86,7 @@ class World(ABC):
         rebirths: True if a slot whose life ended may begin another life before the world is over.
             The old life may end and the new one begin in one step: the reward is the old one's then, the observation the new one's.
         ignores_illegal: True if an illegal choice does nothing, even where no legal choice does nothing.
+        first_world: index of the batch's first world among all worlds of its seed.
         num_populations: how many populations, which share no weights, the world's agents are born into; see `population`.
     """
 
@@ -108,7 +109,7 @@ class World(ABC):
             raise UserError(
                 f"num_worlds = {num_worlds}: a batch has at least one world; pass num_worlds >= 1"
             )
-        self.num_worlds = int(num_worlds)
+        self.num_worlds, self.first_world = int(num_worlds), int(first_world)
         self.agents = tuple(agents)
         self.kinds = tuple(kinds)
         self.id = self.id or type(self).__name__
