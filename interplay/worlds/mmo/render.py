@@ -1,11 +1,161 @@
-"""How a world looks."""
+"""State -> drawing primitives (specification 15): the map, who lives on it, the blows, births and deaths of the last tick."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from interplay.core.scene import Canvas
+import numpy as np
+
+from interplay.worlds.mmo.state import ALIVE, CAUSES, CUT
+
+if TYPE_CHECKING:
+    from interplay.core.scene import Canvas
+    from interplay.worlds.mmo.world import MmoWorld
+
+SHORE = 2  # tiles of lava shown around the interior
+RADIUS = 0.45  # tiles, of an agent
+LEAST = 1 / 400  # of the map's side: agents on large maps are drawn larger than they are
+APART = 0.24  # tiles between the middle of a shared tile and those who stand on it
+BIRTH = "#ffffff"
+DEATH = "#20242b"
+# Style -> colour, width in tiles, dashed; red, green and blue as in 2019 (specification 14).
+STYLES = {
+    "melee": ("#c92a2a", 0.22, False),
+    "range": ("#14701f", 0.14, True),
+    "mage": ("#1c4fd6", 0.14, False),
+}
 
 
-def draw(canvas: Canvas, world: Any, w: int) -> None:
-    """Replaced below."""
+def draw(canvas: Canvas, world: MmoWorld, w: int) -> None:
+    """Draws world `w`: row i of the layer ``agents`` is slot i.
+
+    Raises:
+        RuntimeError: if the world was never reset.
+    """
+    ended = world.timestep.terminated[w]
+    draw_ground(canvas, world, w)
+    draw_deaths(canvas, world, w, ended)
+    x, y, size = places(world, w)
+    draw_births(canvas, world, w, x, y, size)
+    draw_agents(canvas, world, w, x, y, size)
+    draw_blows(canvas, world, w, x, y)
+    draw_counts(canvas, world, w)
+
+
+def draw_ground(canvas: Canvas, world: MmoWorld, w: int) -> None:
+    """The interior and a little of the lava around it."""
+    border, side = world.settings.border, world.settings.side
+    first = max(border - SHORE, 0)
+    canvas.show(first, first, side - first, side - first, up="south")
+    ground = world.state.tiles[w, first : side - first, first : side - first]
+    canvas.tiles("ground", ground, palette="terrain", origin=(first, first))
+
+
+def places(world: MmoWorld, w: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where agents are drawn, and their radii, (N,) each; those who share a tile stand around its middle."""
+    agent, side = world.state.agent[w], world.settings.side
+    alive = agent["alive"]
+    tile = np.where(alive, agent["row"].astype(np.int64) * side + agent["col"], -1 - np.arange(len(agent)))
+    _, group, number = np.unique(tile, return_inverse=True, return_counts=True)
+    order = np.argsort(group, kind="stable")
+    rank = np.zeros(len(agent), np.int64)
+    rank[order] = np.arange(len(agent)) - np.repeat(np.cumsum(number) - number, number)
+    several = number[group] > 1
+    turn = 2 * np.pi * rank / number[group] - np.pi / 4
+    x = agent["col"] + 0.5 + APART * several * np.cos(turn)
+    y = agent["row"] + 0.5 + APART * several * np.sin(turn)
+    size = np.where(several, 0.55, 1.0) * RADIUS
+    return x, y, np.maximum(size, LEAST * side)
+
+
+def draw_agents(
+    canvas: Canvas, world: MmoWorld, w: int, x: np.ndarray, y: np.ndarray, size: np.ndarray
+) -> None:
+    """Who lives: colour and shape of the population, stores, and signs for the frozen and the immune."""
+    agent, s = world.state.agent[w], world.settings
+    protected = s.combat and s.immunity in ("full", "health_only")
+    canvas.circles(
+        "agents",
+        x,
+        y,
+        size,
+        colour=agent["population"].astype(np.uint8),
+        absent=~agent["alive"],
+        jump=newborn(world, w),
+        glyph="team",
+        bars={name: (agent[name].astype(float), getattr(s, name)) for name in ("health", "food", "water")},
+        marks={
+            "frozen": agent["freeze"] > 1,
+            "immune": agent["life"] < (s.immunity_ticks if protected else 0),
+        },
+    )
+
+
+def newborn(world: MmoWorld, w: int) -> np.ndarray:
+    """Who was born in the last tick, (N,) bool."""
+    agent = world.state.agent[w]
+    found: np.ndarray = agent["alive"] & (agent["life"] == 0)
+    return found
+
+
+def draw_births(
+    canvas: Canvas, world: MmoWorld, w: int, x: np.ndarray, y: np.ndarray, size: np.ndarray
+) -> None:
+    """A ring around each newcomer."""
+    canvas.circles("births", x, y, 1.9 * size, colour=BIRTH, fill=False, width=0.2, absent=~newborn(world, w))
+
+
+def draw_deaths(canvas: Canvas, world: MmoWorld, w: int, ended: np.ndarray) -> None:
+    """A cross and the cause where somebody died; of slots that were taken again at once the place is not known."""
+    agent, cause = world.state.agent[w], world.state.tally["ended_cause"][w]
+    gone = ended & ~agent["alive"] & (cause != ALIVE) & (cause != CUT)
+    x, y = agent["col"] + 0.5, agent["row"] + 0.5
+    for name, sign in (("deaths", 1), ("deaths, crossed", -1)):
+        canvas.segments(
+            name,
+            x - 0.35,
+            y - 0.35 * sign,
+            x + 0.35,
+            y + 0.35 * sign,
+            colour=DEATH,
+            width=0.14,
+            absent=~gone,
+            jump=np.ones(len(agent), bool),
+        )
+    texts = [CAUSES[number] if told else "" for number, told in zip(cause, gone, strict=True)]
+    canvas.labels("causes", x, y + 0.9, texts, colour=DEATH, absent=~gone)
+
+
+def draw_blows(canvas: Canvas, world: MmoWorld, w: int, x: np.ndarray, y: np.ndarray) -> None:
+    """The blows that landed: a line from who struck to where the target stood, and a ring there."""
+    agent = world.state.agent[w]
+    to_x = agent["col"] + agent["struck_col"] + 0.5
+    to_y = agent["row"] + agent["struck_row"] + 0.5
+    for number, (name, (colour, width, dashed)) in enumerate(STYLES.items()):
+        absent = (agent["style"] != number) | (agent["struck"] < 0)
+        still = np.ones(len(agent), bool)
+        canvas.segments(
+            name, x, y, to_x, to_y, colour=colour, width=width, dashed=dashed, absent=absent, jump=still
+        )
+        canvas.circles(
+            f"{name} hits",
+            to_x,
+            to_y,
+            0.5,
+            colour=colour,
+            fill=False,
+            width=0.7 * width,
+            absent=absent,
+            jump=still,
+        )
+
+
+def draw_counts(canvas: Canvas, world: MmoWorld, w: int) -> None:
+    """The caption, and how many of each population live."""
+    room = world.state.room[w]
+    births, deaths = int(room["births"]), int(room["deaths"])
+    mean_life = round(float(room["life_ticks"]) / max(deaths, 1), 1)
+    row = [int(room["tick"]), int(room["living"]), births, deaths, mean_life]
+    canvas.table("status", ["tick", "living", "births", "deaths", "mean life"], [row], caption=True)
+    standing = [[number, int(count)] for number, count in enumerate(world.state.standing[w])]
+    canvas.table("populations", ["population", "living"], standing)

@@ -1,0 +1,129 @@
+"""What a picture of the persistent world shows: rows of the layers against the state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from interplay.core.scene import Scene, scene_of
+from interplay.registry import make_world
+from interplay.worlds.mmo.policies import Fighter
+
+
+def played(ticks: int, **options: Any) -> Any:
+    """A crowded little world some ticks on, and what each of its frames showed."""
+    given = {"interior": 18, "slots": 32, "npop": 4, "cap_draw": "fixed", "prefill": 24} | options
+    world = make_world("mmo/combat", num_worlds=2, seed=3, **given)
+    policy, timestep = Fighter(), world.reset()
+    policy.start(world, 0)
+    frames = [scene_of(world, 1)]
+    for _ in range(ticks):
+        timestep = world.step(policy.act(timestep))
+        frames.append(scene_of(world, 1))
+    return world, frames
+
+
+def shown(scene: Scene, layer: str) -> np.ndarray:
+    return ~scene.layer(layer).columns["absent"]
+
+
+def test_all_frames_have_the_same_layers_and_the_agents_are_where_the_state_says() -> None:
+    world, frames = played(60)
+    for frame in frames[1:]:
+        frame.check_follows(frames[0])
+    agent, layer = world.state.agent[1], frames[-1].layer("agents")
+    alive = agent["alive"]
+    assert (shown(frames[-1], "agents") == alive).all()
+    assert (np.floor(layer.columns["x"]) == agent["col"])[alive].all()
+    assert (np.floor(layer.columns["y"]) == agent["row"])[alive].all()
+    assert (layer.columns["colour"] == agent["population"])[alive].all()
+    assert (layer.columns["bar.water"] == agent["water"])[alive].all()
+
+
+def test_those_who_share_a_tile_do_not_hide_each_other() -> None:
+    world, _ = played(10)
+    agent = world.state.agent[1]
+    who = np.flatnonzero(agent["alive"])[:4]
+    agent["row"][who], agent["col"][who] = 15, 16
+    layer = scene_of(world, 1).layer("agents")
+    spots = {(round(layer.columns["x"][i], 3), round(layer.columns["y"][i], 3)) for i in who}
+    assert len(spots) == 4
+    assert all((int(x), int(y)) == (16, 15) for x, y in spots)
+    assert (layer.columns["radius"][who] < layer.columns["radius"].max()).all()
+
+
+def test_every_landed_blow_is_a_line_of_its_style_from_attacker_to_where_the_target_stood() -> None:
+    world, _ = played(0)
+    policy, timestep, seen = Fighter(), world.timestep, set()
+    policy.start(world, 0)
+    for _ in range(200):
+        timestep = world.step(policy.act(timestep))
+        frame, agent = scene_of(world, 1), world.state.agent[1]
+        for number, style in enumerate(("melee", "range", "mage")):
+            landed = (agent["style"] == number) & (agent["struck"] >= 0)
+            assert (shown(frame, style) == landed).all()
+            assert (shown(frame, f"{style} hits") == landed).all()
+            line = frame.layer(style).columns
+            reach = np.maximum(
+                abs(np.floor(line["x1"]) - np.floor(line["x0"])),
+                abs(np.floor(line["y1"]) - np.floor(line["y0"])),
+            )
+            assert (reach[landed] <= number + 3).all()  # both may have gone a tile since the blow was aimed
+            seen |= {style} if landed.any() else set()
+    assert seen == {"melee", "range", "mage"}
+
+
+def test_births_are_ringed_and_nobody_glides_into_them() -> None:
+    world, frames = played(1, prefill=0)
+    (slot,) = np.flatnonzero(shown(frames[-1], "births"))
+    assert slot == 0
+    assert frames[-1].layer("agents").columns["jump"].tolist() == [True] + [False] * 31
+    assert world.state.agent[1, 0]["life"] == 0
+
+
+def test_deaths_are_crossed_and_tell_their_cause() -> None:
+    world, _ = played(0, prefill=8, respawn="none", combat=False)
+    world.state.agent["food"][1, 0] = world.state.agent["health"][1, 0] = 1
+    world.refresh()
+    world.step(np.zeros((2, 32, 2), np.int64))
+    frame = scene_of(world, 1)
+    assert np.flatnonzero(shown(frame, "deaths")).tolist() == [0]
+    assert frame.layer("causes").text[0] == "hunger"
+    world.step(np.zeros((2, 32, 2), np.int64))
+    assert not shown(scene_of(world, 1), "deaths").any()
+
+
+def test_the_frozen_and_the_immune_carry_signs() -> None:
+    world, _ = played(0, prefill=2)
+    world.state.agent["freeze"][1, 0] = 2
+    world.state.agent["life"][1, 1] = 15
+    marks = scene_of(world, 1).layer("agents").columns
+    assert marks["mark.frozen"][:2].tolist() == [True, False]
+    assert marks["mark.immune"][:2].tolist() == [True, False]
+    free, _ = played(0, prefill=2, immunity="off")
+    assert not scene_of(free, 1).layer("agents").columns["mark.immune"].any()
+
+
+def test_the_ground_is_one_layer_and_agents_of_large_maps_can_still_be_seen() -> None:
+    world, frames = played(0, interior=300)
+    ground = frames[0].layer("ground").columns["tile"]
+    assert ground.shape == (304, 304)
+    assert (ground == world.state.tiles[1, 7:-7, 7:-7]).all()
+    assert frames[0].bounds == (7.0, 7.0, 311.0, 311.0)
+    radius = frames[0].layer("agents").columns["radius"][shown(frames[0], "agents")]
+    assert (radius.min(), radius.max()) == pytest.approx((0.795, 0.795))  # 1/400 of the side of 318
+
+
+def test_the_caption_counts() -> None:
+    world, frames = played(30)
+    room = world.state.room[1]
+    ((tick, living, births, deaths, _),) = frames[-1].layer("status").text
+    assert (tick, living, births, deaths) == (30, room["living"], room["births"], births - living)
+    assert [row[1] for row in frames[-1].layer("populations").text] == world.state.standing[1].tolist()
+
+
+def test_a_world_that_was_never_reset_is_not_drawn() -> None:
+    with pytest.raises(RuntimeError, match="reset"):
+        scene_of(make_world("mmo/combat", num_worlds=1), 0)
