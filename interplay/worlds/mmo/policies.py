@@ -25,9 +25,8 @@ class MmoPolicy(Policy):
         super().start(world, seed)
         space: Any = world.action_space
         self._choices = space.nvec.astype(np.int64)
-        first = int(getattr(world, "first_world", 0))
         self._stream = foraging.Stream(
-            seed=seeding.world_seeds(seed, world.num_worlds, first),
+            seed=seeding.world_seeds(seed, world.num_worlds, world.first_world),
             episode=np.zeros(world.num_worlds, np.uint64),
             tick=np.zeros(world.num_worlds, np.uint64),
         )
