@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import interplay
 from interplay.core.files import replace_file
@@ -22,6 +23,14 @@ CHANCE = {"survival/1v1-all-mid": 142, "survival/2v2-all-mid": 125}  # id -> see
 
 # Worlds whose steps take a page each: id -> steps.
 FEW = {"gridworld/team-battle-50": 2}
+# Worlds of crowds are told with a handful: beginning of the id -> options, steps.
+HANDFUL = {
+    "mmo/": (
+        {"slots": 6, "npop": 2, "cap": 6, "cap_draw": "fixed", "interior": 12, "rows": 6}
+        | {"vision": 3, "prefill": 4},
+        60,
+    )
+}
 
 
 def path_of(world_id: str) -> Path:
@@ -35,18 +44,27 @@ def make(head: Head) -> World:
 
 
 def player(world_id: str) -> Policy:
-    """Who plays: the hunter, who uses items, where the world has one; else random play."""
-    if "hunter" in list_policies(world_id) and world_id not in CHANCE:
-        return make_policy(world_id, "hunter")
+    """Who plays: the hunter, who uses items, or the fighter, where the world has one; else random play."""
+    for name in ("hunter", "fighter"):
+        if name in list_policies(world_id) and world_id not in CHANCE:
+            return make_policy(world_id, name)
     return RandomPolicy()
+
+
+def told_with(world_id: str) -> tuple[dict[str, Any], int]:
+    """Options and steps of a world's playthrough."""
+    for beginning, (options, steps) in HANDFUL.items():
+        if world_id.startswith(beginning):
+            return options, steps
+    return {}, FEW.get(world_id, STEPS)
 
 
 def main(ids: list[str]) -> None:
     """Records the named worlds, or all."""
     for world_id in ids or [spec.id for spec in interplay.list_worlds()]:
-        world = interplay.make_world(world_id)
-        steps, seed = FEW.get(world_id, STEPS), CHANCE.get(world_id, SEED)
-        text = record_playthrough(world, player(world_id), steps, seed=seed, every=EVERY)
+        options, steps = told_with(world_id)
+        world, seed = interplay.make_world(world_id, **options), CHANCE.get(world_id, SEED)
+        text = record_playthrough(world, player(world_id), steps, seed=seed, every=EVERY, options=options)
         mismatch = replay_playthrough(text, make)
         if mismatch is not None:
             raise SystemExit(f"{world_id}: the re-play differs, so nothing was written\n{mismatch}")
