@@ -21,7 +21,10 @@ WORLD, WORLDS, BEGIN, TICKS, WINDOWS = "mmo/combat-128", 64, 200, 30, 7
 
 def main() -> None:
     for name in list_policies(WORLD):
-        world, policy = make_world(WORLD, num_worlds=WORLDS, seed=1, cap_draw="fixed"), make_policy(WORLD, name)
+        world, policy = (
+            make_world(WORLD, num_worlds=WORLDS, seed=1, cap_draw="fixed"),
+            make_policy(WORLD, name),
+        )
         timestep = world.reset()
         policy.start(world)
         for _ in range(BEGIN):

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+MOST_AGENTS = 16  # told one by one; JSON has all
+
 EXAMPLE = (
     "interplay evaluate runs/first --episodes 200\n"
     "interplay evaluate random --world survival/1v1-heals-low --json"
@@ -53,6 +55,8 @@ def evaluate(
         typer.echo(json_text.dumps(report, indent=2))
         return
     typer.echo(f"{player} on {found.world}, {episodes} episodes, mean ± standard error")
-    width = max(map(len, summary))
-    for name, estimate in summary.items():
+    crowd = len(batch.agents) > MOST_AGENTS
+    told = {name: estimate for name, estimate in summary.items() if not (crowd and name.endswith("]"))}
+    width = max(map(len, told))
+    for name, estimate in told.items():
         typer.echo(f"  {name:<{width}}  {estimate}")

@@ -42,6 +42,16 @@ def test_evaluate_prints_a_table(capsys):
     assert any(line.split()[0] == "steps" and "±" in line for line in out.splitlines())
 
 
+@pytest.mark.parametrize(("slots", "one_by_one"), [(16, True), (17, False)])
+def test_the_agents_of_a_crowd_are_not_told_one_by_one(capsys, slots, one_by_one):
+    options = (f"slots={slots}", "npop=1", "interior=12", "vision=3")
+    play = ("evaluate", "random", "--world", "mmo/forage", *options, "--episodes", "2", "--max-steps", "5")
+    _, table, _ = typed(capsys, *play)
+    assert ("return[slot_0]" in table) == one_by_one
+    assert "mean_life" in table
+    assert "return[slot_0]" in json.loads(typed(capsys, *play, "--json")[1])["metrics"]
+
+
 def test_check_passes_a_sound_world_and_fails_a_faulty_one(capsys):
     code, out, _ = typed(capsys, "check", MARSH, "masked=true", "--steps", "120")
     assert code == 0, out
