@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from interplay.core.jit import kernel, phase
+from interplay.core.jit import phase
 
 F = TypeVar("F", bound=Callable[..., Any])
 
