@@ -88,6 +88,7 @@ class World(ABC):
         ignores_illegal: True if an illegal choice does nothing, even where no legal choice does nothing.
         first_world: index of the batch's first world among all worlds of its seed.
         num_populations: how many populations, which share no weights, the world's agents are born into; see `population`.
+        teams: slots that win and lose together, one tuple per team; None = everybody plays for itself.
     """
 
     id: str = ""
@@ -96,6 +97,7 @@ class World(ABC):
     rebirths: bool = False
     ignores_illegal: bool = False
     num_populations: int = 1
+    teams: tuple[tuple[int, ...], ...] | None = None
 
     def __init__(
         self,

@@ -86,6 +86,9 @@ class SurvivalWorld(ArrayWorld):
         kind = Kind("agent", tuple(range(settings.agents)), space, spaces.MultiDiscrete(heads))
         names = [f"agent_{a}" for a in range(settings.agents)]
         super().__init__(num_worlds, names, [kind], seed, first_world)
+        if settings.teams:
+            half = settings.agents // 2
+            self.teams = (tuple(range(half)), tuple(range(half, settings.agents)))
         length = sum(int(np.prod(shape)) for shape in fields.values())
         self.state: SurvivalState = allocate_state(
             num_worlds,

@@ -21,7 +21,11 @@ def make(
     first_world: int = 0,
 ) -> World:
     """What the registry calls."""
-    return manager(settings).vectorize(num_worlds, seed=seed, first_world=first_world, threads=threads)
+    world = manager(settings).vectorize(num_worlds, seed=seed, first_world=first_world, threads=threads)
+    world.teams = tuple(
+        tuple(range(team, settings.num_agents, settings.teams)) for team in range(settings.teams)
+    )
+    return world
 
 
 def manager(settings: TeamBattleSettings) -> AllStepManager:
