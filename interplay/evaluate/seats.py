@@ -1,8 +1,9 @@
-"""One policy per seat: matches between policies."""
+"""Several policies in one world: who acts in which slot, by seat or by whatever else says so."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,24 @@ from interplay.core.policy import Policy
 from interplay.core.world import TimeStep, World
 
 
-class Seats(Policy):
+class Table(Policy):
+    """Players who share a world: each acts for all slots, and `sitting` says whose action a slot takes."""
+
+    _players: Sequence[Policy]
+
+    @abstractmethod
+    def sitting(self) -> np.ndarray:
+        """Index into the players: (A,), or (W, A) where it differs from world to world."""
+
+    def forget(self, which: np.ndarray) -> None:
+        for policy in self._players:
+            policy.forget(which)
+
+    def act(self, timestep: TimeStep) -> Any:
+        return choose(self.world, [policy.act(timestep) for policy in self._players], self.sitting())
+
+
+class Seats(Table):
     """Lets a policy of its own act in each slot.
 
     Args:
@@ -58,17 +76,8 @@ class Seats(Policy):
         for policy, own in zip(players, seeding.world_seeds(seed, len(players)), strict=True):
             policy.start(world, int(own))
 
-    def forget(self, which: np.ndarray) -> None:
-        for policy in self._players:
-            policy.forget(which)
-
-    def act(self, timestep: TimeStep) -> Any:
-        actions = [self.world.by_kind(policy.act(timestep)) for policy in self._players]
-        chosen = {
-            kind.name: _choose([a[kind.name] for a in actions], self._player[list(kind.slots)])
-            for kind in self.world.kinds
-        }
-        return chosen if len(self.world.kinds) > 1 else chosen[self.world.kinds[0].name]
+    def sitting(self) -> np.ndarray:
+        return self._player
 
     def _slot(self, name: int | str) -> int:
         agents = self.world.agents
@@ -81,16 +90,29 @@ class Seats(Policy):
         )
 
 
-def _choose(actions: list[Any], player: np.ndarray) -> Any:
-    """Column a of player[a]'s actions, leaf by leaf.
+def choose(world: World, actions: Sequence[Any], player: np.ndarray) -> Any:
+    """Of every slot, the action of the player who acts there.
 
     Args:
-        actions: one (W, A, ...) array, or mapping of such, per player.
-        player: (A,) index into `actions`.
+        world: whose kinds of agents these are.
+        actions: of each player for all slots, in the form `World.step` takes.
+        player: (A,) or (W, A) index into `actions`.
     """
+    by_kind = [world.by_kind(action) for action in actions]
+    chosen = {
+        kind.name: _choose([a[kind.name] for a in by_kind], player[..., list(kind.slots)])
+        for kind in world.kinds
+    }
+    return chosen if len(world.kinds) > 1 else chosen[world.kinds[0].name]
+
+
+def _choose(actions: list[Any], player: np.ndarray) -> Any:
+    """As `choose` for one kind, leaf by leaf; `actions` are (W, A, ...) arrays or mappings of such."""
     if isinstance(actions[0], Mapping):
         return {key: _choose([a[key] for a in actions], player) for key in actions[0]}
     chosen = np.array(actions[0])
+    player = np.broadcast_to(player, chosen.shape[:2])
     for index, action in enumerate(actions[1:], 1):
-        chosen[:, player == index] = np.asarray(action)[:, player == index]
+        own = player == index
+        chosen[own] = np.asarray(action)[own]
     return chosen
