@@ -1,0 +1,85 @@
+"""Ratings of players from who beat whom: the model of Bradley and Terry on Elo's scale, by maximum likelihood."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+ELO = 400.0 / math.log(10.0)  # points per unit of log odds: 400 points are odds of 10 to 1
+DRAWS = 0.1  # drawn matches that every pair is given beside those it played
+_STEPS, _CLOSE = 100, 1e-10
+
+
+def elo(wins: np.ndarray, draws: float = DRAWS) -> np.ndarray:
+    """The ratings that make the results likeliest.
+
+    Player i beats j with probability 1 / (1 + 10^((r_j - r_i) / 400)); a draw counts as half a win for each. Every pair that
+    met is given `draws` drawn matches more, so that a player who never lost has a finite rating; with many matches they
+    weigh nothing. Source: Bradley and Terry 1952, "Rank analysis of incomplete block designs"; Elo 1978.
+
+    Args:
+        wins: (..., P, P), wins[i, j] = matches that i won against j, draws counted half for each; the diagonal is ignored.
+        draws: drawn matches that each pair is given, at least 0.
+
+    Returns:
+        (..., P) float64 Elo points, their mean 0. Players between whom no chain of matches leads are rated by their own
+        group alone, each group with mean 0.
+
+    Example:
+        >>> elo(np.array([[0.0, 30.0], [10.0, 0.0]]), draws=0.0).round(1).tolist()
+        [95.4, -95.4]
+    """
+    wins = np.array(wins, np.float64)
+    players = wins.shape[-1]
+    wins[..., np.arange(players), np.arange(players)] = 0.0
+    met = (wins + np.swapaxes(wins, -1, -2)) > 0
+    wins = wins + 0.5 * draws * met
+    played = wins + np.swapaxes(wins, -1, -2)
+    theta = np.zeros(wins.shape[:-1])
+    for _ in range(_STEPS):
+        gap = theta[..., :, None] - theta[..., None, :]
+        expected = played * _logistic(gap)
+        gradient = (wins - expected).sum(axis=-1)
+        step = _newton_step(played * _logistic(gap) * _logistic(-gap), gradient)
+        # A step of more than one unit of log odds may overshoot: the likelihood is flat far from its top.
+        step /= np.maximum(np.abs(step).max(axis=-1, keepdims=True), 1.0)
+        theta += step
+        if np.abs(step).max(initial=0.0) < _CLOSE:
+            break
+    return ELO * (theta - _group_means(theta, met))
+
+
+def win_probability(rating: float, other: float) -> float:
+    """Of a player against another, by their Elo points.
+
+    Example:
+        >>> round(win_probability(400.0, 0.0), 3)
+        0.909
+    """
+    return float(_logistic(np.float64((rating - other) / ELO)))
+
+
+def _logistic(x: np.ndarray) -> np.ndarray:
+    """1 / (1 + e^-x) without overflow."""
+    return 0.5 * (1.0 + np.tanh(0.5 * x))
+
+
+def _newton_step(weight: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    """H^-1 g with H the graph Laplacian of the weights; what H cannot tell (each group's mean) stays."""
+    players = weight.shape[-1]
+    hessian = -weight
+    diagonal = np.arange(players)
+    hessian[..., diagonal, diagonal] = weight.sum(axis=-1)
+    step: np.ndarray = (np.linalg.pinv(hessian, rcond=1e-12, hermitian=True) @ gradient[..., None])[..., 0]
+    return step
+
+
+def _group_means(theta: np.ndarray, met: np.ndarray) -> np.ndarray:
+    """(..., P), the mean over all that a chain of matches connects with each player."""
+    players = theta.shape[-1]
+    reach = met | np.eye(players, dtype=bool)
+    for _ in range(max(players.bit_length(), 1)):
+        reach = (reach.astype(np.float32) @ reach.astype(np.float32)) > 0
+    means: np.ndarray = (reach * theta[..., None, :]).sum(axis=-1) / reach.sum(axis=-1)
+    return means

@@ -1,0 +1,171 @@
+"""What a tournament says of its players: win matrix, ratings with intervals, circles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations, permutations
+from typing import Any
+
+import numpy as np
+
+from interplay.core import seeding
+from interplay.core.errors import MissingExtraError
+from interplay.evaluate.alpha_rank import alpha_rank
+from interplay.evaluate.bradley_terry import elo
+from interplay.evaluate.matches import Match
+from interplay.evaluate.skill import Skill, skills
+
+RESAMPLES = 400  # of the bootstrap
+LEVEL = 0.95  # of its intervals
+_BOOTSTRAP = 0x70003
+
+
+@dataclass(frozen=True)
+class Standings:
+    """Who is how strong.
+
+    Attributes:
+        names: of the P players.
+        matches: that were counted.
+        wins: (P, P) float64, wins[i, j] = matches that i won against j, half of the drawn ones added.
+        draws: (P, P) int64, drawn matches.
+        mean_score: (P,) float64, the mean score of each player over its matches.
+        elo: (P,) float64, see `interplay.evaluate.bradley_terry.elo`.
+        interval: (P, 2) float64, of `elo`: 95 % of what it is when matches are drawn again with replacement.
+        alpha_rank: (P,) float64, see `interplay.evaluate.alpha_rank`; payoffs are the shares of matches won.
+        skill: openskill's ratings, or None where it is not installed.
+        circles: players a, b, c who beat each other in a circle (a beats b beats c beats a, each more often than not).
+    """
+
+    names: tuple[str, ...]
+    matches: int
+    wins: np.ndarray
+    draws: np.ndarray
+    mean_score: np.ndarray
+    elo: np.ndarray
+    interval: np.ndarray
+    alpha_rank: np.ndarray
+    skill: tuple[Skill, ...] | None
+    circles: tuple[tuple[str, str, str], ...]
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """Numbers of the players, the best by Elo first."""
+        return tuple(sorted(range(len(self.names)), key=lambda i: (-self.elo[i], i)))
+
+    @property
+    def win_share(self) -> np.ndarray:
+        """(P, P) share of the matches of i against j that i won; NaN where they did not meet."""
+        played = self.wins + self.wins.T
+        return np.where(played > 0, self.wins / np.where(played > 0, played, 1.0), np.nan)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists and numbers, ready for JSON; the best player first."""
+        players = []
+        for i in self.order:
+            row: dict[str, Any] = {
+                "player": self.names[i],
+                "elo": float(self.elo[i]),
+                "elo_interval": self.interval[i].tolist(),
+                "alpha_rank": float(self.alpha_rank[i]),
+                "mean_score": float(self.mean_score[i]),
+                "wins": float(self.wins[i].sum()),
+                "matches": float((self.wins + self.wins.T)[i].sum()),
+            }
+            if self.skill is not None:
+                row["openskill"] = self.skill[i]._asdict()
+            players.append(row)
+        return {
+            "matches": self.matches,
+            "players": players,
+            "names": list(self.names),
+            "wins": self.wins.tolist(),
+            "draws": self.draws.tolist(),
+            "circles": [list(circle) for circle in self.circles],
+        }
+
+
+def standings(
+    names: Sequence[str], matches: Sequence[Match], together: int, seed: int = 0, resamples: int = RESAMPLES
+) -> Standings:
+    """Rates the players of a tournament.
+
+    A match of more than two players counts as one between each two of them. The bootstrap draws rounds (the K matches of
+    one line-up that share a seed and differ in who sits where), because the matches of a round are not independent.
+
+    Args:
+        names: of the P players.
+        matches: all that were played; their order does not matter.
+        together: K, players of a match.
+        seed: of the bootstrap.
+        resamples: of the bootstrap.
+    """
+    ordered = sorted(matches, key=lambda m: (m.match, m.lineup))
+    groups, wins, draws = _tally(len(names), ordered, together)
+    rng = seeding.generator(seed, _BOOTSTRAP)
+    total = wins.sum(axis=0)
+    drawn_again = np.stack([wins[_resample(groups, rng)].sum(axis=0) for _ in range(resamples)] or [total])
+    share = (1.0 - LEVEL) / 2
+    interval = np.quantile(elo(drawn_again), [share, 1.0 - share], axis=0).T
+    try:
+        skill: tuple[Skill, ...] | None = tuple(skills(len(names), ordered))
+    except MissingExtraError:
+        skill = None
+    played = total + total.T
+    payoffs = np.where(played > 0, total / np.where(played > 0, played, 1.0), 0.5)
+    return Standings(
+        tuple(names),
+        len(ordered),
+        total,
+        draws,
+        _mean_scores(len(names), ordered),
+        elo(total),
+        interval,
+        alpha_rank(payoffs),
+        skill,
+        _circles(names, payoffs),
+    )
+
+
+def _tally(
+    players: int, matches: Sequence[Match], together: int
+) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
+    """Of every round its wins (R, P, P); the rounds of each line-up; all draws (P, P)."""
+    rounds: dict[tuple[tuple[int, ...], int], int] = {}
+    for match in matches:
+        rounds.setdefault((match.lineup, match.match // together), len(rounds))
+    wins = np.zeros((len(rounds), players, players))
+    draws = np.zeros((players, players), np.int64)
+    for match in matches:
+        own = wins[rounds[match.lineup, match.match // together]]
+        for (i, a), (j, b) in permutations(zip(match.lineup, match.scores, strict=True), 2):
+            own[i, j] += 1.0 if a > b else 0.5 if a == b else 0.0
+            draws[i, j] += a == b
+    lineups: dict[tuple[int, ...], list[int]] = {}
+    for (lineup, _), number in rounds.items():
+        lineups.setdefault(lineup, []).append(number)
+    return [np.array(numbers) for numbers in lineups.values()], wins, draws
+
+
+def _resample(groups: Sequence[np.ndarray], rng: np.random.Generator) -> np.ndarray:
+    """As many rounds of each line-up as there are, drawn with replacement."""
+    return np.concatenate([group[rng.integers(len(group), size=len(group))] for group in groups])
+
+
+def _mean_scores(players: int, matches: Sequence[Match]) -> np.ndarray:
+    sums, counts = np.zeros(players), np.zeros(players)
+    for match in matches:
+        for player, score in zip(match.lineup, match.scores, strict=True):
+            sums[player] += score
+            counts[player] += 1
+    return sums / np.maximum(counts, 1)
+
+
+def _circles(names: Sequence[str], share: np.ndarray) -> tuple[tuple[str, str, str], ...]:
+    found = []
+    for a, b, c in combinations(range(len(names)), 3):
+        for x, y, z in ((a, b, c), (a, c, b)):
+            if share[x, y] > 0.5 and share[y, z] > 0.5 and share[z, x] > 0.5:
+                found.append((names[x], names[y], names[z]))
+    return tuple(found)
