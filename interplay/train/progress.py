@@ -20,6 +20,7 @@ class Progress:
         stream: where it is shown; standard error if None.
         every: seconds between plain lines.
         clock: seconds since any fixed moment; an argument so that tests choose the time.
+        unit: what is counted.
 
     Example:
         >>> times = iter([0.0, 10.0])
@@ -35,8 +36,10 @@ class Progress:
         stream: TextIO | None = None,
         every: float = 5.0,
         clock: Callable[[], float] = time.monotonic,
+        unit: str = "agent-steps",
     ) -> None:
         self.total = total
+        self.unit = unit
         self.done = done
         self.stream = stream or sys.stderr
         self.every = every
@@ -101,11 +104,12 @@ class Progress:
 
     def _head(self) -> str:
         if self.total is None:
-            return f"{self.done:,} agent-steps" + (f", {self.rate:,.0f}/s" if self.rate > 0 else "")
+            return f"{self.done:,} {self.unit}" + (f", {self.rate:,.0f}/s" if self.rate > 0 else "")
         share = f"{min(100 * self.done // max(self.total, 1), 100)} %"
         left = self.seconds_left
-        rate = "" if left is None else f", {self.rate:,.0f}/s, {duration(left)} left"
-        return f"{self.done:,} / {self.total:,} agent-steps ({share}){rate}"
+        speed = f"{self.rate:,.0f}" if self.rate >= 10 else f"{self.rate:.2g}"
+        rate = "" if left is None else f", {speed}/s, {duration(left)} left"
+        return f"{self.done:,} / {self.total:,} {self.unit} ({share}){rate}"
 
     def _number_words(self) -> str:
         return ", ".join(f"{name} {value:.4g}" for name, value in self._numbers.items())
