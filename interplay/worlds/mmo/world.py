@@ -51,6 +51,7 @@ class MmoWorld(ArrayWorld):
     persistent = True
     rebirths = True
     ignores_illegal = True
+    causes = CAUSES  # names of the numbers in ``ended["cause"]``
 
     def __init__(
         self,
