@@ -1,0 +1,158 @@
+"""Watching a world in which agents are born and die: whose lives last how long, what they got and how they ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from interplay.core.world import TimeStep, World
+
+_NOT_SUMMED = ("life", "population", "cause", "id")
+
+
+class Watch(NamedTuple):
+    """Which lives count.
+
+    Attributes:
+        burn_in: ticks before the first birth that counts.
+        window: ticks in which births count.
+        horizon: ticks of a life that are followed; older ones are cut there.
+    """
+
+    burn_in: int = 500
+    window: int = 1_000
+    horizon: int = 5_000
+
+
+class _Ended(NamedTuple):
+    world: np.ndarray
+    home: np.ndarray
+    age: np.ndarray
+    cut: np.ndarray
+    told: dict[str, np.ndarray]  # what `World.ended` says of them
+
+
+class LifeWatch:
+    """Follows the lives that are born in a window of time to their ends.
+
+    Args:
+        world: a batch that was just reset.
+        homes: (P,) number of each population's home.
+        watch: which lives count.
+    """
+
+    def __init__(self, world: World, homes: np.ndarray, watch: Watch) -> None:
+        self._world, self._homes, self._watch = world, np.asarray(homes), watch
+        self.tick = 0
+        acting = world.timestep.acting
+        self._acting = acting.copy()
+        self._born = np.zeros(acting.shape, np.int64)
+        self._population = world.population.astype(np.int64)
+        self._standing = np.zeros((world.num_worlds, len(self._homes)))
+        self._ended: list[_Ended] = []
+
+    @property
+    def followed(self) -> np.ndarray:
+        """(W, A) bool, lives that count, go on, and are below the horizon."""
+        return self._acting & self._counts() & (self.tick - self._born < self._watch.horizon)
+
+    @property
+    def done(self) -> bool:
+        """Whether the window is over and every life of it was followed as far as it matters."""
+        closed = self.tick >= self._watch.burn_in + self._watch.window
+        return closed and not self.followed.any()
+
+    def step(self, timestep: TimeStep) -> None:
+        """Takes note of one step of the world."""
+        lived = self._acting
+        self.tick += 1
+        gone = lived & (timestep.terminated | timestep.truncated | ~timestep.acting)
+        self._note(gone & self._counts(), gone & ~timestep.terminated)
+        newborn = timestep.acting & (gone | ~lived)
+        self._born[newborn] = self.tick
+        self._population[newborn] = self._world.population[newborn]
+        self._acting = timestep.acting.copy()
+        if self._watch.burn_in <= self.tick < self._watch.burn_in + self._watch.window:
+            worlds, slots = np.nonzero(self._acting)
+            np.add.at(self._standing, (worlds, self._population[worlds, slots]), 1)
+
+    def results(self) -> list[dict[str, Any]]:
+        """Per world what came of it, plain JSON values; lives that still go on count as cut.
+
+        ``homes`` holds for each home ``ended`` and ``cut`` (ages in ticks, ascending), ``causes`` (cause -> lives) and
+        ``per_life`` (field of `World.ended` -> mean over ended lives); ``populations`` is how many each has, ``standing`` is the mean number of agents alive of
+        each population during the window, ``ticks`` how long the world ran.
+        """
+        running = self._acting & self._counts()
+        self._note(running, running)
+        lives = _join(self._ended) if self._ended else None
+        return [self._of_world(w, lives) for w in range(self._world.num_worlds)]
+
+    def _counts(self) -> np.ndarray:
+        born = self._born - self._watch.burn_in
+        return (born >= 0) & (born < self._watch.window)
+
+    def _note(self, who: np.ndarray, cut: np.ndarray) -> None:
+        if not who.any():
+            return
+        worlds, slots = np.nonzero(who)
+        age = self.tick - self._born[who]
+        told: Mapping[str, np.ndarray] = getattr(self._world, "ended", {})
+        self._ended.append(
+            _Ended(
+                worlds,
+                self._homes[self._population[worlds, slots]],
+                np.minimum(age, self._watch.horizon),
+                cut[who] | (age > self._watch.horizon),
+                {name: np.array(values[who]) for name, values in told.items() if name not in ("life", "id")},
+            )
+        )
+
+    def _of_world(self, w: int, lives: _Ended | None) -> dict[str, Any]:
+        homes = []
+        for home in range(int(self._homes.max()) + 1):
+            if lives is None:
+                homes.append(_of_home(None, np.zeros(0, bool), ()))
+                continue
+            own = (lives.world == w) & (lives.home == home)
+            homes.append(_of_home(lives, own, getattr(self._world, "causes", ())))
+        ticks = max(min(self.tick, self._watch.burn_in + self._watch.window - 1) - self._watch.burn_in + 1, 1)
+        return {
+            "homes": homes,
+            "populations": np.bincount(self._homes).tolist(),
+            "standing": (self._standing[w] / ticks).tolist(),
+            "ticks": self.tick,
+        }
+
+
+def _of_home(lives: _Ended | None, own: np.ndarray, names: tuple[str, ...]) -> dict[str, Any]:
+    if lives is None:
+        return {"ended": [], "cut": [], "causes": {}, "per_life": {}}
+    whole = own & ~lives.cut
+    causes: dict[str, int] = {}
+    if "cause" in lives.told:
+        for cause, count in zip(*np.unique(lives.told["cause"][whole], return_counts=True), strict=True):
+            causes[names[cause] if cause < len(names) else str(cause)] = int(count)
+    per_life = {
+        name: values[whole].mean(axis=0, dtype=np.float64).tolist()
+        for name, values in lives.told.items()
+        if name not in _NOT_SUMMED and whole.any()
+    }
+    return {
+        "ended": np.sort(lives.age[whole]).tolist(),
+        "cut": np.sort(lives.age[own & lives.cut]).tolist(),
+        "causes": causes,
+        "per_life": per_life,
+    }
+
+
+def _join(parts: list[_Ended]) -> _Ended:
+    return _Ended(
+        world=np.concatenate([part.world for part in parts]),
+        home=np.concatenate([part.home for part in parts]),
+        age=np.concatenate([part.age for part in parts]),
+        cut=np.concatenate([part.cut for part in parts]),
+        told={name: np.concatenate([part.told[name] for part in parts]) for name in parts[0].told},
+    )
