@@ -1,7 +1,29 @@
 """Playing worlds with policies and saying what came of it; no jax here."""
 
 from interplay.evaluate.episodes import EpisodeTable, compare, play
+from interplay.evaluate.lives import Watch
+from interplay.evaluate.merge import Home, merge_homes
+from interplay.evaluate.merge_results import LifeCell, MergeResults
+from interplay.evaluate.populations import Populations
+from interplay.evaluate.round_robin import round_robin
 from interplay.evaluate.seats import Seats
+from interplay.evaluate.standings import Standings, standings
 from interplay.evaluate.statistics import Difference, Estimate
 
-__all__ = ["Difference", "EpisodeTable", "Estimate", "Seats", "compare", "play"]
+__all__ = [
+    "Difference",
+    "EpisodeTable",
+    "Estimate",
+    "Home",
+    "LifeCell",
+    "MergeResults",
+    "Populations",
+    "Seats",
+    "Standings",
+    "Watch",
+    "compare",
+    "merge_homes",
+    "play",
+    "round_robin",
+    "standings",
+]

@@ -57,7 +57,7 @@ def win_probability(rating: float, other: float) -> float:
         >>> round(win_probability(400.0, 0.0), 3)
         0.909
     """
-    return float(_logistic(np.float64((rating - other) / ELO)))
+    return float(_logistic(np.asarray((rating - other) / ELO)))
 
 
 def _logistic(x: np.ndarray) -> np.ndarray:

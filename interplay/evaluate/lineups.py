@@ -100,9 +100,7 @@ class LineupPolicy(Table):
     def start(self, world: World, seed: int = 0) -> None:
         """Seats everybody; each policy gets a stream of its own."""
         super().start(world, seed)
-        for policy, own in zip(
-            self._players, seeding.world_seeds(seed, len(self._players)), strict=True
-        ):
+        for policy, own in zip(self._players, seeding.world_seeds(seed, len(self._players)), strict=True):
             policy.start(world, int(own))
 
     def sitting(self) -> np.ndarray:

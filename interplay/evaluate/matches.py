@@ -99,7 +99,7 @@ def play_block(
         steps += ~timestep.over
         timestep = world.step(table.act(timestep))
         returns += timestep.reward
-    value = returns if score == "return" else _metric(world, score)
+    value = agent_scores(world, score, returns)
     return [
         Match(
             lineup.players,
@@ -121,13 +121,27 @@ def _by_player(values: np.ndarray, seating: np.ndarray, together: int) -> tuple[
     return tuple(float(values[seating == player].mean()) for player in range(together))
 
 
-def _metric(world: World, name: str) -> np.ndarray:
-    """A metric of the world as one number per agent, (W, A) float64."""
-    metrics = world.metrics
+def agent_scores(world: World, score: str, returns: np.ndarray | None = None) -> np.ndarray:
+    """What decides a match, of each agent: its return, or a metric of the world as it stands.
+
+    Args:
+        world: a batch that was reset.
+        score: ``"return"`` or the name of a metric with a value per agent.
+        returns: (W, A) so far; None = 0.
+
+    Returns:
+        (W, A) float64.
+
+    Raises:
+        UserError: for an unknown score.
+    """
     slots = len(world.agents)
+    if score == "return":
+        return np.zeros((world.num_worlds, slots)) if returns is None else returns
+    metrics = world.metrics
     fitting = [key for key, values in metrics.items() if np.shape(values)[1:] == (slots,)]
-    if name not in fitting:
+    if score not in fitting:
         raise UserError(
-            f"{world.id}: no score {name!r}; there are {', '.join(['return', *fitting])} (one value per agent)"
+            f"{world.id}: no score {score!r}; there are {', '.join(['return', *fitting])} (one value per agent)"
         )
-    return np.asarray(metrics[name], np.float64)
+    return np.asarray(metrics[score], np.float64)

@@ -71,7 +71,9 @@ class ResultsLog:
         """
         new = {key: dict(result) for key, result in results.items() if key not in self.results}
         if self._handle is not None and self.path is not None:
-            text = "".join(json.dumps({"key": key, **result}, allow_nan=False) + "\n" for key, result in new.items())
+            text = "".join(
+                json.dumps({"key": key, **result}, allow_nan=False) + "\n" for key, result in new.items()
+            )
             with told_plainly("writing the results", self.path, "earlier results are intact"):
                 self._write(text.encode())
         self.results.update(new)

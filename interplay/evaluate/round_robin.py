@@ -15,7 +15,7 @@ from interplay.core.policy import Policy
 from interplay.core.settings import Settings
 from interplay.core.world import World
 from interplay.evaluate.lineups import Lineup, all_lineups, check_sides
-from interplay.evaluate.matches import Match, match_key, play_block
+from interplay.evaluate.matches import Match, agent_scores, match_key, play_block
 from interplay.evaluate.results_log import ResultsLog
 from interplay.evaluate.standings import RESAMPLES, Standings, standings
 from interplay.evaluate.tournament_folder import RATINGS, TournamentFolder
@@ -142,7 +142,9 @@ def run_round_robin(
     check_world(settings)
     with TournamentFolder(out, settings, resume) as folder:
         play_missing(settings, policies, folder.log, on_progress)
-        found = standings(settings.players, read_matches(settings, folder.log), settings.per_match, settings.seed, RESAMPLES)
+        found = standings(
+            settings.players, read_matches(settings, folder.log), settings.per_match, settings.seed, RESAMPLES
+        )
         folder.write(RATINGS, json.dumps({"world": settings.world, **found.to_dict()}, indent=1) + "\n")
     return found
 
@@ -157,6 +159,8 @@ def check_world(settings: RoundRobinSettings) -> None:
         check_sides(world, settings.per_match)
         if settings.max_steps is None and world.persistent:
             raise UserError(f"{world.id}: its worlds may run for ever; say where matches end (--max-steps)")
+        world.reset()
+        agent_scores(world, settings.score)
 
 
 def play_missing(
@@ -199,7 +203,9 @@ def read_matches(settings: RoundRobinSettings, log: ResultsLog) -> list[Match]:
     }
     lacking = log.missing(keys)
     if lacking:
-        raise UserError(f"{log.path}: {len(lacking)} of {len(keys)} matches are still to be played; go on with --resume")
+        raise UserError(
+            f"{log.path}: {len(lacking)} of {len(keys)} matches are still to be played; go on with --resume"
+        )
     return [
         Match(lineup.players, match, tuple(log.results[key]["scores"]), {})
         for key, (lineup, match) in keys.items()

@@ -110,7 +110,9 @@ def kind_of(path: Path | str) -> str:
 def _settings_file(path: Path | str) -> Path:
     file = Path(path) / SETTINGS
     if not file.is_file():
-        raise UserError(f"{path} holds no tournament: {SETTINGS} is missing; begin one with `interplay tournament`")
+        raise UserError(
+            f"{path} holds no tournament: {SETTINGS} is missing; begin one with `interplay tournament`"
+        )
     return file
 
 
@@ -132,5 +134,7 @@ def _lock(path: Path) -> FileLock:
         lock = FileLock(path / ".lock")
         holder = lock.acquire()
     if holder is not None:
-        raise UserError(f"{path} is in use by process {holder}; wait until it ends, stop it, or choose another --out")
+        raise UserError(
+            f"{path} is in use by process {holder}; wait until it ends, stop it, or choose another --out"
+        )
     return lock

@@ -1,0 +1,123 @@
+"""Who plays a tournament: what a person typed, found, identified and checked against the world."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from interplay.core.errors import UserError
+from interplay.core.policy import Policy
+from interplay.core.world import World
+
+
+class Contestant(NamedTuple):
+    """A player of a tournament.
+
+    Attributes:
+        name: as typed.
+        policy: who acts.
+        identity: the checkpoint and its checksum, or the scripted policy; a resumed tournament must find the same.
+        populations: that it brings into a merge.
+    """
+
+    name: str
+    policy: Policy
+    identity: str
+    populations: int = 1
+
+
+def choose_world(names: Sequence[str], world: str, options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The tournament's world: the one that was named, else that of the first run with its options.
+
+    Raises:
+        UserError: if neither is given.
+    """
+    if world:
+        return world, dict(options)
+    for name in names:
+        if Path(name).is_dir():
+            trained_on = _settings_of(name).world
+            return trained_on.id, {**trained_on.options, **options}
+    raise UserError("scripted policies need a world; add for example --world survival/1v1-heals-low")
+
+
+def find_contestant(name: str, world: World, greedy: bool = False, merged: bool = False) -> Contestant:
+    """Finds a run's trained policy, or a scripted policy of the world.
+
+    Args:
+        name: a run folder, a checkpoint's folder, or a policy's name; ``NAME@N`` is a scripted home of N populations.
+        world: one of the tournament's worlds.
+        greedy: a trained policy takes its likeliest action.
+        merged: the world's number of populations is the tournament's own affair.
+
+    Raises:
+        UserError: for an unknown policy, no sound checkpoint, or a run whose observations or actions are laid out otherwise.
+    """
+    if Path(name).is_dir():
+        return _trained(name, world, greedy)
+    if "/" in name and ":" not in name:
+        raise UserError(f"{name}: no such run folder; `interplay train WORLD --out {name}` makes one")
+    from interplay.registry import make_policy
+
+    plain, at, count = name.rpartition("@")
+    if not (merged and at):
+        return Contestant(name, make_policy(world.id, name), f"policy {name}")
+    if not count.isdecimal() or not 1 <= int(count) <= 255:
+        raise UserError(f"{name}: {count!r} is no number of populations; write for example {plain}@8")
+    return Contestant(name, make_policy(world.id, plain), f"policy {plain}", int(count))
+
+
+def same_as_before(typed: Sequence[str], before: Sequence[str], now: Sequence[str]) -> None:
+    """Refuses players who are not those that the tournament began with.
+
+    Args:
+        typed: names of the players.
+        before: identities that the tournament's settings tell.
+        now: identities found.
+
+    Raises:
+        UserError: naming the player and both identities.
+    """
+    for name, old, new in zip(typed, before, now, strict=True):
+        if old != new:
+            raise UserError(
+                f"{name} is {new} now, the tournament began with {old}; name that checkpoint, or choose another --out"
+            )
+
+
+def _trained(name: str, world: World, greedy: bool) -> Contestant:
+    from interplay.cli.trainer import load_trainer
+    from interplay.evaluate.layouts import layout_problem
+    from interplay.registry import make_world
+    from interplay.train.checkpoint import find_checkpoint
+    from interplay.train.manifest import read_manifest
+
+    trainer = load_trainer()
+    found = find_checkpoint(name)
+    policy: Policy = trainer.load_policy(found, greedy)
+    trained_on = _settings_of(name).world
+    with closing(make_world(trained_on.id, 1, **trained_on.options)) as own:
+        problem = layout_problem(own, world)
+        populations = own.num_populations
+    if problem:
+        raise UserError(
+            f"{name}: {problem} ({trained_on.id} against {world.id}); leave it out, or choose a world that it can read"
+        )
+    checksum = str(read_manifest(found)["checksum"])
+    return Contestant(name, policy, f"checkpoint {found.name} {checksum[:16]}", populations)
+
+
+def _settings_of(name: str) -> Any:
+    """The training settings of a run, by its folder or by that of one of its checkpoints."""
+    from interplay.core.settings import from_toml
+    from interplay.train.settings import TrainSettings
+
+    folder = Path(name)
+    run = folder.resolve().parent.parent if (folder / "manifest.json").exists() else folder
+    if not (run / "settings.toml").is_file():
+        raise UserError(
+            f"{name} holds no run: settings.toml is missing; name a run folder (RUN) or one of RUN/checkpoints"
+        )
+    return from_toml(run / "settings.toml", TrainSettings)

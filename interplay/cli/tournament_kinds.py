@@ -1,0 +1,130 @@
+"""The two kinds of tournament, from what was typed or from the folder of one that goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from interplay.cli.contestants import Contestant, choose_world, find_contestant, same_as_before
+from interplay.cli.opening import open_world
+from interplay.core.errors import UserError
+from interplay.core.settings import build
+
+_SET_BY_MERGES = ("npop", "quotas", "cap", "slots", "cap_draw", "maps")
+
+
+class Kind(NamedTuple):
+    """A tournament that is ready to be played.
+
+    Attributes:
+        run: (out, resume, on_progress) -> results.
+        unit: what progress counts.
+    """
+
+    run: Callable[..., Any]
+    unit: str
+
+
+def standing_in(out: Path) -> Kind:
+    """The tournament of a folder, with the players that its settings name.
+
+    Raises:
+        UserError: if there is none, or its players are not what they were.
+    """
+    from interplay.evaluate.merge import MergeSettings
+    from interplay.evaluate.round_robin import RoundRobinSettings
+    from interplay.evaluate.tournament_folder import kind_of, read_settings
+
+    if kind_of(out) == "merge":
+        settings = read_settings(out, MergeSettings)
+        drop = ("kind", "homes", "identities", "runs", "populations")
+        kept = {key: value for key, value in settings.model_dump().items() if key not in drop}
+        return merge(settings.homes, kept, settings.identities)
+    asked = read_settings(out, RoundRobinSettings)
+    kept = {
+        key: value
+        for key, value in asked.model_dump().items()
+        if key not in ("kind", "players", "identities")
+    }
+    return round_robin(asked.players, kept, asked.identities)
+
+
+def round_robin(
+    players: Sequence[str], values: Mapping[str, Any], before: Sequence[str] | None = None
+) -> Kind:
+    """A round robin of these players.
+
+    Args:
+        players: as typed.
+        values: of `RoundRobinSettings`, but for players and identities.
+        before: identities that the players must have.
+    """
+    from interplay.evaluate.round_robin import RoundRobinSettings, run_round_robin
+
+    world_id, options = choose_world(players, values["world"], values["options"])
+    with closing(open_world(world_id, 1, **options)) as world:
+        found = [find_contestant(name, world, values["greedy"]) for name in players]
+    identities = tuple(contestant.identity for contestant in found)
+    same_as_before(players, before or identities, identities)
+    settings = build(
+        RoundRobinSettings,
+        {
+            **values,
+            "world": world_id,
+            "options": options,
+            "players": tuple(players),
+            "identities": identities,
+        },
+        "tournament",
+    )
+    return Kind(partial(run_round_robin, settings, [contestant.policy for contestant in found]), "matches")
+
+
+def merge(homes: Sequence[str], values: Mapping[str, Any], before: Sequence[str] | None = None) -> Kind:
+    """A tournament of merges of these homes.
+
+    Args:
+        homes: as typed.
+        values: of `MergeSettings`, but for homes and what follows from them.
+        before: identities that the homes must have.
+    """
+    from interplay.evaluate.merge import MergeSettings, run_merge
+
+    members = [home.partition("=")[2] or home for home in homes]
+    world_id, options = choose_world(",".join(members).split(","), values["world"], values["options"])
+    options = {key: value for key, value in options.items() if key not in _SET_BY_MERGES}
+    with closing(open_world(world_id, 1, **options)) as world:
+        found = [
+            [find_contestant(run, world, values["greedy"], True) for run in home.split(",")]
+            for home in members
+        ]
+    identities = tuple(", ".join(contestant.identity for contestant in home) for home in found)
+    same_as_before(homes, before or identities, identities)
+    settings = build(
+        MergeSettings,
+        {
+            **values,
+            "world": world_id,
+            "options": options,
+            "homes": tuple(homes),
+            "identities": identities,
+            "runs": tuple(map(len, found)),
+            "populations": tuple(_populations(name, home) for name, home in zip(homes, found, strict=True)),
+        },
+        "merge tournament",
+    )
+    policies = [tuple(contestant.policy for contestant in home) for home in found]
+    return Kind(partial(run_merge, settings, policies), "maps")
+
+
+def _populations(name: str, home: Sequence[Contestant]) -> int:
+    counts = {contestant.populations for contestant in home}
+    if len(counts) > 1:
+        told = ", ".join(f"{contestant.name} has {contestant.populations}" for contestant in home)
+        raise UserError(
+            f"{name}: its trainings differ in their populations ({told}); make them homes of their own"
+        )
+    return counts.pop()

@@ -1,0 +1,104 @@
+"""A tournament's results as a picture; needs the extra ``plot`` (matplotlib)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from interplay.evaluate.merge_results import MergeResults
+from interplay.evaluate.standings import Standings
+from interplay.view.extras import load
+from interplay.view.output import check_output, writing
+from interplay.view.palette import POPULATIONS
+
+
+def plot_results(results: Standings | MergeResults, out: str | Path) -> Path:
+    """Draws ratings with their intervals beside the win matrix, and for merges mean lives below.
+
+    Args:
+        results: of a tournament.
+        out: a ``.png`` in a folder that exists.
+
+    Returns:
+        The path that was written.
+
+    Raises:
+        UserError: for an unwritable file, or if matplotlib is not installed.
+    """
+    target = check_output(out, (".png",))
+    matplotlib = load("matplotlib.figure", "plot", "pictures of tournaments")
+    merges = results if isinstance(results, MergeResults) else None
+    ranked = results.standings if isinstance(results, MergeResults) else results
+    size = max(3.2, 1.2 + 0.45 * len(ranked.names))
+    columns = max(2, len(merges.caps)) if merges else 2
+    rows = 2 if merges else 1
+    figure = matplotlib.Figure(figsize=(max(10.0, 3.6 * columns), rows * size), dpi=110, layout="constrained")
+    parts = figure.subfigures(rows, 1, squeeze=False)[:, 0]
+    above = parts[0].subplots(1, 2)
+    _ratings(above[0], ranked)
+    _win_matrix(above[1], ranked)
+    if merges:
+        for axes, cap in zip(parts[1].subplots(1, columns, squeeze=False)[0], merges.caps, strict=False):
+            _lives(axes, merges, cap)
+        for axes in parts[1].axes[len(merges.caps) :]:
+            axes.set_axis_off()
+    with writing(target, (".png",)) as temporary:
+        figure.savefig(temporary, metadata={"Software": None})
+    return target
+
+
+def _ratings(axes: Any, standings: Standings) -> None:
+    order = standings.order
+    for row, i in enumerate(order):
+        low, high = standings.interval[i]
+        axes.plot([low, high], [row, row], color=POPULATIONS[0], linewidth=2.4, solid_capstyle="round")
+        axes.plot(standings.elo[i], row, "o", color=POPULATIONS[0], markersize=7)
+    axes.set_yticks(range(len(order)), [standings.names[i] for i in order])
+    axes.invert_yaxis()
+    axes.set_ylim(len(order) - 0.5, -0.5)
+    axes.set_xlabel("Elo points, mean 0; bars: 95 %")
+    axes.set_title(f"ratings over {standings.matches:,} matches", fontsize=10)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="x", color="#dee2e6", linewidth=0.6)
+    axes.set_axisbelow(True)
+
+
+def _win_matrix(axes: Any, standings: Standings) -> None:
+    order = list(standings.order)
+    share = 100 * standings.win_share[np.ix_(order, order)]
+    np.fill_diagonal(share, np.nan)
+    names = [standings.names[i] for i in order]
+    _matrix(axes, share, names, "won against, % (draws count half)", "RdBu", 0.0, 100.0, "{:.0f}")
+
+
+def _lives(axes: Any, results: MergeResults, cap: int) -> None:
+    life = results.life(cap)
+    top = float(np.nanmax(life)) if np.isfinite(life).any() else 1.0
+    _matrix(axes, life, list(results.names), f"mean life, ticks, {cap} places", "viridis", 0.0, top, "{:.4g}")
+    axes.set_xlabel("beside")
+
+
+def _matrix(
+    axes: Any,
+    values: np.ndarray,
+    names: list[str],
+    title: str,
+    colours: str,
+    low: float,
+    high: float,
+    form: str,
+) -> None:
+    axes.imshow(values, cmap=colours, vmin=low, vmax=high, aspect="auto")
+    for (i, j), value in np.ndenumerate(values):
+        if np.isfinite(value):
+            light = (
+                0.25 < (value - low) / max(high - low, 1e-9) < 0.75
+                if colours == "RdBu"
+                else value > 0.6 * high
+            )
+            axes.text(j, i, form.format(value), ha="center", va="center", color="black" if light else "white")
+    axes.set_xticks(range(len(names)), names, rotation=30, ha="right")
+    axes.set_yticks(range(len(names)), names)
+    axes.set_title(title, fontsize=10)

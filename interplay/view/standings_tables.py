@@ -1,0 +1,113 @@
+"""A tournament's results as tables in the terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from interplay.evaluate.merge_results import MergeResults
+from interplay.evaluate.standings import Standings
+
+
+def print_results(results: Standings | MergeResults, console: Console | None = None) -> None:
+    """Prints ratings and win matrix, and for merges whose agents live how long beside whom."""
+    console = console or Console()
+    if isinstance(results, MergeResults):
+        for cap in results.caps:
+            console.print(life_table(results, cap))
+        console.print(company_table(results))
+        results = results.standings
+    console.print(ratings_table(results))
+    console.print(win_table(results))
+    for circle in results.circles:
+        console.print(f"circle: {' beats '.join([*circle, circle[0]])}", markup=False, highlight=False)
+
+
+def ratings_table(standings: Standings) -> Table:
+    """One row per player, the best first."""
+    table = _table(f"ratings over {standings.matches:,} matches")
+    for title in ("player", "Elo", "95 %", "alpha-rank", "mean score", "won"):
+        table.add_column(title, justify="left" if title == "player" else "right")
+    if standings.skill is not None:
+        table.add_column("openskill", justify="right")
+    played = (standings.wins + standings.wins.T).sum(axis=1)
+    for i in standings.order:
+        row = [
+            standings.names[i],
+            f"{standings.elo[i]:+.0f}",
+            f"{standings.interval[i, 0]:+.0f} .. {standings.interval[i, 1]:+.0f}",
+            f"{standings.alpha_rank[i]:.3f}",
+            f"{standings.mean_score[i]:.4g}",
+            f"{100 * standings.wins[i].sum() / max(played[i], 1):.0f} %",
+        ]
+        if standings.skill is not None:
+            row.append(f"{standings.skill[i].mu:.1f} ± {standings.skill[i].sigma:.1f}")
+        table.add_row(*row)
+    return table
+
+
+def win_table(standings: Standings) -> Table:
+    """Share of the matches that the player of the row won against that of the column, in percent."""
+    table = _table("won against, % (draws count half)")
+    table.add_column("")
+    for j in standings.order:
+        table.add_column(standings.names[j], justify="right")
+    share = standings.win_share
+    for i in standings.order:
+        cells = [
+            "" if i == j or not np.isfinite(share[i, j]) else f"{100 * share[i, j]:.0f}"
+            for j in standings.order
+        ]
+        table.add_row(standings.names[i], *cells)
+    return table
+
+
+def life_table(results: MergeResults, cap: int) -> Table:
+    """Mean life of the home of the row beside that of the column, with its interval."""
+    table = _table(f"mean life beside another home, {cap} places, ticks (95 %)")
+    table.add_column("")
+    for name in results.names:
+        table.add_column(name, justify="right")
+    cells = {(cell.home, cell.other): cell for cell in results.cells if cell.cap == cap}
+    for home in results.names:
+        row = [cells[home, other] for other in results.names]
+        table.add_row(home, *(f"{c.life:.4g} ({c.interval[0]:.3g} .. {c.interval[1]:.3g})" for c in row))
+    return table
+
+
+def company_table(results: MergeResults) -> Table:
+    """Of every home (a column) in all company: lives, share of the living, causes of death, what it got per life."""
+    table = _table("lives of each home, all caps and all company")
+    told = [_all_lives([cell for cell in results.cells if cell.home == home]) for home in results.names]
+    for title in ["", *results.names]:
+        table.add_column(title, justify="right" if title else "left")
+    for measure in dict.fromkeys(name for column in told for name in column):
+        table.add_row(measure, *(column.get(measure, "") for column in told))
+    return table
+
+
+def _all_lives(cells: Any) -> dict[str, str]:
+    lives = sum(cell.lives for cell in cells)
+    met = [cell for cell in cells if cell.home != cell.other]
+    told = {
+        "lives": f"{lives:,}",
+        "cut": f"{sum(cell.cut for cell in cells):,}",
+        "share of the living": f"{100 * np.mean([cell.share for cell in met]):.0f} %" if met else "",
+    }
+    for cause in sorted({cause for cell in cells for cause in cell.causes}):
+        share = sum(cell.causes.get(cause, 0.0) * cell.lives for cell in cells) / max(lives, 1)
+        told[f"died: {cause}"] = f"{100 * share:.1f} %"
+    for name in next((cell.per_life for cell in cells if cell.lives), {}):
+        mean = sum(np.asarray(cell.per_life[name]) * cell.lives for cell in cells if cell.lives) / lives
+        told[f"{name} per life"] = " / ".join(f"{value:.3g}" for value in np.ravel(mean))
+    return told
+
+
+def _table(title: str) -> Table:
+    return Table(
+        title=Text(title, no_wrap=True, overflow="ignore"), title_justify="left", box=None, pad_edge=False
+    )
