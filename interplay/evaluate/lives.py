@@ -9,7 +9,7 @@ import numpy as np
 
 from interplay.core.world import TimeStep, World
 
-_NOT_SUMMED = ("life", "population", "cause", "id")
+_NOT_SUMMED = ("population", "cause")
 
 
 class Watch(NamedTuple):
@@ -98,15 +98,20 @@ class LifeWatch:
         if not who.any():
             return
         worlds, slots = np.nonzero(who)
-        age = self.tick - self._born[who]
         told: Mapping[str, np.ndarray] = getattr(self._world, "ended", {})
+        age = self.tick - self._born[who]
+        if "life" in told:  # the world's own word: whether the tick of death was lived through is its rule
+            age = np.where(cut[who], age, told["life"][who])
+        horizon = self._watch.horizon
         self._ended.append(
             _Ended(
-                worlds,
-                self._homes[self._population[worlds, slots]],
-                np.minimum(age, self._watch.horizon),
-                cut[who] | (age > self._watch.horizon),
-                {name: np.array(values[who]) for name, values in told.items() if name not in ("life", "id")},
+                world=worlds,
+                home=self._homes[self._population[worlds, slots]],
+                age=np.minimum(age, horizon),
+                cut=cut[who] | (age > horizon),
+                told={
+                    name: np.array(values[who]) for name, values in told.items() if name not in ("life", "id")
+                },
             )
         )
 

@@ -150,6 +150,8 @@ def _tally(
 
 def _resample(groups: Sequence[np.ndarray], rng: np.random.Generator) -> np.ndarray:
     """As many rounds of each line-up as there are, drawn with replacement."""
+    if not groups:
+        return np.zeros(0, np.int64)
     return np.concatenate([group[rng.integers(len(group), size=len(group))] for group in groups])
 
 

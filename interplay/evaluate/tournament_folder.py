@@ -71,7 +71,9 @@ class TournamentFolder(Generic[S]):
         """Writes the settings of a new tournament, or makes sure that the one that stands there is this one."""
         file = path / SETTINGS
         if not file.exists():
-            if any(other.name != ".lock" for other in path.iterdir()):
+            if any(
+                not other.name.startswith(".") for other in path.iterdir()
+            ):  # a kill may leave a hidden file
                 raise UserError(f"{path} holds other things than a tournament; choose another --out")
             with told_plainly("creating the tournament", path):
                 replace_file(file, to_toml(self.settings), "settings")

@@ -1,0 +1,89 @@
+"""Sides, line-ups and seats that go round."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import interplay
+from interplay.core.errors import UserError
+from interplay.core.policy import Policy
+from interplay.evaluate.lineups import LineupPolicy, all_lineups, check_sides, seat, sides
+from interplay.evaluate.matches import match_seeds
+from tests.connect.toys import Line
+
+
+class Always(Policy):
+    """Chooses the same in every slot."""
+
+    def __init__(self, *action):
+        self.action, self.name = action, f"always {action}"
+
+    def act(self, timestep):
+        return np.broadcast_to(self.action, (*timestep.acting.shape, 2))
+
+
+@pytest.mark.parametrize(("together", "count"), [(2, 2), (2, 4), (3, 3), (3, 6), (4, 4)])
+def test_everybody_sits_everywhere_equally_often(together, count):
+    tally = Counter(
+        (s, int(p)) for match in range(2 * together) for s, p in enumerate(seat(together, count, match))
+    )
+    assert set(tally.values()) == {2}
+    for match in range(2 * together):
+        assert set(Counter(seat(together, count, match).tolist()).values()) == {count // together}
+
+
+def test_three_in_a_row_follow_each_other_in_both_orders():
+    orders = {tuple(seat(3, 3, match).tolist()) for match in range(6)}
+    assert len(orders) == 6
+
+
+def test_sides_are_teams_or_single_agents():
+    pairs = interplay.make_world("survival/2v2-all-low")
+    battle = interplay.make_world("gridworld/team-battle", num_agents=8)
+    assert sides(pairs) == ((0, 1), (2, 3))
+    assert sides(battle) == ((0, 4), (1, 5), (2, 6), (3, 7))
+    assert sides(Line(1)) == ((0,), (1,), (2,))
+
+
+def test_teams_are_those_who_share_rewards():
+    world = interplay.make_world("survival/2v2-all-low", 8, seed=1)
+    world.reset()
+    rng = np.random.Generator(np.random.PCG64(1))
+    total = np.zeros((8, 4))
+    for _ in range(300):
+        actions = np.stack([rng.integers(0, n, (8, 4)) for n in world.action_space.nvec], axis=-1)
+        total += world.step(actions).reward
+    assert (total[:, 0] == total[:, 1]).all()
+    assert (total[:, 2] == total[:, 3]).all()
+
+
+def test_seats_differ_from_world_to_world():
+    world = Line(2)
+    timestep = world.reset()
+    table = LineupPolicy([Always(0, 0), Always(1, 1), Always(2, 1)], sides(world), [0, 1])
+    table.start(world)
+    assert table.act(timestep)[:, :, 0].tolist() == [[0, 1, 2], [1, 2, 0]]
+
+
+def test_players_who_cannot_share_the_sides_are_refused():
+    with pytest.raises(UserError, match=r"2 players cannot share its 3 sides equally; let 3 play together"):
+        check_sides(Line(1), 2)
+    check_sides(Line(1), 3)
+    with pytest.raises(UserError, match="1 side, and a match needs two"):
+        check_sides(interplay.make_world("gridworld/maze"), 2)
+
+
+def test_lineups_are_every_choice_once():
+    found = all_lineups(5, 3)
+    assert len({lineup.players for lineup in found}) == len(found) == 10
+    assert [lineup.number for lineup in found] == list(range(10))
+
+
+def test_matches_of_a_round_share_their_seed():
+    seeds = match_seeds(7, 2, range(8))
+    assert (seeds[::2] == seeds[1::2]).all()
+    assert len(set(seeds.tolist())) == 4
+    assert (match_seeds(7, 2, [5, 6]) == seeds[5:7]).all()

@@ -1,0 +1,146 @@
+"""Server merges: equal homes are equal, stronger ones are seen, kills lose nothing."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from interplay.core import files
+from interplay.core.errors import UserError
+from interplay.core.policy import Policy, RandomPolicy
+from interplay.evaluate import Home, Watch, merge_homes
+
+NURSERY = "tests.evaluate.nursery:Nursery"
+SMALL = {"interior": 20}
+
+
+class Always(Policy):
+    def __init__(self, action):
+        self.action, self.name = action, f"always {action}"
+
+    def act(self, timestep):
+        return np.full(timestep.acting.shape, self.action)
+
+
+class Still(Policy):
+    """Never moves, so it dies of thirst at its 36th tick unless it stands beside water."""
+
+    name = "still"
+
+    def act(self, timestep):
+        return np.zeros((*timestep.acting.shape, 2), np.int64)
+
+
+def merged(out=None, **more):
+    homes = {"short": Home((Always(0),)), "long": Home((Always(1),), 2)}
+    values = {"caps": (8, 12), "maps": 3, "watch": Watch(20, 80, 200), "options": {"lives": (6,)}, **more}
+    return merge_homes(homes, NURSERY, out=out, **values)
+
+
+def test_known_lives_come_back_in_every_company():
+    found = merged()
+    for cap in (8, 12):
+        # Home "long" doubles its lives; who keeps it company does not matter in this world.
+        assert found.life(cap).tolist() == [[6, 6], [12, 12]]
+    assert found.standings.wins.tolist() == [[0, 0], [6, 0]]
+    assert {(cell.home, cell.other, cell.cap) for cell in found.cells} == {
+        (a, b, cap) for a in ("short", "long") for b in ("short", "long") for cap in (8, 12)
+    }
+    assert all(cell.interval == (cell.life, cell.life) for cell in found.cells)
+    copies = [cell for cell in found.cells if cell.home == cell.other]
+    assert all(cell.share == pytest.approx(0.5) for cell in copies)
+    assert [len(cell.standing) for cell in copies] == [2, 2, 4, 4]
+
+
+@pytest.mark.parametrize(("quota", "places"), [("per_home", (6, 3, 3)), ("per_population", (4, 4, 4))])
+def test_places_are_kept(quota, places):
+    found = merged(quota=quota, caps=(12,), options={"lives": (300,)}, watch=Watch(20, 80, 150))
+    (cell,) = [cell for cell in found.cells if (cell.home, cell.other) == ("long", "short")]
+    assert cell.standing == pytest.approx(places[1:], abs=0.5)
+
+
+def test_the_same_bits_after_every_kind_of_stop(tmp_path, monkeypatch):
+    merged(tmp_path / "whole")
+    whole = (tmp_path / "whole" / "results.jsonl").read_bytes()
+
+    class Stopped(Exception):
+        pass
+
+    for times in (1, 2, 3, 5):
+        left = [times]
+
+        def stop(point: str, left=left) -> None:
+            left[0] -= point == "results: part written"
+            if left[0] == 0:
+                raise Stopped
+
+        out = tmp_path / f"stopped{times}"
+        monkeypatch.setattr(files, "hooks", [stop])
+        with pytest.raises(Stopped):
+            merged(out)
+        monkeypatch.setattr(files, "hooks", [])
+        merged(out, resume=True)
+        assert (out / "results.jsonl").read_bytes() == whole
+        assert (out / "ratings.json").read_bytes() == (tmp_path / "whole" / "ratings.json").read_bytes()
+
+
+def test_several_trainings_of_a_home_are_paired_in_turn(tmp_path):
+    homes = {"mixed": Home((Always(0), Always(1))), "short": Home((Always(0),))}
+    found = merge_homes(
+        homes,
+        NURSERY,
+        caps=(8,),
+        maps=2,
+        watch=Watch(20, 80, 200),
+        options={"lives": (6,)},
+        out=tmp_path / "m",
+    )
+    keys = [json.loads(line)["key"] for line in (tmp_path / "m" / "results.jsonl").read_text().splitlines()]
+    assert keys == [
+        *("0-0/8/0-0/0", "0-0/8/0-0/1", "0-0/8/1-1/0", "0-0/8/1-1/1"),
+        *("0-1/8/0-0/0", "0-1/8/0-0/1", "0-1/8/1-0/0", "0-1/8/1-0/1"),
+        *("1-1/8/0-0/0", "1-1/8/0-0/1"),
+    ]
+    (cell,) = [cell for cell in found.cells if (cell.home, cell.other) == ("mixed", "short")]
+    # One training lives 6 ticks, the other 12: drawing trainings again gives each alone at the ends.
+    assert cell.interval == pytest.approx((6, 12))
+    assert 6 < cell.life < 12
+
+
+def test_equal_homes_are_equal_and_a_still_one_is_seen():
+    homes = {"a": Home((RandomPolicy(),)), "b": Home((RandomPolicy(),), 2), "still": Home((Still(),))}
+    found = merge_homes(
+        homes, "mmo/forage", caps=(8,), maps=6, seed=3, watch=Watch(40, 200, 300), options=SMALL
+    )
+    life = {(cell.home, cell.other): cell for cell in found.cells}
+    # The ring is close to the lava: random walkers die there, who stands still lives on.
+    assert life["still", "a"].life > 2 * life["a", "still"].life
+    spread = np.diff([*life["a", "b"].interval, *life["b", "a"].interval])[[0, 2]]
+    assert abs(life["a", "b"].life - life["b", "a"].life) < spread.sum()
+    assert life["a", "b"].causes["lava"] > 0.5
+    assert set(life["a", "b"].per_life) >= {"kills", "food", "water"}
+    assert sum(life["a", "b"].causes.values()) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("world", "values", "said"),
+    [
+        (NURSERY, {"caps": (7,)}, "cap = 7: 2 homes cannot have equal parts of 7 places"),
+        (NURSERY, {"caps": (2,)}, "cap = 2: long has 2 populations for its 1 places"),
+        (NURSERY, {"caps": (8, 8)}, "caps: 8 is named twice"),
+        (NURSERY, {"caps": ()}, "caps"),
+        (NURSERY, {"caps": (8,), "quota": "fair"}, "give one of per_home, per_population"),
+        ("survival/1v1-heals-low", {"caps": (8,)}, "knows no option npop, so homes cannot be merged there"),
+        ("gridworld/team-battle", {"caps": (8,)}, "knows no option npop, so homes cannot be merged there"),
+        ("mmo/forage", {"caps": (8,), "options": {"interiour": 3}}, "did you mean interior"),
+    ],
+)
+def test_refusals_come_before_there_is_a_folder(tmp_path, world, values, said):
+    homes = {"short": Home((Always(0),)), "long": Home((Always(1),), 2)}
+    with pytest.raises(UserError) as refused:
+        merge_homes(homes, world, out=tmp_path / "m", **values)
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert not (tmp_path / "m").exists()

@@ -1,0 +1,88 @@
+"""The append-only log: torn anywhere, damaged, written twice, on a disk that fails."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from interplay.core import files
+from interplay.core.errors import UserError
+from interplay.evaluate.results_log import ResultsLog
+
+ROWS = {f"0-1/{n}": {"scores": [n + 0.1, -n / 3]} for n in range(4)}
+
+
+def written(path) -> bytes:
+    with ResultsLog(path) as log:
+        for key, row in ROWS.items():
+            log.append({key: row})
+    return path.read_bytes()
+
+
+def test_a_file_cut_at_any_byte_keeps_every_whole_line(tmp_path):
+    whole = written(tmp_path / "whole")
+    for length in range(len(whole) + 1):
+        path = tmp_path / "torn"
+        path.write_bytes(whole[:length])
+        lines = whole[:length].count(b"\n")
+        with ResultsLog(path) as log:
+            assert list(log.results) == list(ROWS)[:lines]
+            log.append({key: ROWS[key] for key in log.missing(ROWS)})
+        assert path.read_bytes() == whole
+
+
+def test_results_come_back_bit_for_bit(tmp_path):
+    written(tmp_path / "log")
+    with ResultsLog(tmp_path / "log") as log:
+        assert log.results == ROWS
+
+
+def test_a_result_is_taken_once(tmp_path):
+    whole = written(tmp_path / "log")
+    with ResultsLog(tmp_path / "log") as log:
+        log.append({"0-1/0": {"scores": [9, 9]}})
+        assert log.results == ROWS
+    assert (tmp_path / "log").read_bytes() == whole
+
+
+def test_a_damaged_line_is_named(tmp_path):
+    path = tmp_path / "log"
+    lines = written(path).splitlines(keepends=True)
+    for bad in (b"{\n", b"3\n", b'{"scores": [1]}\n', b"\x00\x00\n"):
+        path.write_bytes(b"".join([lines[0], bad, *lines[1:]]))
+        with pytest.raises(UserError, match="line 2 is damaged"):
+            ResultsLog(path)
+        assert path.read_bytes().count(b"\n") == 5
+
+
+def test_two_lines_that_contradict_each_other_are_named(tmp_path):
+    path = tmp_path / "log"
+    whole = written(path)
+    again = json.dumps({"key": "0-1/1", "scores": [7, 7]}).encode() + b"\n"
+    path.write_bytes(whole + again)
+    with pytest.raises(UserError, match=r"line 5 says again, and otherwise, what came of 0-1/1"):
+        ResultsLog(path)
+
+
+def test_a_failing_disk_leaves_no_torn_line(tmp_path, monkeypatch):
+    path = tmp_path / "log"
+    whole = written(path)
+
+    def full(point: str) -> None:
+        if point == "results: part written":
+            raise OSError(28, "No space left on device")
+
+    with ResultsLog(path) as log:
+        monkeypatch.setattr(files, "hooks", [full])
+        with pytest.raises(UserError, match="the disk is full; earlier results are intact"):
+            log.append({"0-1/9": {"scores": [1, 2]}})
+        assert "0-1/9" not in log.results
+    assert path.read_bytes() == whole
+
+
+def test_nan_is_not_written(tmp_path):
+    with ResultsLog(tmp_path / "log") as log, pytest.raises(ValueError, match="JSON"):
+        log.append({"0-1/0": {"scores": [float("nan")]}})
+    assert os.path.getsize(tmp_path / "log") == 0
