@@ -9,8 +9,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from interplay.evaluate.merge_results import MergeResults
+from interplay.evaluate.merge_results import LifeCell, MergeResults
 from interplay.evaluate.standings import Standings
+
+WANTED_LIVES = 5_000  # per home and cell, specification of the persistent world, section 11
 
 
 def print_results(results: Standings | MergeResults, console: Console | None = None) -> None:
@@ -20,6 +22,10 @@ def print_results(results: Standings | MergeResults, console: Console | None = N
         for cap in results.caps:
             console.print(life_table(results, cap))
         console.print(company_table(results))
+        fewest = min(cell.lives + cell.cut for cell in results.cells)
+        if fewest < WANTED_LIVES:
+            said = f"a home has only {fewest:,} lives in one of these cells; {WANTED_LIVES:,} are wanted, play more maps"
+            console.print(said, markup=False, highlight=False)
         results = results.standings
     console.print(ratings_table(results))
     console.print(win_table(results))
@@ -75,7 +81,7 @@ def life_table(results: MergeResults, cap: int) -> Table:
     cells = {(cell.home, cell.other): cell for cell in results.cells if cell.cap == cap}
     for home in results.names:
         row = [cells[home, other] for other in results.names]
-        table.add_row(home, *(f"{c.life:.4g} ({c.interval[0]:.3g} .. {c.interval[1]:.3g})" for c in row))
+        table.add_row(home, *map(_life, row))
     return table
 
 
@@ -88,6 +94,12 @@ def company_table(results: MergeResults) -> Table:
     for measure in dict.fromkeys(name for column in told for name in column):
         table.add_row(measure, *(column.get(measure, "") for column in told))
     return table
+
+
+def _life(cell: LifeCell) -> str:
+    if not np.isfinite(cell.life):
+        return "nobody was born"
+    return f"{cell.life:.4g} ({cell.interval[0]:.3g} .. {cell.interval[1]:.3g})"
 
 
 def _all_lives(cells: Any) -> dict[str, str]:
