@@ -105,12 +105,12 @@ def _played(run: Callable[..., Any], unit: str, out: Path, resume: bool) -> Any:
     """Plays with progress; a Ctrl-C says how to go on."""
     from interplay.train.progress import Progress
 
-    reached = [0, 0]
+    every = 0
     progress: Progress | None = None
 
     def on_progress(done: int, total: int) -> None:
-        nonlocal progress
-        reached[:] = done, total
+        nonlocal progress, every
+        every = total
         if progress is None:
             progress = Progress(total, done, unit=unit)
         else:
@@ -119,14 +119,20 @@ def _played(run: Callable[..., Any], unit: str, out: Path, resume: bool) -> Any:
     try:
         return run(out, resume, on_progress)
     except KeyboardInterrupt:
-        if reached[1]:
-            kept = f"{reached[0]:,} of {reached[1]:,} {unit} are kept in {out}"
+        if every:
+            kept = f"{_lines(out):,} of {every:,} {unit} are kept in {out}"
             typer.echo(f"{kept}; go on with `interplay tournament --resume --out {out}`", err=True)
         raise
     finally:
         if progress is not None:
             with closing(progress):
                 pass
+
+
+def _lines(out: Path) -> int:
+    from interplay.evaluate.tournament_folder import RESULTS
+
+    return (out / RESULTS).read_bytes().count(b"\n")
 
 
 def _draw(results: Any, out: Path, quiet: bool) -> None:
