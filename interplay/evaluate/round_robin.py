@@ -37,7 +37,7 @@ class RoundRobinSettings(Settings):
     seed: int = Field(0, ge=0, lt=2**63, description="Of the worlds and of the players' draws.")
     score: str = Field("return", min_length=1, description="What decides a match.")
     max_steps: int | None = Field(None, ge=1, description="Where matches are cut.")
-    block: int = Field(16, ge=1, description="Matches side by side; part of the result.")
+    block: int = Field(32, ge=1, description="Matches side by side; part of the result.")
     greedy: bool = Field(False, description="Trained policies take their likeliest action.")
 
     @model_validator(mode="after")
