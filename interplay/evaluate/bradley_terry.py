@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 ELO = 400.0 / math.log(10.0)  # points per unit of log odds: 400 points are odds of 10 to 1
-DRAWS = 0.1  # drawn matches that every pair is given beside those it played
+DRAWS = 1.0  # drawn matches that every pair is given beside those it played: half a win each
 _STEPS, _CLOSE = 100, 1e-10
 
 

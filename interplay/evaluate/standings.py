@@ -18,6 +18,7 @@ from interplay.evaluate.skill import Skill, skills
 
 RESAMPLES = 400  # of the bootstrap
 LEVEL = 0.95  # of its intervals
+LEAST_UNSEEN = 1e-4  # wins; fewer would make odds that no fit can resolve
 _BOOTSTRAP = 0x70003
 
 
@@ -32,7 +33,7 @@ class Standings:
         draws: (P, P) int64, drawn matches.
         mean_score: (P,) float64, the mean score of each player over its matches.
         elo: (P,) float64, see `interplay.evaluate.bradley_terry.elo`.
-        interval: (P, 2) float64, of `elo`: 95 % of what it is when matches are drawn again with replacement.
+        interval: (P, 2) float64, of `elo`: 95 % of what it is when the rounds weigh otherwise; see `standings`.
         alpha_rank: (P,) float64, see `interplay.evaluate.alpha_rank`; payoffs are the shares of matches won.
         skill: openskill's ratings, or None where it is not installed.
         circles: players a, b, c who beat each other in a circle (a beats b beats c beats a, each more often than not).
@@ -91,8 +92,10 @@ def standings(
 ) -> Standings:
     """Rates the players of a tournament.
 
-    A match of more than two players counts as one between each two of them. The bootstrap draws rounds (the K matches of
-    one line-up that share a seed and differ in who sits where), because the matches of a round are not independent.
+    A match of more than two players counts as one between each two of them. Intervals are those of the Bayesian bootstrap
+    (Rubin 1981): every round, that is the K matches of one line-up that share a seed and are not independent, gets a
+    weight drawn from Gamma(1), and every player of a pair Gamma(1/2) wins that nobody saw (Jeffreys' prior), so that who won all of
+    20 matches is not taken to win always.
 
     Args:
         names: of the P players.
@@ -102,12 +105,13 @@ def standings(
         resamples: of the bootstrap.
     """
     ordered = sorted(matches, key=lambda m: (m.match, m.lineup))
-    groups, wins, draws = _tally(len(names), ordered, together)
+    wins, draws = _tally(len(names), ordered, together)
     rng = seeding.generator(seed, _BOOTSTRAP)
     total = wins.sum(axis=0)
-    drawn_again = np.stack([wins[_resample(groups, rng)].sum(axis=0) for _ in range(resamples)] or [total])
+    weighed = np.tensordot(rng.gamma(1.0, size=(resamples, len(wins))), wins, 1)
+    unseen = np.maximum(rng.gamma(0.5, size=weighed.shape), LEAST_UNSEEN) * ((total + total.T) > 0)
     share = (1.0 - LEVEL) / 2
-    interval = np.quantile(elo(drawn_again), [share, 1.0 - share], axis=0).T
+    interval = np.quantile(elo(weighed + unseen, draws=0.0), [share, 1.0 - share], axis=0).T
     try:
         skill: tuple[Skill, ...] | None = tuple(skills(len(names), ordered))
     except MissingExtraError:
@@ -128,10 +132,8 @@ def standings(
     )
 
 
-def _tally(
-    players: int, matches: Sequence[Match], together: int
-) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
-    """Of every round its wins (R, P, P); the rounds of each line-up; all draws (P, P)."""
+def _tally(players: int, matches: Sequence[Match], together: int) -> tuple[np.ndarray, np.ndarray]:
+    """Of every round its wins (R, P, P), and all draws (P, P)."""
     rounds: dict[tuple[tuple[int, ...], int], int] = {}
     for match in matches:
         rounds.setdefault((match.lineup, match.match // together), len(rounds))
@@ -142,17 +144,7 @@ def _tally(
         for (i, a), (j, b) in permutations(zip(match.lineup, match.scores, strict=True), 2):
             own[i, j] += 1.0 if a > b else 0.5 if a == b else 0.0
             draws[i, j] += a == b
-    lineups: dict[tuple[int, ...], list[int]] = {}
-    for (lineup, _), number in rounds.items():
-        lineups.setdefault(lineup, []).append(number)
-    return [np.array(numbers) for numbers in lineups.values()], wins, draws
-
-
-def _resample(groups: Sequence[np.ndarray], rng: np.random.Generator) -> np.ndarray:
-    """As many rounds of each line-up as there are, drawn with replacement."""
-    if not groups:
-        return np.zeros(0, np.int64)
-    return np.concatenate([group[rng.integers(len(group), size=len(group))] for group in groups])
+    return wins, draws
 
 
 def _mean_scores(players: int, matches: Sequence[Match]) -> np.ndarray:

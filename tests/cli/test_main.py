@@ -16,7 +16,7 @@ NAMES = [verb.__name__ for verb, _ in VERBS]
 
 
 def test_the_verbs_that_are_promised_exist():
-    promised = {"worlds", "train", "resume", "evaluate", "record", "bench", "check", "curves"}
+    promised = {"worlds", "train", "resume", "evaluate", "tournament", "record", "bench", "check", "curves"}
     assert promised | {"debug", "visualize", "analyze"} == set(NAMES)
 
 

@@ -46,6 +46,16 @@ def test_more_matches_make_narrower_intervals():
     assert many[1] - many[0] < 0.5 * (few[1] - few[0])
 
 
+def test_who_won_every_match_is_not_taken_to_win_always():
+    few, many = (
+        standings("ab", [Match((0, 1), n, (1.0, 0.0), {}) for n in range(count)], 1) for count in (10, 1_000)
+    )
+    for found in (few, many):
+        low, high = found.interval[0]
+        assert 0 < low < found.elo[0] < high < 2_000
+    assert many.interval[0, 0] > few.interval[0, 1] / 2 > few.interval[0, 0]
+
+
 def test_circles_are_seen():
     beats = {(0, 1): (1.0, 0.0), (1, 2): (1.0, 0.0), (0, 2): (0.0, 1.0)}
     played = [Match(pair, n, scores, {}) for pair, scores in beats.items() for n in range(4)]
