@@ -10,8 +10,8 @@ import numpy as np
 from interplay.core import seeding
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
-from interplay.core.world import TimeStep, World
-from interplay.evaluate.seats import Table, choose
+from interplay.core.world import World
+from interplay.evaluate.seats import Table
 
 
 class PopulationView:
@@ -42,8 +42,8 @@ class PopulationView:
 class Populations(Table):
     """Lets a policy of its own act for each population, whoever is in which slot.
 
-    It reads `World.population` at every act. A policy that acts for several populations sees its own ones as 0, 1, ... (see
-    `PopulationView`) and its own agents as the only ones that act.
+    It reads `World.population` at every act. A policy that acts for several populations sees its own ones as 0, 1, ...; see
+    `PopulationView`.
 
     Args:
         policies: number of the population in the world -> policy; one policy may act for several. Two homes need two objects.
@@ -92,11 +92,3 @@ class Populations(Table):
     def sitting(self) -> np.ndarray:
         """(W, A) index of the player who acts in each slot now."""
         return self._player[self.world.population]
-
-    def act(self, timestep: TimeStep) -> Any:
-        player = self.sitting()
-        actions = [
-            policy.act(timestep._replace(acting=timestep.acting & (player == index)))
-            for index, policy in enumerate(self._players)
-        ]
-        return choose(self.world, actions, player)

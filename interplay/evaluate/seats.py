@@ -15,7 +15,7 @@ from interplay.core.world import TimeStep, World
 
 
 class Table(Policy):
-    """Players who share a world: each acts for all slots, and `sitting` says whose action a slot takes."""
+    """Players who share a world: `sitting` says whose action a slot takes; each sees its own slots as the only ones that act."""
 
     _players: Sequence[Policy]
 
@@ -28,7 +28,12 @@ class Table(Policy):
             policy.forget(which)
 
     def act(self, timestep: TimeStep) -> Any:
-        return choose(self.world, [policy.act(timestep) for policy in self._players], self.sitting())
+        player = self.sitting()
+        actions = [
+            policy.act(timestep._replace(acting=timestep.acting & (player == index)))
+            for index, policy in enumerate(self._players)
+        ]
+        return choose(self.world, actions, player)
 
 
 class Seats(Table):
