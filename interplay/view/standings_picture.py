@@ -12,8 +12,7 @@ from interplay.evaluate.standings import Standings
 from interplay.view.extras import load
 from interplay.view.output import check_output, writing
 from interplay.view.palette import POPULATIONS
-
-LONGEST = 24  # characters of a name beside an axis
+from interplay.view.short_names import short
 
 
 def plot_results(results: Standings | MergeResults, out: str | Path) -> Path:
@@ -57,7 +56,7 @@ def _ratings(axes: Any, standings: Standings) -> None:
         low, high = standings.interval[i]
         axes.plot([low, high], [row, row], color=POPULATIONS[0], linewidth=2.4, solid_capstyle="round")
         axes.plot(standings.elo[i], row, "o", color=POPULATIONS[0], markersize=7)
-    axes.set_yticks(range(len(order)), [_short(standings.names[i]) for i in order])
+    axes.set_yticks(range(len(order)), [short(standings.names[i]) for i in order])
     axes.invert_yaxis()
     axes.set_ylim(len(order) - 0.5, -0.5)
     axes.set_xlabel("Elo points, mean 0; bars: 95 %")
@@ -71,7 +70,7 @@ def _win_matrix(axes: Any, standings: Standings) -> None:
     order = list(standings.order)
     share = 100 * standings.win_share[np.ix_(order, order)]
     np.fill_diagonal(share, np.nan)
-    names = [_short(standings.names[i]) for i in order]
+    names = [short(standings.names[i]) for i in order]
     _matrix(axes, share, names, "won against, % (draws count half)", "RdBu", 0.0, 100.0, "{:.0f}")
 
 
@@ -81,7 +80,7 @@ def _lives(axes: Any, results: MergeResults, cap: int) -> None:
     _matrix(
         axes,
         life,
-        [_short(name) for name in results.names],
+        [short(name) for name in results.names],
         f"mean life, ticks, {cap} places",
         "viridis",
         0.0,
@@ -113,8 +112,3 @@ def _matrix(
     axes.set_xticks(range(len(names)), names, rotation=30, ha="right")
     axes.set_yticks(range(len(names)), names)
     axes.set_title(title, fontsize=10)
-
-
-def _short(name: str) -> str:
-    """The end of a long name: runs differ there."""
-    return name if len(name) <= LONGEST else "…" + name[1 - LONGEST :]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ from rich.text import Text
 
 from interplay.evaluate.merge_results import LifeCell, MergeResults
 from interplay.evaluate.standings import Standings
+from interplay.view.short_names import short
 
+ROOM = 48  # characters for the names above a square table
 WANTED_LIVES = 5_000  # per home and cell, specification of the persistent world, section 11
 
 
@@ -25,25 +28,27 @@ def print_results(results: Standings | MergeResults, console: Console | None = N
         fewest = min(cell.lives + cell.cut for cell in results.cells)
         if fewest < WANTED_LIVES:
             said = f"a home has only {fewest:,} lives in one of these cells; {WANTED_LIVES:,} are wanted, play more maps"
-            console.print(said, markup=False, highlight=False)
+            console.print(said, markup=False, highlight=False, soft_wrap=True)
         results = results.standings
     console.print(ratings_table(results))
     console.print(win_table(results))
     for circle in results.circles:
-        console.print(f"circle: {' beats '.join([*circle, circle[0]])}", markup=False, highlight=False)
+        console.print(
+            f"circle: {' beats '.join([*circle, circle[0]])}", markup=False, highlight=False, soft_wrap=True
+        )
 
 
 def ratings_table(standings: Standings) -> Table:
     """One row per player, the best first."""
     table = _table(f"ratings over {standings.matches:,} matches")
     for title in ("player", "Elo", "95 %", "alpha-rank", "mean score", "won"):
-        table.add_column(title, justify="left" if title == "player" else "right")
+        table.add_column(title, justify="left" if title == "player" else "right", no_wrap=title != "player")
     if standings.skill is not None:
-        table.add_column("openskill", justify="right")
+        table.add_column("openskill", justify="right", no_wrap=True)
     played = (standings.wins + standings.wins.T).sum(axis=1)
     for i in standings.order:
         row = [
-            standings.names[i],
+            short(standings.names[i]),
             f"{standings.elo[i]:+.0f}",
             f"{standings.interval[i, 0]:+.0f} .. {standings.interval[i, 1]:+.0f}",
             f"{standings.alpha_rank[i]:.3f}",
@@ -58,30 +63,32 @@ def ratings_table(standings: Standings) -> Table:
 
 def win_table(standings: Standings) -> Table:
     """Share of the matches that the player of the row won against that of the column, in percent."""
-    table = _table("won against, % (draws count half)")
-    table.add_column("")
-    for j in standings.order:
-        table.add_column(standings.names[j], justify="right")
+    order = standings.order
+    table = _square("won against, % (draws count half)", [standings.names[i] for i in order])
     share = standings.win_share
-    for i in standings.order:
-        cells = [
-            "" if i == j or not np.isfinite(share[i, j]) else f"{100 * share[i, j]:.0f}"
-            for j in standings.order
-        ]
-        table.add_row(standings.names[i], *cells)
+    for number, i in enumerate(order, 1):
+        cells = ["" if i == j or not np.isfinite(share[i, j]) else f"{100 * share[i, j]:.0f}" for j in order]
+        table.add_row(str(number), short(standings.names[i]), *cells)
     return table
 
 
 def life_table(results: MergeResults, cap: int) -> Table:
     """Mean life of the home of the row beside that of the column, with its interval."""
-    table = _table(f"mean life beside another home, {cap} places, ticks (95 %)")
-    table.add_column("")
-    for name in results.names:
-        table.add_column(name, justify="right")
+    table = _square(f"mean life beside another home, {cap} places, ticks (95 %)", results.names)
     cells = {(cell.home, cell.other): cell for cell in results.cells if cell.cap == cap}
-    for home in results.names:
-        row = [cells[home, other] for other in results.names]
-        table.add_row(home, *map(_life, row))
+    for number, home in enumerate(results.names, 1):
+        table.add_row(str(number), short(home), *(_life(cells[home, other]) for other in results.names))
+    return table
+
+
+def _square(title: str, names: Sequence[str]) -> Table:
+    """A table with one column per player; where their names leave no room, they are numbered as the rows are."""
+    table = _table(title)
+    table.add_column("", justify="right")
+    table.add_column("")
+    roomy = sum(map(len, names)) + 2 * len(names) <= ROOM
+    for number, name in enumerate(names, 1):
+        table.add_column(name if roomy else str(number), justify="right", no_wrap=True)
     return table
 
 
@@ -89,8 +96,9 @@ def company_table(results: MergeResults) -> Table:
     """Of every home (a column) in all company: lives, share of the living, causes of death, what it got per life."""
     table = _table("lives of each home, all caps and all company")
     told = [_all_lives([cell for cell in results.cells if cell.home == home]) for home in results.names]
-    for title in ["", *results.names]:
-        table.add_column(title, justify="right" if title else "left")
+    table.add_column("", no_wrap=True)
+    for name in results.names:
+        table.add_column(short(name), justify="right")
     for measure in dict.fromkeys(name for column in told for name in column):
         table.add_row(measure, *(column.get(measure, "") for column in told))
     return table
