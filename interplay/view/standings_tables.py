@@ -41,13 +41,16 @@ def print_results(results: Standings | MergeResults, console: Console | None = N
 def ratings_table(standings: Standings) -> Table:
     """One row per player, the best first."""
     table = _table(f"ratings over {standings.matches:,} matches")
-    for title in ("player", "Elo", "95 %", "alpha-rank", "mean score", "won"):
-        table.add_column(title, justify="left" if title == "player" else "right", no_wrap=title != "player")
+    table.add_column("", justify="right", no_wrap=True)
+    table.add_column("player", overflow="fold")
+    for title in ("Elo", "95 %", "alpha-rank", "mean score", "won"):
+        table.add_column(title, justify="right", no_wrap=True)
     if standings.skill is not None:
         table.add_column("openskill", justify="right", no_wrap=True)
     played = (standings.wins + standings.wins.T).sum(axis=1)
-    for i in standings.order:
+    for number, i in enumerate(standings.order, 1):
         row = [
+            str(number),
             short(standings.names[i]),
             f"{standings.elo[i]:+.0f}",
             f"{standings.interval[i, 0]:+.0f} .. {standings.interval[i, 1]:+.0f}",
@@ -85,7 +88,7 @@ def _square(title: str, names: Sequence[str]) -> Table:
     """A table with one column per player; where their names leave no room, they are numbered as the rows are."""
     table = _table(title)
     table.add_column("", justify="right")
-    table.add_column("")
+    table.add_column("", overflow="fold")
     roomy = sum(map(len, names)) + 2 * len(names) <= ROOM
     for number, name in enumerate(names, 1):
         table.add_column(name if roomy else str(number), justify="right", no_wrap=True)

@@ -1,0 +1,97 @@
+"""Tables and pictures of tournaments: nobody's number is lost, whatever the names are."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from interplay.core.errors import UserError
+from interplay.evaluate.matches import Match
+from interplay.evaluate.merge_results import LifeCell, MergeResults
+from interplay.evaluate.standings import standings
+from interplay.view.standings_picture import plot_results
+from interplay.view.standings_tables import print_results
+
+LONG = tuple(f"/scratch/experiments/forage/runs/cap-128-seed-{n}" for n in range(6))
+
+
+def made_up(names):
+    pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names))]
+    return standings(
+        names, [Match(pair, n, (float(pair[0]), 3.0), {}) for pair in pairs for n in range(4)], 2
+    )
+
+
+def cell(home, other, life=100.0, lives=10):
+    return LifeCell(
+        home,
+        other,
+        16,
+        life,
+        (life - 1, life + 1),
+        lives,
+        1,
+        0.5,
+        (4.0,),
+        {"lava": 1.0},
+        {"food": 2.0, "kills": [1, 2]},
+    )
+
+
+def printed(results, width=80) -> str:
+    stream = io.StringIO()
+    print_results(results, Console(file=stream, width=width))
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("names", [("a", "b", "c"), LONG])
+def test_every_number_is_shown_in_80_columns(names):
+    found = made_up(names)
+    text = printed(found)
+    for i in found.order:
+        assert f"{found.elo[i]:+.0f}" in text
+        assert f"{found.interval[i, 0]:+.0f} .. {found.interval[i, 1]:+.0f}" in text
+    matrix = text.split("won against")[1].splitlines()[2:]
+    shares = [word for row in matrix for word in row.split()[2:] if word.isdecimal()]
+    assert len(shares) == len(names) * (len(names) - 1)
+
+
+def test_merges_show_who_lives_beside_whom():
+    names = ("small", "large")
+    cells = (
+        cell("small", "small"), cell("small", "large", 60.0), cell("large", "small", 140.0),
+        cell("large", "large", float("nan"), 0),
+    )  # fmt: skip
+    text = printed(MergeResults(names, (16,), cells, made_up(names)))
+    assert "60 (59 .. 61)" in text
+    assert "140 (139 .. 141)" in text
+    assert "nobody was born" in text
+    assert "1 / 2" in text
+    assert "a home has only 1 lives in one of these cells" in text
+
+
+def test_circles_are_told():
+    beats = {(0, 1): (1.0, 0.0), (1, 2): (1.0, 0.0), (0, 2): (0.0, 1.0)}
+    found = standings(("rock", "scissors", "paper"), [Match(p, 0, s, {}) for p, s in beats.items()], 1)
+    assert "circle: rock beats scissors beats paper beats rock" in printed(found)
+
+
+def test_pictures_are_written_whole(tmp_path):
+    pytest.importorskip("matplotlib", reason="pictures of tournaments need the extra plot")
+    names = ("small", "large", LONG[0])
+    cells = tuple(cell(a, b, 10.0 + len(a)) for a in names for b in names)
+    out = plot_results(MergeResults(names, (16,), cells, made_up(names)), tmp_path / "a.png")
+    assert out.read_bytes().startswith(b"\x89PNG")
+    assert plot_results(made_up(LONG), tmp_path / "b.png").stat().st_size > 10_000
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.png", "b.png"]
+    with pytest.raises(UserError, match="no folder"):
+        plot_results(made_up(names), tmp_path / "none" / "a.png")
+
+
+def test_unplayed_pairs_are_empty():
+    found = standings("abc", [Match((0, 1), 0, (1.0, 0.0), {})], 1)
+    assert np.isnan(found.win_share[0, 2])
+    assert "nan" not in printed(found)
