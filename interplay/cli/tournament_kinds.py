@@ -35,7 +35,7 @@ def standing_in(out: Path) -> Kind:
         UserError: if there is none, or its players are not what they were.
     """
     from interplay.evaluate.merge import MergeSettings
-    from interplay.evaluate.round_robin import RoundRobinSettings
+    from interplay.evaluate.round_robins import RoundRobinSettings
     from interplay.evaluate.tournament_folder import kind_of, read_settings
 
     if kind_of(out) == "merge":
@@ -62,7 +62,7 @@ def round_robin(
         values: of `RoundRobinSettings`, but for players and identities.
         before: identities that the players must have.
     """
-    from interplay.evaluate.round_robin import RoundRobinSettings, run_round_robin
+    from interplay.evaluate.round_robins import RoundRobinSettings, run_round_robin
 
     world_id, options = choose_world(players, values["world"], values["options"])
     with closing(open_world(world_id, 1, **options)) as world:

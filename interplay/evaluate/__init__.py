@@ -5,9 +5,9 @@ from interplay.evaluate.lives import Watch
 from interplay.evaluate.merge import Home, merge_homes
 from interplay.evaluate.merge_results import LifeCell, MergeResults
 from interplay.evaluate.populations import Populations
-from interplay.evaluate.round_robin import round_robin
+from interplay.evaluate.round_robins import round_robin
 from interplay.evaluate.seats import Seats
-from interplay.evaluate.standings import Standings, standings
+from interplay.evaluate.standings import Standings, rate_players
 from interplay.evaluate.statistics import Difference, Estimate
 
 __all__ = [
@@ -24,6 +24,6 @@ __all__ = [
     "compare",
     "merge_homes",
     "play",
+    "rate_players",
     "round_robin",
-    "standings",
 ]

@@ -26,7 +26,7 @@ from interplay.evaluate.merge_results import MergeResults, merge_results
 from interplay.evaluate.populations import Populations
 from interplay.evaluate.quotas import Rule, shares
 from interplay.evaluate.results_log import ResultsLog
-from interplay.evaluate.round_robin import OnProgress
+from interplay.evaluate.round_robins import OnProgress
 from interplay.evaluate.tournament_folder import RATINGS, TournamentFolder
 from interplay.registry import make_world
 

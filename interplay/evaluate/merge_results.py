@@ -10,7 +10,7 @@ import numpy as np
 
 from interplay.evaluate.lifetimes import bootstrap_groups, count_ages, restricted_mean, restricted_means
 from interplay.evaluate.matches import Match
-from interplay.evaluate.standings import LEVEL, Standings, standings
+from interplay.evaluate.standings import LEVEL, Standings, rate_players
 
 RESAMPLES = 400
 
@@ -126,7 +126,7 @@ def merge_results(
             scores = tuple(_life_of(result, side, settings.horizon) for side in (0, 1))
             if all(np.isfinite(scores)):
                 matches.append(Match((i, j), number * len(caps) + c, scores, {}))
-    ranked = standings(names, matches, _cluster(cells, len(caps)), settings.seed)
+    ranked = rate_players(names, matches, _cluster(cells, len(caps)), settings.seed)
     return MergeResults(tuple(names), tuple(caps), tuple(found), ranked)
 
 

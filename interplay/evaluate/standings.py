@@ -33,7 +33,7 @@ class Standings:
         draws: (P, P) int64, drawn matches.
         mean_score: (P,) float64, the mean score of each player over its matches.
         elo: (P,) float64, see `interplay.evaluate.bradley_terry.elo`.
-        interval: (P, 2) float64, of `elo`: 95 % of what it is when the rounds weigh otherwise; see `standings`.
+        interval: (P, 2) float64, of `elo`: 95 % of what it is when the rounds weigh otherwise; see `rate_players`.
         alpha_rank: (P,) float64, see `interplay.evaluate.alpha_rank`; payoffs are the shares of matches won.
         skill: openskill's ratings, or None where it is not installed.
         circles: players a, b, c who beat each other in a circle (a beats b beats c beats a, each more often than not).
@@ -87,7 +87,7 @@ class Standings:
         }
 
 
-def standings(
+def rate_players(
     names: Sequence[str], matches: Sequence[Match], together: int, seed: int = 0, resamples: int = RESAMPLES
 ) -> Standings:
     """Rates the players of a tournament.

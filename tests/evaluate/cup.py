@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from interplay.core import files
-from interplay.evaluate.round_robin import RoundRobinSettings, make_settings, run_round_robin
+from interplay.evaluate.round_robins import RoundRobinSettings, make_settings, run_round_robin
 from interplay.registry import make_policy
 
 WORLD = "gridworld/team-battle"

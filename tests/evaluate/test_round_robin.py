@@ -15,7 +15,7 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.evaluate import round_robin
-from interplay.evaluate.round_robin import make_settings, run_round_robin
+from interplay.evaluate.round_robins import make_settings, run_round_robin
 from interplay.registry import make_policy, make_world
 from tests.evaluate import cup
 

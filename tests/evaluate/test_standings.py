@@ -10,7 +10,7 @@ import pytest
 
 from interplay.core import seeding
 from interplay.evaluate.matches import Match
-from interplay.evaluate.standings import standings
+from interplay.evaluate.standings import rate_players
 
 
 def made_up(strength, matches: int, seed: int = 0) -> list[Match]:
@@ -25,7 +25,7 @@ def made_up(strength, matches: int, seed: int = 0) -> list[Match]:
 
 def test_the_order_of_lines_does_not_matter():
     played = made_up([0.0, 0.5, 1.0], 20)
-    a, b = standings("abc", played, 2), standings("abc", played[::-1], 2)
+    a, b = rate_players("abc", played, 2), rate_players("abc", played[::-1], 2)
     assert json.dumps(a.to_dict()) == json.dumps(b.to_dict())
     assert [a.names[i] for i in a.order] == ["c", "b", "a"]
     assert (a.wins + a.wins.T)[0, 1] == 20
@@ -35,20 +35,21 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say():
     # The difference of two Gumbel draws is logistic: strengths are log odds, and 1 is 173.7 points.
     inside = []
     for seed in range(40):
-        found = standings("ab", made_up([1.0, 0.0], 60, seed), 1, seed)
+        found = rate_players("ab", made_up([1.0, 0.0], 60, seed), 1, seed)
         low, high = found.interval[0]
         inside.append(low <= 173.7 / 2 <= high)
     assert 0.8 <= np.mean(inside) <= 1.0
 
 
 def test_more_matches_make_narrower_intervals():
-    few, many = (standings("ab", made_up([0.5, 0.0], n), 1).interval[0] for n in (20, 500))
+    few, many = (rate_players("ab", made_up([0.5, 0.0], n), 1).interval[0] for n in (20, 500))
     assert many[1] - many[0] < 0.5 * (few[1] - few[0])
 
 
 def test_who_won_every_match_is_not_taken_to_win_always():
     few, many = (
-        standings("ab", [Match((0, 1), n, (1.0, 0.0), {}) for n in range(count)], 1) for count in (10, 1_000)
+        rate_players("ab", [Match((0, 1), n, (1.0, 0.0), {}) for n in range(count)], 1)
+        for count in (10, 1_000)
     )
     for found in (few, many):
         low, high = found.interval[0]
@@ -59,29 +60,29 @@ def test_who_won_every_match_is_not_taken_to_win_always():
 def test_circles_are_seen():
     beats = {(0, 1): (1.0, 0.0), (1, 2): (1.0, 0.0), (0, 2): (0.0, 1.0)}
     played = [Match(pair, n, scores, {}) for pair, scores in beats.items() for n in range(4)]
-    found = standings(("rock", "scissors", "paper"), played, 1)
+    found = rate_players(("rock", "scissors", "paper"), played, 1)
     assert found.circles == (("rock", "scissors", "paper"),)
     assert found.elo == pytest.approx([0, 0, 0], abs=1e-6)
     assert found.alpha_rank == pytest.approx([1 / 3] * 3)
-    assert standings("abc", made_up([0, 5, 10], 8), 1).circles == ()
+    assert rate_players("abc", made_up([0, 5, 10], 8), 1).circles == ()
 
 
 def test_draws_count_half():
-    found = standings("ab", [Match((0, 1), 0, (3.0, 3.0), {})], 1)
+    found = rate_players("ab", [Match((0, 1), 0, (3.0, 3.0), {})], 1)
     assert found.wins.tolist() == [[0, 0.5], [0.5, 0]]
     assert found.draws.tolist() == [[0, 1], [1, 0]]
     assert found.elo == pytest.approx([0, 0])
 
 
 def test_a_match_of_three_is_one_between_each_two():
-    found = standings("abc", [Match((0, 1, 2), 0, (1.0, 3.0, 2.0), {})], 3)
+    found = rate_players("abc", [Match((0, 1, 2), 0, (1.0, 3.0, 2.0), {})], 3)
     assert found.wins.tolist() == [[0, 0, 0], [1, 0, 1], [1, 0, 0]]
     assert Match((0, 1, 2), 0, (1.0, 3.0, 1.0), {}).ranks == (2, 1, 2)
 
 
 def test_openskill_agrees_on_the_order():
     pytest.importorskip("openskill", reason="ratings by openskill need the extra tournament")
-    found = standings("abc", made_up([0.0, 1.0, 2.0], 40), 1)
+    found = rate_players("abc", made_up([0.0, 1.0, 2.0], 40), 1)
     assert found.skill is not None
     mu = [skill.mu for skill in found.skill]
     assert mu[0] < mu[1] < mu[2]

@@ -11,7 +11,7 @@ from rich.console import Console
 from interplay.core.errors import UserError
 from interplay.evaluate.matches import Match
 from interplay.evaluate.merge_results import LifeCell, MergeResults
-from interplay.evaluate.standings import standings
+from interplay.evaluate.standings import rate_players
 from interplay.view.standings_picture import plot_results
 from interplay.view.standings_tables import print_results
 
@@ -20,7 +20,7 @@ LONG = tuple(f"/scratch/experiments/forage/runs/cap-128-seed-{n}" for n in range
 
 def made_up(names):
     pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names))]
-    return standings(
+    return rate_players(
         names, [Match(pair, n, (float(pair[0]), 3.0), {}) for pair in pairs for n in range(4)], 2
     )
 
@@ -75,7 +75,7 @@ def test_merges_show_who_lives_beside_whom():
 
 def test_circles_are_told():
     beats = {(0, 1): (1.0, 0.0), (1, 2): (1.0, 0.0), (0, 2): (0.0, 1.0)}
-    found = standings(("rock", "scissors", "paper"), [Match(p, 0, s, {}) for p, s in beats.items()], 1)
+    found = rate_players(("rock", "scissors", "paper"), [Match(p, 0, s, {}) for p, s in beats.items()], 1)
     assert "circle: rock beats scissors beats paper beats rock" in printed(found)
 
 
@@ -92,6 +92,6 @@ def test_pictures_are_written_whole(tmp_path):
 
 
 def test_unplayed_pairs_are_empty():
-    found = standings("abc", [Match((0, 1), 0, (1.0, 0.0), {})], 1)
+    found = rate_players("abc", [Match((0, 1), 0, (1.0, 0.0), {})], 1)
     assert np.isnan(found.win_share[0, 2])
     assert "nan" not in printed(found)

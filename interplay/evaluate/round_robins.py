@@ -17,7 +17,7 @@ from interplay.core.world import World
 from interplay.evaluate.lineups import Lineup, all_lineups, check_sides
 from interplay.evaluate.matches import Match, agent_scores, match_key, play_block
 from interplay.evaluate.results_log import ResultsLog
-from interplay.evaluate.standings import RESAMPLES, Standings, standings
+from interplay.evaluate.standings import RESAMPLES, Standings, rate_players
 from interplay.evaluate.tournament_folder import RATINGS, TournamentFolder
 from interplay.registry import make_world
 
@@ -142,7 +142,7 @@ def run_round_robin(
     check_world(settings)
     with TournamentFolder(out, settings, resume) as folder:
         play_missing(settings, policies, folder.log, on_progress)
-        found = standings(
+        found = rate_players(
             settings.players, read_matches(settings, folder.log), settings.per_match, settings.seed, RESAMPLES
         )
         folder.write(RATINGS, json.dumps({"world": settings.world, **found.to_dict()}, indent=1) + "\n")
@@ -186,7 +186,9 @@ def play_missing(
                 score=settings.score,
                 max_steps=settings.max_steps,
             )
-            log.append({match.key: {"scores": match.scores, **match.more} for match in played})
+            log.append(
+                {match.key: {"scores": match.scores, "ranks": match.ranks, **match.more} for match in played}
+            )
             tell(len(log.results), total)
 
 
