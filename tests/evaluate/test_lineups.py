@@ -68,6 +68,22 @@ def test_seats_differ_from_world_to_world():
     assert table.act(timestep)[:, :, 0].tolist() == [[0, 1, 2], [1, 2, 0]]
 
 
+def test_everybody_sees_its_own_seats_as_the_only_ones_that_act():
+    class Witness(Always):
+        def act(self, timestep):
+            self.acting = timestep.acting.copy()
+            return super().act(timestep)
+
+    world = Line(2)
+    timestep = world.reset()
+    players = [Witness(0, 0), Witness(1, 1), Witness(2, 1)]
+    table = LineupPolicy(players, sides(world), [0, 1])
+    table.start(world)
+    table.act(timestep)
+    assert sum(player.acting.astype(int) for player in players).tolist() == [[1, 1, 1], [1, 1, 1]]
+    assert players[0].acting.tolist() == [[True, False, False], [False, False, True]]
+
+
 def test_players_who_cannot_share_the_sides_are_refused():
     with pytest.raises(UserError, match=r"2 players cannot share its 3 sides equally; let 3 play together"):
         check_sides(Line(1), 2)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
+from interplay.core.files import FileLock
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.evaluate import round_robin
 from interplay.evaluate.round_robins import make_settings, run_round_robin
@@ -103,6 +104,13 @@ def test_a_folder_belongs_to_one_tournament(whole, tmp_path):
     assert {path.name: path.read_bytes() for path in out.iterdir() if path.name != ".lock"} == {
         name: data for name, data in before.items() if name != ".lock"
     }
+
+
+def test_two_processes_do_not_share_a_folder(tmp_path):
+    out = tmp_path / "cup"
+    out.mkdir()
+    with FileLock(out / ".lock"), pytest.raises(UserError, match=f"is in use by process {os.getpid()}; wait"):
+        cup.play(out)
 
 
 def test_a_finished_tournament_plays_nothing_again(whole):
