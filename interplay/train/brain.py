@@ -68,7 +68,7 @@ class Brain:
     def __init__(self, kind: Kind, settings: TrainSettings, key: jax.Array) -> None:
         self.kind = kind
         self.rows = ObservationRows(kind.observation_space, settings.network.input_scale)
-        self.distribution = Distribution(kind.action_space)
+        self.distribution = Distribution(kind.action_space, settings.network.probability_floor)
         network = networks.make_network(settings.network, kind.observation_space, kind.action_space, key=key)
         tensors, self._static = eqx.partition(network, eqx.is_inexact_array)
         leaves = jax.tree_util.tree_flatten_with_path(tensors)[0]

@@ -44,6 +44,7 @@ class Distribution:
 
     Args:
         space: Discrete, MultiDiscrete, MultiBinary, Box or a Dict of those, of one agent.
+        floor: added to the probability of every legal choice, before they are made to sum to 1.
 
     Attributes:
         size: parameters per row: every head's logits and the means of Boxes in the order of the space, then
@@ -59,8 +60,9 @@ class Distribution:
         4
     """
 
-    def __init__(self, space: spaces.Space) -> None:
+    def __init__(self, space: spaces.Space, floor: float = 0.0) -> None:
         self.space = space
+        self._floor = floor
         leaves = space.spaces if isinstance(space, spaces.Dict) else {"action": space}
         self.parts: list[Part] = []
         at = 0
@@ -177,8 +179,17 @@ class Distribution:
                 if legal is not None:
                     allowed = legal[masked : masked + heads * count].reshape(heads, count, -1)
                     logits = jnp.where(allowed, logits, ILLEGAL)
+                if self._floor:
+                    logits = _raise_floor(logits, self._floor, None if legal is None else allowed)
                 yield logits, None if taken is None else taken[column : column + heads]
                 at, masked, column = at + heads * count, masked + heads * count, column + heads
+
+
+def _raise_floor(logits: jax.Array, floor: float, legal: jax.Array | None) -> jax.Array:
+    """log((p + floor) / (1 + floor n)) over the n legal choices: (heads, choices, B)."""
+    raised = jnp.log(jax.nn.softmax(logits, axis=1) + floor)
+    # Heads are normalised again wherever they are read, so the divisor can be left out.
+    return raised if legal is None else jnp.where(legal, raised, ILLEGAL)
 
 
 class Gaussian(NamedTuple):

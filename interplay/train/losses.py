@@ -1,4 +1,6 @@
-"""The PPO loss (Schulman et al. 2017) as a pure function of one batch, in sums so that shards can be added up."""
+"""The losses of PPO (Schulman et al. 2017) and of the policy gradient as pure functions of one batch, in sums so that shards can
+be added up.
+"""
 
 from __future__ import annotations
 
@@ -76,6 +78,39 @@ def ppo_terms(
         entropy=(entropy * acts).sum(),
         kl=(((ratio - 1.0) - log_ratio) * acts).sum(),
         clipped=((jnp.abs(ratio - 1.0) > clip) * acts).sum(),
+        acting=acts.sum(),
+        rows=counts.sum(),
+    )
+
+
+def policy_gradient_terms(
+    log_prob: jax.Array,
+    entropy: jax.Array,
+    value: jax.Array,
+    old_log_prob: jax.Array,
+    advantage: jax.Array,
+    target: jax.Array,
+    acts: jax.Array,
+    counts: jax.Array,
+) -> Terms:
+    """The terms of the policy gradient's loss, ``-log pi A`` (Williams 1992), with arguments as in `ppo_terms`.
+
+    The KL estimate says how far the policy has moved since it acted: 0 unless rows were carried over from earlier updates.
+
+    Example:
+        >>> one = jnp.ones(1)
+        >>> terms = policy_gradient_terms(-one, 0 * one, 0 * one, -one, 3 * one, 2 * one, one, one)
+        >>> float(terms.policy), float(terms.value), float(terms.kl)
+        (3.0, 4.0, 0.0)
+    """
+    log_ratio = (log_prob - old_log_prob) * acts
+    error = value - target
+    return Terms(
+        policy=-(log_prob * advantage * acts).sum(),
+        value=(error * error * counts).sum(),
+        entropy=(entropy * acts).sum(),
+        kl=((jnp.exp(log_ratio) - 1.0 - log_ratio) * acts).sum(),
+        clipped=jnp.zeros((), jnp.float32),
         acting=acts.sum(),
         rows=counts.sum(),
     )

@@ -58,6 +58,17 @@ class ObservationRows:
             for key, columns in self._columns.items()
         }
 
+    def bounds_by_leaf(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Middle and half width of every leaf's numbers; of a space that is scaled."""
+        assert self._scale is not None
+        return {
+            key: (
+                self._scale[0][columns].reshape(self.space.spaces[key].shape or ()),
+                self._scale[1][columns].reshape(self.space.spaces[key].shape or ()),
+            )
+            for key, columns in self._columns.items()
+        }
+
     def name_bad(self, rows: np.ndarray) -> str | None:
         """The first leaf that holds a NaN or an infinite number, e.g. ``observation["zone"]``, or None."""
         for key, columns in self._columns.items():

@@ -14,6 +14,8 @@ from pydantic import Field, field_validator, model_validator
 from interplay.core.settings import Settings
 
 _CLASS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+_NETWORKS = ("attention", "mlp", "tiles", "tiles_attention")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 class WorldChoice(Settings):
@@ -45,6 +47,11 @@ class TrainGroup(Settings):
     learners: tuple[str, ...] = Field((), description="Kinds of agents that learn; empty = all of them.")
     start_from: str | None = Field(
         None, min_length=1, description="Run or checkpoint whose weights the run begins with."
+    )
+    best_by: str | None = Field(
+        None,
+        min_length=1,
+        description="Metric, e.g. life; the checkpoint with its highest mean is kept as checkpoints/best.",
     )
     quiet: bool = Field(False, description="Show no progress.")
 
@@ -90,27 +97,105 @@ class PpoGroup(Settings):
     reward_scale: float = Field(1.0, gt=0, description="Rewards are multiplied by this; 1 in the preset.")
 
 
+class PolicyGradientGroup(Settings):
+    """Policy gradient with a value baseline, one step per batch; defaults are those of Suarez et al. (2019) and their code.
+
+    Read where ``algorithm = "policy_gradient"`` (specification of the persistent world, section 10).
+    """
+
+    rollout: int = Field(32, ge=1, description="Steps of each world per update.")
+    returns: Literal["lives", "cut"] = Field(
+        "lives",
+        description="lives: a life is learnt from when it has ended; cut: at once, with the value of what is to come.",
+    )
+    horizon: int = Field(
+        128,
+        ge=1,
+        description="Steps after which a running life's older part is learnt from anyway, with a value at its cut.",
+    )
+    gamma: float = Field(0.99, ge=0, le=1, description="Discount per step.")
+    learning_rate: float = Field(1e-3, gt=0, le=1, description="Adam's step size, constant.")
+    weight_decay: float = Field(
+        1e-5, ge=0, description="Times the weights, added to the gradient before Adam."
+    )
+    entropy: float = Field(0.01, ge=0, description="Weight of the entropy bonus.")
+    value_coefficient: float = Field(
+        0.25, ge=0, description="Weight of the value loss, half a squared error."
+    )
+    clip_element: float = Field(
+        5.0, gt=0, description="Bound of each element of a population's mean gradient."
+    )
+    normalise_advantage: bool = Field(
+        True, description="Mean 0 and deviation 1 over each population's rows of the batch."
+    )
+    reward_scale: float = Field(1.0, gt=0, description="Rewards are multiplied by this.")
+
+
+class PopulationGroup(Settings):
+    """Who shares weights with whom: every population has a network, an optimiser and metrics of its own."""
+
+    by: Literal["world", "kind", "name"] = Field(
+        "world",
+        description="world: as the world says; kind: all agents of a kind are one; name: by the patterns of groups.",
+    )
+    groups: dict[str, list[str]] = Field(
+        {},
+        description='Population to patterns of its agents\' names, e.g. {red = ["red_*"]}; by = "name" reads it.',
+    )
+    share_init: bool = Field(False, description="All populations begin with the same weights.")
+    block: int = Field(
+        256,
+        ge=1,
+        le=65_536,
+        description="Rows of one population computed together; 256 to 512 fit a core's cache.",
+    )
+
+    @model_validator(mode="after")
+    def _groups_are_named(self) -> PopulationGroup:
+        if (self.by == "name") != bool(self.groups):
+            raise ValueError(
+                f'by = "{self.by}" with {len(self.groups)} groups; groups and by = "name" go together'
+            )
+        for name in self.groups:
+            if not _NAME.fullmatch(name):
+                raise ValueError(f"groups: {name!r} names files; use letters, digits, _, - and dots")
+        return self
+
+
 class NetworkGroup(Settings):
     """The policy and value network; defaults are the preset."""
 
-    kind: str = Field("attention", description="attention, mlp or your own package.module:Class.")
+    kind: str = Field(
+        "attention", description="attention, mlp, tiles, tiles_attention or your own package.module:Class."
+    )
     width: int = Field(32, ge=1, description="Units per embedded entity.")
     heads: int = Field(4, ge=1, description="Attention heads; they share the width evenly.")
     tail: int = Field(64, ge=1, description="Units of the layers after the attention.")
-    activation: Literal["tanh", "relu"] = Field("tanh", description="Of every hidden layer.")
+    activation: Literal["tanh", "relu", "none"] = Field("tanh", description="Of every hidden layer.")
     attention_mask_additive: bool = Field(
         False, description="The author's mask, which hides nothing: +1 on the logits of hidden entities."
     )
     separate_value: bool = Field(False, description="A second network for the value, as in the paper's text.")
+    separate_heads: bool = Field(
+        False, description="tiles: a trunk for every head of the action and one for the value."
+    )
     hidden: tuple[int, ...] = Field((64, 64), description="Units per hidden layer of the mlp.")
     input_scale: bool = Field(False, description="Scale observations by the bounds of their space.")
+    probability_floor: float = Field(
+        0.0,
+        ge=0,
+        lt=1,
+        description="Added to the probability of every legal choice before they are made to sum to 1.",
+    )
 
     @field_validator("kind")
     @classmethod
     def _known_kind(cls, kind: str) -> str:
-        if kind in ("attention", "mlp") or _CLASS.fullmatch(kind):
+        if kind in _NETWORKS or _CLASS.fullmatch(kind):
             return kind
-        raise ValueError(f'"{kind}" is no network; give attention, mlp or your own as package.module:Class')
+        raise ValueError(
+            f'"{kind}" is no network; give {", ".join(_NETWORKS)} or your own as package.module:Class'
+        )
 
     @field_validator("hidden")
     @classmethod
@@ -121,7 +206,7 @@ class NetworkGroup(Settings):
 
     @model_validator(mode="after")
     def _heads_share_width(self) -> NetworkGroup:
-        if self.kind == "attention" and self.width % self.heads:
+        if self.kind in ("attention", "tiles_attention") and self.width % self.heads:
             raise ValueError(
                 f"width = {self.width} cannot be shared by heads = {self.heads}; use a multiple of {self.heads}"
             )
@@ -141,9 +226,14 @@ class TrainSettings(Settings):
     steps: int = Field(
         1_000_000, ge=1, description="Agent-steps in total: steps of one agent, summed over all."
     )
+    algorithm: Literal["ppo", "policy_gradient"] = Field(
+        "ppo", description="How to learn; each has a group of settings of its name."
+    )
     world: WorldChoice
     train: TrainGroup = TrainGroup()
     ppo: PpoGroup = PpoGroup()
+    policy_gradient: PolicyGradientGroup = PolicyGradientGroup()
+    population: PopulationGroup = PopulationGroup()
     network: NetworkGroup = NetworkGroup()
 
     @model_validator(mode="after")

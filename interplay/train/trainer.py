@@ -29,19 +29,24 @@ from interplay.train.checkpoint import (
 )
 from interplay.train.exchange import Exchange
 from interplay.train.policy import load_policy
+from interplay.train.populations import find_populations, stacked
 from interplay.train.ppo import Learner
 from interplay.train.progress import Progress
 from interplay.train.run_folder import RunFolder, default_run_path
 from interplay.train.settings import TrainSettings
+from interplay.train.sorted_training import SortedTraining
+from interplay.train.stacked_learner import StackedLearner
 from interplay.train.training import MakeWorld, Training
 from interplay.train.warm_start import describe_spaces, warm_vectors
 from interplay.train.worker import Patience, crew
 
 __all__ = ["load_policy", "resume", "train"]
 
+AnyLearner = Learner | StackedLearner
+
 GO_ON, SAVE, SAVE_AND_STOP, STOP = 0, 1, 2, 3
 DIGEST_EVERY = 50  # updates between comparisons of the workers' parameters
-SHOWN = ("episode_length", "episode_return", "kl", "epochs")
+SHOWN = ("life", "episode_length", "episode_return", "kl", "epochs")
 
 
 def train(
@@ -102,14 +107,14 @@ def resume(
 
 
 def _run(
-    folder: RunFolder[TrainSettings], make: MakeWorld, learner: Learner, checkpoint: Checkpoint | None
+    folder: RunFolder[TrainSettings], make: MakeWorld, learner: AnyLearner, checkpoint: Checkpoint | None
 ) -> None:
     settings = folder.settings
     source = checkpoint.path if checkpoint else None
     patience = Patience()
     job = (settings.model_dump_json(), make, folder.path, source)
     with crew(settings.train.workers, learner.size, _follow, job, patience) as exchange:
-        training = Training(settings, make, learner, exchange)
+        training = make_training(settings, make, learner, exchange)
         if checkpoint is not None:
             reason = training.load(checkpoint)
             if reason is not None:
@@ -196,7 +201,8 @@ def _follow(
 ) -> None:
     """Another worker's loop: the same updates and saves, in the same order, told by the first."""
     settings = TrainSettings.model_validate_json(settings_json)
-    training = Training(settings, make, make_learner(settings, make, source is None, say=str), exchange)
+    learner = make_learner(settings, make, source is None, say=str)
+    training = make_training(settings, make, learner, exchange)
     if source is not None:
         training.load(read_checkpoint(source))
     with contextlib.closing(training):
@@ -249,7 +255,7 @@ def _tell(line: str) -> None:
 
 def make_learner(
     settings: TrainSettings, make: MakeWorld, begins: bool, say: Callable[[str], object] = _tell
-) -> Learner:
+) -> AnyLearner:
     """The networks for a world's kinds of agents; where a run begins, with the weights of ``train.start_from``.
 
     Args:
@@ -260,13 +266,27 @@ def make_learner(
     """
     world = make(num_worlds=1, seed=settings.seed, first_world=0)
     try:
-        learner = Learner(world.kinds, settings)
+        populations = find_populations(settings.population, world)
+        learner: AnyLearner
+        if stacked(settings, populations):
+            learner = StackedLearner(world.kinds, settings, populations)
+        else:
+            learner = Learner(world.kinds, settings)
     finally:
         world.close()
     if begins and settings.train.start_from is not None:
         checkpoint = read_checkpoint(find_checkpoint(settings.train.start_from))
         learner.begin_with(warm_vectors(checkpoint, learner.brains, settings.network, say))
     return learner
+
+
+def make_training(
+    settings: TrainSettings, make: MakeWorld, learner: AnyLearner, exchange: Exchange
+) -> Training:
+    """One worker's part of a run."""
+    if isinstance(learner, StackedLearner):
+        return SortedTraining(settings, make, learner, exchange)
+    return Training(settings, make, learner, exchange)
 
 
 def _registry_factory(settings: TrainSettings) -> MakeWorld:

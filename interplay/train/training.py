@@ -20,7 +20,7 @@ from interplay.train.exchange import Exchange, tree_sum
 from interplay.train.losses import Terms
 from interplay.train.ppo import Epoch, Learner
 from interplay.train.settings import TrainSettings
-from interplay.train.shard import Moments, make_shard
+from interplay.train.shard import Moments, Shard, make_shard
 
 MakeWorld = Callable[..., Any]  # make_world(num_worlds=, seed=, first_world=) -> World
 KL_SLACK = 1.5  # an epoch ends when the estimate exceeds this times ppo.target_kl (Stable-Baselines3's rule)
@@ -51,8 +51,8 @@ class Training:
         self.episodes = 0
         each = settings.train.shards // exchange.size
         mine = range(exchange.rank * each, (exchange.rank + 1) * each)
-        self.shards = [make_shard(index, make_world, learner.brains, settings) for index in mine]
-        self._numbers: dict[str, Any] = {}
+        self._make_world = make_world
+        self.shards = [self._make_shard(index) for index in mine]
 
     @property
     def agent_steps(self) -> int:
@@ -173,6 +173,9 @@ class Training:
         """Closes the worlds."""
         for shard in self.shards:
             shard.world.close()
+
+    def _make_shard(self, index: int) -> Shard:
+        return make_shard(index, self._make_world, self.learner.brains, self.settings)
 
     def _join(self, name: str) -> Batch:
         """The rows of all shards of this worker, one after another."""

@@ -18,6 +18,10 @@ tuple of anything; ``demand(prepared)`` gives a number per sample, (B,), and ``c
 the plan for a minibatch, whose samples the trainer has put in ascending order of demand. The network is then called as
 ``network(prepared, plan)`` and compiled for every plan. `AttentionNetwork` does this to compute visible entities only.
 
+A network that can work something out of its weights alone, such as a table, has ``unfold()``, which gives a callable of the
+same signature; with populations the trainer asks for it once per update (`TilesNetwork`). With ``raw = True`` its `prepare` gets
+observations in their own dtypes.
+
 ``network.kind = "my_package.my_module:Mine"`` trains it. Agents of one world that differ in their spaces have one
 network each.
 """
@@ -34,9 +38,10 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.train.networks.attention import AttentionNetwork
 from interplay.train.networks.mlp import MlpNetwork
+from interplay.train.networks.tiles import TilesNetwork
 from interplay.train.settings import NetworkGroup
 
-__all__ = ["AttentionNetwork", "MlpNetwork", "make_network", "prepare"]
+__all__ = ["AttentionNetwork", "MlpNetwork", "TilesNetwork", "make_network", "prepare", "unfold"]
 
 
 def make_network(
@@ -47,7 +52,7 @@ def make_network(
     Raises:
         UserError: if a user's module or class cannot be found.
     """
-    built_in = {"attention": AttentionNetwork, "mlp": MlpNetwork}
+    built_in = {"attention": AttentionNetwork, "mlp": MlpNetwork, "tiles": TilesNetwork}
     chosen: Any = built_in.get(settings.kind) or _load_class(settings.kind)
     return chosen(observation_space, action_space, settings, key=key)
 
@@ -55,6 +60,11 @@ def make_network(
 def prepare(network: Any, observation: Mapping[str, jax.Array]) -> Any:
     """The network's own preparation of a batch of observations, or the observations as they are."""
     return network.prepare(observation) if hasattr(network, "prepare") else dict(observation)
+
+
+def unfold(network: Any) -> Any:
+    """The network in the form that is fast to call while its weights stay, or the network as it is."""
+    return network.unfold() if hasattr(network, "unfold") else network
 
 
 def _load_class(name: str) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 
 Activation = Callable[[jax.Array], jax.Array]
 
-ACTIVATIONS: dict[str, Activation] = {"tanh": jnp.tanh, "relu": jax.nn.relu}
+ACTIVATIONS: dict[str, Activation] = {"tanh": jnp.tanh, "relu": jax.nn.relu, "none": lambda x: x}
 
 # Gains as Stable-Baselines3 sets them: hidden layers, policy logits, value.
 HIDDEN_GAIN, POLICY_GAIN, VALUE_GAIN = math.sqrt(2.0), 0.01, 1.0

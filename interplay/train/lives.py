@@ -1,0 +1,89 @@
+"""What the lives that ended were like, by population: how many, how long, what they earned, and what the world counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from interplay.core.world import TimeStep, World
+from interplay.train.populations import Populations
+
+OWN = ("life", "life_return")
+NOT_MEANS = ("life", "cause", "population")  # of `world.ended`: counted here, or no number to average
+
+
+class LifeStatistics:
+    """Adds up lives as they end, in float64 sums that shards can add.
+
+    Args:
+        world: a batch, reset.
+        populations: of the run.
+
+    Attributes:
+        names: what is counted of each life.
+        steps: (W, A) int64, of the lives under way.
+        earned: (W, A) float64, by the lives under way.
+    """
+
+    def __init__(self, world: World, populations: Populations) -> None:
+        ended: Mapping[str, np.ndarray] = getattr(world, "ended", {})
+        self.names = [*OWN, *(name for name in ended if name not in (*OWN, *NOT_MEANS))]
+        shape = (world.num_worlds, len(world.agents))
+        self.steps = np.zeros(shape, np.int64)
+        self.earned = np.zeros(shape)
+        self._world, self._count = world, len(populations.names)
+        self._sums = np.zeros((self._count, 1 + len(self.names)))
+
+    def add(self, timestep: TimeStep, present: np.ndarray, ended: np.ndarray, population: np.ndarray) -> None:
+        """Counts one step.
+
+        Args:
+            timestep: that the step gave.
+            present: (W, A) bool, slots that held a life in the step.
+            ended: (W, A) bool, slots whose life ended in it.
+            population: (W, A), of these lives.
+        """
+        self.steps += present
+        self.earned += np.where(present, timestep.reward, 0.0)
+        over = ended & present
+        if not over.any():
+            return
+        own = population[over]
+        columns = [np.ones(len(own)), self.steps[over], self.earned[over]]
+        counted = getattr(self._world, "ended", {})
+        columns += [np.asarray(counted[name])[over] for name in self.names[len(OWN) :]]
+        for at, column in enumerate(columns):
+            self._sums[:, at] += np.bincount(own, np.asarray(column, np.float64), self._count)
+        self.steps[over] = 0
+        self.earned[over] = 0.0
+
+    def take(self) -> np.ndarray:
+        """Per population the number of lives, then each metric's sums, since the last call, flat."""
+        sums, self._sums = self._sums, np.zeros_like(self._sums)
+        return sums.ravel()
+
+
+def read_lives(names: Sequence[str], populations: Sequence[str], sums: np.ndarray) -> dict[str, Any]:
+    """Means over lives as they are logged: over all, and per population as ``name[population]`` where there are several.
+
+    Example:
+        >>> read_lives(["life"], ["pop0", "pop1"], np.array([1.0, 9.0, 0.0, 0.0]))
+        {'lives': 1, 'life': 9.0, 'lives[pop0]': 1, 'life[pop0]': 9.0, 'lives[pop1]': 0}
+    """
+    table = sums.reshape(len(populations), -1)
+    logged = _means("", names, table.sum(axis=0))
+    if len(populations) > 1:
+        for population, row in zip(populations, table, strict=True):
+            logged |= _means(f"[{population}]", names, row)
+    return logged
+
+
+def _means(suffix: str, names: Sequence[str], row: np.ndarray) -> dict[str, Any]:
+    logged: dict[str, Any] = {f"lives{suffix}": int(row[0])}
+    if row[0]:
+        logged |= {
+            f"{name}{suffix}": float(total / row[0]) for name, total in zip(names, row[1:], strict=True)
+        }
+    return logged

@@ -1,0 +1,107 @@
+"""Rows that wait until they are ready to be learnt from: observations, actions and where they stand on the time line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.train.leaves import Leaves, ObservationLeaves
+
+
+class Pending:
+    """Rows of one kind of agent in the order of their steps.
+
+    Args:
+        leaves: layout of the observations.
+        capacity: most rows; memory is used as far as rows come.
+        columns: of an action.
+        choices: of an action mask; None where the world has none.
+
+    Attributes:
+        count: rows that are there; arrays are longer.
+        leaves: key -> (capacity, ...).
+        action: (capacity, columns) float32.
+        log_prob: (capacity,) float32.
+        mask: (capacity, choices) bool, or None.
+        step: (capacity,) int32, place on the time line.
+        slot: (capacity,) int32, w A + a, among all slots of the world.
+        population: (capacity,) uint8.
+        acts: (capacity,) bool, the row teaches the policy, not the value alone.
+    """
+
+    def __init__(self, leaves: ObservationLeaves, capacity: int, columns: int, choices: int | None) -> None:
+        self.count = 0
+        self.leaves: Leaves = leaves.allocate(capacity)
+        self.action = np.zeros((capacity, columns), np.float32)
+        self.log_prob = np.zeros(capacity, np.float32)
+        self.mask = None if choices is None else np.zeros((capacity, choices), bool)
+        self.step = np.zeros(capacity, np.int32)
+        self.slot = np.zeros(capacity, np.int32)
+        self.population = np.zeros(capacity, np.uint8)
+        self.acts = np.zeros(capacity, bool)
+
+    def append(
+        self,
+        leaves: Mapping[str, np.ndarray],
+        said: np.ndarray,
+        mask: np.ndarray | None,
+        step: int,
+        slot: np.ndarray,
+        population: np.ndarray,
+        acts: np.ndarray,
+    ) -> None:
+        """Adds one step's rows.
+
+        Args:
+            leaves: key -> (n or more, ...).
+            said: (n, columns + 2), action, log-probability and value.
+            mask: (n or more, choices), or None.
+            step: place on the time line.
+            slot: (n,).
+            population: (n,).
+            acts: (n,).
+        """
+        rows = len(slot)
+        new = slice(self.count, self.count + rows)
+        for key, leaf in self.leaves.items():
+            leaf[new] = leaves[key][:rows]
+        self.action[new], self.log_prob[new] = said[:, :-2], said[:, -2]
+        if self.mask is not None and mask is not None:
+            self.mask[new] = mask[:rows]
+        self.step[new], self.slot[new], self.population[new], self.acts[new] = step, slot, population, acts
+        self.count += rows
+
+    def keep(self, which: np.ndarray, back: int) -> None:
+        """Keeps the rows of the (count,) mask `which`; the line has moved `back` steps."""
+        index = np.flatnonzero(which)
+        for array in self._arrays().values():
+            array[: len(index)] = array[index]
+        self.count = len(index)
+        self.step[: self.count] -= back
+
+    def save(self) -> dict[str, np.ndarray]:
+        """The rows that wait."""
+        return {name: array[: self.count].copy() for name, array in self._arrays().items()}
+
+    def load(self, arrays: Mapping[str, np.ndarray], owner: str) -> None:
+        """Restores what `save` gave.
+
+        Raises:
+            UserError: if the rows are of other observations or of more slots.
+        """
+        for name, array in self._arrays().items():
+            saved = arrays.get(name)
+            if saved is None or saved.shape[1:] != array.shape[1:] or len(saved) > len(array):
+                raise UserError(
+                    f"{owner}: rows of {name} do not fit these settings; resume with the run's own"
+                )
+            array[: len(saved)] = saved
+            self.count = len(saved)
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        named = {f"leaf/{key}": leaf for key, leaf in self.leaves.items()}
+        names = ("action", "log_prob", "step", "slot", "population", "acts")
+        named |= {name: getattr(self, name) for name in names}
+        return named if self.mask is None else named | {"mask": self.mask}

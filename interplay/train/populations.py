@@ -1,0 +1,146 @@
+"""Populations: who shares weights with whom, and how a batch is sorted and cut so that each is computed with its own.
+
+Rows of a batch are put in order of their population and cut into *blocks* of a fixed number of rows. A block belongs to one
+population and fits a core's cache. It may reach beyond its population's last row: what it says there is overwritten by the
+block that follows, or not read. So nothing is padded, shapes are static, and no quota has to be known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.world import World
+from interplay.train.settings import PopulationGroup, TrainSettings
+
+
+class Populations(NamedTuple):
+    """The populations of a run.
+
+    Attributes:
+        names: of each, e.g. ``("pop0", "pop1")``.
+        fixed: (A,) uint8, the population of each slot; None where the world tells.
+    """
+
+    names: tuple[str, ...]
+    fixed: np.ndarray | None
+
+    def of(self, world: World) -> np.ndarray:
+        """(W, A) uint8, the population of each slot's occupant; valid until the world's next call."""
+        if self.fixed is None:
+            return world.population
+        return np.broadcast_to(self.fixed, (world.num_worlds, len(self.fixed)))
+
+
+class Blocks(NamedTuple):
+    """How sorted rows are cut; M blocks at most.
+
+    Attributes:
+        start: (M,) int32, first row.
+        population: (M,) int32.
+        rows: (M,) int32, how many rows from `start` belong to it.
+        number: () int32, how many blocks there are.
+    """
+
+    start: np.ndarray
+    population: np.ndarray
+    rows: np.ndarray
+    number: np.ndarray
+
+
+def find_populations(settings: PopulationGroup, world: World) -> Populations:
+    """The populations of a world.
+
+    Raises:
+        UserError: if a pattern fits no agent, or an agent is in none or in several groups.
+    """
+    if settings.by == "name":
+        return _by_name(settings, world)
+    if settings.by == "kind" or world.num_populations == 1:
+        return Populations(("pop0",), np.zeros(len(world.agents), np.uint8))
+    return Populations(tuple(f"pop{i}" for i in range(world.num_populations)), None)
+
+
+def stacked(settings: TrainSettings, populations: Populations) -> bool:
+    """Whether a run keeps its weights in stacks, one per population, and its rows in the observations' own dtypes."""
+    return (
+        len(populations.names) > 1
+        or settings.algorithm == "policy_gradient"
+        or settings.network.kind.startswith("tiles")
+    )
+
+
+def sort_rows(population: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """The order that sorts rows by population and keeps their order inside of each.
+
+    Args:
+        population: (N,) integers below `count`.
+        count: number of populations.
+
+    Returns:
+        (N,) indices, and (count,) how many rows each population has.
+
+    Example:
+        >>> sort_rows(np.array([1, 0, 1, 0], np.uint8), 3)
+        (array([1, 3, 0, 2]), array([2, 2, 0]))
+    """
+    order = np.argsort(population, kind="stable")  # a counting sort for small integers
+    return order, np.bincount(population, minlength=count)
+
+
+def most_blocks(rows: int, populations: int, block: int) -> int:
+    """M: how many blocks so many rows need at most."""
+    return -(-rows // block) + populations
+
+
+def cut_blocks(counts: Sequence[int] | np.ndarray, block: int, most: int) -> Blocks:
+    """Cuts sorted rows into blocks.
+
+    Args:
+        counts: rows of each population, in order.
+        block: rows per block.
+        most: M.
+
+    Example:
+        >>> blocks = cut_blocks([3, 0, 5], 4, 6)
+        >>> blocks.start[:3].tolist(), blocks.population[:3].tolist(), blocks.rows[:3].tolist()
+        ([0, 3, 7], [0, 2, 2], [3, 4, 1])
+    """
+    counts = np.asarray(counts)
+    pieces = -(-counts // block)
+    population = np.repeat(np.arange(len(counts)), pieces)
+    within = np.arange(len(population)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    start = (np.cumsum(counts) - counts)[population] + within * block
+    rows = np.minimum(counts[population] - within * block, block)
+    out = np.zeros((3, most), np.int32)
+    out[:, : len(population)] = start, population, rows
+    return Blocks(out[0], out[1], out[2], np.array(len(population), np.int32))
+
+
+def _by_name(settings: PopulationGroup, world: World) -> Populations:
+    found = np.full(len(world.agents), -1)
+    names = tuple(settings.groups)
+    for index, (name, patterns) in enumerate(settings.groups.items()):
+        for pattern in patterns:
+            hits = [slot for slot, agent in enumerate(world.agents) if fnmatchcase(agent, pattern)]
+            if not hits:
+                raise UserError(
+                    f"population.groups: {name} = {pattern!r} fits no agent of {world.id}; "
+                    f"there are {', '.join(world.agents[:6])}{', ...' if len(world.agents) > 6 else ''}"
+                )
+            for slot in hits:
+                if found[slot] not in (-1, index):
+                    raise UserError(
+                        f"population.groups: {world.agents[slot]} is in {names[found[slot]]} and in {name}; "
+                        "write patterns that do not overlap"
+                    )
+                found[slot] = index
+    if (found < 0).any():
+        raise UserError(
+            f"population.groups: {world.agents[int(np.argmin(found))]} is in no group; add a pattern that fits it"
+        )
+    return Populations(names, found.astype(np.uint8))
