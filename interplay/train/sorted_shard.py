@@ -62,7 +62,7 @@ class SortedShard:
         populations: Populations,
         settings: TrainSettings,
     ) -> None:
-        self.picked, self.world, self.brains = index, world, brains
+        self.index, self.world, self.brains = index, world, brains
         self._settings, self._count = settings, len(populations.names)
         self._rule = learning_rule(settings)
         line = TimeLine(self._rule.earlier, self._rule.rollout, (world.num_worlds, len(world.agents)))
@@ -139,7 +139,7 @@ class SortedShard:
     def shuffle(self, name: str, update: int, epoch: int, minibatches: int) -> list[np.ndarray]:
         """Draws an epoch's minibatches: places in `ready`, ascending, so sorted by population."""
         kind = list(self.brains).index(name)
-        rng = seeding.generator(self._settings.seed, _ORDER, self.picked, update, epoch, kind)
+        rng = seeding.generator(self._settings.seed, _ORDER, self.index, update, epoch, kind)
         order = rng.permutation(len(self.ready[name].picked))
         return [np.sort(order[start::minibatches]) for start in range(minibatches)]
 
@@ -219,7 +219,7 @@ class SortedShard:
         if not world:
             self._begin_anew(update)
             return None
-        owner = f"checkpoint: shard {self.picked}"
+        owner = f"checkpoint: shard {self.index}"
         for name, mine in self._counters().items():
             if mine.shape != arrays[name].shape:
                 raise UserError(f"{owner} has {len(arrays[name])} worlds, these settings give {len(mine)}")
@@ -246,7 +246,7 @@ class SortedShard:
         """Starts episodes that the run has not seen."""
         count = self.world.num_worlds
         seed = int(seeding.world_seeds(self._settings.seed, 1, first=update)[0])
-        self.world.reset(seeds=seeding.world_seeds(seed, count, first=self.picked * count))
+        self.world.reset(seeds=seeding.world_seeds(seed, count, first=self.index * count))
         self.collector.line.clear()
 
 
