@@ -13,7 +13,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from interplay.train.manifest import damaged, make_manifest, read_files, read_ma
 _DIGITS = 12  # of a folder's name, so that names sort like numbers
 _STAGING = ".staging-"
 _REMOVED = ".removed-"
+BEST = "best"
 _STEM = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _DTYPES = {"bool", "float16", "float32", "float64", "complex64"} | {
     f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
@@ -215,6 +216,53 @@ def read_checkpoint(path: Path | str) -> Checkpoint:
         if name.endswith(".safetensors")
     }
     return Checkpoint(path, arrays, json.loads(contents["record.json"]), manifest)
+
+
+def read_part(path: Path | str, stems: Sequence[str]) -> tuple[dict[str, Any], list[dict[str, np.ndarray]]]:
+    """Reads some files of a checkpoint and verifies those alone: a population can be loaded where another one is damaged.
+
+    Args:
+        path: the checkpoint's folder.
+        stems: of the files of arrays, without ``.safetensors``.
+
+    Returns:
+        The record, and one mapping name -> array per stem.
+
+    Raises:
+        UserError: if the checkpoint does not name a file, or one of them is missing, cut or altered.
+    """
+    path = Path(path)
+    manifest = read_manifest(path)
+    names = [f"{stem}.safetensors" for stem in stems]
+    for name in names:
+        if name not in manifest["files"]:
+            raise damaged(path / name, "the checkpoint has no such file")
+    files = {name: manifest["files"][name] for name in ("record.json", *names)}
+    contents = read_files(path, {**manifest, "files": files})
+    return json.loads(contents["record.json"]), [_load_arrays(path / name, contents[name]) for name in names]
+
+
+def keep_best(path: Path | str) -> Path:
+    """Copies a checkpoint to ``checkpoints/best``, in the place of what stood there; it is never pruned.
+
+    Returns:
+        The copy's folder.
+    """
+    path = Path(path)
+    staging, best, old = (path.with_name(name) for name in (f"{_STAGING}best", BEST, f"{_REMOVED}best"))
+    with told_plainly("saving the checkpoint", best, "earlier checkpoints are intact"):
+        for left in (staging, old):
+            remove_tree(left)
+        staging.mkdir()
+        for file in sorted(path.iterdir()):
+            write_file(staging / file.name, file.read_bytes(), file.stem)
+        sync_folder(staging)
+        if best.exists():
+            os.rename(best, old)
+        os.rename(staging, best)
+        sync_folder(best.parent)
+        remove_tree(old)
+    return best
 
 
 def problem(path: Path | str) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +15,34 @@ from interplay.core.settings import from_toml
 from interplay.core.world import TimeStep, World
 from interplay.train.brain import Brain
 from interplay.train.checkpoint import find_checkpoint, read_checkpoint
+from interplay.train.manifest import read_manifest
+from interplay.train.population_policy import PopulationPolicy, population_names, read_populations
 from interplay.train.ppo import read_policy
 from interplay.train.settings import TrainSettings
 
 
-def load_policy(run: Path | str, greedy: bool = False) -> TrainedPolicy:
+def load_policy(
+    run: Path | str, greedy: bool = False, populations: Sequence[str] | None = None
+) -> TrainedPolicy | PopulationPolicy:
     """Loads the policy of a run or of one of its checkpoints.
 
     Args:
         run: a run folder (its newest sound checkpoint) or a checkpoint's folder.
         greedy: take the likeliest action instead of sampling.
+        populations: of a run with populations, those that play, e.g. ``["pop3"]``; None: all of them.
 
     Raises:
-        UserError: if there is no sound checkpoint.
+        UserError: if there is no sound checkpoint, or a population's file is missing or damaged.
     """
-    checkpoint = read_checkpoint(find_checkpoint(run))
-    settings = from_toml(checkpoint.path.parent.parent / "settings.toml", TrainSettings)
+    path = find_checkpoint(run)
+    settings = from_toml(path.parent.parent / "settings.toml", TrainSettings)
+    if population_names(path):
+        names, tensors = read_populations(path, populations)
+        name = f"{settings.world.id} {read_manifest(path)['agent_steps']:,}"
+        return PopulationPolicy(settings, names, tensors, greedy, name)
+    if populations is not None:
+        raise UserError(f"{path}: this run has one set of weights; leave out populations")
+    checkpoint = read_checkpoint(path)
     return TrainedPolicy(
         settings, checkpoint.arrays["policy"], greedy, f"{settings.world.id} {checkpoint.agent_steps:,}"
     )

@@ -146,6 +146,10 @@ class Learner:
             moments |= {f"{name}/{i}": np.asarray(leaf) for i, leaf in enumerate(leaves)}
         return {"policy": policy, "optimiser": moments}
 
+    def describe(self) -> dict[str, Any]:
+        """What a checkpoint's record says of the learner beside its arrays."""
+        return {}
+
     def begin_with(self, vectors: Mapping[str, Any]) -> None:
         """Puts other weights, kind name -> (P,) float32, in the place of those drawn; for a run that begins."""
         self.vectors |= vectors

@@ -16,6 +16,7 @@ from interplay.train.brain import Brain
 from interplay.train.checkpoint import read_checkpoint
 from interplay.train.ppo import read_policy
 from interplay.train.settings import TrainSettings
+from interplay.train.warm_start import weights_of
 
 
 class SingleActor:
@@ -31,7 +32,7 @@ class SingleActor:
     """
 
     def __init__(self, checkpoint: Path, kinds: Sequence[Kind], seed: int = 0) -> None:
-        tensors = read_checkpoint(checkpoint).arrays["policy"]
+        tensors = weights_of(read_checkpoint(checkpoint), None)
         settings = from_toml(checkpoint.parent.parent / "settings.toml", TrainSettings)
         weights = jax.random.key(0)  # replaced at once
         self._brains = {kind.name: Brain(kind, settings, weights) for kind in kinds}

@@ -44,6 +44,13 @@ class SortedTraining(Training):
         """Actions taken so far; slots without a life do not count."""
         return self._acted
 
+    @property
+    def metric_names(self) -> list[str]:
+        """Metrics of `update` that only some updates have: those of lives and episodes that ended."""
+        collector, names = self.shards[0].collector, self.learner.populations.names
+        lives = [f"{life}[{name}]" for life in collector.lives.names for name in names]
+        return [*collector.lives.names, *lives, *collector.episodes.names]
+
     def update(self) -> dict[str, Any]:
         """One update: play, estimate, learn. Returns the numbers to log, the same for every worker."""
         began = time.perf_counter()

@@ -16,7 +16,7 @@ from interplay.core.world import Kind
 from interplay.train.brain import NUM_TERMS
 from interplay.train.losses import Terms
 from interplay.train.populations import Populations
-from interplay.train.ppo import ADAM_EPSILON, _learners
+from interplay.train.ppo import ADAM_EPSILON, _learners, read_policy
 from interplay.train.settings import TrainSettings
 from interplay.train.stacked import StackedBrain
 
@@ -124,9 +124,13 @@ class StackedLearner:
             files |= {policy_stem(population): policy, f"optimiser-{population}": moments}
         return files
 
+    def describe(self) -> dict[str, Any]:
+        """What a checkpoint's record says of the learner beside its arrays: the order of the populations."""
+        return {"populations": list(self.populations.names)}
+
     def begin_with(self, vectors: Mapping[str, Any]) -> None:
         """Puts other weights, kind name -> (Q, P) float32, in the place of those drawn; for a run that begins."""
-        self.vectors |= vectors
+        self.vectors |= {name: jnp.asarray(stack) for name, stack in vectors.items()}
 
     def load(self, arrays: Mapping[str, Mapping[str, np.ndarray]]) -> None:
         """Restores what `save` gave.
@@ -172,8 +176,6 @@ def read_stacks(
     Raises:
         UserError: if names or shapes do not fit these networks.
     """
-    from interplay.train.ppo import read_policy
-
     each = [read_policy(brains, one) for one in tensors]
     return {name: jnp.stack([vectors[name] for vectors in each]) for name in brains}
 

@@ -18,10 +18,12 @@ from typing import Any
 
 from interplay.core.settings import build, changed
 from interplay.train import compute
+from interplay.train.best import Best
 from interplay.train.checkpoint import (
     Checkpoint,
     CheckpointWriter,
     find_checkpoint,
+    keep_best,
     latest_checkpoint,
     prune_checkpoints,
     read_checkpoint,
@@ -37,7 +39,7 @@ from interplay.train.settings import TrainSettings
 from interplay.train.sorted_training import SortedTraining
 from interplay.train.stacked_learner import StackedLearner
 from interplay.train.training import MakeWorld, Training
-from interplay.train.warm_start import describe_spaces, warm_vectors
+from interplay.train.warm_start import describe_spaces, warm_stacks, warm_vectors
 from interplay.train.worker import Patience, crew
 
 __all__ = ["load_policy", "resume", "train"]
@@ -134,19 +136,20 @@ def _lead(
     settings = training.settings
     before = float(checkpoint.record["seconds"]) if checkpoint else 0.0
     began = saved = time.monotonic()
-    first_steps = training.agent_steps
+    first_steps, best = training.agent_steps, Best(settings.train.best_by, folder.path, checkpoint)
     with _progress(settings, first_steps) as progress:
         verdict = STOP if complete(training, before) else GO_ON
         if checkpoint is None and settings.train.start_from is not None:
             verdict = SAVE  # from here on the other run is not needed any more
         training.agree(verdict)
         if verdict == SAVE:
-            _save(training, folder, 0.0, progress)
+            _save(training, folder, 0.0, progress, best)
         while verdict not in (SAVE_AND_STOP, STOP):
             started = time.monotonic()
             numbers = training.update()
             now = time.monotonic()
             patience.update_seconds = now - started
+            best.add(numbers, training.metric_names)
             numbers |= {"updates": training.updates, "time": before + now - began}
             numbers["agent_steps_per_s"] = (training.agent_steps - first_steps) / (now - began)
             if training.updates % settings.train.log_every == 0:
@@ -160,7 +163,7 @@ def _lead(
                 verdict = SAVE if _due(training, now - saved) else GO_ON
             _keep_step(training, verdict)
             if verdict in (SAVE, SAVE_AND_STOP):
-                _save(training, folder, before + now - began, progress)
+                _save(training, folder, before + now - began, progress, best)
                 saved = time.monotonic()
         if asked_to_stop:
             progress.say(
@@ -226,9 +229,11 @@ def _keep_step(training: Training, verdict: int) -> int:
     return verdict
 
 
-def _save(training: Training, folder: RunFolder[TrainSettings], seconds: float, progress: Progress) -> None:
+def _save(
+    training: Training, folder: RunFolder[TrainSettings], seconds: float, progress: Progress, best: Best
+) -> None:
     """Writes a checkpoint: every worker its shards, the first the learner, the manifest last."""
-    world = training.shards[0].world
+    world, better = training.shards[0].world, best.close()
     with CheckpointWriter(folder.path, training.agent_steps) as writer:
         training.agree(0)
         reason = training.write_shards(writer.staging)
@@ -241,8 +246,12 @@ def _save(training: Training, folder: RunFolder[TrainSettings], seconds: float, 
             "seconds": seconds,
             "spaces": describe_spaces(brain.kind for brain in training.learner.brains.values()),
             "compute": compute.describe(),
+            **training.learner.describe(),
+            **best.describe(),
         }
-        writer.commit(record, world_id=world.id, world_version=world.version)
+        path = writer.commit(record, world_id=world.id, world_version=world.version)
+        if better:
+            keep_best(path)
     folder.sync()
     prune_checkpoints(folder.path, training.settings.train.keep_checkpoints)
     if reason is not None:
@@ -276,7 +285,11 @@ def make_learner(
         world.close()
     if begins and settings.train.start_from is not None:
         checkpoint = read_checkpoint(find_checkpoint(settings.train.start_from))
-        learner.begin_with(warm_vectors(checkpoint, learner.brains, settings.network, say))
+        if isinstance(learner, StackedLearner):
+            names = learner.populations.names
+            learner.begin_with(warm_stacks(checkpoint, learner.brains, names, settings.network, say))
+        else:
+            learner.begin_with(warm_vectors(checkpoint, learner.brains, settings.network, say))
     return learner
 
 

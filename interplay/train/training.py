@@ -60,6 +60,11 @@ class Training:
         world = self.shards[0].world
         return self.updates * self.settings.ppo.rollout * self.settings.num_worlds * len(world.agents)
 
+    @property
+    def metric_names(self) -> list[str]:
+        """Metrics of `update` that only some updates have: those of episodes that ended."""
+        return list(self.shards[0].collector.statistics.names)
+
     def update(self) -> dict[str, Any]:
         """One update: play, estimate, learn. Returns the numbers to log, the same for every worker."""
         began = time.perf_counter()

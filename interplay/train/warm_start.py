@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,51 @@ from interplay.train.settings import NetworkGroup, TrainSettings
 SEVERAL = 8  # bounds that are written out; more are a checksum
 
 
+def warm_stacks(
+    checkpoint: Checkpoint,
+    brains: Mapping[str, Brain],
+    populations: Sequence[str],
+    network: NetworkGroup,
+    say: Callable[[str], object],
+) -> dict[str, Any]:
+    """`warm_vectors` for a run with populations: each takes those of the same name, or of the only one.
+
+    Returns:
+        Kind name -> (Q, P) float32.
+    """
+    each = [warm_vectors(checkpoint, brains, network, say, populations[0])]
+    each += [warm_vectors(checkpoint, brains, network, str, name) for name in populations[1:]]
+    return {name: np.stack([vectors[name] for vectors in each]) for name in each[0]}
+
+
+def weights_of(checkpoint: Checkpoint, population: str | None) -> dict[str, np.ndarray]:
+    """The weights in a checkpoint that a population, or a learner without populations (None), takes over.
+
+    Raises:
+        UserError: if there are several and none has its name.
+    """
+    found = {
+        stem.removeprefix("policy-"): tensors
+        for stem, tensors in checkpoint.arrays.items()
+        if stem == "policy" or stem.startswith("policy-")
+    }
+    if len(found) == 1:
+        return next(iter(found.values()))
+    if population is None or population not in found:
+        wanted = "one set of weights" if population is None else f"a population {population}"
+        raise UserError(
+            f"{checkpoint.path} has the populations {', '.join(found)}; {wanted} is needed here, "
+            "begin with another run"
+        )
+    return found[population]
+
+
 def warm_vectors(
-    checkpoint: Checkpoint, brains: Mapping[str, Brain], network: NetworkGroup, say: Callable[[str], object]
+    checkpoint: Checkpoint,
+    brains: Mapping[str, Brain],
+    network: NetworkGroup,
+    say: Callable[[str], object],
+    population: str | None = None,
 ) -> dict[str, Any]:
     """The weights that a new run takes over: those of the kinds with the same name, or of the only kind.
 
@@ -30,6 +73,7 @@ def warm_vectors(
         brains: kind name -> network of the new run.
         network: settings of the new run's networks.
         say: told one line for each kind that the other run does not have.
+        population: that takes them over, of a run with populations.
 
     Returns:
         Kind name -> (P,) float32 parameters; kinds that the other run does not have are left out.
@@ -60,7 +104,7 @@ def warm_vectors(
     tensors = {
         f"{name}/{key.removeprefix(f'{source}/')}": array
         for name, source in pairs.items()
-        for key, array in checkpoint.arrays["policy"].items()
+        for key, array in weights_of(checkpoint, population).items()
         if key.startswith(f"{source}/")
     }
     return read_policy({name: brains[name] for name in pairs}, tensors)

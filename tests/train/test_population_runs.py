@@ -1,0 +1,210 @@
+"""Whole runs with populations: they learn, stops and workers change no bit, a population's file can be loaded alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from interplay.core.errors import UserError
+from interplay.core.policy import Policy, RandomPolicy
+from interplay.core.settings import changed
+from interplay.train.checkpoint import latest_checkpoint, list_checkpoints, read_checkpoint
+from interplay.train.population_policy import PopulationPolicy
+from interplay.train.settings import (
+    NetworkGroup,
+    PolicyGradientGroup,
+    PopulationGroup,
+    PpoGroup,
+    TrainGroup,
+    TrainSettings,
+    WorldChoice,
+)
+from interplay.train.trainer import load_policy, resume, train
+from tests.train.meadow import Meadow, make_meadow
+from tests.train.toy_worlds import make_corridor
+
+
+def settings_of(
+    updates: int, workers: int = 1, algorithm: str = "policy_gradient", **own: Any
+) -> TrainSettings:
+    return TrainSettings(
+        world=WorldChoice(id="meadow"),
+        num_worlds=16,
+        steps=10**9,
+        algorithm=algorithm,  # type: ignore[arg-type]
+        train=TrainGroup(
+            shards=4, workers=workers, most_updates=updates, checkpoint_seconds=1000.0, best_by="life"
+        ),
+        ppo=PpoGroup(rollout=16, minibatch=256, epochs=2, learning_rate=1e-2, target_kl=0.05),
+        policy_gradient=PolicyGradientGroup(
+            **{"rollout": 16, "horizon": 40, "learning_rate": 2e-2, "gamma": 0.9} | own
+        ),
+        population=PopulationGroup(block=32),
+        network=NetworkGroup(kind="tiles", width=8, activation="none", probability_floor=0.001),
+    )
+
+
+def arrays_of(run: Path) -> dict[str, bytes]:
+    arrays = read_checkpoint(latest_checkpoint(run) or "").arrays
+    return {f"{stem}/{name}": a.tobytes() for stem, group in arrays.items() for name, a in group.items()}
+
+
+def log_of(run: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+
+
+def go_on(run: Path, updates: int, workers: int = 1) -> Path:
+    """Resumes to so many updates."""
+    settings = run / "settings.toml"
+    lines = settings.read_text().splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("most_updates = "))
+    lines[at] = f"most_updates = {updates}"
+    settings.write_text("\n".join(lines) + "\n")
+    return resume(run, workers=workers, make_world=make_meadow)
+
+
+def mean_life(policy: Policy) -> float:
+    world = Meadow(16, seed=77)
+    policy.start(world, seed=1)
+    timestep = world.reset()
+    lives, steps = 0, 0
+    for _ in range(200):
+        timestep = world.step(policy.act(timestep))
+        lives += int((timestep.terminated | timestep.truncated).sum())
+        steps += int(timestep.acting.sum())
+    return steps / max(lives, 1)
+
+
+@pytest.fixture(scope="module")
+def four_updates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return train(settings_of(4), tmp_path_factory.mktemp("four") / "run", make_meadow)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    settings = changed(settings_of(60), {"train": {"checkpoint_updates": 10}}, "test")
+    return train(settings, tmp_path_factory.mktemp("trained") / "run", make_meadow)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_two_and_two_updates_are_four(four_updates: Path, tmp_path: Path, workers: int) -> None:
+    """With rows of lives that were under way at the stop, and another number of workers after it."""
+    run = train(settings_of(2), tmp_path / "run", make_meadow)
+    waiting = read_checkpoint(latest_checkpoint(run) or "").arrays["shard-0000"]["pending/agent/step"]
+    assert len(waiting) > 20
+    go_on(run, 4, workers)
+    assert arrays_of(run) == arrays_of(four_updates)
+    for mine, other in zip(log_of(run), log_of(four_updates), strict=True):
+        for clock in ("time", "time_share", "agent_steps_per_s"):
+            del mine[clock], other[clock]
+        assert mine == other
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "policy_gradient"])
+def test_other_algorithms_resume_exactly_too(tmp_path: Path, algorithm: str) -> None:
+    whole = train(settings_of(4, algorithm=algorithm, returns="cut"), tmp_path / "whole", make_meadow)
+    run = train(settings_of(2, algorithm=algorithm, returns="cut"), tmp_path / "run", make_meadow)
+    assert arrays_of(go_on(run, 4)) == arrays_of(whole)
+
+
+def test_every_population_learns_to_live_longer(trained: Path) -> None:
+    log = log_of(trained)
+    for name in ("pop0", "pop1", "pop2"):
+        lives = [line[f"life[{name}]"] for line in log if f"life[{name}]" in line]
+        assert np.mean(lives[-5:]) > 2.5 * np.mean(lives[:5])
+    assert {"entropy[pop1]", "rows[pop2]", "life_return[pop0]", "fed[pop0]", "fed"} <= set(log[-1])
+    assert mean_life(load_policy(trained)) > 2.5 * mean_life(RandomPolicy())
+
+
+def test_ppo_learns_with_populations_too(tmp_path: Path) -> None:
+    run = train(settings_of(12, algorithm="ppo"), tmp_path / "run", make_meadow)
+    log = log_of(run)
+    assert log[-1]["life"] > 2.0 * log[0]["life"]
+    assert log[-1]["gradient_steps"] > 1
+
+
+def test_the_best_checkpoint_by_mean_life_is_kept(trained: Path) -> None:
+    log, saved = log_of(trained), list_checkpoints(trained)
+    assert len(saved) == 3  # keep_checkpoints; the best one stands beside them
+    spans = [log[i : i + 10] for i in range(0, 60, 10)]
+    means = [sum(x["life"] * x["lives"] for x in s) / sum(x["lives"] for x in s) for s in spans]
+    best = read_checkpoint(trained / "checkpoints" / "best")
+    assert best.agent_steps == spans[int(np.argmax(means))][-1]["agent_steps"]
+    assert best.record["best"] == {"metric": "life", "value": pytest.approx(max(means))}
+    assert isinstance(load_policy(trained / "checkpoints" / "best"), PopulationPolicy)
+
+
+def test_an_unknown_metric_of_the_best_names_the_near_one(tmp_path: Path) -> None:
+    settings = changed(settings_of(3), {"train": {"best_by": "lifes"}}, "test")
+    with pytest.raises(UserError, match=r"train.best_by: there is no metric lifes; did you mean li"):
+        train(settings, tmp_path / "run", make_meadow)
+
+
+def test_a_population_is_loaded_alone_and_a_damaged_one_is_named(trained: Path, tmp_path: Path) -> None:
+    import shutil
+
+    path = latest_checkpoint(trained)
+    assert path is not None
+    run = tmp_path / "run"
+    (run / "checkpoints").mkdir(parents=True)
+    shutil.copy(trained / "settings.toml", run)
+    copy = run / "checkpoints" / path.name
+    shutil.copytree(path, copy)
+    file = copy / "policy-pop1.safetensors"
+    data = bytearray(file.read_bytes())
+    data[-3] ^= 1
+    file.write_bytes(data)
+    (copy / "policy-pop2.safetensors").unlink()
+    alone = load_policy(copy, populations=["pop0"])
+    assert mean_life(alone) > 20
+    with pytest.raises(UserError, match=r"damaged: policy-pop1.safetensors: its checksum does not match"):
+        load_policy(copy)
+    with pytest.raises(UserError, match=r"damaged: policy-pop2.safetensors: the file is missing"):
+        load_policy(copy, populations=["pop2"])
+    with pytest.raises(UserError, match=r"no population pop7; there are pop0, pop1, pop2"):
+        load_policy(copy, populations=["pop7"])
+
+
+def test_every_agent_is_moved_by_its_own_population(trained: Path) -> None:
+    """Values of the same observation differ between populations, and are those of each one loaded alone."""
+    together, world = load_policy(trained), Meadow(2, seed=3)
+    assert isinstance(together, PopulationPolicy)
+    together.start(world)
+    seen = {k: leaf.reshape(-1, *leaf.shape[2:]) for k, leaf in world.reset().observation.items()}
+    told = together.values(seen, np.arange(16) % 3)
+    for number, name in enumerate(("pop0", "pop1", "pop2")):
+        alone = load_policy(trained, populations=[name])
+        assert isinstance(alone, PopulationPolicy)
+        alone.start(world)
+        mine = np.arange(16) % 3 == number
+        np.testing.assert_allclose(alone.values(seen, np.zeros(16, int))[mine], told[mine], atol=1e-5)
+
+
+def test_a_run_begins_with_another_run_s_populations(trained: Path, tmp_path: Path) -> None:
+    settings = changed(settings_of(1, learning_rate=1e-9), {"train": {"start_from": str(trained)}}, "test")
+    run = train(settings, tmp_path / "run", make_meadow)
+    assert log_of(run)[0]["life"] > 2.0 * log_of(trained)[0]["life"]
+
+
+def test_names_make_populations_of_a_world_that_has_none(tmp_path: Path) -> None:
+    settings = TrainSettings(
+        world=WorldChoice(id="corridor"),
+        num_worlds=16,
+        steps=10**9,
+        train=TrainGroup(shards=2, most_updates=14),
+        ppo=PpoGroup(rollout=32, minibatch=128, epochs=4, learning_rate=3e-3, target_kl=0.05),
+        population=PopulationGroup(by="name", groups={"left": ["walker_0"], "right": ["walker_1"]}, block=64),
+        network=NetworkGroup(kind="mlp", hidden=(16, 16)),
+    )
+    run = train(settings, tmp_path / "run", make_corridor)
+    log = log_of(run)
+    assert log[-1]["episode_return"] > 0.5 > 0.0 > log[0]["episode_return"]
+    assert {"entropy[left]", "entropy[right]"} <= set(log[-1])
+    arrays = read_checkpoint(latest_checkpoint(run) or "").arrays
+    assert not np.array_equal(
+        arrays["policy-left"]["agent/value_head/weight"], arrays["policy-right"]["agent/value_head/weight"]
+    )

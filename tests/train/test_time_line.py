@@ -1,0 +1,114 @@
+"""Lives that begin and end at any step: their returns are those of a slow loop, and every row is used exactly once."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from interplay.train.returns import generalised_advantage
+from interplay.train.time_line import TimeLine, estimate
+
+SLOTS = (2, 3)
+
+
+def random_steps(rng: np.random.Generator, steps: int) -> dict[str, np.ndarray]:
+    shape = (steps, *SLOTS)
+    ended = rng.random(shape) < 0.2
+    return {
+        "reward": rng.normal(size=shape).astype(np.float32),
+        "value": rng.normal(size=shape).astype(np.float32),
+        "acting": rng.random(shape) < 0.8,
+        "ended": ended,
+        "bootstrap": np.where(ended & (rng.random(shape) < 0.3), rng.normal(size=shape), 0).astype(
+            np.float32
+        ),
+    }
+
+
+def slow_return(steps: dict[str, np.ndarray], last: np.ndarray, t: int, slot: tuple[int, int]) -> float:
+    """The discounted sum from step t until the life's end, by hand."""
+    total, weight = 0.0, 1.0
+    for u in range(t, len(steps["reward"])):
+        total += weight * float(steps["reward"][u][slot])
+        weight *= 0.9
+        if steps["ended"][u][slot]:
+            return total + weight * float(steps["bootstrap"][u][slot])
+    return total + weight * float(last[slot])
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 30))
+def test_returns_over_lives_are_those_of_a_slow_loop(seed: int, length: int) -> None:
+    rng = np.random.default_rng(seed)
+    steps, last = random_steps(rng, length), rng.normal(size=SLOTS).astype(np.float32)
+    advantage, target = estimate(**steps, last_value=last, gamma=0.9, lam=1.0)
+    for t, w, a in np.argwhere(steps["acting"]):
+        expected = slow_return(steps, last, t, (w, a))
+        assert float(target[t, w, a]) == pytest.approx(expected, abs=1e-4)
+        assert float(advantage[t, w, a]) == pytest.approx(expected - steps["value"][t, w, a], abs=1e-4)
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.7, 1.0])
+def test_it_is_the_generalised_advantage(lam: float) -> None:
+    rng = np.random.default_rng(2)
+    steps, last = random_steps(rng, 25), rng.normal(size=SLOTS).astype(np.float32)
+    ours = estimate(**steps, last_value=last, gamma=0.95, lam=lam)
+    theirs = generalised_advantage(
+        *(jnp.asarray(steps[name]) for name in ("reward", "value", "acting", "ended", "bootstrap")),
+        jnp.asarray(last),
+        0.95,
+        lam,
+    )
+    for mine, other in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(mine, other, atol=1e-5)
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(0, 2**32 - 1), st.integers(0, 11), st.integers(1, 5))
+def test_every_row_is_ready_exactly_once_with_the_whole_life_s_return(
+    seed: int, earlier: int, rollout: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    updates = 8
+    steps = random_steps(rng, updates * rollout)
+    line = TimeLine(earlier, rollout, SLOTS)
+    waiting: set[tuple[int, int, int]] = set()
+    used: Counter[tuple[int, int, int]] = Counter()
+    for update in range(updates):
+        now = slice(update * rollout, (update + 1) * rollout)
+        for name, array in steps.items():
+            getattr(line, name)[earlier:] = array[now]
+        waiting |= {(update * rollout + t, w, a) for t, w, a in np.argwhere(steps["acting"][now]).tolist()}
+        last = rng.normal(size=SLOTS).astype(np.float32)
+        ready, target = line.ready(), line.returns(last, 0.9, 1.0).target
+        past = {name: array[: now.stop] for name, array in steps.items()}
+        for t, w, a in sorted(waiting):
+            at = t - update * rollout + earlier
+            assert at >= 0  # nothing leaves the line unused
+            if not ready[at, w, a]:
+                continue
+            used[t, w, a] += 1
+            over = past["ended"][t:, w, a].any()
+            assert over or at < rollout  # only the oldest are cut
+            assert float(target[at, w, a]) == pytest.approx(slow_return(past, last, t, (w, a)), abs=1e-4)
+        waiting -= set(used)
+        line.advance()
+    assert set(used.values()) <= {1}
+    assert all(t >= updates * rollout - earlier for t, _, _ in waiting)
+
+
+def test_a_line_that_was_saved_goes_on() -> None:
+    rng = np.random.default_rng(0)
+    line, twin = TimeLine(6, 4, SLOTS), TimeLine(6, 4, SLOTS)
+    for name, array in random_steps(rng, 10).items():
+        getattr(line, name)[:] = array
+    line.advance()
+    twin.load(line.save())
+    last = np.ones(SLOTS, np.float32)
+    assert np.array_equal(line.returns(last, 0.9, 1.0).target, twin.returns(last, 0.9, 1.0).target)
+    assert np.array_equal(line.ready(), twin.ready())
