@@ -11,7 +11,7 @@ from interplay.core.world import TimeStep, World
 from interplay.train.populations import Populations
 
 OWN = ("life", "life_return")
-NOT_MEANS = ("life", "cause", "population")  # of `world.ended`: counted here, or no number to average
+NOT_MEANS = ("life", "cause", "population", "id")  # of `world.ended`: counted here, or no number to average
 
 
 class LifeStatistics:

@@ -1,7 +1,7 @@
 """The networks of all populations of one kind of agents: weights in a stack, rows in blocks.
 
 What a block needs of the weights is worked out once per update (`networks.unfold`); a loop over blocks then picks its
-population's part and computes 256 rows with it, which stay in the cache. On a CPU that is faster than one batched
+population's part and computes 64 rows with it, which stay in the cache. On a CPU that is faster than one batched
 product over populations padded to the largest (figures: docs/train.md).
 """
 

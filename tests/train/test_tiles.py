@@ -120,8 +120,9 @@ def test_the_gradient_of_the_largest_row_is_that_of_the_maximum() -> None:
         np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-4)
 
 
-def test_rows_behind_the_count_and_the_order_of_others_do_not_matter() -> None:
-    network, seen = network_of(space_of()), observation_of(7)
+@pytest.mark.parametrize("kind", ["tiles", "tiles_attention"])
+def test_rows_behind_the_count_and_the_order_of_others_do_not_matter(kind: str) -> None:
+    network, seen = network_of(space_of(), kind=kind, activation="tanh"), observation_of(7)
     seen["count"] = jnp.maximum(seen["count"], 4)
     first = network(prepare(network, seen))
     turned = dict(seen, entities=seen["entities"].at[:, 1:4].set(seen["entities"][:, 3:0:-1]))
@@ -131,10 +132,22 @@ def test_rows_behind_the_count_and_the_order_of_others_do_not_matter() -> None:
         np.testing.assert_allclose(mine, other, atol=1e-6)
 
 
+def test_attention_looks_at_the_others_and_at_tiles() -> None:
+    network, seen = network_of(space_of(), kind="tiles_attention", activation="relu"), observation_of(5)
+    seen["count"] = jnp.full(5, 3, jnp.int16)
+    first = network(prepare(network, seen))[1]
+    other = dict(seen, entities=seen["entities"].at[:, 2].add(1.0))
+    assert not np.allclose(first, network(prepare(network, other))[1], atol=1e-4)
+    other = dict(seen, tiles=(seen["tiles"] + 1) % 7)
+    assert not np.allclose(first, network(prepare(network, other))[1], atol=1e-4)
+    seen["count"] = jnp.zeros(5, jnp.int16)
+    assert np.isfinite(network(prepare(network, seen))[1]).all()
+
+
 def test_compact_rows_are_scaled_as_the_float_rows_are() -> None:
-    # life 80, health 7, food 20, water 3, at the far edge and in the middle, 2 up, 7 right, damage 5, kin, free
-    compact = np.array([[10, 7, 20, 3, 127, 0, -2, 7, 5, 1, 0]], np.int8)
-    expected = [0.3, 0.2, 0.125, -0.40625, 0.5, 0.0, -2.0, 7.0, 0.5, 0.5, -0.5]
+    # life 80, health 7, food 20, water 3, at the far edge and in the middle, 2 up, 7 right, damage 5, a stranger, frozen
+    compact = np.array([[10, 7, 20, 3, 127, 0, -2, 7, 5, 0, 2]], np.int8)
+    expected = [0.3, 0.2, 0.125, -0.40625, 0.5, 0.0, -2.0, 7.0, 0.5, -0.5, 0.5]
     np.testing.assert_allclose(dequantise(jnp.asarray(compact))[0], expected, atol=1e-6)
 
 

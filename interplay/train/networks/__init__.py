@@ -39,9 +39,18 @@ from interplay.core.errors import UserError
 from interplay.train.networks.attention import AttentionNetwork
 from interplay.train.networks.mlp import MlpNetwork
 from interplay.train.networks.tiles import TilesNetwork
+from interplay.train.networks.tiles_attention import TilesAttentionNetwork
 from interplay.train.settings import NetworkGroup
 
-__all__ = ["AttentionNetwork", "MlpNetwork", "TilesNetwork", "make_network", "prepare", "unfold"]
+__all__ = [
+    "AttentionNetwork",
+    "MlpNetwork",
+    "TilesAttentionNetwork",
+    "TilesNetwork",
+    "make_network",
+    "prepare",
+    "unfold",
+]
 
 
 def make_network(
@@ -52,7 +61,12 @@ def make_network(
     Raises:
         UserError: if a user's module or class cannot be found.
     """
-    built_in = {"attention": AttentionNetwork, "mlp": MlpNetwork, "tiles": TilesNetwork}
+    built_in = {
+        "attention": AttentionNetwork,
+        "mlp": MlpNetwork,
+        "tiles": TilesNetwork,
+        "tiles_attention": TilesAttentionNetwork,
+    }
     chosen: Any = built_in.get(settings.kind) or _load_class(settings.kind)
     return chosen(observation_space, action_space, settings, key=key)
 

@@ -241,7 +241,7 @@ class TilesNetwork(eqx.Module):
         key: jax.Array,
     ) -> None:
         self.view = find_view(observation_space)
-        choices = _choices(action_space)
+        choices = choices_of(action_space)
         count = len(choices) + 1 if settings.separate_heads else 1
         keys = jax.random.split(key, count + len(choices) + 1)
         self.trunks = tuple(Trunk(self.view, settings, key=keys[i]) for i in range(count))
@@ -307,9 +307,10 @@ def read_view(view: View, observation: Mapping[str, jax.Array]) -> Seen:
 
 
 # Columns of a row: life, health, food, water, row, column, offsets, damage, same population, freeze. A float32 row holds
-# (x - max / 2) / max; an int8 row holds x, except life in eighths and the place as -127..127 over the map.
+# (x - max / 2) / max; an int8 row holds x, except life in eighths, the place as -127..127 over the whole map, and 1 or 0 for
+# the own population and others.
 _SCALE = np.array([8 / 100, 1 / 10, 1 / 32, 1 / 32, 1 / 254, 1 / 254, 1, 1, 1 / 5, 1 / 2, 1 / 2], np.float32)
-_SHIFT = np.array([-0.5, -0.5, -0.5, -0.5, 0, 0, 0, 0, -0.5, 0, -0.5], np.float32)
+_SHIFT = np.array([-0.5, -0.5, -0.5, -0.5, 0, 0, 0, 0, -0.5, -0.5, -0.5], np.float32)
 
 
 def dequantise(rows: jax.Array) -> jax.Array:
@@ -317,7 +318,8 @@ def dequantise(rows: jax.Array) -> jax.Array:
     return rows.astype(jnp.float32) * _SCALE + _SHIFT
 
 
-def _choices(space: spaces.Space) -> tuple[int, ...]:
+def choices_of(space: spaces.Space) -> tuple[int, ...]:
+    """Choices of every head of an action space, of Discrete or MultiDiscrete."""
     if isinstance(space, spaces.Box | spaces.Dict):
         raise UserError(
             f"network.kind = tiles: actions are {type(space).__name__}; it takes Discrete or MultiDiscrete"
