@@ -3,6 +3,8 @@
     .venv/bin/python bench/learner.py                          # survival/1v1-heals-low, preset network
     .venv/bin/python bench/learner.py --world survival/2v2-all-low --minibatch 256
     .venv/bin/python bench/learner.py --network mlp --json
+    .venv/bin/python bench/learner.py --world mmo/combat               # populations, tiles, policy gradient
+    .venv/bin/python bench/learner.py --world mmo/combat --workers 2   # a run of 120 s on two cores
 
 Prints, for one shard's worlds in the states that random play leads to:
 
@@ -12,6 +14,8 @@ Prints, for one shard's worlds in the states that random play leads to:
 - ``gradient``: one sample's way through a minibatch, forward and backward, with its part of Adam's step (times epochs in a
   run);
 - ``gradient, all rows``: the same with attention over every entity, hidden or not: what visible rows save.
+
+A world of populations is trained as the paper of its seed does; `bench/populations.py` says what is printed then.
 
 CPU time of this process, the least of several rounds, so that a busy machine matters less. A run's own shares stand in
 its ``metrics.jsonl`` (``time_share``).
@@ -45,14 +49,28 @@ def main() -> None:
     parser.add_argument("--network", default="attention")
     parser.add_argument("--num-worlds", type=int, default=64, help="worlds of the shard")
     parser.add_argument("--minibatch", type=int, default=128, help="rows of one shard's minibatch")
+    parser.add_argument("--block", type=int, default=64, help="worlds with populations: rows of a block")
+    parser.add_argument(
+        "--workers", type=int, help="worlds with populations: time a run of so many processes"
+    )
+    parser.add_argument("--seconds", type=float, default=120.0, help="how long that run takes")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
-    figures = measure(arguments.world, arguments.network, arguments.num_worlds, arguments.minibatch)
+    if make_world(arguments.world).num_populations > 1:
+        import populations
+
+        world, count, block = arguments.world, arguments.num_worlds, arguments.block
+        if arguments.workers:
+            figures = populations.run(world, count, block, arguments.workers, arguments.seconds)
+        else:
+            figures = populations.measure(world, count, block)
+    else:
+        figures = measure(arguments.world, arguments.network, arguments.num_worlds, arguments.minibatch)
     if arguments.json:
         print(json.dumps(figures))
         return
     for name, value in figures.items():
-        print(f"{name:22s} {value if isinstance(value, str) else f'{value:.2f}'}")
+        print(f"{name:24s} {value if isinstance(value, str) else f'{value:.2f}'}")
 
 
 def measure(world_id: str, network: str, num_worlds: int, minibatch: int) -> dict[str, Any]:

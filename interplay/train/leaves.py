@@ -56,10 +56,10 @@ class ObservationLeaves:
             return read
         return {key: (leaf - self._bounds[key][0]) / self._bounds[key][1] for key, leaf in read.items()}
 
-    def name_bad(self, leaves: Leaves, rows: int) -> str | None:
-        """The first leaf whose first rows hold a NaN or an infinite number, e.g. ``observation["zone"]``, or None."""
+    def name_bad(self, leaves: Leaves, rows: slice) -> str | None:
+        """The first leaf with a NaN or an infinite number in some rows, e.g. ``observation["zone"]``, or None."""
         for key, leaf in leaves.items():
-            if leaf.dtype.kind == "f" and not np.isfinite(leaf[:rows]).all():
+            if leaf.dtype.kind == "f" and not np.isfinite(leaf[rows]).all():
                 return f'observation["{key}"]'
         return None
 

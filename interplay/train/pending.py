@@ -21,6 +21,7 @@ class Pending:
 
     Attributes:
         count: rows that are there; arrays are longer.
+        kept: how many of them earlier updates left.
         leaves: key -> (capacity, ...).
         action: (capacity, columns) float32.
         log_prob: (capacity,) float32.
@@ -32,7 +33,7 @@ class Pending:
     """
 
     def __init__(self, leaves: ObservationLeaves, capacity: int, columns: int, choices: int | None) -> None:
-        self.count = 0
+        self.count = self.kept = 0
         self.leaves: Leaves = leaves.allocate(capacity)
         self.action = np.zeros((capacity, columns), np.float32)
         self.log_prob = np.zeros(capacity, np.float32)
@@ -78,7 +79,7 @@ class Pending:
         index = np.flatnonzero(which)
         for array in self._arrays().values():
             array[: len(index)] = array[index]
-        self.count = len(index)
+        self.count = self.kept = len(index)
         self.step[: self.count] -= back
 
     def save(self) -> dict[str, np.ndarray]:
@@ -98,7 +99,7 @@ class Pending:
                     f"{owner}: rows of {name} do not fit these settings; resume with the run's own"
                 )
             array[: len(saved)] = saved
-            self.count = len(saved)
+            self.count = self.kept = len(saved)
 
     def _arrays(self) -> dict[str, np.ndarray]:
         named = {f"leaf/{key}": leaf for key, leaf in self.leaves.items()}

@@ -216,8 +216,9 @@ def refuse_bad_numbers(collector: SortedCollector, first: int, last_value: np.nd
     line = collector.line
     for name, pending in collector.pending.items():
         brain = collector.brains[name]
-        bad = brain.leaves.name_bad(pending.leaves, pending.count)
-        if bad is None and not np.isfinite(pending.log_prob[: pending.count]).all():
+        new = slice(pending.kept, pending.count)
+        bad = brain.leaves.name_bad(pending.leaves, new)
+        if bad is None and not np.isfinite(pending.log_prob[new]).all():
             bad = "log_prob of the network"
         if bad is None and not (np.isfinite(line.value[first:]).all() and np.isfinite(last_value).all()):
             bad = "value of the network"

@@ -31,7 +31,10 @@ def settings(*overrides: str) -> TrainSettings:
             "num_worlds=62",
             "num_worlds = 62 cannot be split over train.shards = 4 evenly; use a multiple of 4",
         ),
-        ("network.kind=atention", '"atention" is no network; give attention, mlp or your own'),
+        (
+            "network.kind=atention",
+            '"atention" is no network; give attention, mlp, tiles, tiles_attention or your own',
+        ),
         ("network.heads=5", "width = 32 cannot be shared by heads = 5"),
         ("network.hidden=[64, 0]", "[64, 0] has a layer without units"),
         ("network.activation=gelu", 'network.activation = "gelu" is not allowed; give one of tanh, relu'),
