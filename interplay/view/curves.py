@@ -14,9 +14,15 @@ from interplay.view.output import check_output, writing
 from interplay.view.palette import FAINT, POPULATIONS
 from interplay.view.run_log import RunLog, read_run
 
-DEFAULT_COLUMNS = ("episode_length", "episode_return")
+DEFAULT_COLUMNS = ("episode_length", "episode_return", "life")
 WINDOWS = 60  # of agent-steps per curve, each shown by its mean
-UNITS = {"episode_length": "steps", "agent_steps_per_s": "agent-steps / s", "entropy": "nats", "kl": "nats"}
+UNITS = {
+    "episode_length": "steps",
+    "life": "ticks",
+    "agent_steps_per_s": "agent-steps / s",
+    "entropy": "nats",
+    "kl": "nats",
+}
 
 
 class Reference(NamedTuple):
@@ -50,7 +56,7 @@ def plot_runs(
     Args:
         runs: run folders.
         out: a ``.png`` in a folder that exists.
-        columns: names in ``metrics.jsonl``; None = episode length and return, as far as they were logged.
+        columns: names in ``metrics.jsonl``; None = episode length and return, mean life, as far as they were logged.
         references: None = what was published about the world, if all runs are of one; () = none.
         title: above the panels; empty = the world's id, if all runs are of one.
 
