@@ -236,6 +236,7 @@ class MmoTwin:
             team = [own[other.slot] for other in began if other.population == agent.population]
             self.reward[agent.slot] = (1 - spirit) * own[agent.slot] + spirit * sum(team) / len(team)
             self.terminated[agent.slot] = not agent.alive
+            agent.survived += agent.alive
         if self.ticks == self.settings.max_ticks:
             self.over = True
             for agent in began:

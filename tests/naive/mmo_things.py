@@ -64,6 +64,7 @@ class Agent:
     food: int
     water: int
     life: int = 0  # updates so far
+    survived: int = 0  # ticks at whose end it was alive, its birth not counted
     freeze: int = 0
     damage: int = 0  # received in the tick just ended
     alive: bool = True

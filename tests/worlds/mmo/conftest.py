@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.worlds.mmo.scenes import NaiveScene
+from tests.worlds.mmo.scenes import KernelScene, NaiveScene
 
 
-@pytest.fixture(params=[NaiveScene], ids=["naive"])
+@pytest.fixture(params=[NaiveScene, KernelScene], ids=["naive", "kernels"])
 def scene(request):
     """A maker of scenes: scene(**options)."""
     return request.param

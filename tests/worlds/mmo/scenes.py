@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from interplay.worlds.mmo.config import MmoSettings
 from interplay.worlds.mmo.tiles import GRASS
+from interplay.worlds.mmo.world import MmoWorld
 from tests.naive.mmo import MmoTwin
 from tests.naive.mmo_things import Agent
 
@@ -61,7 +63,7 @@ class Scene(ABC):
 
     @abstractmethod
     def ended(self, slot: int) -> Any:
-        """The life that ended in the last tick: life, cause, kills, population; None if it did not."""
+        """The life that ended in the last tick: life in ticks survived, cause, kills; None if it did not."""
 
     @abstractmethod
     def reward(self, slot: int) -> float: ...
@@ -121,6 +123,7 @@ class NaiveScene(Scene):
         s, slot = self.settings, self.placed
         self.placed += 1
         agent = Agent(slot, slot, population, row, col, s.health, s.food, s.water)
+        agent.survived = stats.get("life", 0)
         for name, value in stats.items():
             setattr(agent, name, value)
         self.world.agents[slot] = agent
@@ -135,7 +138,8 @@ class NaiveScene(Scene):
         return self.world.agents[slot]
 
     def ended(self, slot: int) -> Any:
-        return self.world.ended.get(slot)
+        agent = self.world.ended.get(slot)
+        return agent and SimpleNamespace(life=agent.survived, cause=agent.cause, kills=agent.kills)
 
     def reward(self, slot: int) -> float:
         return float(np.float32(self.world.reward[slot]))
@@ -151,3 +155,76 @@ class NaiveScene(Scene):
 
     def legal(self, slot: int) -> list[bool]:
         return list(self.world.legal[slot])
+
+
+class KernelScene(Scene):
+    """On the real world, whose arrays are written from outside."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.world = MmoWorld(self.settings, num_worlds=1, seed=3)
+        self.world.reset()
+        state = self.world.state
+        for field in state.agent.dtype.names:
+            state.agent[field] = 0
+        for empty in (state.heads, state.standing, state.visits, state.acting):
+            empty[:] = 0
+        for field in ("living", "depleted", "births", "tick"):
+            state.room[field] = 0
+        b, n = self.settings.border, self.settings.interior
+        state.tiles[0, b : b + n, b : b + n] = GRASS
+        self.world.refresh()
+
+    def paint(self, tile: int, *places: tuple[int, int]) -> None:
+        for place in places:
+            self.world.state.tiles[0][place] = tile
+        self.world.refresh()
+
+    def place(self, row: int = MIDDLE, col: int = MIDDLE, population: int = 0, **stats: int) -> int:
+        s, slot, state = self.settings, self.placed, self.world.state
+        self.placed += 1
+        born = {"life_id": slot, "row": row, "col": col, "population": population, "alive": True}
+        full = {"health": s.health, "food": s.food, "water": s.water, "struck": -1, "style": -1}
+        born["birth"] = state.room["tick"][0] - stats.get("life", 0)
+        for name, value in {**born, **full, **stats}.items():
+            state.agent[name][0, slot] = value
+        state.acting[0, slot] = True
+        state.heads[0, row, col] += 1
+        state.standing[0, population] += 1
+        state.room["living"] += 1
+        state.room["births"] += 1
+        if s.count_visits:
+            state.visits[0, population, row, col] += 1
+        self.world.refresh()
+        return slot
+
+    def act(self, actions: Mapping[int, tuple[int, ...]] | None = None) -> None:
+        self.world.step(np.array([self.actions(actions)]))
+
+    def agent(self, slot: int) -> Any:
+        record = self.world.state.agent[0, slot]
+        if not record["alive"]:
+            return None
+        kills = int(self.world.state.tally["kills"][0, slot])
+        return SimpleNamespace(**{name: record[name].item() for name in record.dtype.names}, kills=kills)
+
+    def ended(self, slot: int) -> Any:
+        step = self.world.timestep
+        if not step.terminated[0, slot] and not step.truncated[0, slot]:
+            return None
+        return SimpleNamespace(**{name: int(array[0, slot]) for name, array in self.world.ended.items()})
+
+    def reward(self, slot: int) -> float:
+        return float(self.world.timestep.reward[0, slot])
+
+    def over(self) -> bool:
+        return bool(self.world.timestep.over[0])
+
+    def tile(self, row: int, col: int) -> int:
+        return int(self.world.state.tiles[0, row, col])
+
+    def sees(self, slot: int) -> Mapping[str, Any]:
+        return {name: array[0, slot] for name, array in self.world.timestep.observation.items()}
+
+    def legal(self, slot: int) -> list[bool]:
+        return self.world.timestep.action_mask["action"][0, slot].tolist()

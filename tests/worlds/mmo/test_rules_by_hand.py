@@ -160,7 +160,7 @@ def test_lava_kills_in_the_tick_of_the_move(scene):
     assert s.legal(0)[NORTH]
     s.act({0: (NORTH, MELEE)})
     assert s.agent(0) is None
-    assert (s.ended(0).cause, s.ended(0).life) == (LAVA_DEATH, 1)
+    assert (s.ended(0).cause, s.ended(0).life) == (LAVA_DEATH, 0)
     assert (s.reward(0), s.reward(1)) == (-1.0, 1.0)
     assert s.agent(1).health == 10, "no attack follows"
 
