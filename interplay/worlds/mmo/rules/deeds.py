@@ -26,11 +26,11 @@ def move(state, rules, w, i, choice):
     person.row, person.col = row, col
     leave_tile(state.agent, state.heads, w, from_row, from_col)
     enter_tile(state.heads, w, row, col)
-    if rules.count_visits:
-        _count_visit(state, rules, w, i)
     if tile == LAVA and goes and not rules.lava_next_update:
         die(state, w, i, LAVA_CAUSE)
         return False
+    if rules.count_visits:
+        _count_visit(state, rules, w, i)
     return True
 
 
