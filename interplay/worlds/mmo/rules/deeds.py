@@ -63,8 +63,8 @@ def find_target(sight, rules, w, i, action, style):
 
 
 @phase
-def strike(state, sight, rules, w, i, action, lasting):
-    """Attacks with the chosen style; `lasting` victims fall later (resolution = simultaneous)."""
+def strike(state, sight, rules, scratch, thread, w, i, action, together):
+    """Attacks with the chosen style; with `together` (resolution = simultaneous) victims fall and goods arrive later."""
     style = action[w, i, 1] - rules.no_attack
     if style < 0:
         return
@@ -81,11 +81,14 @@ def strike(state, sight, rules, w, i, action, lasting):
         return
     person.struck, person.style = j, style
     person.struck_row, person.struck_col = down, right
-    _rob(state, rules, w, i, j, style)
+    if together:
+        _rob_later(state, rules, scratch.kin[thread], scratch.health[thread], w, i, j, style)
+    else:
+        _rob(state, rules, w, i, j, style)
     if style == 2:
         victim.freeze = rules.freeze
     if not spared:
-        _hurt(state, rules, w, i, j, style, lasting)
+        _hurt(state, rules, w, i, j, style, together)
 
 
 @phase
@@ -101,7 +104,32 @@ def _rob(state, rules, w, i, j, style):
 
 
 @phase
-def _hurt(state, rules, w, i, j, style, lasting):
+def _rob_later(state, rules, food_won, water_won, w, i, j, style):
+    """What is won goes to the sums of this tick; conserved goods leave the victim at once, so that nobody takes them twice."""
+    victim = state.agent[w, j]
+    wanted = rules.stolen0 if style == 0 else rules.stolen1 if style == 1 else rules.stolen2
+    if rules.conserved:
+        food, water = min(wanted, victim.food), min(wanted, victim.water)
+        victim.food -= food
+        victim.water -= water
+    else:
+        food, water = wanted, wanted
+        food_won[j] -= wanted
+        water_won[j] -= wanted
+    food_won[i] += food
+    water_won[i] += water
+
+
+@phase
+def share_out(state, rules, food_won, water_won, w, i):
+    """What the blows of a tick have won and cost in sum, cut once."""
+    person = state.agent[w, i]
+    person.food = min(max(person.food + food_won[i], 0), rules.food)
+    person.water = min(max(person.water + water_won[i], 0), rules.water)
+
+
+@phase
+def _hurt(state, rules, w, i, j, style, together):
     victim = state.agent[w, j]
     damage = rules.damage0 if style == 0 else rules.damage1 if style == 1 else rules.damage2
     stood = victim.health > 0
@@ -112,5 +140,5 @@ def _hurt(state, rules, w, i, j, style, lasting):
         state.agent[w, i].kills += 1
         state.reward[w, i] += rules.reward_kill
         state.tally[w, j].ended_cause = MELEE + style
-        if not lasting:
+        if not together:
             die(state, w, j, MELEE + style)

@@ -5,7 +5,7 @@ import numpy as np
 from interplay.core.jit import kernel, phase
 from interplay.kernels.counters import below, chance, draw, first
 from interplay.worlds.mmo.observe import look_around
-from interplay.worlds.mmo.rules.deeds import move, strike
+from interplay.worlds.mmo.rules.deeds import move, share_out, strike
 from interplay.worlds.mmo.rules.lives import close_books, die, replace_dead, spawn, update_body
 from interplay.worlds.mmo.rules.numbers import FIXED, MULTIPLE, NONE
 from interplay.worlds.mmo.rules.turns import draw_order
@@ -141,7 +141,7 @@ def act_in_turn(state, sight, rules, scratch, action, thread, w, acting):
         if not state.agent[w, i].alive:
             continue
         if update_body(state, rules, w, i) and move(state, rules, w, i, action[w, i, 0]) and rules.combat:
-            strike(state, sight, rules, w, i, action, False)
+            strike(state, sight, rules, scratch, thread, w, i, action, False)
     scratch.fetched[thread] = fetched
 
 
@@ -165,11 +165,16 @@ def act_together(state, sight, rules, scratch, action, thread, w, acting):
             move(state, rules, w, order[k], action[w, order[k], 0])
     if not rules.combat:
         return
+    food_won, water_won = scratch.kin[thread], scratch.health[thread]  # free until the world is looked at
+    food_won[:] = 0
+    water_won[:] = 0
     for k in range(acting):
         if state.agent[w, order[k]].alive:
-            strike(state, sight, rules, w, order[k], action, True)
+            strike(state, sight, rules, scratch, thread, w, order[k], action, True)
     for k in range(acting):
         i = order[k]
+        if state.agent[w, i].alive:
+            share_out(state, rules, food_won, water_won, w, i)
         if state.agent[w, i].alive and state.agent[w, i].health == 0:
             die(state, w, i, state.tally[w, i].ended_cause)
 
