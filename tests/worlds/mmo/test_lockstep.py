@@ -142,7 +142,7 @@ def drawn_settings(draw: st.DrawFn) -> MmoSettings:
     options |= {"vision": vision, "border": vision + draw(st.integers(0, 2))}
     options["interior"] = draw(st.integers(8, 24))
     options["damage"] = draw(st.tuples(*[st.integers(0, 12)] * 3))
-    options["reach"] = draw(st.tuples(*[st.integers(0, 5)] * 3))
+    options["reach"] = draw(st.tuples(*[st.integers(0, min(vision, 5))] * 3))
     options["reward_new_tile"] = 0.125 * options["count_visits"]
     options |= draw(drawn_caps())
     options["prefill"] = draw(st.integers(0, options["cap"]))
