@@ -106,9 +106,16 @@ class MmoSettings(Settings):
 
     @model_validator(mode="after")
     def _fits(self) -> MmoSettings:
-        if self.border < self.vision:
+        walked = self.vision + (self.lava == "next_update")  # whoever steps into lava may look out from it
+        if self.border < walked:
             raise ValueError(
-                f"border = {self.border} is narrower than vision = {self.vision}, views would leave the map; raise border"
+                f"border = {self.border} is narrower than {walked} (vision = {self.vision}, lava = {self.lava}), "
+                "views would leave the map; raise border"
+            )
+        if self.combat and max(self.reach) > self.vision:
+            raise ValueError(
+                f"reach = {list(self.reach)} goes beyond vision = {self.vision}, nobody strikes whom it cannot see; "
+                "raise vision or lower reach"
             )
         if self.most > self.slots:
             raise ValueError(

@@ -139,7 +139,8 @@ def drawn_settings(draw: st.DrawFn) -> MmoSettings:
     options |= {name: draw(st.integers(*bounds)) for name, bounds in NUMBERS.items()}
     options |= {name: draw(st.sampled_from(values)) for name, values in CHOICES.items()}
     vision = draw(st.integers(1, 8))
-    options |= {"vision": vision, "border": vision + draw(st.integers(0, 2))}
+    room = options["lava"] == "next_update"  # to look out from the first row of lava
+    options |= {"vision": vision, "border": vision + room + draw(st.integers(0, 2))}
     options["interior"] = draw(st.integers(8, 24))
     options["damage"] = draw(st.tuples(*[st.integers(0, 12)] * 3))
     options["reach"] = draw(st.tuples(*[st.integers(0, min(vision, 5))] * 3))
@@ -165,6 +166,19 @@ def drawn_caps(draw: st.DrawFn) -> dict[str, Any]:
 @given(options=drawn_settings(), seed=st.integers(0, 2**32))
 def test_lockstep_under_any_switches(options, seed):
     play(options, ticks=25, num_worlds=1, seed=seed)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"border": 7, "lava": "next_update"},  # whoever stands on lava would see beyond the array
+        {"border": 6},
+        {"vision": 2},  # less than the reach of mage
+    ],
+)
+def test_views_that_leave_the_map_and_blows_at_the_unseen_are_refused(options):
+    with pytest.raises(ValueError, match="raise"):
+        MmoSettings(**options)
 
 
 # -- batches and threads ----------------------------------------------------------------------------
