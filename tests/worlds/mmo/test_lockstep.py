@@ -215,5 +215,22 @@ def test_threads_change_no_bit():
         other.close()
 
 
+def test_a_loaded_world_goes_on_as_the_saved_one_did():
+    world, rng = busy(3), np.random.default_rng(9)
+    chosen = rng.integers(0, [5, 3], (30, 3, 48, 2))
+    kept = world.save()
+    for action in chosen:
+        world.step(action)
+    wanted, seen = world.hash(), world.timestep.observation["entities"].copy()
+    other = busy(3)
+    other.step(chosen[0])
+    for one in (world, other):
+        one.load(kept)
+        for action in chosen:
+            one.step(action)
+        assert np.array_equal(one.hash(), wanted)
+        assert np.array_equal(one.timestep.observation["entities"], seen)
+
+
 def test_the_streams_are_those_of_the_seeds():
     assert np.array_equal(busy(3).state.stream[:, 0], world_seeds(4, 3))
