@@ -135,5 +135,9 @@ def records(shape: int | tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     Plain Python reads ``table[i].field`` only of a `numpy.recarray`, which Numba takes in ten times as slowly as an
     array: tables are recarrays under ``NUMBA_DISABLE_JIT`` alone.
     """
-    table = np.zeros(shape, dtype)
+    return as_records(np.zeros(shape, dtype))
+
+
+def as_records(table: np.ndarray) -> np.ndarray:
+    """The same table as kernels may read it, compiled or not."""
     return table.view(np.recarray) if numba.config.DISABLE_JIT else table  # type: ignore[attr-defined]

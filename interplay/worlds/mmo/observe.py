@@ -236,7 +236,7 @@ def see_others(state, sight, rules, scratch, thread, w, own, row, col, populatio
         colour = (mine if same else stranger) if there else 0.0  # a product would be -0
         if k < rows:
             _copy_row(features, m, out[k], dr * there, dc * there, colour)
-        away = max(abs(dr), abs(dc))
+        away = np.int64(max(abs(dr), abs(dc)))  # plain Python would shift 32 bits away
         tie = away if by_health else np.int64(health[m])
         key = ((np.int64(health[m]) if by_health else away) << 40) | (tie << 24) | entries[m]
         hostile = there & (friendly_fire | (not same))

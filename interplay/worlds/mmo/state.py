@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from interplay.core import seeding
-from interplay.core.jit import records
+from interplay.core.jit import as_records, records
 from interplay.worlds.mmo.config import COLUMNS, MOVES, STYLES, MmoSettings
 
 NOBODY = -1
@@ -201,21 +201,23 @@ def allocate_sight(settings: MmoSettings, state: MmoState, num_worlds: int, obse
 def _lines(grid: np.ndarray) -> np.ndarray:
     """A grid (W, T, T) of bytes as the 16 bytes from each of its places on: (W, T T - 15)."""
     size = grid[0].size
-    return np.ndarray((len(grid), size - LINE), WIDE, grid, strides=(size, 1))
+    return as_records(np.ndarray((len(grid), size - LINE), WIDE, grid, strides=(size, 1)))
 
 
 def _rows(views: np.ndarray) -> np.ndarray:
     """The first rows of square views of side 15, each with the byte behind it; nothing for other sides."""
     if views.shape[-1] != LINE:
         return np.zeros((0, 0, 0), WIDE)
-    return np.ndarray((*views.shape[:2], LINE - 1), WIDE, views, strides=(*views.strides[:2], LINE))
+    return as_records(
+        np.ndarray((*views.shape[:2], LINE - 1), WIDE, views, strides=(*views.strides[:2], LINE))
+    )
 
 
 def _ends(views: np.ndarray) -> np.ndarray:
     """The last rows of square views of side 15; nothing for other sides."""
     if views.shape[-1] != LINE:
         return np.zeros((0, 0), EXACT)
-    return np.ndarray(views.shape[:2], EXACT, views, LINE * (LINE - 1), views.strides[:2])
+    return as_records(np.ndarray(views.shape[:2], EXACT, views, LINE * (LINE - 1), views.strides[:2]))
 
 
 def allocate_scratch(settings: MmoSettings, threads: int) -> Scratch:

@@ -17,7 +17,8 @@ def move(state, rules, w, i, choice):
     """
     person = state.agent[w, i]
     from_row, from_col = person.row, person.col
-    down, right = (choice == SOUTH) - (choice == NORTH), (choice == EAST) - (choice == WEST)
+    down = int(choice == SOUTH) - int(choice == NORTH)  # NumPy subtracts no booleans, in plain Python
+    right = int(choice == EAST) - int(choice == WEST)
     tile = state.tiles[w, from_row + down, from_col + right]
     goes = (tile != WATER) & (tile < STONE) & (person.freeze == 0)
     if rules.one_per_tile:

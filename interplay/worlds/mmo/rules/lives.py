@@ -113,7 +113,7 @@ def update_body(state, rules, w, i):
     person.food = max(person.food - rules.drain, 0)
     person.water = max(person.water - rules.drain, 0)
     hungry, thirsty = person.food == 0, person.water == 0
-    person.health = max(health - rules.starve * (hungry + thirsty), 0)
+    person.health = max(health - rules.starve * (int(hungry) + int(thirsty)), 0)
     if person.health == 0 and (hungry or thirsty):
         die(state, w, i, BOTH if hungry and thirsty else HUNGER if hungry else THIRST)
         return False
