@@ -196,8 +196,10 @@ def find_near(start, place, near, rules, own, row, col):
                 near[n] = m
                 n += (abs(place[m, 0] - row) <= vision) & (abs(place[m, 1] - col) <= vision) & (m != own)
         return n
-    first, second = start[top * across + left], start[(top + 1) * across + left]
-    end_first, end_second = start[top * across + right], start[(top + 1) * across + right]
+    first, end_first = start[top * across + left], start[top * across + right]
+    second, end_second = end_first, end_first
+    if bottom > top:  # a narrow view may lie within one row, and that may be the last
+        second, end_second = start[(top + 1) * across + left], start[(top + 1) * across + right]
     third, end_third = end_second, end_second
     if bottom > top + 1:
         third, end_third = start[bottom * across + left], start[bottom * across + right]
