@@ -163,10 +163,12 @@ def _copy_view(lines, w, begin, side, rows, ends, ow, o):
         first, last = lines[w, at].first, lines[w, at].last
         rows[ow, o, r].first = first
         rows[ow, o, r].last = last
-    at = np.uint64(begin + (LINE - 1) * side)
+    at = np.uint64(
+        begin + (LINE - 1) * side - 1
+    )  # from the byte before: behind the map's last byte there is none
     first, last = lines[w, at].first, lines[w, at].last
-    ends[ow, o].first = first
-    ends[ow, o].last = (first >> _56) | (last << _8)  # the words of EXACT overlap by a byte
+    ends[ow, o].first = (first >> _8) | (last << _56)  # the words of EXACT overlap by a byte
+    ends[ow, o].last = last
 
 
 @phase
