@@ -162,7 +162,7 @@ def drawn_caps(draw: st.DrawFn) -> dict[str, Any]:
     return {**caps, "cap_draw": "fixed", "quotas": quotas}
 
 
-@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(options=drawn_settings(), seed=st.integers(0, 2**32))
 def test_lockstep_under_any_switches(options, seed):
     play(options, ticks=25, num_worlds=1, seed=seed)

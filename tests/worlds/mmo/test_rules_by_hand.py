@@ -254,6 +254,20 @@ def test_the_crop(scene):
     assert (s.sees(1)["tiles"][:, :7] == LAVA).all()
 
 
+@pytest.mark.parametrize(("vision", "border"), [(7, 7), (1, 1), (3, 3), (8, 8)])
+def test_the_crop_at_the_last_corner(scene, vision, border):
+    """The view ends with the map's last byte."""
+    s = scene(vision=vision, border=border, reach=(1, 1, 1))
+    last = border + 15
+    s.paint(WATER, (last, last - 1))
+    s.place(last, last)
+    tiles = s.sees(0)["tiles"]
+    assert (tiles[vision, vision - 1], tiles[vision, vision]) == (WATER, GRASS)
+    assert (tiles[vision + 1 :] == LAVA).all()
+    assert (tiles[:, vision + 1 :] == LAVA).all()
+    assert (s.sees(0)["count"], s.sees(0)["occupancy"].sum()) == (1, 1)
+
+
 def test_rows_come_by_bucket_and_then_by_slot(scene):
     s = scene()
     s.place(17, 17)
