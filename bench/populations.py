@@ -5,7 +5,8 @@
 
 Microseconds per agent-step of one shard after `WARM` updates of the paper's training, CPU time, the least of several rounds:
 
-- ``act``: sorting, copying observations, networks, draws; ``act: copy`` and ``act: network`` are parts of it;
+- ``act``: sorting, copying observations, networks, draws; ``act: copy`` and ``act: network`` are parts of it, ``act: one product`` is
+  the network alone, without draws, as one batched product over populations padded to the largest;
 - ``step``: the world;
 - ``returns``: time line, ready rows, normalising;
 - ``gradient``: forward and backward, ``gradient: copy`` included;
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from interplay.core.policy import RandomPolicy
@@ -40,7 +42,9 @@ from interplay.train.settings import (
     TrainSettings,
     WorldChoice,
 )
+from interplay.train.sorted_rollout import Stage
 from interplay.train.sorted_training import SortedTraining
+from interplay.train.stacked import Rows, StackedBrain
 from interplay.train.stacked_learner import StackedLearner
 from interplay.train.trainer import train
 
@@ -104,6 +108,7 @@ def parts(training: SortedTraining) -> dict[str, float]:
     copy = least(lambda: brain.leaves.take(timestep.observation, stage.picked, rows.leaves), 20)
     found["act: copy"] = copy / living * 1e6
     found["act: network"] = least(network, 20) / living * 1e6
+    found["act: one product"] = least(padded_product(brain, forms[name], rows, stage), 20) / living * 1e6
     found["act"] = least(lambda: collector._ask(name, forms, timestep, mask, stage, 0), 20) / living * 1e6
     actions = RandomPolicy()
     actions.start(shard.world)
@@ -119,6 +124,16 @@ def parts(training: SortedTraining) -> dict[str, float]:
     shard.finish()
     found["finish"] = (time.process_time() - began) / steps * 1e6
     return found
+
+
+def padded_product(brain: StackedBrain, forms: Any, rows: Rows, stage: Stage) -> Callable[[], Any]:
+    """The other way to compute a step, without draws: populations padded to the largest, one batched product for all."""
+    counts = np.bincount(stage.population, minlength=len(brain.stack))
+    index = np.minimum(np.arange(counts.max()), np.maximum(counts, 1)[:, None] - 1)
+    index += (np.cumsum(counts) - counts)[:, None]
+    leaves = {key: jnp.asarray(leaf[index]) for key, leaf in rows.leaves.items()}
+    product = jax.jit(jax.vmap(brain._call))
+    return lambda: jax.block_until_ready(product(forms, leaves))
 
 
 def run(world: str, num_worlds: int, block: int, workers: int, seconds: float) -> dict[str, Any]:

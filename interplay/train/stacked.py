@@ -1,8 +1,9 @@
 """The networks of all populations of one kind of agents: weights in a stack, rows in blocks.
 
 What a block needs of the weights is worked out once per update (`networks.unfold`); a loop over blocks then picks its
-population's part and computes 64 rows with it, which stay in the cache. On a CPU that is faster than one batched
-product over populations padded to the largest (figures: docs/train.md).
+population's part and computes 64 rows with it, which stay in the cache. That takes as
+long as one batched product over populations padded to the largest does where all are equally large (``bench/learner.py --world
+mmo/combat`` prints both), and nothing is padded where they are not.
 """
 
 from __future__ import annotations
