@@ -1,0 +1,80 @@
+"""Attack profiles: which style is used at which distance (specification 12)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from interplay.evaluate.tick import NOBODY, STYLES, Array, Tick
+
+RADIUS = 3  # of the 7 x 7 window: the longest reach
+
+
+class AttackProfile(NamedTuple):
+    """Landed blows of each population.
+
+    Attributes:
+        counts: (K, 3, 7, 7) int64, by style and by the target's place seen from the attacker (rows down).
+        edge_share: (K, 3) share of a style's blows that were struck at the full length of its reach; NaN without blows.
+        kills_per_blow: (K, 3) share of a style's blows whose target died in the same tick; NaN without blows.
+    """
+
+    counts: Array
+    edge_share: Array
+    kills_per_blow: Array
+
+
+class BlowRecorder:
+    """Counts landed blows by population, style and offset, and those whose target died in that tick.
+
+    A blow is counted for the population that the attacker had: that of the slot in the tick before, because a slot
+    whose agent struck and then died may have a newcomer already.
+
+    Args:
+        populations: K.
+    """
+
+    def __init__(self, populations: int) -> None:
+        side = 2 * RADIUS + 1
+        self.counts = np.zeros((populations, len(STYLES), side, side), np.int64)
+        self.kills = np.zeros((populations, len(STYLES)), np.int64)
+        self._population: Array | None = None
+
+    def note(self, tick: Tick) -> None:
+        """Takes in one tick."""
+        before, self._population = self._population, tick.population.astype(np.int64)
+        if before is None:
+            return
+        world, slot = np.nonzero(tick.struck != NOBODY)
+        population, style = before[world, slot], tick.style[world, slot].astype(np.int64)
+        row = np.clip(tick.struck_row[world, slot].astype(np.int64), -RADIUS, RADIUS) + RADIUS
+        col = np.clip(tick.struck_col[world, slot].astype(np.int64), -RADIUS, RADIUS) + RADIUS
+        np.add.at(self.counts, (population, style, row, col), 1)
+        deadly = tick.died[world, tick.struck[world, slot]]
+        np.add.at(self.kills, (population[deadly], style[deadly]), 1)
+
+    def profile(self, reach: tuple[int, ...]) -> AttackProfile:
+        """What was counted so far.
+
+        Args:
+            reach: of each style in tiles, Chebyshev.
+        """
+        blows = self.counts.sum(axis=(2, 3))
+        at_edge = np.stack(
+            [self.counts[:, s][:, ring(reach[s])].sum(axis=1) for s in range(len(STYLES))], axis=1
+        )
+        with np.errstate(invalid="ignore"):
+            return AttackProfile(self.counts.copy(), at_edge / blows, self.kills / blows)
+
+
+def ring(distance: int) -> Array:
+    """(7, 7) bool, the offsets at a Chebyshev distance.
+
+    Example:
+        >>> [int(ring(distance).sum()) for distance in range(4)]
+        [1, 8, 16, 24]
+    """
+    away = np.abs(np.arange(-RADIUS, RADIUS + 1))
+    found: Array = np.maximum(away[:, None], away) == distance
+    return found

@@ -1,0 +1,119 @@
+"""Lives, tracks and blows: what belongs to the life that ended and what to the newcomer in its slot."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from interplay.core.errors import UserError
+from interplay.evaluate.blows import BlowRecorder
+from interplay.evaluate.life_table import LifeRecorder
+from interplay.evaluate.tracks import TrackRecorder
+from tests.evaluate.ticks import tick
+
+
+def ended(**columns):
+    return {name: np.array([values]) for name, values in columns.items()}
+
+
+def story(recorder):
+    """Slot 0 lives on, slot 1 dies in tick 2 and is reborn at once, slot 2 was under way and dies in tick 3."""
+    recorder.note(tick(age=[0, 0, 7], population=[0, 1, 0], col=[0, 0, 5]))
+    recorder.note(tick(age=[1, 1, 8], population=[0, 1, 0], col=[1, 0, 5]))
+    recorder.note(
+        tick(
+            age=[2, 0, 9],
+            life=[0, 8, 2],
+            population=[0, 0, 0],
+            col=[1, 7, 5],
+            died=[False, True, False],
+            ended=ended(life=[0, 2, 0], population=[0, 1, 0], cause=[0, 3, 0], kills=[0, 4, 0]),
+            struck=[-1, 0, -1],
+            style=[0, 2, 0],
+        )
+    )
+    recorder.note(
+        tick(
+            age=[3, 1, 0],
+            life=[0, 8, 2],
+            alive=[True, True, False],
+            col=[2, 7, 5],
+            died=[False, False, True],
+            ended=ended(life=[0, 0, 10], population=[0, 0, 0], cause=[0, 0, 1], kills=[0, 0, 0]),
+        )
+    )
+    return recorder
+
+
+def test_lives_that_were_under_way_are_left_out_and_those_that_go_on_are_kept():
+    table = story(LifeRecorder(2)).table()
+    assert table.length.tolist() == [2, 3, 1]
+    assert table.ended.tolist() == [True, False, False]
+    assert table.population.tolist() == [1, 0, 0]
+    assert table.born.tolist() == [0, 0, 2]
+    assert table.cause.tolist() == [3, -1, -1]
+    assert table.ended_columns["kills"].tolist() == [4]
+    assert table.standing.tolist() == [[2, 1], [2, 1], [3, 0], [2, 0]]
+    assert table.causes(2, 4).tolist() == [[0, 0, 0, 0], [0, 0, 0, 1]]
+    assert table.of(1)[0].tolist() == [2]
+
+
+def test_a_table_without_deaths():
+    recorder = LifeRecorder(1)
+    recorder.note(tick())
+    assert recorder.table().ended.tolist() == [False] * 3
+
+
+def test_tracks():
+    tracks = story(TrackRecorder()).tracks()
+    assert tracks.population.tolist() == [0, 1, 0]
+    assert tracks.ended.tolist() == [False, True, False]
+    assert tracks.length.tolist() == [4, 2, 2]
+    assert tracks.cell[tracks.life == 0].tolist() == [0, 1, 1, 2]
+    assert tracks.cell[tracks.life == 2].tolist() == [7, 7]
+    assert tracks.age()[tracks.life == 0].tolist() == [0, 1, 2, 3]
+    assert tracks.third()[tracks.life == 1].tolist() == [0, 1]
+    assert (tracks.third()[tracks.life == 0] == -1).all()
+    # The blow of tick 2 was struck by the life that ended, not by the newcomer.
+    assert (tracks.blow_life.tolist(), tracks.blow_style.tolist()) == ([1], [2])
+    assert tracks.blocks(4)[tracks.life == 2].tolist() == [1, 1]
+
+
+def test_a_share_of_lives_is_kept_whole():
+    recorder = TrackRecorder(0.25)
+    for _ in range(3):
+        recorder.note(tick(slots=400, life=np.arange(400) + 5))
+    tracks = recorder.tracks()
+    assert 60 < len(tracks.population) < 140
+    assert set(tracks.length) == {3}
+    with pytest.raises(UserError, match="share = 0"):
+        TrackRecorder(0)
+
+
+def test_thirds_divide_a_life_evenly():
+    recorder = TrackRecorder()
+    for age in range(9):
+        recorder.note(tick(slots=1, age=[age]))
+    recorder.note(tick(slots=1, alive=[False], died=[True]))
+    assert recorder.tracks().third().tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+
+
+def test_blows_are_counted_for_who_struck_them():
+    recorder = BlowRecorder(2)
+    story(recorder)
+    assert recorder.counts.sum() == 1
+    assert recorder.counts[1, 2, 3, 3] == 1  # population of the life that ended
+
+
+def test_attack_profile():
+    recorder = BlowRecorder(1)
+    recorder.note(tick())
+    recorder.note(
+        tick(struck=[1, 0, 1], style=[0, 1, 1], struck_row=[0, -2, 1], struck_col=[1, 0, 0], died=[0, 1, 0])
+    )
+    profile = recorder.profile((1, 2, 3))
+    assert profile.counts[0, 0, 3, 4] == 1
+    assert profile.counts[0, 1, 1, 3] == 1
+    assert profile.edge_share[0, :2].tolist() == [1, 0.5]
+    assert profile.kills_per_blow[0, :2].tolist() == [1, 0.5]
+    assert np.isnan(profile.edge_share[0, 2])

@@ -1,0 +1,61 @@
+"""Product-limit curves against numbers worked by hand and against lives without end."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from interplay.core.errors import UserError
+from interplay.evaluate.survival import kaplan_meier, median_life, restricted_mean
+
+# The treated group of Freireich et al. (1963), 21 patients, the example of every text book: weeks in remission.
+WEEKS = np.array([6, 6, 6, 6, 7, 9, 10, 10, 11, 13, 16, 17, 19, 20, 22, 23, 25, 32, 32, 34, 35])
+ENDED = np.array([1, 1, 1, 0, 1, 0, 1, 0, 0, 1, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0], bool)
+
+
+def test_the_remission_times_of_the_text_books():
+    curve = kaplan_meier(WEEKS, ENDED)
+    assert curve.time.tolist() == [6, 7, 10, 13, 16, 22, 23]
+    assert curve.at_risk.tolist() == [21, 17, 15, 12, 11, 7, 6]
+    assert curve.deaths.tolist() == [3, 1, 1, 1, 1, 1, 1]
+    np.testing.assert_allclose(curve.share, [0.857, 0.807, 0.753, 0.690, 0.627, 0.538, 0.448], atol=5e-4)
+    np.testing.assert_allclose(
+        curve.error, [0.0764, 0.0869, 0.0963, 0.1068, 0.1141, 0.1282, 0.1346], atol=5e-5
+    )
+    assert median_life(curve) == 23
+
+
+def test_the_mean_by_hand():
+    # S = 1 up to 2, 3/4 up to 3, then (3/4)(2/3) = 1/2: one of the two that reach 3 beside the dead is cut there.
+    curve = kaplan_meier(np.array([2, 3, 3, 5]), np.array([True, True, False, True]))
+    assert restricted_mean(curve) == 2 + 0.75 + 0.5 * 2
+    assert restricted_mean(curve, 1) == 1
+    assert restricted_mean(curve, 2.5) == 2 + 0.75 * 0.5
+    assert curve.at([0, 1.9, 2, 4.9, 5, 9]).tolist() == [1, 1, 0.75, 0.5, 0, 0]
+
+
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=60))
+def test_without_unfinished_lives_it_is_the_plain_share_and_the_plain_mean(lengths):
+    lengths = np.array(lengths)
+    curve = kaplan_meier(lengths, np.ones(len(lengths), bool))
+    for t in (0, 1, 7, 50):
+        assert curve.at(t) == pytest.approx((lengths > t).mean())
+    assert restricted_mean(curve) == pytest.approx(lengths.mean())
+    assert curve.share[-1] == 0
+
+
+def test_cutting_lives_does_not_bias_the_curve():
+    rng = np.random.default_rng(1)
+    lengths, cut = rng.geometric(1 / 40, 20_000), rng.integers(1, 120, 20_000)
+    curve = kaplan_meier(np.minimum(lengths, cut), lengths <= cut)
+    assert restricted_mean(curve, 100) == pytest.approx(np.minimum(lengths, 100).mean(), rel=0.02)
+    completed_only = lengths[lengths <= cut].mean()
+    assert completed_only < 0.7 * lengths.mean()
+
+
+def test_no_lives_is_one_line():
+    with pytest.raises(UserError, match="watch more ticks"):
+        kaplan_meier(np.array([]), np.array([], bool))
+    assert np.isnan(median_life(kaplan_meier(np.array([4]), np.array([False]))))
