@@ -17,7 +17,7 @@ class AttackProfile(NamedTuple):
     Attributes:
         counts: (K, 3, 7, 7) int64, by style and by the target's place seen from the attacker (rows down).
         edge_share: (K, 3) share of a style's blows that were struck at the full length of its reach; NaN without blows.
-        kills_per_blow: (K, 3) share of a style's blows whose target died in the same tick; NaN without blows.
+        kills_per_blow: (K, 3) share of a style's blows whose target died of that style in that tick; NaN without blows.
     """
 
     counts: Array
@@ -26,19 +26,21 @@ class AttackProfile(NamedTuple):
 
 
 class BlowRecorder:
-    """Counts landed blows by population, style and offset, and those whose target died in that tick.
+    """Counts landed blows by population, style and offset, and those whose target died of them.
 
     A blow is counted for the population that the attacker had: that of the slot in the tick before, because a slot
     whose agent struck and then died may have a newcomer already.
 
     Args:
         populations: K.
+        causes: the world's numbers for death by melee, range and mage; None = any death in that tick is the blow's.
     """
 
-    def __init__(self, populations: int) -> None:
+    def __init__(self, populations: int, causes: tuple[int, int, int] | None = None) -> None:
         side = 2 * RADIUS + 1
         self.counts = np.zeros((populations, len(STYLES), side, side), np.int64)
         self.kills = np.zeros((populations, len(STYLES)), np.int64)
+        self._causes = None if causes is None else np.array(causes)
         self._population: Array | None = None
 
     def note(self, tick: Tick) -> None:
@@ -51,7 +53,10 @@ class BlowRecorder:
         row = np.clip(tick.struck_row[world, slot].astype(np.int64), -RADIUS, RADIUS) + RADIUS
         col = np.clip(tick.struck_col[world, slot].astype(np.int64), -RADIUS, RADIUS) + RADIUS
         np.add.at(self.counts, (population, style, row, col), 1)
-        deadly = tick.died[world, tick.struck[world, slot]]
+        target = tick.struck[world, slot]
+        deadly = tick.died[world, target]
+        if self._causes is not None:
+            deadly = deadly & (tick.ended["cause"][world, target] == self._causes[style])
         np.add.at(self.kills, (population[deadly], style[deadly]), 1)
 
     def profile(self, reach: tuple[int, ...]) -> AttackProfile:

@@ -96,7 +96,8 @@ def niche(
         null[i] = pairs.measure(rng.permutation(population))
         if tell is not None:
             tell(i + 1)
-    return Niche(*(against(observed[i], null[:, i]) for i in range(3)), pairs.full_table(population))
+    information, share, distance = (against(observed[i], null[:, i]) for i in range(3))
+    return Niche(information, share, distance, pairs.full_table(population))
 
 
 def against(value: float, null: Array) -> Measured:

@@ -6,7 +6,7 @@ Recorders know arrays, not worlds: `read_tick` is the one place that knows where
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -63,7 +63,7 @@ def read_tick(world: World) -> Tick:
     Raises:
         UserError: for a world without lives on tiles.
     """
-    state = getattr(world, "state", None)
+    state: Any = getattr(world, "state", None)
     agent = getattr(state, "agent", None)
     if agent is None or not hasattr(state, "tiles"):
         raise UserError(f"{world.id}: its agents live on no map of tiles; analyse a world such as mmo/combat")

@@ -26,6 +26,7 @@ class Tracks(NamedTuple):
         tile: (N,) uint8, what lay there.
         blow_life: (B,) int64, who struck.
         blow_style: (B,) int64, index into `interplay.evaluate.tick.STYLES`.
+        blow_offset: (B, 2) int64, row and column of the target seen from the attacker.
         side: T.
     """
 
@@ -37,6 +38,7 @@ class Tracks(NamedTuple):
     tile: Array
     blow_life: Array
     blow_style: Array
+    blow_offset: Array
     side: int
 
     @property
@@ -83,7 +85,7 @@ class TrackRecorder:
         self._world: list[Array] = []
         self._ended: list[Array] = []
         self._steps: list[tuple[Array, Array, Array]] = []
-        self._blows: list[tuple[Array, Array]] = []
+        self._blows: list[tuple[Array, Array, Array]] = []
         self._count = 0
 
     def note(self, tick: Tick) -> None:
@@ -109,8 +111,9 @@ class TrackRecorder:
             _joined([life for life, _, _ in self._steps]),
             _joined([cell for _, cell, _ in self._steps]),
             np.concatenate([np.zeros(0, np.uint8), *(tile for _, _, tile in self._steps)]),
-            _joined([life for life, _ in self._blows]),
-            _joined([style for _, style in self._blows]),
+            _joined([life for life, _, _ in self._blows]),
+            _joined([style for _, style, _ in self._blows]),
+            np.concatenate([np.zeros((0, 2), np.int64), *(offset for _, _, offset in self._blows)]),
             self._side,
         )
 
@@ -118,7 +121,8 @@ class TrackRecorder:
         # A blow belongs to the life that this slot had when it struck: the one noted in the tick before.
         assert self._current is not None
         struck = (tick.struck != NOBODY) & (self._current >= 0)
-        self._blows.append((self._current[struck], tick.style[struck].astype(np.int64)))
+        offset = np.stack([tick.struck_row[struck], tick.struck_col[struck]], axis=1).astype(np.int64)
+        self._blows.append((self._current[struck], tick.style[struck].astype(np.int64), offset))
 
     def _begin_lives(self, tick: Tick) -> None:
         assert self._current is not None

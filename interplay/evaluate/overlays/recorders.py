@@ -1,0 +1,40 @@
+"""Recorders that overlays share, by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from interplay.evaluate.blows import BlowRecorder
+from interplay.evaluate.life_table import LifeRecorder
+from interplay.evaluate.tick import STYLES, Recorder
+from interplay.evaluate.tracks import TrackRecorder
+from interplay.evaluate.visits import VisitRecorder
+from interplay.evaluate.walks import Followed
+
+
+def visits(world: Any) -> VisitRecorder:
+    """Of the agents."""
+    return VisitRecorder(world.num_worlds, world.num_populations, world.settings.side)
+
+
+def walkers_visits(world: Any) -> Recorder:
+    """Of random walkers with the same births, places and lengths of life."""
+    return Followed(visits(world))
+
+
+def lives(world: Any) -> LifeRecorder:
+    """Tables of lives."""
+    return LifeRecorder(world.num_populations)
+
+
+def tracks(_world: Any) -> TrackRecorder:
+    """Every step of every life."""
+    return TrackRecorder()
+
+
+def blows(world: Any) -> BlowRecorder:
+    """Landed blows."""
+    from interplay.worlds.mmo.state import CAUSES
+
+    melee, range_, mage = (CAUSES.index(style) for style in STYLES)
+    return BlowRecorder(world.num_populations, (melee, range_, mage))
