@@ -1,4 +1,4 @@
-"""`interplay analyze`: hand an experiment's simulation and trained policies to a script."""
+"""`interplay analyze`: a script over an experiment's simulation, or overlays of a world that is played."""
 
 from __future__ import annotations
 
@@ -7,22 +7,82 @@ from typing import Annotated
 
 import typer
 
-EXAMPLE = "interplay analyze ~/interplay_results/MultiCorridor_2025-03-01_09-05 my_analysis.py"
+EXAMPLE = (
+    "interplay analyze ~/interplay_results/MultiCorridor_2025-03-01_09-05 my_analysis.py\n"
+    "interplay analyze runs/first --overlay values --overlay dependence --out pictures\n"
+    "interplay analyze forager --world mmo/forage --overlay coverage --ticks 2000 --out pictures npop=4"
+)
 
 
 def analyze(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The run folder of an experiment.")],
-    script: Annotated[
-        Path, typer.Argument(metavar="SCRIPT.py", help="A Python file with run(sim, trainer).")
+    run: Annotated[
+        str, typer.Argument(metavar="RUN|POLICY", help="A run folder; for overlays also a scripted policy.")
     ],
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[SCRIPT.py | OPTION=VALUE...]",
+            help="A Python file with run(sim, trainer), or with --overlay options of the world.",
+        ),
+    ] = None,
     checkpoint: Annotated[
         int | None, typer.Option("-c", "--checkpoint", help="Number of a checkpoint.  [default: the last]")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Of simulation and policies.", min=0)] = None,
+    overlay: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="values, exploration, dependence, combat, niches, lives, coverage, or module:name; repeat for more."
+        ),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for an overlay's .npz, .json and .png.")] = None,
+    world: Annotated[str, typer.Option(help="The overlays' world; a run brings its own.")] = "",
+    population: Annotated[int | None, typer.Option(help="Look at this one only.", min=0)] = None,
+    ticks: Annotated[int, typer.Option(help="Ticks to record.", min=1)] = 1_000,
+    burn_in: Annotated[int, typer.Option(help="Ticks played before.", min=0)] = 0,
+    num_worlds: Annotated[int, typer.Option(help="Worlds side by side, on one map.", min=1)] = 1,
+    world_seed: Annotated[int | None, typer.Option(help="Of the map.", min=0)] = None,
 ) -> None:
-    """Calls a script's run(sim, trainer) with the manager and the trained policies."""
+    """Calls a script's run(sim, trainer) with the trained policies, or measures a world in play (--overlay)."""
+    if overlay:
+        from interplay.cli.overlays import analyse_overlays
+
+        analyse_overlays(
+            _player(run, checkpoint),
+            overlay,
+            words or [],
+            out,
+            world=world,
+            population=population,
+            ticks=ticks,
+            burn_in=burn_in,
+            num_worlds=num_worlds,
+            seed=seed or 0,
+            world_seed=world_seed,
+        )
+        return
     from interplay.experiment.files import config_of, load_experiment, load_script
     from interplay.experiment.verbs import analyze as hand_over
 
     experiment = load_experiment(config_of(run))
-    hand_over(experiment.params, run, load_script(script), checkpoint=checkpoint, seed=seed)
+    hand_over(experiment.params, run, load_script(_script(words)), checkpoint=checkpoint, seed=seed)
+
+
+def _player(run: str, checkpoint: int | None) -> str:
+    """The run, or one of its checkpoints."""
+    if checkpoint is None:
+        return run
+    from interplay.train.checkpoint import checkpoint_path
+
+    return str(checkpoint_path(run, checkpoint))
+
+
+def _script(words: list[str] | None) -> str:
+    from interplay.core.errors import UserError
+
+    if not words or len(words) > 1:
+        said = " ".join(words) if words else "nothing"
+        raise UserError(
+            f"analyze: one SCRIPT.py or an --overlay is needed, there is {said}; see `interplay analyze --help`"
+        )
+    return words[0]

@@ -63,11 +63,8 @@ def read_tick(world: World) -> Tick:
     Raises:
         UserError: for a world without lives on tiles.
     """
-    state: Any = getattr(world, "state", None)
-    agent = getattr(state, "agent", None)
-    if agent is None or not hasattr(state, "tiles"):
-        raise UserError(f"{world.id}: its agents live on no map of tiles; analyse a world such as mmo/combat")
-    step = world.timestep
+    state = state_of(world)
+    agent, step = state.agent, world.timestep
     return Tick(
         alive=step.acting,
         life=agent["life_id"],
@@ -83,3 +80,15 @@ def read_tick(world: World) -> Tick:
         died=step.terminated,
         ended=getattr(world, "ended", {}),
     )
+
+
+def state_of(world: World) -> Any:
+    """The arrays of a world of many lives.
+
+    Raises:
+        UserError: for a world without lives on tiles.
+    """
+    state: Any = getattr(world, "state", None)
+    if not hasattr(state, "agent") or not hasattr(state, "tiles"):
+        raise UserError(f"{world.id}: its agents live on no map of tiles; analyse a world such as mmo/combat")
+    return state

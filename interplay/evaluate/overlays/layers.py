@@ -37,6 +37,7 @@ class Layer:
         labels: of the C channels, curves or groups of bars.
         dim: (T, T) bool, tiles to draw dimmed: nobody can stand there.
         log_x: curves want a logarithmic x.
+        drawn: curves as ``steps-post`` where a value holds until the next.
         stacked: groups of bars stand on each other.
     """
 
@@ -53,6 +54,7 @@ class Layer:
     labels: tuple[str, ...] = ()
     dim: Array | None = None
     log_x: bool = False
+    drawn: Literal["default", "steps-post"] = "default"
     stacked: bool = False
 
     def __post_init__(self) -> None:

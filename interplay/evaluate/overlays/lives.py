@@ -13,6 +13,7 @@ from interplay.evaluate.survival import kaplan_meier, median_life, restricted_me
 from interplay.evaluate.tick import Array
 
 BINS = 40
+WINDOWS = 60  # of ticks, of the curve of standing populations
 RESTRICTION = 5_000  # ticks, of the restricted mean (specification 11)
 
 
@@ -25,7 +26,7 @@ def lives(study: Study) -> OverlayData:
     causes = table.causes(study.world.num_populations, len(CAUSES))[list(study.populations)]
     limit = min(float(RESTRICTION), float(max(table.length.max(), 1)))
     rows = tuple(_row(name, length, ended, limit) for name, (length, ended) in groups.items())
-    arrays = {
+    arrays = {"standing.each_tick": table.standing} | {
         name: getattr(table, name) for name in ("length", "ended", "population", "world", "born", "cause")
     }
     return OverlayData(
@@ -71,6 +72,7 @@ def _curves(groups: dict[str, tuple[Array, Array]]) -> Layer:
         "S(t): share of lives longer than t, lives that go on taken into account.",
         x=times,
         x_label="age (ticks)",
+        drawn="steps-post",
         labels=tuple(groups),
     )
 
@@ -111,15 +113,19 @@ def _lengths(table: LifeTable) -> Layer:
 
 
 def _standing(study: Study, table: LifeTable) -> Layer:
+    window = -(-len(table.standing) // WINDOWS)
+    starts = np.arange(0, len(table.standing), window)
+    length = np.diff(np.append(starts, len(table.standing)))
+    means = np.add.reduceat(table.standing, starts, axis=0).T / length
     return Layer(
         "standing",
         "standing population",
-        table.standing.T[list(study.populations)],
+        means[list(study.populations)],
         "curves",
         "plain",
-        "living agents per world",
-        "Living agents of each population after each tick, mean over worlds.",
-        x=np.arange(len(table.standing)),
+        f"living agents per world, mean of {window} ticks",
+        "Living agents of each population, mean over worlds and over windows of ticks.",
+        x=starts + length / 2,
         x_label="tick",
         labels=tuple(f"population {k}" for k in study.populations),
     )

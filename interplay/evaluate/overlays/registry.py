@@ -13,7 +13,7 @@ from interplay.core.world import World
 from interplay.evaluate.ghosts import Value
 from interplay.evaluate.overlays.layers import OverlayData
 from interplay.evaluate.overlays.study import Study, Tell, say_nothing
-from interplay.evaluate.tick import Recorder
+from interplay.evaluate.tick import Recorder, state_of
 from interplay.evaluate.watching import watch
 
 
@@ -132,6 +132,7 @@ def compute_overlays(
         raise UserError(
             f"population = {population}: {world.id} has the populations 0..{world.num_populations - 1}; choose one of them"
         )
+    state_of(world)  # refuses worlds of another sort
     recorders = {name: make(world) for overlay in chosen for name, make in overlay.needs.items()}
     study = Study(world, population, seed, ticks, recorders, value, tell)
     if any(overlay.asks_values for overlay in chosen):

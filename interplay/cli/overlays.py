@@ -1,0 +1,158 @@
+"""`interplay analyze RUN --overlay NAME`: measures a world in play, as arrays and pictures."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import typer
+
+from interplay.core.errors import UserError
+
+
+def analyse_overlays(
+    player: str,
+    names: Sequence[str],
+    options: Sequence[str],
+    out: Path | None,
+    *,
+    world: str,
+    population: int | None,
+    ticks: int,
+    burn_in: int,
+    num_worlds: int,
+    seed: int,
+    world_seed: int | None,
+) -> None:
+    """Plays a world once, computes overlays and writes ``NAME.npz``, ``NAME.json`` and ``NAME.png`` of each.
+
+    Args:
+        player: a run folder or a scripted policy's name.
+        names: of overlays.
+        options: ``key=value`` of the world.
+        out: folder for the files.
+        world: id; empty = the run's own.
+        population: to look at; None = all.
+        ticks: to be recorded.
+        burn_in: ticks played before.
+        num_worlds: worlds side by side, all on one map.
+        seed: of the play.
+        world_seed: of the map; None = the world's own setting.
+
+    Raises:
+        UserError: for an unknown overlay, player, world or option, or a folder that cannot be made.
+    """
+    from interplay.cli.players import find_player
+    from interplay.core.files import told_plainly
+    from interplay.core.settings import parse_overrides
+    from interplay.evaluate.overlays import compute_overlays, find_overlay
+
+    chosen = [find_overlay(name) for name in names]
+    if out is None:
+        raise UserError(f"--overlay {names[0]}: nowhere to write to; add --out FOLDER")
+    words = [word for word in options if "=" not in word]
+    if words:
+        raise UserError(
+            f"{words[0]}: with --overlay only options of the world stand here; write OPTION=VALUE"
+        )
+    found = find_player(player, world, parse_overrides(list(options)))
+    found = found._replace(options=on_one_map(found.world, found.options, options, world_seed))
+    batch = found.make_world(num_worlds, seed)
+    value = _values(found.policy, batch)
+    with told_plainly("making the folder", out):
+        out.mkdir(parents=True, exist_ok=True)
+    tell = Teller()
+    results = compute_overlays(
+        chosen, batch, found.policy, ticks, value=value, population=population, seed=seed, burn_in=burn_in, tell=tell
+    )  # fmt: skip
+    batch.close()
+    typer.echo(f"{player} on {found.world}, {num_worlds} worlds, {ticks:,} ticks")
+    for data in results.values():
+        show(data)
+        for path in write(data, out):
+            typer.echo(f"  written: {path}")
+
+
+def on_one_map(
+    world: str, options: Mapping[str, Any], typed: Sequence[str], world_seed: int | None
+) -> dict[str, Any]:
+    """The options with which all worlds of the batch lie on one map, as a picture of a map needs it."""
+    if not world.startswith("mmo/"):
+        return dict(options)
+    one = dict(options) if any(word.startswith("maps=") for word in typed) else {**options, "maps": 1}
+    return one if world_seed is None else {**one, "map_seed": world_seed}
+
+
+def write(data: Any, folder: Path) -> list[Path]:
+    """An overlay's arrays, what they mean, and the picture."""
+    from interplay.core.files import replace_file, told_plainly
+    from interplay.view.overlay import plot_overlay
+
+    arrays, described, picture = (folder / f"{data.name}.{suffix}" for suffix in ("npz", "json", "png"))
+    memory = io.BytesIO()
+    np.savez_compressed(memory, **data.all_arrays())
+    with told_plainly("writing", arrays):
+        replace_file(arrays, memory.getvalue())
+        replace_file(described, json.dumps(data.describe(), indent=1, default=_plain) + "\n")
+    plot_overlay(data, picture)
+    return [arrays, described, picture]
+
+
+def show(data: Any) -> None:
+    """The short table of an overlay."""
+    typer.echo(f"{data.name}: {data.title}")
+    cells = [list(data.columns), *([_shown(cell) for cell in row] for row in data.rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(data.columns))]
+    for row in cells:
+        typer.echo(
+            "  " + "  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+        )
+
+
+class Teller:
+    """Says on stderr how far each part of the work is, with the time left, where it takes more than two seconds."""
+
+    EVERY = 2.0  # seconds
+
+    def __init__(self) -> None:
+        import time
+
+        self._clock = time.monotonic
+        self._what, self._started, self._said = "", 0.0, 0.0
+
+    def __call__(self, what: str, done: int, of: int) -> None:
+        now = self._clock()
+        if what != self._what:
+            self._what, self._started, self._said = what, now, now
+            self._first = done
+        elif now - self._said >= self.EVERY and done > self._first:
+            from interplay.train.progress import duration
+
+            self._said = now
+            left = (of - done) * (now - self._started) / (done - self._first)
+            typer.echo(f"{what}: {done:,} / {of:,}, {duration(left)} left", err=True)
+
+
+def _values(policy: Any, world: Any) -> Any:
+    """Values of a trained policy's networks, None of a scripted policy."""
+    if not hasattr(policy, "settings"):
+        return None
+    from interplay.train.values import values_of
+
+    return values_of(policy, world)
+
+
+def _shown(cell: Any) -> str:
+    if isinstance(cell, float | np.floating):
+        return "-" if np.isnan(cell) else f"{cell:.4g}"
+    return f"{cell:,}" if isinstance(cell, int | np.integer) else str(cell)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    return str(value)

@@ -1,0 +1,102 @@
+"""Overlays as PNG files: maps, windows around an agent, curves and bars; needs the extra ``plot`` (matplotlib).
+
+The data come from `interplay.evaluate.overlays`, which says of every layer what it means and which colours it wants.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from interplay.evaluate.overlays import Layer, OverlayData
+from interplay.view import panels
+from interplay.view.extras import load
+from interplay.view.output import check_output, writing
+from interplay.view.palette import FAINT
+
+SIZES = {
+    "map": (4.9, 4.6),
+    "window": (3.1, 3.3),
+    "curves": (5.2, 4.2),
+    "bars": (5.2, 4.2),
+}  # inches of a panel
+ACROSS = {"map": 3, "window": 4, "curves": 2, "bars": 2}
+MIXING = ("population", "style")  # scales that one legend below the picture explains
+DRAW = {
+    "map": panels.draw_map,
+    "window": panels.draw_window,
+    "curves": panels.draw_curves,
+    "bars": panels.draw_bars,
+}
+
+
+def plot_overlay(data: OverlayData, out: str | Path) -> Path:
+    """Draws every layer of an overlay as a panel.
+
+    Args:
+        data: from `interplay.evaluate.overlays.compute_overlays`.
+        out: a ``.png`` in a folder that exists.
+
+    Returns:
+        The path that was written.
+
+    Raises:
+        UserError: for an unwritable file, or if matplotlib is not installed.
+    """
+    target = check_output(out, (".png",))
+    matplotlib = load("matplotlib.figure", "plot", "overlays")
+    first = data.layers[0].form
+    across = min(data.panels_across or ACROSS[first], len(data.layers))
+    down = math.ceil(len(data.layers) / across)
+    width, height = (max(size) for size in zip(*map(_size, data.layers), strict=True))
+    below = 0.6 if any(layer.scale in MIXING for layer in data.layers) else 0.0
+    figure = matplotlib.Figure(
+        figsize=(max(across * width, 6.2), down * height + 0.3 + below), dpi=110, layout="constrained"
+    )
+    figure.suptitle(data.title, fontsize=12)
+    grid = figure.subplots(down, across, squeeze=False).ravel()
+    for axes, layer in zip(grid, data.layers, strict=False):
+        _panel(axes, layer)
+    for axes in grid[len(data.layers) :]:
+        axes.set_axis_off()
+    _explain_mixture(figure, data.layers)
+    with writing(target, (".png",)) as temporary:
+        figure.savefig(temporary, metadata={"Software": None})
+    return target
+
+
+def _size(layer: Layer) -> tuple[float, float]:
+    """Inches of a panel, its bar of colours included."""
+    width, height = SIZES[layer.form]
+    return (width, height) if layer.scale != "diverging" else (width + 0.5, height - 0.3)
+
+
+def _panel(axes: Any, layer: Layer) -> None:
+    axes.set_title(layer.title, fontsize=10)
+    if np.size(layer.values) == 0:
+        axes.text(0.5, 0.5, "nothing was seen", ha="center", transform=axes.transAxes)
+        axes.set(xticks=[], yticks=[])
+        return
+    DRAW[layer.form](axes, layer)
+
+
+def _explain_mixture(figure: Any, layers: tuple[Layer, ...]) -> None:
+    """One legend below the picture for the channels that mix in its panels."""
+    mixing = [layer for layer in layers if layer.scale in MIXING]
+    if not mixing:
+        return
+    patches = load("matplotlib.patches", "plot", "overlays")
+    title, channels = panels.mixture(mixing[0])
+    handles = [patches.Patch(facecolor=colour, edgecolor=FAINT, label=label) for label, colour in channels]
+    figure.legend(
+        handles=handles,
+        loc="outside lower center",
+        ncols=len(handles),
+        frameon=False,
+        fontsize=8,
+        title=title,
+        title_fontsize=8,
+    )

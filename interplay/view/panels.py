@@ -1,0 +1,160 @@
+"""One panel of an overlay's picture each: map, window, curves, bars."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from interplay.evaluate.overlays import Layer
+from interplay.view import scales
+from interplay.view.extras import load
+from interplay.view.palette import FAINT, INK
+
+_MAX_LABELS = 9  # of a legend
+_MANY = 500  # points of a curve, from which on its line is thin
+
+
+def draw_map(axes: Any, layer: Layer) -> None:
+    """The world's tiles in colours, border of lava cut away."""
+    colours = _colours(layer)
+    if layer.dim is not None:
+        colours = scales.dim(colours, layer.dim)
+    top, left, bottom, right = _inside(layer)
+    axes.imshow(
+        colours[top:bottom, left:right],
+        extent=(left - 0.5, right - 0.5, bottom - 0.5, top - 0.5),
+        interpolation="nearest",
+    )
+    axes.tick_params(labelsize=7)
+    axes.set_xlabel("column", fontsize=8)
+    axes.set_ylabel("row", fontsize=8)
+    _legend_of_colours(axes, layer)
+
+
+def draw_window(axes: Any, layer: Layer) -> None:
+    """A square around an agent, which stands in the middle."""
+    side = layer.values.shape[-1]
+    reach = (side - 1) / 2
+    axes.imshow(
+        _colours(layer),
+        extent=(-reach - 0.5, reach + 0.5, reach + 0.5, -reach - 0.5),
+        interpolation="nearest",
+    )
+    axes.plot(0, 0, "o", markersize=5, markerfacecolor="none", markeredgecolor=INK)
+    ticks = np.arange(-int(reach), int(reach) + 1, 1 if side <= 9 else 2)
+    axes.set(xticks=ticks, yticks=ticks)
+    axes.tick_params(labelsize=7)
+    axes.set_xlabel("columns east", fontsize=8)
+    axes.set_ylabel("rows south", fontsize=8)
+    _legend_of_colours(axes, layer)
+
+
+def draw_curves(axes: Any, layer: Layer) -> None:
+    """Lines over x; the first one dark where it stands for everybody."""
+    width = 1.6 if np.size(layer.x) <= _MANY else 0.9
+    for i, values in enumerate(layer.values):
+        label, colour, style = _line(layer, i)
+        axes.plot(
+            np.asarray(layer.x),
+            values,
+            style,
+            color=colour,
+            linewidth=width,
+            label=label,
+            drawstyle=layer.drawn,
+        )
+    if layer.log_x:
+        axes.set_xscale("log")
+    axes.set_ylim(bottom=0, top=1.02 if layer.unit.startswith("share of lives") else None)
+    _finish(axes, layer)
+
+
+def draw_bars(axes: Any, layer: Layer) -> None:
+    """Groups of bars, beside or upon each other."""
+    count, places = layer.values.shape
+    words = any(isinstance(name, str) for name in layer.x)
+    x = np.arange(places) if words or places < 10 else np.asarray(layer.x, float)
+    step = float(np.diff(x).min()) if places > 1 else 1.0
+    width = step * (0.92 if layer.stacked else 0.8 / count)
+    below = np.zeros(places)
+    for i, values in enumerate(np.nan_to_num(layer.values)):
+        colour = scales.CATEGORIES[i % len(scales.CATEGORIES)]
+        at = x if layer.stacked else x + (i - (count - 1) / 2) * width
+        label = layer.labels[i] if layer.labels else None
+        axes.bar(at, values, width, bottom=below if layer.stacked else None, color=colour, label=label)
+        below = below + values
+    if words:
+        axes.set_xticks(x, layer.x, rotation=25, ha="right", fontsize=8)
+    elif places < 10:
+        axes.set_xticks(x, [f"{name:g}" for name in layer.x])
+    axes.axhline(0, color=INK, linewidth=0.8)
+    _finish(axes, layer)
+
+
+def mixture(layer: Layer) -> tuple[str, list[tuple[str, str]]]:
+    """What a legend says of a layer whose channels mix: its title, and label and colour of each channel."""
+    top = 0.0 if layer.limits is None else layer.limits[1]
+    if layer.scale == "style":
+        title, colours = "strength", list(scales.STYLE_COLOURS)
+    else:
+        title, colours = "brightness", [scales.population_colour(number) for number in _numbers(layer)]
+    title = f"hue: shares; {title}: log(1 + v) / log(1 + max), v in {layer.unit}, max = {top:,.0f}"
+    return title, list(zip(layer.labels, colours, strict=False))[:_MAX_LABELS]
+
+
+def _colours(layer: Layer) -> np.ndarray:
+    top = None if layer.limits is None else layer.limits[1]
+    if layer.scale == "population":
+        return scales.populations(layer.values, _numbers(layer), top)
+    if layer.scale == "style":
+        return scales.styles(layer.values, top)
+    lowest, highest = layer.limits or (float(np.nanmin(layer.values)), float(np.nanmax(layer.values)))
+    return scales.diverging(layer.values, (lowest, highest))
+
+
+def _numbers(layer: Layer) -> tuple[int, ...]:
+    """Population numbers of a layer's channels, as their labels end with them."""
+    ends = [label.rpartition(" ")[2] for label in layer.labels] or [""] * len(layer.values)
+    return tuple(int(end) if end.isdigit() else i for i, end in enumerate(ends))
+
+
+def _line(layer: Layer, i: int) -> tuple[str | None, str, str]:
+    label = layer.labels[i] if layer.labels else None
+    if label in (None, "everybody", "agents"):
+        return label, INK, "-"
+    end = str(label).rpartition(" ")[2]
+    if end.isdigit():
+        return label, scales.population_colour(int(end)), "-"
+    return label, FAINT, "--"
+
+
+def _inside(layer: Layer) -> tuple[int, int, int, int]:
+    """Top, left, bottom, right of what is worth showing: all but a frame of dimmed cells."""
+    shape = layer.values.shape[-2:]
+    shown = np.ones(shape, bool) if layer.dim is None or layer.dim.all() else ~layer.dim
+    rows, cols = (np.flatnonzero(shown.any(axis=axis)) for axis in (1, 0))
+    return int(rows[0]), int(cols[0]), int(rows[-1]) + 1, int(cols[-1]) + 1
+
+
+def _legend_of_colours(axes: Any, layer: Layer) -> None:
+    """A bar beside a diverging panel; channels that mix are explained once below the picture, see `mixture`."""
+    if layer.scale == "diverging":
+        cm, colours = (load(f"matplotlib.{name}", "plot", "overlays") for name in ("cm", "colors"))
+        scale = colours.LinearSegmentedColormap.from_list("interplay", scales.DIVERGING)
+        lowest, highest = layer.limits or (0.0, 1.0)
+        mappable = cm.ScalarMappable(colours.Normalize(lowest, highest), scale)
+        bar = axes.figure.colorbar(mappable, ax=axes, fraction=0.046, pad=0.03)
+        bar.ax.tick_params(labelsize=7)
+        bar.set_label(layer.unit, fontsize=8)
+
+
+def _finish(axes: Any, layer: Layer) -> None:
+    axes.set_xlabel(layer.x_label, fontsize=9)
+    axes.set_ylabel(layer.unit, fontsize=9)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(color="#dee2e6", linewidth=0.6)
+    axes.set_axisbelow(True)
+    if layer.labels:
+        beside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if layer.form == "bars" else {}
+        axes.legend(frameon=False, fontsize=8, ncols=1 + (len(layer.labels) > _MAX_LABELS), **beside)

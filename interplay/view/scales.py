@@ -1,0 +1,111 @@
+"""Numbers to colours, for maps of what was measured: diverging, mixed by population, mixed by style of attack."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from interplay.view.palette import PAPER, POPULATIONS, rgb
+
+# Purple to orange through white, told apart under every common form of colour blindness (ColorBrewer's PuOr).
+DIVERGING = (
+    "#2d004b",
+    "#542788",
+    "#8073ac",
+    "#b2abd2",
+    "#d8daeb",
+    "#f7f7f7",
+    "#fee0b6",
+    "#fdb863",
+    "#e08214",
+    "#b35806",
+    "#7f3b08",
+)
+# A style each for red, green and blue; dark, so that mixtures stay apart from white.
+STYLE_COLOURS = ("#e0301e", "#1fa03c", "#2f5fe0")
+# Of what is no population: causes of death, kinds of ground (Tol's muted scheme).
+CATEGORIES = (
+    "#332288",
+    "#88ccee",
+    "#44aa99",
+    "#117733",
+    "#999933",
+    "#ddcc77",
+    "#cc6677",
+    "#882255",
+    "#aa4499",
+)
+NIGHT = "#14171c"  # nobody was there
+ROCK = "#474d57"  # nobody can be there
+DIMMED = 0.78  # share of grey in dimmed cells
+_EIGHTH = "#d0d4d8"  # the seven of the palette and this one: eight populations are the paper's most
+
+
+def population_colour(number: int) -> str:
+    """``"#rrggbb"`` of a population; the eighth has one of its own here, because maps show no signs."""
+    colours = (*POPULATIONS, _EIGHTH)
+    return colours[number % len(colours)]
+
+
+def diverging(values: np.ndarray, limits: tuple[float, float]) -> np.ndarray:
+    """Purple for the lower limit, white for the middle, orange for the upper one; NaN is grey.
+
+    Args:
+        values: any shape.
+        limits: lowest and highest; beyond them the colour stays.
+
+    Returns:
+        (..., 3) float, 0..1.
+    """
+    lowest, highest = limits
+    share = np.clip((np.asarray(values, float) - lowest) / max(highest - lowest, 1e-300), 0, 1)
+    stops = np.array([rgb(colour) for colour in DIVERGING]) / 255
+    at = np.linspace(0, 1, len(stops))
+    known = np.isfinite(share)
+    colours = np.stack([np.interp(np.where(known, share, 0.5), at, stops[:, i]) for i in range(3)], axis=-1)
+    colours[~known] = _unit(ROCK)
+    return colours
+
+
+def mixed(
+    counts: np.ndarray, colours: tuple[str, ...], top: float | None = None, ground: str = NIGHT
+) -> np.ndarray:
+    """Hue mixed by share, brightness by log(1 + v) / log(1 + max).
+
+    Args:
+        counts: (C, ...) of each channel.
+        colours: one per channel.
+        top: the max; None = of the sums.
+        ground: colour of no count.
+
+    Returns:
+        (..., 3) float, 0..1.
+    """
+    counts = np.asarray(counts, float)
+    total = counts.sum(axis=0)
+    highest = float(total.max()) if top is None else float(top)
+    share = counts / np.maximum(total, 1e-300)
+    hue = np.tensordot(np.moveaxis(share, 0, -1), np.array([_unit(colour) for colour in colours]), axes=1)
+    strength = (np.log1p(total) / max(np.log1p(highest), 1e-300)).clip(0, 1)[..., None]
+    found: np.ndarray = _unit(ground) * (1 - strength) + hue * strength
+    return found
+
+
+def dim(colours: np.ndarray, cells: np.ndarray, towards: str = ROCK) -> np.ndarray:
+    """The colours with some cells drawn towards grey."""
+    grey = colours * (1 - DIMMED) + _unit(towards) * DIMMED
+    found: np.ndarray = np.where(np.asarray(cells)[..., None], grey, colours)
+    return found
+
+
+def styles(counts: np.ndarray, top: float | None = None) -> np.ndarray:
+    """`mixed` of melee, range and mage, on white."""
+    return mixed(counts, STYLE_COLOURS, top, PAPER)
+
+
+def populations(counts: np.ndarray, numbers: tuple[int, ...], top: float | None = None) -> np.ndarray:
+    """`mixed` in the colours of populations, on black."""
+    return mixed(counts, tuple(population_colour(number) for number in numbers), top)
+
+
+def _unit(colour: str) -> np.ndarray:
+    return np.array(rgb(colour)) / 255
