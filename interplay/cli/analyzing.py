@@ -65,7 +65,7 @@ def analyze(
     from interplay.experiment.verbs import analyze as hand_over
 
     experiment = load_experiment(config_of(run))
-    hand_over(experiment.params, run, load_script(_script(words)), checkpoint=checkpoint, seed=seed)
+    hand_over(experiment.params, Path(run), load_script(_script(words)), checkpoint=checkpoint, seed=seed)
 
 
 def _player(run: str, checkpoint: int | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ import numpy as np
 import typer
 
 from interplay.core.errors import UserError
+
+ALIKE = {"maps": 1, "cap_draw": "fixed"}  # worlds of a batch that are measured together
 
 
 def analyse_overlays(
@@ -54,6 +57,7 @@ def analyse_overlays(
     chosen = [find_overlay(name) for name in names]
     if out is None:
         raise UserError(f"--overlay {names[0]}: nowhere to write to; add --out FOLDER")
+    check_folder(out)
     words = [word for word in options if "=" not in word]
     if words:
         raise UserError(
@@ -63,27 +67,42 @@ def analyse_overlays(
     found = found._replace(options=on_one_map(found.world, found.options, options, world_seed))
     batch = found.make_world(num_worlds, seed)
     value = _values(found.policy, batch)
-    with told_plainly("making the folder", out):
-        out.mkdir(parents=True, exist_ok=True)
     tell = Teller()
     results = compute_overlays(
         chosen, batch, found.policy, ticks, value=value, population=population, seed=seed, burn_in=burn_in, tell=tell
     )  # fmt: skip
     batch.close()
-    typer.echo(f"{player} on {found.world}, {num_worlds} worlds, {ticks:,} ticks")
+    with told_plainly("making the folder", out):
+        out.mkdir(parents=True, exist_ok=True)
+    typer.echo(f"{player} on {found.world}, {num_worlds} world{'s' * (num_worlds > 1)}, {ticks:,} ticks")
     for data in results.values():
         show(data)
         for path in write(data, out):
             typer.echo(f"  written: {path}")
 
 
+def check_folder(out: Path) -> None:
+    """Refuses a folder that cannot be made or written to, before anything is played.
+
+    Raises:
+        UserError: naming it.
+    """
+    there = next(path for path in (out.absolute(), *out.absolute().parents) if path.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise UserError(f"--out {out}: {there} is no folder that you may write to; choose another one")
+
+
 def on_one_map(
     world: str, options: Mapping[str, Any], typed: Sequence[str], world_seed: int | None
 ) -> dict[str, Any]:
-    """The options with which all worlds of the batch lie on one map, as a picture of a map needs it."""
+    """The options with which all worlds lie on one map, as a picture of a map needs it, and have one cap.
+
+    What was typed wins over both.
+    """
     if not world.startswith("mmo/"):
         return dict(options)
-    one = dict(options) if any(word.startswith("maps=") for word in typed) else {**options, "maps": 1}
+    said = {word.partition("=")[0] for word in typed}
+    one = {**options, **{key: value for key, value in ALIKE.items() if key not in said}}
     return one if world_seed is None else {**one, "map_seed": world_seed}
 
 

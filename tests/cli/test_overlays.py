@@ -1,0 +1,137 @@
+"""`interplay analyze --overlay`: files, table, one-line refusals."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from interplay.cli.overlays import Teller, on_one_map
+from tests.cli.command import refusal, typed
+
+SMALL = ["--ticks", "30", "--world", "mmo/combat", "interior=24", "slots=12", "npop=2"]
+
+
+def test_arrays_meaning_picture_and_a_table(capsys, tmp_path):
+    code, out, errors = typed(
+        capsys, "analyze", "random", *SMALL, "--overlay", "combat", "--overlay", "lives", "--out", tmp_path / "new" / "pictures"
+    )  # fmt: skip
+    assert (code, errors) == (0, "")
+    assert "random on mmo/combat, 1 world, 30 ticks" in out
+    assert "population 1" in out
+    folder = tmp_path / "new" / "pictures"
+    assert {path.name for path in folder.iterdir()} == {
+        f"{name}.{end}" for name in ("combat", "lives") for end in ("npz", "json", "png")
+    }
+    described = json.loads((folder / "combat.json").read_text())
+    with np.load(folder / "combat.npz", allow_pickle=False) as arrays:
+        assert arrays[described["layers"][0]["name"]].shape == (3, 7, 7)
+    assert (folder / "lives.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+def test_the_same_seed_writes_the_same_bytes(capsys, tmp_path):
+    for name in ("a", "b"):
+        typed(
+            capsys,
+            "analyze",
+            "random",
+            *SMALL,
+            "--overlay",
+            "exploration",
+            "--seed",
+            "4",
+            "--out",
+            tmp_path / name,
+        )
+    for end in ("npz", "json", "png"):
+        assert (tmp_path / f"a/exploration.{end}").read_bytes() == (
+            tmp_path / f"b/exploration.{end}"
+        ).read_bytes()
+
+
+def test_the_map_is_the_one_that_was_asked_for(capsys, tmp_path):
+    from interplay.worlds.mmo.config import MmoSettings
+    from interplay.worlds.mmo.maps import generate_map
+
+    typed(
+        capsys,
+        "analyze",
+        "random",
+        *SMALL,
+        "--overlay",
+        "exploration",
+        "--world-seed",
+        "77",
+        "--out",
+        tmp_path,
+    )
+    with np.load(tmp_path / "exploration.npz", allow_pickle=False) as arrays:
+        drawn = generate_map(MmoSettings(interior=24, slots=12, npop=2), 77).tiles
+        solid = np.isin(drawn, (0, 1, 5))  # what nobody eats
+        np.testing.assert_array_equal(arrays["tiles"][solid], drawn[solid])
+
+
+def test_worlds_are_alike_unless_told_otherwise():
+    assert on_one_map("mmo/forage", {"npop": 2}, ["npop=2"], 5) == {
+        "npop": 2, "maps": 1, "cap_draw": "fixed", "map_seed": 5,
+    }  # fmt: skip
+    assert on_one_map("mmo/forage", {"maps": 3}, ["maps=3"], None)["maps"] == 3
+    assert on_one_map("mmo/forage", {"maps": 3}, [], None)["maps"] == 1  # a run's own option
+    assert on_one_map("survival/1v1-all-low", {}, [], 5) == {}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--overlay", "valuse", "--out", "x"], "did you mean 'values'?"),
+        (["--overlay", "values", "--out", "x"], "scripted policy has no values"),
+        (["--overlay", "lives"], "add --out FOLDER"),
+        (["--overlay", "lives", "--out", "x", "--population", "2"], "0..1"),
+        (["--overlay", "lives", "--out", "x", "slotz=3"], "slotz"),
+        (["--overlay", "lives", "--out", "x", "script.py"], "OPTION=VALUE"),
+        ([], "one SCRIPT.py or an --overlay"),
+    ],
+)
+def test_mistakes_are_one_line_and_write_nothing(capsys, tmp_path, monkeypatch, arguments, words):
+    monkeypatch.chdir(tmp_path)
+    line = refusal(capsys, "analyze", "random", *(SMALL if arguments else []), *arguments)
+    if arguments:
+        assert words in line
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_world_without_a_map_is_one_line(capsys, tmp_path):
+    line = refusal(
+        capsys,
+        "analyze",
+        "random",
+        "--world",
+        "navigation/town",
+        "--overlay",
+        "lives",
+        "--out",
+        tmp_path / "x",
+    )
+    assert "no map of tiles" in line
+
+
+def test_a_file_in_the_way_is_told_before_the_play(capsys, tmp_path):
+    (tmp_path / "file").write_text("kept")
+    line = refusal(
+        capsys, "analyze", "random", *SMALL, "--overlay", "lives", "--out", tmp_path / "file" / "x"
+    )
+    assert "is no folder" in line
+    assert (tmp_path / "file").read_text() == "kept"
+
+
+def test_time_left_is_told_after_two_seconds(capsys):
+    tell, now = Teller(), [0.0]
+    tell._clock = lambda: now[0]
+    for done in range(5):
+        now[0] = float(done)
+        tell("ticks", 100 * done, 1000)
+    assert capsys.readouterr().err.splitlines() == [
+        "ticks: 200 / 1,000, 8 s left",
+        "ticks: 400 / 1,000, 6 s left",
+    ]

@@ -1,0 +1,193 @@
+"""Overlays by name, as data: one play for all, arrays that say what they mean, users' own."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from interplay.core.errors import UserError
+from interplay.core.policy import RandomPolicy
+from interplay.evaluate.blows import BlowRecorder
+from interplay.evaluate.coverage import against_control
+from interplay.evaluate.life_coverage import life_coverage
+from interplay.evaluate.overlays import (
+    Layer,
+    Overlay,
+    OverlayData,
+    compute_overlays,
+    find_overlay,
+    list_overlays,
+    register_overlay,
+)
+from interplay.evaluate.overlays import niches as niches_overlay
+from interplay.evaluate.overlays.recorders import visits
+from interplay.evaluate.tracks import TrackRecorder
+from interplay.evaluate.visits import VisitRecorder
+from interplay.evaluate.walks import Followed
+from interplay.evaluate.watching import watch
+from interplay.worlds.mmo.tiles import FOREST
+from tests.evaluate.commons import common, taste
+from tests.evaluate.ticks import tick
+
+NAMES = ["values", "exploration", "dependence", "combat", "niches", "lives", "coverage"]
+TICKS = 120
+
+
+def heights(study):
+    """A user's overlay."""
+    layer = Layer(
+        "ids", "tile ids", study.tiles.astype(float), "map", "diverging", "id", "What lies there.", (0, 5)
+    )
+    return OverlayData("ids", f"seen {study.seen('steps').steps.sum()}", (layer,))
+
+
+IDS = Overlay("ids", "ids of the tiles", heights, {"steps": visits})
+
+
+@pytest.fixture(scope="module")
+def found():
+    """Every overlay of one play."""
+    niches_overlay.PERMUTATIONS, kept = 20, niches_overlay.PERMUTATIONS
+    world = common(2, seed=3)
+    yield world, compute_overlays(list_overlays(), world, RandomPolicy(), TICKS, value=taste, seed=5)
+    niches_overlay.PERMUTATIONS = kept
+
+
+def test_the_overlays_that_are_promised_exist():
+    assert [overlay.name for overlay in list_overlays()] == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_data_describe_themselves(found, name):
+    data = found[1][name]
+    described = json.loads(json.dumps(data.describe(), default=str))
+    assert described["title"]
+    arrays = data.all_arrays()
+    for layer in described["layers"]:
+        assert layer["meaning"].endswith(".")
+        assert layer["unit"]
+        assert arrays[layer["name"]].size
+    assert all(len(row) == len(data.columns) for row in data.rows)
+    assert data.rows
+
+
+def test_overlays_of_one_play_agree_with_each_other(found):
+    world, data = found
+    visited = data["exploration"].layers[0].values
+    standing = data["lives"].arrays["standing.each_tick"]
+    assert visited.sum() == standing.sum() * world.num_worlds == data["niches"].layers[0].values.sum()
+    assert data["exploration"].layers[1].values.sum() == visited.sum()
+    assert data["lives"].arrays["length"].size == world.state.room["births"].sum()
+    reached = (visited.sum(axis=0) > 0) & ~world.state.reachable[0]
+    assert not reached.any()
+
+
+def test_coverage_at_the_end_is_the_share_of_tiles_that_were_entered(found):
+    world, data = found
+    recorder = VisitRecorder(2, 2, world.settings.side)
+    watch(common(2, seed=3), RandomPolicy(), [recorder], TICKS, seed=5)
+    entered = (recorder.first[:, -1] >= 0).sum(axis=1) / world.state.room["ground"]
+    assert recorder.counts.sum() == data["exploration"].layers[0].values.sum()
+    last = int(recorder.steps[:, -1].min())
+    assert data["coverage"].rows[0][1] == last
+    assert data["coverage"].rows[0][2] == pytest.approx(entered.mean(), rel=0.05)
+
+
+def test_one_population_only(found):
+    world = found[0]
+    data = compute_overlays(["values", "combat"], world, RandomPolicy(), 5, value=taste, population=1)
+    assert [layer.title for layer in data["values"].layers][:2] == [
+        "population 1, full",
+        "population 1, no food",
+    ]
+    assert len(data["combat"].layers) == 1
+
+
+def test_agents_that_move_as_walkers_do_cover_as_much():
+    """The null of the control: nobody dies, lava is no choice, and the agents draw from their legal moves."""
+    world = common(6, seed=1, interior=40, slots=24, drain=0, combat=False, mask_lava=True, cap_draw="fixed")
+    agents, control = (VisitRecorder(6, 2, 58) for _ in range(2))
+    watch(world, RandomPolicy(), [agents, Followed(control, seed=2)], 200)
+    found = against_control(agents, control, world.state.room["ground"], [500, 2000, 4000])
+    np.testing.assert_allclose(found.ratio, 1, atol=0.06)
+
+
+def test_burn_in_is_not_recorded():
+    recorder, late = (VisitRecorder(1, 2, 42) for _ in range(2))
+    watch(common(), RandomPolicy(), [recorder], 40, seed=1)
+    watch(common(), RandomPolicy(), [late], 10, seed=1, burn_in=30)
+    assert 0 < late.counts.sum() < recorder.counts.sum()
+    with pytest.raises(UserError, match="ticks = 0"):
+        watch(common(), RandomPolicy(), [recorder], 0)
+
+
+def test_kills_belong_to_the_style_that_the_victim_died_of():
+    recorder = BlowRecorder(1, causes=(5, 6, 7))
+    recorder.note(tick())
+    ended = {"cause": np.array([[0, 6, 0]])}
+    recorder.note(tick(struck=[1, -1, 1], style=[2, 0, 1], died=[0, 1, 0], ended=ended))
+    assert recorder.kills.tolist() == [[0, 1, 0]]
+
+
+def test_ground_of_one_life():
+    recorder = TrackRecorder()
+    for col in (0, 1, 0, 2):
+        now = tick(slots=1, col=[col])
+        now.tiles[0, 0, 2] = FOREST
+        recorder.note(now)
+    found = life_coverage(recorder.tracks())
+    assert found.share.tolist() == [0.75]
+    assert {name: share[0] for name, share in found.by_ground.items()} == {
+        "grass": 0.5,
+        "scrub": 0,
+        "forest": 0.25,
+    }
+
+
+def test_a_users_own_overlay():
+    register_overlay(IDS)
+    register_overlay(IDS)
+    assert find_overlay("ids") is IDS
+    assert find_overlay("tests.evaluate.test_overlays:IDS").name == "ids"
+    data = compute_overlays(["ids"], common(), RandomPolicy(), 10)["ids"]
+    assert data.title != "seen 0"
+    with pytest.raises(UserError, match="is taken"):
+        register_overlay(Overlay("ids", "another", heights))
+    with pytest.raises(UserError, match="is taken"):
+        register_overlay(Overlay("lives", "another", heights))
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("valuse", "did you mean 'values'"),
+        ("weather", "known: values, exploration"),
+        ("tests.evaluate.test_overlays:NAMES", "is a list, no Overlay"),
+    ],
+)
+def test_unknown_overlays_are_one_line(name, words):
+    with pytest.raises(UserError, match=words):
+        find_overlay(name)
+
+
+def test_what_cannot_be_computed_is_said_before_anything_is_played():
+    world = common()
+    with pytest.raises(UserError, match="scripted policy has no values"):
+        compute_overlays(["values"], world, RandomPolicy(), 10)
+    with pytest.raises(UserError, match=r"populations 0\.\.1"):
+        compute_overlays(["lives"], world, RandomPolicy(), 10, population=2)
+    from tests.connect.toys import Line
+
+    with pytest.raises(UserError, match="no map of tiles"):
+        compute_overlays(["lives"], Line(1), RandomPolicy(), 10)
+    with pytest.raises(UserError, match="npop=2"):
+        compute_overlays(["niches"], common(npop=1), RandomPolicy(), 10)
+
+
+def test_layers_that_make_no_sense_are_refused():
+    with pytest.raises(UserError, match="2 or 3 axes"):
+        Layer("a", "a", np.zeros(3), "map", "plain", "u", "m.")
+    with pytest.raises(UserError, match="needs limits"):
+        Layer("a", "a", np.zeros((3, 3)), "map", "diverging", "u", "m.")

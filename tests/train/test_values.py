@@ -1,0 +1,51 @@
+"""Values of a checkpoint against those that training itself writes down."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from interplay.core.settings import build
+from interplay.train.policy import load_policy
+from interplay.train.settings import TrainSettings
+from interplay.train.trainer import train
+from interplay.train.values import BATCH, values_of
+from interplay.worlds.mmo.config import MmoSettings
+from interplay.worlds.mmo.world import MmoWorld
+
+OPTIONS = {"interior": 24, "slots": 8, "npop": 2, "maps": 1, "rows": 4}
+SETTINGS = {
+    "world": {"id": "mmo/forage", "options": OPTIONS},
+    "num_worlds": 2,
+    "steps": 256,
+    "train": {"shards": 1, "workers": 1},
+    "ppo": {"rollout": 16, "minibatch": 32, "epochs": 1},
+    "network": {"kind": "mlp", "hidden": [8]},
+}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("values") / "run"
+    train(build(TrainSettings, SETTINGS, "test"), folder)
+    return folder
+
+
+def test_values_are_those_of_the_network_whatever_the_batch(run):
+    world = MmoWorld(MmoSettings(**OPTIONS))
+    world.reset(seeds=1)
+    policy = load_policy(run)
+    value = values_of(policy, world)
+    seen = world.observe_ghosts(0, np.repeat(np.arange(9, 33), 60), np.tile(np.arange(9, 33), 60), 0)
+    seen = {name: array[0] for name, array in seen.items() if name != "action_mask"}
+    together = value(seen, 0)
+    assert together.shape == (1440,)
+    assert len(together) > BATCH  # more than one batch, the last one filled up
+    assert together.std() > 0
+    brain, vector = policy._brains["agent"], policy._vectors["agent"]
+    rows = np.zeros((1440, brain.rows.width), np.float32)
+    brain.rows.write(seen, rows)
+    _, direct = brain._network(vector)(brain._prepare(rows))
+    np.testing.assert_allclose(together, direct, atol=1e-5)
+    one = value({name: array[1100:1101] for name, array in seen.items()}, 0)
+    assert one == pytest.approx(together[1100], abs=1e-6)

@@ -1,0 +1,89 @@
+"""Colours of measured numbers: formulas, and colours that stay apart for the colour-blind."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from interplay.view import scales
+from interplay.view.palette import rgb
+
+# Machado et al. (2009), severity 1, in linear RGB.
+BLIND = {
+    "protan": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deutan": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+    "tritan": [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.303900],
+    ],
+}
+
+
+def seen_by(kind: str, colours: np.ndarray) -> np.ndarray:
+    linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
+    seen = np.clip(linear @ np.array(BLIND[kind]).T, 0, 1)
+    return np.where(seen <= 0.0031308, 12.92 * seen, 1.055 * seen ** (1 / 2.4) - 0.055)
+
+
+@pytest.mark.parametrize("kind", [None, *BLIND])
+def test_low_and_high_are_told_apart_by_everybody(kind):
+    steps = scales.diverging(np.linspace(-1, 1, 9), (-1, 1))
+    if kind:
+        steps = seen_by(kind, steps)
+    for below, above in zip(steps[:4], steps[:4:-1], strict=True):
+        assert np.linalg.norm(below - above) > 0.15
+    light = steps @ [0.2126, 0.7152, 0.0722]
+    assert (np.diff(light[:5]) > 0).all()  # strength is lightness: it also shows in grey print
+    assert (np.diff(light[4:]) < 0).all()
+
+
+def test_diverging_ends_middle_and_gaps():
+    found = scales.diverging(np.array([-9.0, 0.0, 4.0, 8.0, 99.0, np.nan]), (0, 8))
+    ends = [
+        np.array(rgb(colour)) / 255
+        for colour in (scales.DIVERGING[0], scales.DIVERGING[5], scales.DIVERGING[-1])
+    ]
+    np.testing.assert_allclose(found[[1, 2, 3]], ends)
+    np.testing.assert_allclose(found[0], found[1])
+    np.testing.assert_allclose(found[4], found[3])
+    np.testing.assert_allclose(found[5], np.array(rgb(scales.ROCK)) / 255)
+
+
+def test_brightness_is_the_logarithm_and_hue_the_share():
+    counts = np.array([[0, 1, 7, 0], [0, 0, 0, 7]])
+    found = scales.mixed(counts, ("#ff0000", "#0000ff"), top=7, ground="#000000")
+    np.testing.assert_allclose(found[0], 0)
+    np.testing.assert_allclose(found[1], [np.log(2) / np.log(8), 0, 0])
+    np.testing.assert_allclose(found[2], [1, 0, 0])
+    np.testing.assert_allclose(found[3], [0, 0, 1])
+    half = scales.mixed(np.array([[4], [4]]), ("#ff0000", "#0000ff"), top=8, ground="#000000")
+    np.testing.assert_allclose(half, [[0.5, 0, 0.5]])
+
+
+def test_the_brightest_cell_is_full_and_none_is_nothing():
+    counts = np.zeros((3, 2, 2))
+    assert np.isfinite(scales.styles(counts)).all()
+    np.testing.assert_allclose(scales.styles(counts), 1)  # paper
+    counts[1, 0, 0] = 5
+    np.testing.assert_allclose(scales.styles(counts)[0, 0], np.array(rgb(scales.STYLE_COLOURS[1])) / 255)
+
+
+def test_eight_populations_have_eight_colours():
+    assert len({scales.population_colour(k) for k in range(8)}) == 8
+    assert scales.population_colour(8) == scales.population_colour(0)
+
+
+def test_dimmed_cells_are_drawn_towards_grey():
+    colours = np.ones((1, 2, 3))
+    found = scales.dim(colours, np.array([[True, False]]))
+    np.testing.assert_allclose(found[0, 1], 1)
+    assert (found[0, 0] < 0.5).all()
