@@ -12,6 +12,7 @@ from interplay.view.extras import load
 from interplay.view.palette import FAINT, INK
 
 _MAX_LABELS = 9  # of a legend
+_FINE = 250  # cells a side, from which on a map is drawn smoothed
 _MANY = 500  # points of a curve, from which on its line is thin
 
 
@@ -21,10 +22,12 @@ def draw_map(axes: Any, layer: Layer) -> None:
     if layer.dim is not None:
         colours = scales.dim(colours, layer.dim)
     top, left, bottom, right = _inside(layer)
+    # Where a pixel shows several cells, a single visit would be lost between pixels.
+    smooth = "nearest" if bottom - top < _FINE else "auto"
     axes.imshow(
         colours[top:bottom, left:right],
         extent=(left - 0.5, right - 0.5, bottom - 0.5, top - 0.5),
-        interpolation="nearest",
+        interpolation=smooth,
     )
     axes.tick_params(labelsize=7)
     axes.set_xlabel("column", fontsize=8)

@@ -20,9 +20,13 @@ def values(study: Study) -> OverlayData:
     else:
         asked = [(study.population, variant) for variant in VARIANTS]
     layers, rows, scores = [], [], {}
+    cells = study.world.settings.interior**2
     for i, (population, variant) in enumerate(asked):
-        found = value_map(study.world, value, population, variant)
-        study.tell("maps", i + 1, len(asked))
+
+        def tell(done: int, before: int = i * cells) -> None:
+            study.tell("ghosts", before + done, cells * len(asked))
+
+        found = value_map(study.world, value, population, variant, tell=tell)
         layer, row = _value_layer(study, found, population, variant)
         layers.append(layer)
         rows.append(row)
