@@ -53,16 +53,18 @@ def mean_distance(counts: Array) -> float:
     shared = p[:, (counts > 0).sum(axis=0) > 1]
     alone = 1 - shared.sum(axis=1)
     own = _bits(shared).sum(axis=1)
-    i, j = np.triu_indices(len(p), 1)
-    divergence = (
-        _bits((shared[i] + shared[j]) / 2).sum(axis=1) - (own[i] + own[j]) / 2 + (alone[i] + alone[j]) / 2
-    )
-    return float(np.sqrt(np.clip(divergence, 0, 1)).mean())
+    distances = []
+    for i in range(len(p) - 1):  # row by row, so that what is at work stays in the cache
+        mixed = _bits((shared[i] + shared[i + 1 :]) / 2).sum(axis=1)
+        divergence = mixed - (own[i] + own[i + 1 :]) / 2 + (alone[i] + alone[i + 1 :]) / 2
+        distances.append(np.sqrt(np.clip(divergence, 0, 1)))
+    return float(np.concatenate(distances).mean())
 
 
 def _bits(p: Array) -> Array:
     """-p log2 p, 0 for 0."""
-    found: Array = -p * np.log2(p, out=np.zeros_like(p), where=p > 0)
+    # A logarithm of every element, of a tiny number where p is 0, is many times faster than one under a mask.
+    found: Array = -p * np.log2(np.maximum(p, 1e-300))
     return found
 
 

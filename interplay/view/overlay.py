@@ -56,6 +56,7 @@ def plot_overlay(data: OverlayData, out: str | Path) -> Path:
     figure = matplotlib.Figure(
         figsize=(max(across * width, 6.2), down * height + 0.3 + below), dpi=110, layout="constrained"
     )
+    figure.get_layout_engine().set(h_pad=0.1)
     figure.suptitle(data.title, fontsize=12)
     grid = figure.subplots(down, across, squeeze=False).ravel()
     for axes, layer in zip(grid, data.layers, strict=False):

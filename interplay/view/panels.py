@@ -20,7 +20,8 @@ def draw_map(axes: Any, layer: Layer) -> None:
     """The world's tiles in colours, border of lava cut away."""
     colours = _colours(layer)
     if layer.dim is not None:
-        colours = scales.dim(colours, layer.dim)
+        on_black = layer.scale == "population"
+        colours = scales.dim(colours, layer.dim, *((scales.CLIFF, 1.0) if on_black else ()))
     top, left, bottom, right = _inside(layer)
     # Where a pixel shows several cells, a single visit would be lost between pixels.
     smooth = "nearest" if bottom - top < _FINE else "auto"

@@ -35,7 +35,8 @@ CATEGORIES = (
     "#aa4499",
 )
 NIGHT = "#14171c"  # nobody was there
-ROCK = "#474d57"  # nobody can be there
+ROCK = "#474d57"  # nobody can be there, or nothing is known, among light colours
+CLIFF = "#2b2f37"  # nobody can be there, among colours on black
 DIMMED = 0.78  # share of grey in dimmed cells
 _EIGHTH = "#d0d4d8"  # the seven of the palette and this one: eight populations are the paper's most
 
@@ -90,9 +91,9 @@ def mixed(
     return found
 
 
-def dim(colours: np.ndarray, cells: np.ndarray, towards: str = ROCK) -> np.ndarray:
+def dim(colours: np.ndarray, cells: np.ndarray, towards: str = ROCK, share: float = DIMMED) -> np.ndarray:
     """The colours with some cells drawn towards grey."""
-    grey = colours * (1 - DIMMED) + _unit(towards) * DIMMED
+    grey = colours * (1 - share) + _unit(towards) * share
     found: np.ndarray = np.where(np.asarray(cells)[..., None], grey, colours)
     return found
 

@@ -12,7 +12,7 @@ from interplay.evaluate.overlays.study import Study
 from interplay.evaluate.survival import kaplan_meier, median_life, restricted_mean
 from interplay.evaluate.tick import Array
 
-BINS = 40
+BINS = 40  # at most, of the histogram
 WINDOWS = 60  # of ticks, of the curve of standing populations
 RESTRICTION = 5_000  # ticks, of the restricted mean (specification 11)
 
@@ -95,7 +95,8 @@ def _cause_layer(study: Study, causes: Array, names: tuple[str, ...]) -> Layer:
 
 
 def _lengths(table: LifeTable) -> Layer:
-    edges = np.linspace(0, max(int(table.length.max()), 1), BINS + 1)
+    width = int(table.length.max()) // BINS + 1  # whole ticks, so that every bar holds as many lengths
+    edges = np.arange(0, int(table.length.max()) + width + 1, width)
     counts = [np.histogram(table.length[chosen], edges)[0] for chosen in (table.ended, ~table.ended)]
     return Layer(
         "lengths",
@@ -105,7 +106,7 @@ def _lengths(table: LifeTable) -> Layer:
         "plain",
         "lives",
         "Histogram of lengths; lives that go on stand at their age.",
-        x=tuple((edges[:-1] + edges[1:]) / 2),
+        x=tuple(edges[:-1] + (width - 1) / 2),
         x_label="ticks",
         labels=("ended", "going on"),
         stacked=True,
