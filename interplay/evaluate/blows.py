@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.evaluate.tick import NOBODY, STYLES, Array, Tick
+from interplay.evaluate.tracks import Tracks
 
 RADIUS = 3  # of the 7 x 7 window: the longest reach
 
@@ -71,6 +72,16 @@ class BlowRecorder:
         )
         with np.errstate(invalid="ignore"):
             return AttackProfile(self.counts.copy(), at_edge / blows, self.kills / blows)
+
+
+def life_profile(tracks: Tracks, life: int) -> Array:
+    """(3, 7, 7) int64, the landed blows of one life by style and by the target's place seen from the attacker."""
+    own = tracks.blow_life == life
+    side = 2 * RADIUS + 1
+    counts = np.zeros((len(STYLES), side, side), np.int64)
+    row, col = np.clip(tracks.blow_offset[own].T, -RADIUS, RADIUS) + RADIUS
+    np.add.at(counts, (tracks.blow_style[own], row, col), 1)
+    return counts
 
 
 def ring(distance: int) -> Array:

@@ -182,6 +182,8 @@ def test_what_cannot_be_computed_is_said_before_anything_is_played():
 
     with pytest.raises(UserError, match="no map of tiles"):
         compute_overlays(["lives"], Line(1), RandomPolicy(), 10)
+    with pytest.raises(UserError, match="'exploration' adds up 2 worlds cell by cell, maps = off"):
+        compute_overlays(["exploration"], common(2, maps=None), RandomPolicy(), 10)
     with pytest.raises(UserError, match="npop=2"):
         compute_overlays(["niches"], common(npop=1), RandomPolicy(), 10)
 

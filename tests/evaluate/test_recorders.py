@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
-from interplay.evaluate.blows import BlowRecorder
+from interplay.evaluate.blows import BlowRecorder, life_profile
 from interplay.evaluate.life_table import LifeRecorder
 from interplay.evaluate.tracks import TrackRecorder
 from tests.evaluate.ticks import tick
@@ -76,6 +76,8 @@ def test_tracks():
     assert (tracks.third()[tracks.life == 0] == -1).all()
     # The blow of tick 2 was struck by the life that ended, not by the newcomer.
     assert (tracks.blow_life.tolist(), tracks.blow_style.tolist()) == ([1], [2])
+    assert life_profile(tracks, 1)[2, 3, 3] == life_profile(tracks, 1).sum() == 1
+    assert life_profile(tracks, 0).sum() == 0
     assert tracks.blocks(4)[tracks.life == 2].tolist() == [1, 1]
 
 

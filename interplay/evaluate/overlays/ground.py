@@ -91,4 +91,5 @@ EXPLORATION = Overlay(
     "who has been where, beside random walkers",
     exploration,
     {"visits": recorders.visits, "walkers_visits": recorders.walkers_visits},
+    one_map=True,
 )

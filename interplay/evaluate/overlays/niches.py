@@ -113,5 +113,9 @@ def _teller(study: Study, label: str) -> Callable[[int], None]:
 
 
 NICHES = Overlay(
-    "niches", "do populations live in different places and ways", niches, {"tracks": recorders.tracks}
+    "niches",
+    "do populations live in different places and ways",
+    niches,
+    {"tracks": recorders.tracks},
+    one_map=True,
 )

@@ -27,6 +27,7 @@ class Overlay:
         compute: makes the data from a study.
         needs: name -> what makes a recorder for a world; overlays that need the same name share one recorder.
         asks_values: it asks a network, so scripted policies are refused before anything is played.
+        one_map: it adds up the worlds of a batch cell by cell, so they must lie on one map.
         plays: False if the scene is made up and no tick needs to be played.
 
     Example:
@@ -43,6 +44,7 @@ class Overlay:
     compute: Callable[[Study], OverlayData]
     needs: Mapping[str, Callable[[World], Recorder]] = field(default_factory=dict)
     asks_values: bool = False
+    one_map: bool = False
     plays: bool = True
 
 
@@ -132,7 +134,7 @@ def compute_overlays(
         raise UserError(
             f"population = {population}: {world.id} has the populations 0..{world.num_populations - 1}; choose one of them"
         )
-    state_of(world)  # refuses worlds of another sort
+    _check(world, chosen)
     recorders = {name: make(world) for overlay in chosen for name, make in overlay.needs.items()}
     study = Study(world, population, seed, ticks, recorders, value, tell)
     if any(overlay.asks_values for overlay in chosen):
@@ -143,6 +145,17 @@ def compute_overlays(
             world, policy, recorders.values(), ticks, seed, burn_in, lambda done: tell("ticks", done, total)
         )
     return {overlay.name: overlay.compute(study) for overlay in chosen}
+
+
+def _check(world: Any, chosen: Sequence[Overlay]) -> None:
+    """Refuses worlds of another sort, and worlds on several maps where cells are added up."""
+    state_of(world)
+    adding = [overlay.name for overlay in chosen if overlay.one_map]
+    if adding and world.num_worlds > 1 and world.settings.maps != 1:
+        raise UserError(
+            f"overlay {adding[0]!r} adds up {world.num_worlds} worlds cell by cell, maps = {world.settings.maps or 'off'} "
+            "gives them several maps; give maps=1, or one world"
+        )
 
 
 def _overlays() -> dict[str, Overlay]:
