@@ -110,4 +110,3 @@ class LifeRecorder:
             self._rows.setdefault(name, []).append(np.array(values[done]))
         self._rows.setdefault("world", []).append(np.nonzero(done)[0])
         self._rows.setdefault("born", []).append(self._born[done])
-        self._born[tick.died] = -1

@@ -126,7 +126,6 @@ class TrackRecorder:
 
     def _begin_lives(self, tick: Tick) -> None:
         assert self._current is not None
-        self._current[tick.died] = _LEFT_OUT
         born = tick.alive & (tick.life != self._known)
         world, slot = np.nonzero(born)
         self._known[born] = tick.life[born]

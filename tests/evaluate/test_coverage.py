@@ -18,7 +18,16 @@ def test_coverage_of_a_known_walk():
     # Two agents walk along row 0 and row 1, the second turns back after three cells.
     for a, b in zip(range(5), [0, 1, 2, 1, 0], strict=True):
         visits.note(tick(slots=2, row=[0, 1], col=[a, b], population=[0, 1]))
-    assert coverage(visits, [20], [0, 2, 4, 6, 8, 10])[0].tolist() == [0, 0.1, 0.2, 0.3, 0.35, 0.4]
+    assert coverage(visits, [20], [0, 1, 2, 3, 4, 6, 8, 10])[0].tolist() == [
+        0,
+        0,
+        0.1,
+        0.1,
+        0.2,
+        0.3,
+        0.35,
+        0.4,
+    ]
     assert coverage(visits, [20], [3, 5], group=1)[0].tolist() == [3 / 20, 3 / 20]
     assert np.isnan(coverage(visits, [20], [11])[0, 0])
     assert visits.counts[1, 1, :4].tolist() == [2, 2, 1, 0]

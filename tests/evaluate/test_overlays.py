@@ -125,9 +125,9 @@ def test_burn_in_is_not_recorded():
 
 def test_kills_belong_to_the_style_that_the_victim_died_of():
     recorder = BlowRecorder(1, causes=(5, 6, 7))
-    recorder.note(tick())
-    ended = {"cause": np.array([[0, 6, 0]])}
-    recorder.note(tick(struck=[1, -1, 1], style=[2, 0, 1], died=[0, 1, 0], ended=ended))
+    recorder.note(tick(slots=4))
+    ended = {"cause": np.array([[0, 6, 0, 0]])}
+    recorder.note(tick(slots=4, struck=[1, -1, 1, 1], style=[2, 0, 1, 0], died=[0, 1, 0, 0], ended=ended))
     assert recorder.kills.tolist() == [[0, 1, 0]]
 
 
