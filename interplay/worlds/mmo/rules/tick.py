@@ -38,8 +38,9 @@ def step_worlds(state, sight, table, scratch, action, thread, first_world, end_w
             act_in_turn(state, sight, rules, scratch, action, thread, w, acting)
         regrow(state, rules, w)
         give_rewards(state, rules, scratch, thread, w)
-        replace_dead(state, rules, w)
         decide_end(state, rules, w)
+        if not state.room[w].over:  # whoever were born in the last tick would end before it acted
+            replace_dead(state, rules, w)
         look_around(state, sight, rules, scratch, thread, w)
 
 
