@@ -25,7 +25,7 @@ class WorldEnv(ParallelEnv[str, Any, Any]):
 
     Everybody stays in `agents` to the end of the world: an agent that died in a world where the dead go on
     earning keeps its rewards, its actions are ignored, and its info says ``{"acting": False}``. An agent leaves the list
-    when its life ends (termination or truncation), and joins it again if its slot starts a new life.
+    when its life ends (termination or truncation). Worlds whose slots live more than once are a `lives.LivesEnv`.
 
     Infos hold ``acting`` (bool), ``action_mask`` where the world has illegal actions (in the form that
     ``action_space(agent).sample(mask)`` takes), and in an agent's last step ``metrics``.
@@ -38,9 +38,11 @@ class WorldEnv(ParallelEnv[str, Any, Any]):
         mask_in_observation: observations get the key ``action_mask`` as well.
 
     Raises:
-        UserError: for a batch of several worlds, an unknown render mode, or `mask_in_observation` where no
-            single mask exists.
+        UserError: for a batch of several worlds, a world with rebirths, an unknown render mode, or
+            `mask_in_observation` where no single mask exists.
     """
+
+    one_life = True  # a slot is one agent
 
     def __init__(
         self,
@@ -52,6 +54,10 @@ class WorldEnv(ParallelEnv[str, Any, Any]):
         if world.num_worlds != 1:
             raise UserError(
                 f"{world.id}: a PettingZoo environment is one world, this batch has {world.num_worlds}; pass num_worlds=1"
+            )
+        if self.one_life and world.rebirths:
+            raise UserError(
+                f"{world.id}: its slots live more than once, an agent here only once; make it with interplay.make, or a LivesEnv"
             )
         if render_mode is not None and render_mode not in RENDER_MODES:
             raise UserError(
@@ -67,13 +73,16 @@ class WorldEnv(ParallelEnv[str, Any, Any]):
             "render_fps": 30,
             "is_parallelizable": True,
         }
-        self.possible_agents = list(world.agents)
         self.agents: list[str] = []
-        self._kinds = [_KindReader(world, index, mask_in_observation) for index in range(len(world.kinds))]
+        self._kinds = [KindReader(world, index, mask_in_observation) for index in range(len(world.kinds))]
+        self._listed = [False] * len(world.agents)
+        self._window: Any = None
+        self._name_agents()
+
+    def _name_agents(self) -> None:
+        self.possible_agents = list(self.world.agents)
         self.observation_spaces = {n: k.observation_space for k in self._kinds for _, n in k.members}
         self.action_spaces = {n: k.action_space for k in self._kinds for _, n in k.members}
-        self._listed = [False] * len(self.possible_agents)
-        self._window: Any = None
 
     # -- PettingZoo's methods ---------------------------------------------------------------------
 
@@ -193,10 +202,6 @@ class WorldEnv(ParallelEnv[str, Any, Any]):
         if over:
             # Slots that stood empty end with the world.
             terminated = [t or not c for t, c in zip(terminated, truncated, strict=True)]
-        born = [a and not m for a, m in zip(acting, listed, strict=True)]
-        if True in born:
-            self._listed = listed = [m or b for m, b in zip(listed, born, strict=True)]
-            self.agents = [n for n, m in zip(self.possible_agents, listed, strict=True) if m]
         observation, infos = self._observations(timestep), self._infos(timestep)
         rewards = self._named(timestep.reward[0].tolist())
         terminations, truncations = self._named(terminated), self._named(truncated)
@@ -243,7 +248,7 @@ class WorldEnv(ParallelEnv[str, Any, Any]):
         self.agents = [n for n, m in zip(self.possible_agents, self._listed, strict=True) if m]
 
 
-class _KindReader:
+class KindReader:
     """Cuts the arrays of one kind into the agents' dictionaries, and puts their actions together."""
 
     def __init__(self, world: World, index: int, mask_in_observation: bool) -> None:
@@ -251,6 +256,7 @@ class _KindReader:
         self.name = kind.name
         self.members: Members = [(slot, world.agents[slot]) for slot in kind.slots]
         self.action_space = kind.action_space
+        self.plain_space = kind.observation_space  # without a mask in it
         self.observation_space: spaces.Dict = kind.observation_space
         self.size = len(kind.slots) * sum(
             int(np.prod(part.shape or (), dtype=np.int64)) for part in kind.observation_space.values()
@@ -266,7 +272,7 @@ class _KindReader:
                 {**kind.observation_space.spaces, "action_mask": masks.space_of(kind.action_space)}
             )
             self._all_legal = masks.all_legal(kind.action_space)
-        self._idle = _idle(kind.action_space)
+        self._idle = idle(kind.action_space)
 
     def batch(self, actions: Mapping[str, Any], acting: Any) -> Any:
         """(1, A_kind, ...) actions; who is not acting may be left out."""
@@ -282,8 +288,9 @@ class _KindReader:
     def observe(self, fields: Any, mask: Any, listed: Sequence[bool]) -> dict[str, Any]:
         """Copies each field once for all agents, then hands out rows."""
         rows = [(key, field[0].copy()) for key, field in fields.items()]
+        whole = {key for key, part in self.plain_space.items() if isinstance(part, spaces.Box)}
         found = {
-            name: {key: row[column] for key, row in rows}
+            name: {key: row[column, ...] if key in whole else row[column] for key, row in rows}
             for column, (slot, name) in enumerate(self.members)
             if listed[slot]
         }
@@ -313,7 +320,7 @@ def make(
     mask_in_observation: bool = False,
     **options: Any,
 ) -> WorldEnv:
-    """Makes one world as a PettingZoo `ParallelEnv`.
+    """Makes one world as a PettingZoo `ParallelEnv`; where slots live more than once, each life is an agent (`lives.LivesEnv`).
 
     Args:
         world_id: a registered id, or ``"module:Class"`` of a `World` of your own.
@@ -327,7 +334,11 @@ def make(
         UserError: for an unknown world, option or render mode, naming the near miss.
     """
     world = make_world(world_id, num_worlds=1, seed=seed, **options)
-    return WorldEnv(world, render_mode, remove_dead, mask_in_observation)
+    if not world.rebirths:
+        return WorldEnv(world, render_mode, remove_dead, mask_in_observation)
+    from interplay.connect.lives import LivesEnv  # which is a WorldEnv itself
+
+    return LivesEnv(world, render_mode, remove_dead, mask_in_observation)
 
 
 def _stack(space: spaces.Space[Any], rows: list[Any]) -> Any:
@@ -336,11 +347,11 @@ def _stack(space: spaces.Space[Any], rows: list[Any]) -> Any:
     return np.array(rows)[np.newaxis]
 
 
-def _idle(space: spaces.Space[Any]) -> Any:
-    """Some action of the space, for agents whose action nobody reads."""
+def idle(space: spaces.Space[Any]) -> Any:
+    """Some point of the space: the action of agents whose action nobody reads, the sight of those who see nothing."""
     if isinstance(space, spaces.Dict):
-        return {key: _idle(part) for key, part in space.spaces.items()}
+        return {key: idle(part) for key, part in space.spaces.items()}
     if isinstance(space, spaces.Box):
-        return np.clip(np.zeros(space.shape, space.dtype), space.low, space.high)
+        return np.asarray(np.clip(np.zeros(space.shape, space.dtype), space.low, space.high))
     start = getattr(space, "start", 0)
     return np.broadcast_to(start, space.shape or ()).astype(space.dtype)
