@@ -9,7 +9,9 @@ from pettingzoo.utils.env import ParallelEnv
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
 import interplay
+from interplay.connect.lives import LivesEnv
 from interplay.connect.rllib.actions import offered, taken
+from interplay.core.errors import UserError
 
 Members = dict[str, Any]
 
@@ -22,12 +24,13 @@ class WorldMultiAgentEnv(MultiAgentEnv):
 
     Args:
         env: the environment.
+        agents: all that there may be; by default the environment's own.
     """
 
-    def __init__(self, env: ParallelEnv[str, Any, Any]) -> None:
-        self.env = env
-        self.possible_agents = list(env.possible_agents)
-        self.agents = list(env.possible_agents)
+    def __init__(self, env: ParallelEnv[str, Any, Any], agents: list[str] | None = None) -> None:
+        self.env: Any = env
+        self.possible_agents = list(env.possible_agents if agents is None else agents)
+        self.agents = list(self.possible_agents)
         super().__init__()
         self.metadata = dict(env.metadata)
         self.render_mode = getattr(env, "render_mode", None)
@@ -51,7 +54,7 @@ class WorldMultiAgentEnv(MultiAgentEnv):
         given = {name: taken(self._given[name], action) for name, action in action_dict.items()}
         observations, rewards, terminated, truncated, infos = self.env.step(given)
         self.agents = list(self.env.agents)
-        over = not self.agents
+        over = self._is_over()
         cut = over and any(truncated.values())
         shown = [
             name
@@ -66,6 +69,9 @@ class WorldMultiAgentEnv(MultiAgentEnv):
             {name: infos[name] for name in shown},
         )
 
+    def _is_over(self) -> bool:
+        return not self.env.agents
+
     def render(self) -> Any:
         """What the environment draws."""
         return self.env.render()
@@ -75,19 +81,29 @@ class WorldMultiAgentEnv(MultiAgentEnv):
         self.env.close()
 
 
-def world_to_rllib(world_id: str, **options: Any) -> WorldMultiAgentEnv:
+def world_to_rllib(world_id: str, *, lives: int | None = None, **options: Any) -> WorldMultiAgentEnv:
     """Makes one world as an RLlib environment.
 
     Args:
         world_id: a registered id, or anything else that `interplay.make` takes.
+        lives: of an episode, where slots live more than once; see `lives.LivesMultiAgentEnv`.
         **options: of `interplay.make`, the world's settings among them.
 
     Raises:
-        UserError: for an unknown world or option.
+        UserError: for an unknown world or option, and for `lives` where it is missing or out of place.
 
     Example:
         >>> env = world_to_rllib("survival/1v1-heals-low", zone_cooldown=10)
         >>> sorted(env.reset(seed=1)[0])
         ['agent_0', 'agent_1']
     """
-    return WorldMultiAgentEnv(interplay.make(world_id, **options))
+    env = interplay.make(world_id, **options)
+    if isinstance(env, LivesEnv):
+        from interplay.connect.rllib.lives import LivesMultiAgentEnv
+
+        return LivesMultiAgentEnv(env, lives)
+    if lives is not None:
+        raise UserError(
+            f"{world_id}: lives = {lives}, but each agent of this world lives once; leave lives out"
+        )
+    return WorldMultiAgentEnv(env)
