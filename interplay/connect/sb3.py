@@ -38,11 +38,15 @@ class SB3VecEnv(VecEnv):
     rewards, until the world is over. A slot whose life ended is done in that step; what it is given until its
     next life, or the world's end, is not counted as an episode.
 
+    Where slots live more than once, each life is an episode; it has no observation after its end (``terminal_observation`` is
+    blank where the slot lives again). SB3 would learn from empty slots as from living agents, so there none may be empty.
+
     Args:
         world: any batch whose agents are of one kind.
 
     Raises:
-        UserError: if agents differ in kind, or the action space is one that SB3 does not know.
+        UserError: if agents differ in kind, or the action space is one that SB3 does not know; from `reset` and `step`, if the
+            world has rebirths and a slot stands empty.
 
     Example:
         >>> from stable_baselines3 import PPO
@@ -66,7 +70,9 @@ class SB3VecEnv(VecEnv):
         self._lengths = np.zeros(self._shape, np.int64)
         self._lived = np.zeros(self._shape, bool)
         self._started = time.monotonic()
-        super().__init__(self._shape[0] * self._shape[1], world.observation_space, world.action_space)
+        seen = _with_axes(world.observation_space)
+        self._seen = {name: part.shape or () for name, part in seen.spaces.items()}
+        super().__init__(self._shape[0] * self._shape[1], seen, world.action_space)
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
         """Names the episodes from the next `reset` on; None goes on with the worlds' own streams."""
@@ -79,6 +85,7 @@ class SB3VecEnv(VecEnv):
         self._seed = None
         self._begin(np.ones(self._shape, bool))
         self._lived[:] = timestep.acting
+        self._refuse_empty_slots(timestep)
         return self._observe(timestep)
 
     def step_async(self, actions: np.ndarray) -> None:
@@ -100,6 +107,7 @@ class SB3VecEnv(VecEnv):
             if timestep.over.any():
                 timestep = self.world.reset(timestep.over.copy())
         self._lived |= timestep.acting
+        self._refuse_empty_slots(timestep)
         return self._observe(timestep), rewards, done.reshape(-1), infos
 
     def close(self) -> None:
@@ -153,9 +161,18 @@ class SB3VecEnv(VecEnv):
     def _observe(self, timestep: TimeStep) -> dict[str, np.ndarray]:
         # A copy: SB3 reads the previous observations after the next step.
         return {
-            name: field.reshape(self.num_envs, *field.shape[2:]).copy()
+            name: field.reshape(self.num_envs, *self._seen[name]).copy()
             for name, field in timestep.observation.items()
         }
+
+    def _refuse_empty_slots(self, timestep: TimeStep) -> None:
+        if not self.world.rebirths or timestep.acting.all():
+            return
+        w, a = np.argwhere(~timestep.acting)[0]
+        raise UserError(
+            f"{self.world.id}: {self.world.agents[a]} of world {w} stands empty, SB3 would learn from it; use our trainer, or "
+            'settings that fill every slot (mmo: respawn = "immediate", cap_draw = "fixed", prefill = slots)'
+        )
 
     def _tell_ends(self, timestep: TimeStep, done: np.ndarray, infos: list[dict[str, Any]]) -> None:
         elapsed = round(time.monotonic() - self._started, 6)
@@ -164,7 +181,8 @@ class SB3VecEnv(VecEnv):
             info = infos[w * agents + a]
             # Copies: what a view would show is overwritten when the world restarts.
             info["terminal_observation"] = {
-                k: field[w, a].copy() for k, field in timestep.observation.items()
+                k: self._last_row(k, field[w, a], blank=bool(timestep.acting[w, a]))
+                for k, field in timestep.observation.items()
             }
             info["TimeLimit.truncated"] = bool(timestep.truncated[w, a] and not timestep.terminated[w, a])
             if self._lived[w, a]:
@@ -174,7 +192,23 @@ class SB3VecEnv(VecEnv):
                     "t": elapsed,
                 }
 
+    def _last_row(self, name: str, row: np.ndarray, blank: bool) -> np.ndarray:
+        shaped = np.asarray(row).reshape(self._seen[name])
+        return np.zeros_like(shaped) if blank else shaped.copy()
+
     def _begin(self, done: np.ndarray) -> None:
         self._returns[done] = 0.0
         self._lengths[done] = 0
         self._lived[done] = False
+
+
+def _with_axes(space: spaces.Dict) -> spaces.Dict:
+    """Single numbers as arrays of one: SB3's networks fail on Boxes of shape ()."""
+    return spaces.Dict(
+        {
+            name: spaces.Box(part.low.reshape(1), part.high.reshape(1), (1,), part.dtype)
+            if isinstance(part, spaces.Box) and part.shape == ()
+            else part
+            for name, part in space.spaces.items()
+        }
+    )
