@@ -26,8 +26,9 @@ def bench(
     """Measures steps per second under random actions, observations, rewards, metrics and resets included.
 
     Median of at least 5 windows; spread is (largest - smallest) / median. Random actions are drawn beforehand, or
-    inside the measured time where the world masks choices. compile_s is the time from making the batch to the end
-    of its first step: compilation at first use, loading the compiled kernels afterwards.
+    inside the measured time where the world masks choices; where an illegal choice does nothing, as in mmo, from all
+    choices beforehand. compile_s is the time from making the batch to the end of its first step: compilation at first
+    use, loading the compiled kernels afterwards.
     """
     from interplay.cli.measure import measure, pin
     from interplay.cli.opening import open_world

@@ -4,7 +4,8 @@
   episodes. 256 copies of one scene would flatter a kernel up to threefold through branch prediction.
 - Observations, rewards and metrics are produced and finished worlds are restarted inside the measured time.
 - Actions are random. Where every choice is legal they are drawn beforehand, `POOL` batches used in turn; where the
-  world masks choices they are drawn from the legal ones inside the measured time.
+  world masks choices they are drawn from the legal ones inside the measured time. A world in which an illegal choice does
+  nothing (`World.ignores_illegal`) gets actions drawn beforehand from all choices; it makes its masks all the same.
 - The process pins itself to as many cores as threads, where the system can, before anything is compiled.
 - The figure is the median of at least five windows; the spread is (largest - smallest) / median.
 """
@@ -86,7 +87,9 @@ def measure(make: Callable[[], World], threads: int, seconds: float, name: str) 
 
 
 def draws_inside(world: World) -> bool:
-    """Whether actions are drawn inside the measured time: only where the world masks choices."""
+    """Whether actions are drawn inside the measured time: only where the world masks choices and cares for that."""
+    if world.ignores_illegal:
+        return False
     return any(mask is not None for mask in world.by_kind(world.timestep.action_mask).values())
 
 

@@ -72,6 +72,24 @@ def test_bench_reports_the_promised_keys(option):
     assert row["spread"] >= 0
 
 
+@pytest.mark.parametrize("ignored", [False, True])
+def test_where_illegal_choices_do_nothing_actions_are_drawn_beforehand(ignored):
+    from interplay.cli.measure import POOL, _drawer, draws_inside
+    from interplay.core.policy import RandomPolicy
+    from tests.cli.marsh import Marsh
+
+    world = Marsh(8, masked=True)
+    world.ignores_illegal = ignored
+    timestep, player = world.reset(), RandomPolicy()
+    player.start(world, seed=1)
+    timestep.action_mask["action"][0, 0] = True, False
+    draw = _drawer(world, player)
+    given = [draw(timestep) for _ in range(2 * POOL)]
+    assert draws_inside(world) is not ignored
+    assert (given[0] is given[POOL]) is ignored
+    assert any(action[0, 0] for action in given) is ignored
+
+
 def test_bench_takes_several_worlds():
     out = command("bench", MARSH, "tests.cli.marsh:Bog", "--num-worlds", "4", "--seconds", "0.2").stdout
     assert [line.split(":Marsh: ")[0].split(":Bog: ")[0] for line in out.splitlines()] == [
