@@ -33,6 +33,7 @@ class EpisodeTable:
         agents: slot names, length A.
         columns: name -> (E,) or (E, A) array: ``seed``, ``steps``, ``cut`` (stopped by `max_steps`), ``return``
             (E, A) float64, and the world's metrics at the episode's end.
+        lives: whether slots are lived in by one agent after another, so that a slot is nobody in particular.
     """
 
     world: str
@@ -40,6 +41,7 @@ class EpisodeTable:
     seed: int
     agents: tuple[str, ...]
     columns: Mapping[str, np.ndarray]
+    lives: bool = False
 
     def __len__(self) -> int:
         return len(self.columns["steps"])
@@ -58,7 +60,7 @@ class EpisodeTable:
         """The estimate of each column, over episodes.
 
         A column per agent gives its mean over agents under its own name (agents of one episode are not
-        independent, so an episode counts once) and each agent's as ``name[agent]``.
+        independent, so an episode counts once) and each agent's as ``name[agent]``, unless slots have several `lives`.
         """
         found: dict[str, Estimate] = {}
         for name, values in self.columns.items():
@@ -68,7 +70,7 @@ class EpisodeTable:
                 found[name] = estimate(values)
                 continue
             found[name] = estimate(values.mean(axis=1, dtype=np.float64))
-            for slot, agent in enumerate(self.agents):
+            for slot, agent in enumerate(() if self.lives else self.agents):
                 found[f"{name}[{agent}]"] = estimate(values[:, slot])
         return found
 
@@ -126,7 +128,7 @@ def play(
             if again.any():
                 timestep = world.reset(again, ledger.seeds)
                 policy.forget(again)
-    return EpisodeTable(world.id, policy.name, seed, world.agents, ledger.columns())
+    return EpisodeTable(world.id, policy.name, seed, world.agents, ledger.columns(), world.rebirths)
 
 
 def compare(a: EpisodeTable, b: EpisodeTable) -> dict[str, Difference]:
