@@ -205,8 +205,7 @@ class KernelScene(Scene):
         record = self.world.state.agent[0, slot]
         if not record["alive"]:
             return None
-        kills = int(self.world.state.tally["kills"][0, slot])
-        return SimpleNamespace(**{name: record[name].item() for name in record.dtype.names}, kills=kills)
+        return SimpleNamespace(**{name: record[name].item() for name in record.dtype.names})
 
     def ended(self, slot: int) -> Any:
         step = self.world.timestep
