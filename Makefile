@@ -4,6 +4,7 @@
 #   make test    install what the tests need, run them          (ARGS="-k name" goes to pytest)
 #   make check   ruff (format and lint), mypy, import-linter
 #   make bench   steps per second of the survival worlds on one core
+#   make soak    10^8 agent-steps of the persistent world, its laws checked after every tick (some ten minutes)
 #   make docs    run every example in README.md and docs/
 #   make wheel   build dist/*.whl
 #   make clean   remove what these targets made, runs/ excepted
@@ -19,7 +20,7 @@ DEMO_STEPS := 1000000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check bench docs wheel clean
+.PHONY: help demo test check bench soak docs wheel clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -65,6 +66,9 @@ check: $(VENV)/.installed-all
 
 bench: $(VENV)/.installed-demo
 	$(BIN)/interplay bench survival/1v1-heals-low survival/2v2-all-low --num-worlds 256
+
+soak: $(VENV)/.installed-demo
+	$(BIN)/python -m bench.mmo_soak $(ARGS)
 
 docs: $(VENV)/.installed-all
 	$(BIN)/python -m pytest tests/test_docs.py
