@@ -221,6 +221,8 @@ class MmoTwin:
 
     def spawn(self) -> None:
         s = self.settings
+        if self.ticks == s.max_ticks:
+            return  # a newcomer would end before it acted
         if s.respawn == "flow":
             births(self, s.spawn_per_tick)
         elif s.respawn == "immediate":

@@ -225,16 +225,14 @@ def give_rewards(state, rules, scratch, thread, w):
 def decide_end(state, rules, w):
     """Worlds end where a setting says so: at a number of ticks, or when the last one has died and nobody is born.
 
-    Whoever lives when a world is cut stays where it is, so that its last observation is there. Whoever is born in its last
-    tick has not begun to live: no end of that life is told, and the slot's own life may have ended in this tick.
+    Whoever lives when a world is cut stays where it is, so that its last observation is there.
     """
     room = state.room[w]
     if rules.max_ticks > 0 and room.tick >= rules.max_ticks:
         for i in range(state.agent.shape[1]):
-            if state.agent[w, i].alive and state.agent[w, i].birth < room.tick:
+            if state.agent[w, i].alive:
                 close_books(state, w, i, CUT, room.tick - state.agent[w, i].birth)
                 state.truncated[w, i] = True
-            state.acting[w, i] = False
         room.over = True
     if rules.respawn == NONE and room.living == 0:
         room.over = True
