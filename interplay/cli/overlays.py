@@ -141,13 +141,16 @@ class Teller:
         import time
 
         self._clock = time.monotonic
-        self._what, self._started, self._said = "", 0.0, 0.0
+        self._what, self._heard, self._first = "", 0, 0
+        self._started = self._said = 0.0
 
     def __call__(self, what: str, done: int, of: int) -> None:
         now = self._clock()
         if what != self._what:
-            self._what, self._started, self._said = what, now, now
-            self._first = done
+            self._what, self._heard = what, 0
+        self._heard += 1
+        if self._heard <= 2:  # the first piece of work may have waited for the compiler
+            self._started, self._said, self._first = now, now, done
         elif now - self._said >= self.EVERY and done > self._first:
             from interplay.train.progress import duration
 

@@ -1,4 +1,4 @@
-"""Lengths of lives of which some have not ended yet: the product-limit curve and its means."""
+"""Lengths of lives of which some have not ended yet: the product-limit curve with its errors, and its means."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.core.errors import UserError
+from interplay.evaluate.lifetimes import survival_curve
 from interplay.evaluate.tick import Array
 
 
@@ -53,12 +54,12 @@ def kaplan_meier(length: Array, ended: Array) -> Survival:
         >>> kaplan_meier(np.array([2, 3, 3, 5]), np.array([True, True, False, True])).share.tolist()
         [0.75, 0.5, 0.0]
     """
-    length, ended = np.asarray(length, np.float64), np.asarray(ended, bool)
+    length, ended = np.asarray(length, np.int64), np.asarray(ended, bool)
     if len(length) == 0:
         raise UserError("no lives, so there is no table of lives; watch more ticks")
-    time, deaths = np.unique(length[ended], return_counts=True)
+    time, share = survival_curve(length[ended], length[~ended])
+    deaths = np.unique(length[ended], return_counts=True)[1]
     at_risk = len(length) - np.searchsorted(np.sort(length), time, side="left")
-    share = np.cumprod(1 - deaths / at_risk)
     left = at_risk - deaths
     terms = np.divide(deaths, at_risk * left, out=np.zeros(len(time)), where=left > 0)
     return Survival(time, at_risk, deaths, share, share * np.sqrt(np.cumsum(terms)), float(length.max()))

@@ -17,7 +17,10 @@ def test_arrays_meaning_picture_and_a_table(capsys, tmp_path):
     code, out, errors = typed(
         capsys, "analyze", "random", *SMALL, "--overlay", "combat", "--overlay", "lives", "--out", tmp_path / "new" / "pictures"
     )  # fmt: skip
-    assert (code, errors) == (0, "")
+    assert code == 0
+    assert all(
+        "left" in line or "compiled" in line for line in errors.splitlines()
+    )  # where the machine is slow
     assert "random on mmo/combat, 1 world, 30 ticks" in out
     assert "population 1" in out
     folder = tmp_path / "new" / "pictures"
@@ -128,10 +131,11 @@ def test_a_file_in_the_way_is_told_before_the_play(capsys, tmp_path):
 def test_time_left_is_told_after_two_seconds(capsys):
     tell, now = Teller(), [0.0]
     tell._clock = lambda: now[0]
-    for done in range(5):
-        now[0] = float(done)
+    for done in range(6):
+        now[0] = 100.0 + done if done else 0.0  # the first tick waits for the compiler
         tell("ticks", 100 * done, 1000)
+    tell("ghosts", 5, 10)
     assert capsys.readouterr().err.splitlines() == [
-        "ticks: 200 / 1,000, 8 s left",
-        "ticks: 400 / 1,000, 6 s left",
+        "ticks: 300 / 1,000, 7 s left",
+        "ticks: 500 / 1,000, 5 s left",
     ]

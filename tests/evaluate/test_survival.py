@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interplay.core.errors import UserError
+from interplay.evaluate import lifetimes
 from interplay.evaluate.survival import kaplan_meier, median_life, restricted_mean
 
 # The treated group of Freireich et al. (1963), 21 patients, the example of every text book: weeks in remission.
@@ -44,6 +45,13 @@ def test_without_unfinished_lives_it_is_the_plain_share_and_the_plain_mean(lengt
         assert curve.at(t) == pytest.approx((lengths > t).mean())
     assert restricted_mean(curve) == pytest.approx(lengths.mean())
     assert curve.share[-1] == 0
+
+
+@given(st.lists(st.tuples(st.integers(0, 60), st.booleans()), min_size=1, max_size=40), st.integers(1, 80))
+def test_means_are_those_of_tournaments(lives, horizon):
+    length, ended = np.array([age for age, _ in lives]), np.array([done for _, done in lives])
+    expected = lifetimes.restricted_mean(length[ended], length[~ended], horizon)
+    assert restricted_mean(kaplan_meier(length, ended), horizon) == pytest.approx(expected)
 
 
 def test_cutting_lives_does_not_bias_the_curve():

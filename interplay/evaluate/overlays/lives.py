@@ -19,11 +19,10 @@ RESTRICTION = 5_000  # ticks, of the restricted mean (specification 11)
 
 def lives(study: Study) -> OverlayData:
     """Kaplan-Meier curves, means, causes of death, lengths and standing population."""
-    from interplay.worlds.mmo.state import CAUSES
-
     table: LifeTable = study.seen("lives").table()
+    names: tuple[str, ...] = study.world.causes
     groups = _groups(study, table)
-    causes = table.causes(study.world.num_populations, len(CAUSES))[list(study.populations)]
+    causes = table.causes(study.world.num_populations, len(names))[list(study.populations)]
     limit = min(float(RESTRICTION), float(max(table.length.max(), 1)))
     rows = tuple(_row(name, length, ended, limit) for name, (length, ended) in groups.items())
     arrays = {"standing.each_tick": table.standing} | {
@@ -32,7 +31,7 @@ def lives(study: Study) -> OverlayData:
     return OverlayData(
         "lives",
         f"{len(table.length):,} lives that began within {study.ticks:,} ticks, {int(table.ended.sum()):,} of them ended",
-        (_curves(groups), _cause_layer(study, causes, CAUSES), _lengths(table), _standing(study, table)),
+        (_curves(groups), _cause_layer(study, causes, names), _lengths(table), _standing(study, table)),
         {**arrays, **{f"ended.{name}": column for name, column in table.ended_columns.items()}},
         ("lives of", "lives", "ended", "median", f"mean up to {limit:,.0f}", "mean of ended"),
         rows,

@@ -34,7 +34,5 @@ def tracks(_world: Any) -> TrackRecorder:
 
 def blows(world: Any) -> BlowRecorder:
     """Landed blows."""
-    from interplay.worlds.mmo.state import CAUSES
-
-    melee, range_, mage = (CAUSES.index(style) for style in STYLES)
+    melee, range_, mage = (world.causes.index(style) for style in STYLES)
     return BlowRecorder(world.num_populations, (melee, range_, mage))
