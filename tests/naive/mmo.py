@@ -111,8 +111,8 @@ class MmoTwin:
         for agent in began:
             if not agent.alive:
                 self.agents[agent.slot] = None
-        self.spawn()
         self.ticks += 1
+        self.spawn()
         self.settle(began)
         self.look()
 
