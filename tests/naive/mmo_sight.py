@@ -109,8 +109,9 @@ def observe(world: MmoTwin, agent: Agent) -> dict[str, np.ndarray | int]:
 
 def may_hit(world: MmoTwin, agent: Agent, other: Agent, style: int) -> bool:
     s = world.settings
+    reach = min(s.reach[style], s.vision)  # nobody strikes whom it cannot see
     ours = not s.friendly_fire and other.population == agent.population
-    return other is not agent and agent.distance(other) <= s.reach[style] and not ours
+    return other is not agent and agent.distance(other) <= reach and not ours
 
 
 def target(world: MmoTwin, agent: Agent, style: int) -> Agent | None:

@@ -69,7 +69,8 @@ class MmoSettings(Settings):
     # -- combat (paper, "Combat") --
     combat: bool = True
     damage: tuple[Count, Count, Count] = (10, 2, 1)  # melee, range, mage
-    reach: tuple[Count, Count, Count] = (1, 2, 3)  # Chebyshev distance, own tile included
+    # Chebyshev distance, own tile included; nobody strikes beyond its vision
+    reach: tuple[Count, Count, Count] = (1, 2, 3)
     freeze: Count = 3  # counter set by mage; blocks freeze - 1 moves
     steal_fraction: Annotated[float, Field(ge=0, le=100)] = 1.0  # food and water taken per point of damage
     steal: Literal["nominal", "conserved"] = "nominal"
@@ -111,11 +112,6 @@ class MmoSettings(Settings):
             raise ValueError(
                 f"border = {self.border} is narrower than {walked} (vision = {self.vision}, lava = {self.lava}), "
                 "views would leave the map; raise border"
-            )
-        if self.combat and max(self.reach) > self.vision:
-            raise ValueError(
-                f"reach = {list(self.reach)} goes beyond vision = {self.vision}, nobody strikes whom it cannot see; "
-                "raise vision or lower reach"
             )
         if self.most > self.slots:
             raise ValueError(

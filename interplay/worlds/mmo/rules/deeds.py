@@ -27,7 +27,7 @@ def move(state, rules, w, i, choice):
     person.row, person.col = row, col
     leave_tile(state.agent, state.heads, w, from_row, from_col)
     enter_tile(state.heads, w, row, col)
-    if tile == LAVA and goes and not rules.lava_next_update:
+    if tile == LAVA and goes and choice != PASS and not rules.lava_next_update:
         die(state, w, i, LAVA_CAUSE)
         return False
     if rules.count_visits:
