@@ -119,6 +119,13 @@ class MmoSettings(Settings):
             )
         if self.prefill > self.most:
             raise ValueError(f"prefill = {self.prefill} is above the cap of {self.most}; lower prefill")
+        if self.prefill == 0 and self.respawn == "none":
+            raise ValueError('prefill = 0 with respawn = "none": nobody would ever live; raise prefill')
+        if self.one_per_tile and self.spawn_where == "ring" and self.prefill > 4 * (self.interior - 1):
+            raise ValueError(
+                f"prefill = {self.prefill} with one_per_tile, the spawn ring has {4 * (self.interior - 1)} tiles; "
+                'lower prefill, raise interior or give spawn_where = "scatter"'
+            )
         if self.npop > self.most:
             raise ValueError(
                 f"npop = {self.npop} populations cannot share a cap of {self.most}; lower npop or raise cap"
