@@ -9,6 +9,7 @@ from typing import Any
 
 import gymnasium
 
+from interplay.connect.refusals import no_manager
 from interplay.core.masks import drawable
 from interplay.sim import Agent, AgentBasedSimulation, is_agent
 from interplay.sim.checks import require
@@ -35,10 +36,7 @@ class GymWrapper(gymnasium.Env[Any, Any]):
     """
 
     def __init__(self, sim: SimulationManager) -> None:
-        require(
-            isinstance(sim, SimulationManager),
-            f"sim {sim!r} is no SimulationManager; put the simulation under one",
-        )
+        require(isinstance(sim, SimulationManager), no_manager(sim, "sim"))
         learning = [name for name, agent in sim.agents.items() if is_agent(agent)]
         require(
             len(learning) == 1,

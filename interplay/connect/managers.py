@@ -12,6 +12,7 @@ from typing import Any
 
 from pettingzoo.utils.env import AECEnv, ParallelEnv
 
+from interplay.connect.refusals import no_manager
 from interplay.core.masks import drawable
 from interplay.sim import is_agent
 from interplay.sim.batch.managed import ManagedSimulation
@@ -192,10 +193,7 @@ def to_parallel(manager: SimulationManager) -> SimulationParallel:
 
 
 def _require_manager(sim: Any) -> None:
-    require(
-        isinstance(sim, SimulationManager),
-        f"manager {sim!r} is no SimulationManager; put the simulation under one",
-    )
+    require(isinstance(sim, SimulationManager), no_manager(sim, "manager"))
 
 
 def _metadata(sim: SimulationManager) -> dict[str, Any]:

@@ -333,6 +333,10 @@ def make(
     Raises:
         UserError: for an unknown world, option or render mode, naming the near miss.
     """
+    if "num_worlds" in options:
+        raise UserError(
+            f"{world_id}: num_worlds is of batches, interplay.make makes one world; use make_world"
+        )
     world = make_world(world_id, num_worlds=1, seed=seed, **options)
     if not world.rebirths:
         return WorldEnv(world, render_mode, remove_dead, mask_in_observation)

@@ -12,6 +12,7 @@ from interplay.connect.gymnasium import GymABS, GymWrapper, gym_to_simulation
 from interplay.sim.managers import AllStepManager, TurnBasedManager
 from interplay.sim.wrappers import FlattenWrapper
 from interplay.worlds.corridor.simulation import MultiCorridor
+from tests.connect.toys import Line
 from tests.sim.toys import Countdown
 
 
@@ -59,6 +60,8 @@ def test_x1_other_numbers_and_other_things_are_refused():
         GymWrapper(AllStepManager(Countdown({}, passive=("wall",))))
     with pytest.raises(AssertionError, match="no SimulationManager"):
         GymWrapper(Countdown({"a": 1}))
+    with pytest.raises(AssertionError, match=r"sim Line is a world, which is a batch by itself"):
+        GymWrapper(Line(2))
 
 
 def test_x1_gymnasiums_own_checks_hold():

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
+from interplay.connect.refusals import no_manager
 from interplay.core.errors import MissingExtraError
 from interplay.sim import is_agent
 from interplay.sim.agents import is_unset
@@ -21,10 +22,7 @@ class Door(ABC):
     """What both forms share: whose actions are wanted, and a report on everybody in every step."""
 
     def __init__(self, sim: SimulationManager, discounts: float | Mapping[str, float] = 1.0) -> None:
-        require(
-            isinstance(sim, SimulationManager),
-            f"sim {sim!r} is no SimulationManager; put the simulation under one",
-        )
+        require(isinstance(sim, SimulationManager), no_manager(sim, "sim"))
         self._spiel = _open_spiel()
         self.sim = sim
         self._players = {name: agent for name, agent in sim.agents.items() if is_agent(agent)}

@@ -7,6 +7,7 @@ from typing import Any
 from gymnasium import spaces
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
+from interplay.connect.refusals import no_manager
 from interplay.connect.rllib.actions import mask_row, mask_space, offered, taken
 from interplay.connect.rllib.observations import tidy
 from interplay.sim import is_agent
@@ -35,10 +36,7 @@ class MultiAgentWrapper(MultiAgentEnv):
     """
 
     def __init__(self, sim: SimulationManager, action_masks: bool = False) -> None:
-        require(
-            isinstance(sim, SimulationManager),
-            f"sim {sim!r} is no SimulationManager; put the simulation under one",
-        )
+        require(isinstance(sim, SimulationManager), no_manager(sim, "sim"))
         self.sim = sim
         self.action_masks = action_masks
         learning = {name: agent for name, agent in sim.agents.items() if is_agent(agent)}
