@@ -57,10 +57,13 @@ def observe(
         )
     full = (s.health, s.food, s.water)
     health, food, water = (most if given is None else given for given, most in zip(stats, full, strict=True))
-    sight = allocate_sight(s, world.state, 1, len(places))
+    sight = allocate_sight(
+        s, world.state, 1, max(len(places), 2)
+    )  # views of one are of another type for Numba
     look_as_ghosts(
         world.state, sight, world._table, world._scratch, number, places, population, health, food, water
     )
     from interplay.worlds.mmo.world import fields_of
 
-    return {**fields_of(sight, s), "action_mask": sight.mask}
+    found = {**fields_of(sight, s), "action_mask": sight.mask}
+    return {name: array[:, : len(places)] for name, array in found.items()}

@@ -205,19 +205,22 @@ def _lines(grid: np.ndarray) -> np.ndarray:
 
 
 def _rows(views: np.ndarray) -> np.ndarray:
-    """The first rows of square views of side 15, each with the byte behind it; nothing for other sides."""
-    if views.shape[-1] != LINE:
-        return np.zeros((0, 0, 0), WIDE)
+    """The first rows of square views of side 15, each with the byte behind it; of other sides nobody reads them."""
+    views = _of_usual_side(views)
     return as_records(
         np.ndarray((*views.shape[:2], LINE - 1), WIDE, views, strides=(*views.strides[:2], LINE))
     )
 
 
 def _ends(views: np.ndarray) -> np.ndarray:
-    """The last rows of square views of side 15; nothing for other sides."""
-    if views.shape[-1] != LINE:
-        return np.zeros((0, 0), EXACT)
+    """The last rows of square views of side 15; of other sides nobody reads them."""
+    views = _of_usual_side(views)
     return as_records(np.ndarray(views.shape[:2], EXACT, views, LINE * (LINE - 1), views.strides[:2]))
+
+
+def _of_usual_side(views: np.ndarray) -> np.ndarray:
+    """Blank views instead of those with another side: laid out alike, so that Numba need not compile everything anew."""
+    return views if views.shape[-1] == LINE else np.zeros((*views.shape[:2], LINE, LINE), np.uint8)
 
 
 def allocate_scratch(settings: MmoSettings, threads: int) -> Scratch:
