@@ -51,7 +51,7 @@ class MmoSettings(Settings):
     spawn_per_tick: Annotated[int, Field(ge=1)] = 1
     spawn_where: Literal["ring", "scatter"] = "ring"
     respawn: Literal["flow", "immediate", "none"] = "flow"
-    prefill: Count = 1  # births at reset
+    prefill: Annotated[int, Field(ge=0, le=65_535)] = 1  # births at reset
     max_ticks: Annotated[int, Field(ge=1)] | None = None  # truncates the world; off = it goes on for ever
 
     # -- bodies (paper, "Foraging"; code) --
