@@ -5,8 +5,8 @@ Run from the repository root (``make soak``)::
     .venv/bin/python -m bench.mmo_soak
     .venv/bin/python -m bench.mmo_soak --steps 2000000 --parts main learned --seed 3
 
-Four fifths are 64 worlds of mmo/combat-128 that are kept full; the rest goes to other settings (`PARTS`). Actions are random,
-every fourth batch of them among the legal ones alone. A broken law (`interplay.worlds.mmo.laws`) ends the run with one line that
+Most are 64 worlds of mmo/combat-128 that are kept full; the rest goes to other settings (`PARTS`). Actions are random, every
+fourth batch of them among the legal ones alone, but for two parts with scripted players. A broken law (`interplay.worlds.mmo.laws`) ends the run with one line that
 names world, tick and slot, and exit status 1. The same steps and seed give the same states: compare the printed hashes.
 """
 
@@ -23,9 +23,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from interplay import make_world
-from interplay.core import seeding
-from interplay.core.policy import RandomPolicy
+from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.spaces import sample_actions
+from interplay.core.world import TimeStep
+from interplay.registry import make_policy
 from interplay.train.progress import Progress
 from interplay.worlds.mmo.invariants import Invariants, Violation
 from interplay.worlds.mmo.state import CAUSES
@@ -49,10 +50,11 @@ class Part(NamedTuple):
     world: str
     options: dict[str, Any]
     threads: int = 1
+    player: str = ""  # a scripted player who acts; without one actions are random
 
 
 PARTS = {
-    "main": Part(0.80, 64, "mmo/combat-128", {**FULL, "prefill": 128}),
+    "main": Part(0.77, 64, "mmo/combat-128", {**FULL, "prefill": 128}),
     "forage": Part(0.02, 64, "mmo/forage", {}, threads=2),
     "simultaneous": Part(
         0.03, 32, "mmo/combat", {**FULL, "resolution": "simultaneous", "steal": "conserved"}
@@ -88,6 +90,8 @@ PARTS = {
             "terrain": "max_ratio",
         },
     ),
+    "foragers": Part(0.01, 16, "mmo/forage", {**FULL, "slots": 64, "prefill": 64}, player="forager"),
+    "fighters": Part(0.02, 16, "mmo/combat", {**FULL, "interior": 80}, player="fighter"),
     "large": Part(0.02, 1, "mmo/combat-8192", {**FULL, "quotas": (2000, 900, 900, 900, 900, 900, 900, 900)}),
 }
 
@@ -128,7 +132,7 @@ def soak(part: Part, steps: int, seed: int, show: Callable[[int], None]) -> Repo
     world: Any = make_world(part.world, part.worlds, seed, part.threads, **part.options)
     timestep = world.reset()
     watch = Invariants(world)
-    draw = _drawer(world, seed)
+    player = _player(world, part.player, seed)
     ticks = births = 0
     causes, at_first = np.zeros(len(CAUSES), np.int64), None
     while watch.checked < steps:
@@ -137,7 +141,8 @@ def soak(part: Part, steps: int, seed: int, show: Callable[[int], None]) -> Repo
             births, causes = births + _births(world, over), causes + world.state.causes[over].sum(axis=0)
             timestep = world.reset(over)
             watch.begin(over)
-        timestep = world.step(draw(ticks, timestep))
+            player.forget(over)
+        timestep = world.step(player.act(timestep))
         watch.check(timestep)
         ticks += 1
         if at_first is None and watch.checked >= WARM_UP * steps:
@@ -163,16 +168,19 @@ def _births(world: Any, which: np.ndarray) -> int:
     return int(world.state.room["births"][which].sum())
 
 
-def _drawer(world: Any, seed: int) -> Callable[[int, Any], np.ndarray]:
-    """Draws actions: any, and in every fourth tick legal ones."""
-    player, rng = RandomPolicy(), seeding.generator(seed, 1)
+def _player(world: Any, name: str, seed: int) -> Policy:
+    player = make_policy(world.id, name) if name else AnyChoice()
     player.start(world, seed)
-    shape, space = (world.num_worlds, len(world.agents)), world.action_space
+    return player
 
-    def draw(tick: int, timestep: Any) -> np.ndarray:
-        return np.asarray(player.act(timestep) if tick % 4 == 0 else sample_actions(space, rng, shape))
 
-    return draw
+class AnyChoice(RandomPolicy):
+    """Draws actions among all, legal or not, and in every fourth tick among the legal ones."""
+
+    def act(self, timestep: TimeStep) -> Any:
+        if self.world.state.room["tick"][0] % 4 == 0:  # type: ignore[attr-defined]
+            return super().act(timestep)
+        return sample_actions(self.world.action_space, self.rng, timestep.acting.shape)
 
 
 def resident_bytes() -> int | None:

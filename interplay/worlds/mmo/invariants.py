@@ -101,7 +101,7 @@ class Invariants:
 
 def _memory(world: MmoWorld) -> Memory:
     """What a world that was just reset, or loaded, is held against from now on."""
-    agent, room, tally, causes = world.state.agent, world.state.room, world.state.tally, world.state.causes
+    agent, room, causes = world.state.agent, world.state.room, world.state.causes
     alive = np.array(agent["alive"])
     return Memory(
         tick=room["tick"].copy(),
@@ -112,6 +112,6 @@ def _memory(world: MmoWorld) -> Memory:
         life=agent["life"].copy(),
         population=agent["population"].copy(),
         survived=room["life_ticks"] + np.where(alive, agent["life"], 0).sum(axis=1),
-        kills=causes[:, MELEE:CUT].sum(axis=1) - np.where(alive, tally["kills"], 0).sum(axis=1),
+        kills=causes[:, MELEE:CUT].sum(axis=1) - np.where(alive, agent["kills"], 0).sum(axis=1),
         ground=full_grown(world.state.tiles),
     )

@@ -226,7 +226,7 @@ def ticks_add_up(m: Moment) -> np.ndarray:
 def kills_add_up(m: Moment) -> np.ndarray:
     """Who was struck down was struck down by somebody."""
     by_others = m.state.causes[:, MELEE:CUT].sum(axis=1)
-    return by_others != m.before.kills + ended_kills(m) + np.where(m.alive, m.tally["kills"], 0).sum(axis=1)
+    return by_others != m.before.kills + ended_kills(m) + np.where(m.alive, m.agent("kills"), 0).sum(axis=1)
 
 
 def ended_kills(m: Moment) -> np.ndarray:

@@ -195,7 +195,7 @@ def tick_lost(s: Scene) -> None:
 
 
 def kill_invented(s: Scene) -> None:
-    s.state.tally["kills"][WORLD, s.slots_by_age()[0]] += 1
+    s.state.agent["kills"][WORLD, s.slots_by_age()[0]] += 1
 
 
 FAULTS: list[tuple[Callable[[Scene], int | None], Callable[[Any], np.ndarray]]] = [
