@@ -15,7 +15,7 @@ one core, best and median of `BLOCKS` blocks after a warm-up in which the first 
     visible      agents in view of an agent, itself not counted (at most its entity rows less one)
     state        bytes of one world that a snapshot holds
     seen         bytes of one world's observation fields; masks add 8 per slot
-    resident     memory that the process gained by the row's batch, after stepping
+    resident     memory that a fresh process gained by the batch, its actions included, after stepping
     reset        CPU time of one world's reset: its map, its births, its views
     memory write a plain numpy fill of 256 MiB, best of 8, before and after: rates of another machine scale with it at best
 """
@@ -23,12 +23,12 @@ one core, best and median of `BLOCKS` blocks after a warm-up in which the first 
 from __future__ import annotations
 
 import argparse
-import gc
 import os
 import statistics
 import sys
 import time
 from collections.abc import Callable
+from multiprocessing import get_context
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,6 +42,7 @@ BLOCKS, BLOCK_SECONDS = 8, 0.4
 WARM_UP_STEPS = 40  # ticks: the first generation has starved
 POOL = 16
 FILL = 2**28  # bytes
+THREAD_TICKS = 100  # per block of the comparison of threads
 
 
 class Load(NamedTuple):
@@ -106,8 +107,10 @@ def rates(world: Any, pool: list[np.ndarray], clock: Callable[[], float], blocks
 
 
 def measure(name: str) -> str:
-    """One row of the table."""
-    gc.collect()
+    """One row of the table; in a process of its own, so that memory is that of the row."""
+    small = make_world("mmo/combat-128", 1, respawn="immediate", **LOADS[name].options)
+    small.reset()
+    run(small, draw_pool(small), 2)  # kernels are there
     before = resident_bytes()
     world = make(LOADS[name])
     pool = draw_pool(world)
@@ -132,20 +135,29 @@ def size(number: float) -> str:
 
 
 def compare_threads(threads: int, name: str = "64x128") -> str:
-    """Wall time of several threads against one, the two in alternation."""
-    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    """Wall time and CPU time of several threads against one, the two in alternation.
+
+    Where others use the cores, wall time says little; CPU time per agent-step then tells what sharing caches and memory costs.
+    """
     worlds = [make(LOADS[name], t) for t in (1, threads)]
     pools = [draw_pool(world) for world in worlds]
-    found: list[list[float]] = [[], []]
-    for _ in range(BLOCKS):
+    wall, spent = np.zeros((2, BLOCKS)), np.zeros((2, BLOCKS))
+    for world, pool in zip(worlds, pools, strict=True):
+        run(world, pool, WARM_UP_STEPS)
+    for block in range(BLOCKS):
         for k in range(2):
-            found[k] += rates(worlds[k], pools[k], time.perf_counter, 1)
+            start, start_cpu = time.perf_counter(), time.process_time()
+            taken = run(worlds[k], pools[k], THREAD_TICKS)
+            wall[k, block] = taken / (time.perf_counter() - start)
+            spent[k, block] = (time.process_time() - start_cpu) / taken
     for world in worlds:
         world.close()
-    best, middle = ([f(rate) for rate in found] for f in (max, statistics.median))
+    (one, many), best = np.median(wall, axis=1), wall.max(axis=1)
+    cost = np.median(spent, axis=1)
     return (
-        f"{name}, wall time, {threads} threads over 1 on {len(cores) or os.cpu_count()} cores: best {best[1] / best[0]:.2f} times "
-        f"({best[1]:,.0f} over {best[0]:,.0f}), median {middle[1] / middle[0]:.2f} times; load average {os.getloadavg()[0]:.1f}"
+        f"{name}, {threads} threads over 1, {os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}:\n"
+        f"    wall time, median {many / one:.2f} times ({many:,.0f} over {one:,.0f}), best {best[1] / best[0]:.2f} times\n"
+        f"    CPU time per agent-step {cost[1] / cost[0]:.2f} times, so at most {threads * cost[0] / cost[1]:.2f} times on free cores"
     )
 
 
@@ -171,13 +183,13 @@ def main() -> int:
     cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
     if rows:
         pin(1)
-        run(warm := make(LOADS["8x128"]), draw_pool(warm), 2)  # compiles
         print(
             "agent-steps per second of CPU time, one thread; see python -m bench.mmo --help and the module's first lines"
         )
         print(f"memory write {fill_rate() / 1e9:.1f} GB/s\n{HEAD}", flush=True)
         for name in rows:
-            print(f"{measure(name)}  {LOADS[name].words}", flush=True)
+            with get_context("spawn").Pool(1) as fresh:
+                print(f"{fresh.apply(measure, (name,))}  {LOADS[name].words}", flush=True)
         print(f"memory write {fill_rate() / 1e9:.1f} GB/s")
     if threads > 1:
         if cores:
