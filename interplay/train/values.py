@@ -9,12 +9,13 @@ import numpy as np
 
 from interplay.core.world import World
 from interplay.train.policy import TrainedPolicy
+from interplay.train.population_policy import PopulationPolicy
 
 BATCH = 1_024  # rows evaluated together; the last batch is filled up, so that XLA compiles one shape
 
 
 def values_of(
-    policy: TrainedPolicy, world: World, kind: int = 0
+    policy: TrainedPolicy | PopulationPolicy, world: World, kind: int = 0
 ) -> Callable[[Mapping[str, np.ndarray], int], np.ndarray]:
     """A function that gives V of a batch of observations for the network of one population.
 
@@ -31,6 +32,11 @@ def values_of(
     """
     policy.start(world)
     name = world.kinds[kind].name
+    if isinstance(policy, PopulationPolicy):
+        of_population = policy.values
+        return lambda observation, population: of_population(
+            observation, np.full(len(next(iter(observation.values()))), population), name
+        )
     brain, vector = policy._brains[name], policy._vectors[name]
     key = jax.random.key(0)  # of actions that nobody takes
 

@@ -1,5 +1,7 @@
 """The persistent world of many agents of Suarez et al. (2019): forage, fight, die, be replaced."""
 
+from typing import Any
+
 from interplay.core.spec import WorldSpec
 from interplay.worlds.mmo.config import VARIANTS
 
@@ -17,6 +19,20 @@ def _summary(name: str) -> str:
     return f"mmo/{game} for {int(slots):,} agents, born anywhere on a map that grows with their number"
 
 
+def _training(name: str) -> dict[str, Any]:
+    """The paper's policy gradient and network, in short steps (docs/train.md); large worlds in a few copies."""
+    slots = VARIANTS[name].get("slots", 128)
+    worlds = max(1, 8_192 // slots)
+    few: dict[str, Any] = {"world": {"options": {"compact": True}}} if slots > 1_024 else {}
+    return few | {
+        "algorithm": "policy_gradient",
+        "num_worlds": worlds,
+        "train": {"shards": min(2, worlds), "best_by": "life"},
+        "policy_gradient": {"rollout": 8, "reward_scale": 0.1},
+        "network": {"kind": "tiles", "activation": "none", "probability_floor": 0.001},
+    }
+
+
 SPECS = tuple(
     WorldSpec(
         id=f"mmo/{name}",
@@ -25,6 +41,7 @@ SPECS = tuple(
         settings="interplay.worlds.mmo.config:MmoSettings",
         options=options,
         policies="interplay.worlds.mmo.policies:POLICIES",
+        training=_training(name),
     )
     for name, options in VARIANTS.items()
 )
