@@ -33,7 +33,6 @@ class EpisodeTable:
         agents: slot names, length A.
         columns: name -> (E,) or (E, A) array: ``seed``, ``steps``, ``cut`` (stopped by `max_steps`), ``return``
             (E, A) float64, and the world's metrics at the episode's end.
-        lives: whether slots are lived in by one agent after another, so that a slot is nobody in particular.
     """
 
     world: str
@@ -41,7 +40,6 @@ class EpisodeTable:
     seed: int
     agents: tuple[str, ...]
     columns: Mapping[str, np.ndarray]
-    lives: bool = False
 
     def __len__(self) -> int:
         return len(self.columns["steps"])
@@ -60,7 +58,7 @@ class EpisodeTable:
         """The estimate of each column, over episodes.
 
         A column per agent gives its mean over agents under its own name (agents of one episode are not
-        independent, so an episode counts once) and each agent's as ``name[agent]``, unless slots have several `lives`.
+        independent, so an episode counts once) and each agent's as ``name[agent]``.
         """
         found: dict[str, Estimate] = {}
         for name, values in self.columns.items():
@@ -70,7 +68,7 @@ class EpisodeTable:
                 found[name] = estimate(values)
                 continue
             found[name] = estimate(values.mean(axis=1, dtype=np.float64))
-            for slot, agent in enumerate(() if self.lives else self.agents):
+            for slot, agent in enumerate(self.agents):
                 found[f"{name}[{agent}]"] = estimate(values[:, slot])
         return found
 
@@ -128,7 +126,7 @@ def play(
             if again.any():
                 timestep = world.reset(again, ledger.seeds)
                 policy.forget(again)
-    return EpisodeTable(world.id, policy.name, seed, world.agents, ledger.columns(), world.rebirths)
+    return EpisodeTable(world.id, policy.name, seed, world.agents, ledger.columns())
 
 
 def compare(a: EpisodeTable, b: EpisodeTable) -> dict[str, Difference]:
