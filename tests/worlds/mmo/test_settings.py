@@ -27,7 +27,10 @@ from interplay.worlds.mmo.maps import check_ground
             {"interior": 14, "one_per_tile": True, "prefill": 53},
             r"prefill = 53 with one_per_tile, the spawn ring has 52 tiles",
         ),
-        ({"vision": 10}, r"border = 9 is narrower than vision = 10, views would leave the map; raise border"),
+        (
+            {"vision": 10},
+            r"border = 9 is narrower than 10 \(vision = 10, .*views would leave the map; raise border",
+        ),
         ({"reward_new_tile": 1.0}, r"reward_new_tile = 1\.0 needs count_visits = true"),
         ({"feature_tiles": 1e-12}, r"leaves the range of the noise; raise feature_tiles above"),
         ({"slot": 3}, r"unknown key slot; did you mean slots\?"),
