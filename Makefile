@@ -4,7 +4,7 @@
 #   make test    install what the tests need, run them          (ARGS="-k name" goes to pytest)
 #   make check   ruff (format and lint), mypy, import-linter
 #   make bench   steps per second of the survival worlds on one core
-#   make soak    10^8 agent-steps of the persistent world, its laws checked after every tick (some ten minutes)
+#   make soak    10^8 agent-steps of the persistent world, its laws checked after every tick (4 to 8 minutes)
 #   make docs    run every example in README.md and docs/
 #   make wheel   build dist/*.whl
 #   make clean   remove what these targets made, runs/ excepted
