@@ -146,7 +146,7 @@ def drawn_settings(draw: st.DrawFn) -> MmoSettings:
     options["reach"] = draw(st.tuples(*[st.integers(0, 5)] * 3))
     options["reward_new_tile"] = 0.125 * options["count_visits"]
     options |= draw(drawn_caps())
-    options["prefill"] = draw(st.integers(0, options["cap"]))
+    options["prefill"] = draw(st.integers(int(options["respawn"] == "none"), options["cap"]))
     return MmoSettings(**options)
 
 
