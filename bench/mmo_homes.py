@@ -6,7 +6,7 @@ Run from the repository root; a home whose run is complete is left out, one that
 
 A home of P populations trains in worlds of at most 16 P agents for `--steps` agent-steps per population, so all populations of
 all homes see as much and learn from batches of one size. `--jobs` runs go side by side, one core each. Folders are called
-``<game>-<agents>-<seed>``; afterwards::
+``<game>-<agents>-<seed>``. Printed at the end: what a life was like in the last tenth of training. Afterwards::
 
     interplay tournament home16=A,B home32=C,D ... --merge --world mmo/forage
 """
@@ -14,11 +14,14 @@ all homes see as much and learn from batches of one size. `--jobs` runs go side 
 from __future__ import annotations
 
 import argparse
+import json
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+import numpy as np
 
 from interplay.train.progress import duration
 
@@ -55,6 +58,27 @@ def train_home(world: str, npop: int, seed: int, steps: int, out: Path, extra: l
     return time.monotonic() - began
 
 
+def last_tenth(run: Path, name: str) -> float:
+    """Mean of a metric over the last tenth of a run."""
+    lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    from_step = 0.9 * lines[-1]["agent_steps"]
+    return float(np.mean([line[name] for line in lines if line["agent_steps"] >= from_step and name in line]))
+
+
+def report(worlds: list[str], seeds: int, out: Path) -> None:
+    """Mean life and kills of each kind of home at the end of training: mean and standard error over the seeds."""
+    for world in worlds:
+        game = world.partition("/")[2]
+        for npop in POPULATIONS:
+            runs = [out / f"{game}-{AGENTS * npop}-{seed}" for seed in range(seeds)]
+            told = []
+            for name in ("life", "kills", "food", "water"):
+                values = np.array([last_tenth(run, name) for run in runs])
+                error = values.std(ddof=1) / np.sqrt(seeds) if seeds > 1 else 0.0
+                told.append(f"{name} {values.mean():.2f} ± {error:.2f}")
+            print(f"{game:8} home of {AGENTS * npop:3}: {', '.join(told)} ({seeds} seeds)")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -83,6 +107,7 @@ def main() -> None:
             done += npop
             left = (time.monotonic() - began) / done * (whole - done)
             print(f"{out}: {took:.0f} s; {duration(left)} left", flush=True)
+    report(given.worlds, given.seeds, given.out)
 
 
 if __name__ == "__main__":

@@ -204,11 +204,11 @@ class SB3VecEnv(VecEnv):
 
 def _with_axes(space: spaces.Dict) -> spaces.Dict:
     """Single numbers as arrays of one: SB3's networks fail on Boxes of shape ()."""
-    return spaces.Dict(
-        {
-            name: spaces.Box(part.low.reshape(1), part.high.reshape(1), (1,), part.dtype)
-            if isinstance(part, spaces.Box) and part.shape == ()
-            else part
-            for name, part in space.spaces.items()
-        }
-    )
+
+    def widened(part: Any) -> Any:
+        if isinstance(part, spaces.Box) and part.shape == ():
+            dtype: Any = part.dtype
+            return spaces.Box(part.low.reshape(1), part.high.reshape(1), (1,), dtype)
+        return part
+
+    return spaces.Dict({name: widened(part) for name, part in space.spaces.items()})

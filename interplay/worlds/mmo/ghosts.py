@@ -8,15 +8,10 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.jit import kernel
-from interplay.worlds.mmo.observe import (
-    copy_crops,
-    describe,
-    describe_one,
-    mask_choices,
-    see_others,
-    sort_into_buckets,
-)
+from interplay.worlds.mmo.neighbours import see_others, sort_into_buckets
+from interplay.worlds.mmo.observe import describe, describe_one, mask_choices
 from interplay.worlds.mmo.state import allocate_sight
+from interplay.worlds.mmo.views import copy_crops
 
 
 @kernel

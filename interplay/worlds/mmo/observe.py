@@ -1,19 +1,13 @@
-"""What agents see and whom their blows would hit (specification 7): a function of the state.
-
-Neighbours are found by a counting sort of the living into squares of 8 x 8 tiles; squares of one row of squares stand one after
-another, so a view is three runs of entries. Each agent's row of features is computed once and copied to all who see it.
-"""
+"""What agents see and may choose (specification 7): a function of the state."""
 
 import numpy as np
 
 from interplay.core.jit import phase
-from interplay.worlds.mmo.rules.numbers import LEARNED, LOWEST_HEALTH
-from interplay.worlds.mmo.state import BUCKET, LINE, NOBODY
+from interplay.worlds.mmo.neighbours import see_others, sort_into_buckets
+from interplay.worlds.mmo.state import NOBODY
 from interplay.worlds.mmo.tiles import LAVA, STONE, WATER
+from interplay.worlds.mmo.views import copy_crops, fetch_view, forget_view
 
-_8, _56 = np.uint64(8), np.uint64(56)
-_FAR = np.int64(1) << 62  # above every target's key
-_SLOT = np.int64(0xFFFFFF)  # the lowest bits of a key
 AHEAD = 3  # slots whose view is fetched before it is written
 MAX_LIFE, MAX_DAMAGE, MAX_FREEZE = 100, 5, 2  # of the scaled columns
 
@@ -39,53 +33,6 @@ def look_around(state, sight, rules, scratch, thread, w):
         )
         mask_choices(state, sight, rules, w, person.row, person.col, person.freeze, w, i)
     scratch.fetched[thread] = fetched
-
-
-@phase
-def fetch_view(sight, rules, w, i):
-    """Reads a byte of each cache line that a view's usual part lies in, so that they are there when they are written.
-
-    Views are longer than the cache: without this every write waits for memory. The sum keeps the reads from being left out.
-    """
-    tiles, heads, rows = sight.tiles[w, i], sight.occupancy[w, i], sight.entities[w, i]
-    last = rules.window - 1
-    fetched = (
-        tiles[0, 0] + tiles[last // 3, last // 3] + tiles[2 * last // 3, 2 * last // 3] + tiles[last, last]
-    )
-    if rules.occupancy:
-        fetched += (
-            heads[0, 0]
-            + heads[last // 3, last // 3]
-            + heads[2 * last // 3, 2 * last // 3]
-            + heads[last, last]
-        )
-    second, third = min(1, rules.rows - 1), min(2, rules.rows - 1)
-    return (
-        fetched + rows[0, 0] + rows[second, 5] + rows[third, 10] + sight.filled[w, i] + sight.target[w, i, 0]
-    )
-
-
-@phase
-def sort_into_buckets(state, rules, scratch, thread, w):
-    """Living slots by bucket, row by row of buckets, slots ascending in each: their number."""
-    start, entries, agent = scratch.start[thread], scratch.sorted[thread], state.agent
-    across = rules.buckets
-    for b in range(across * across + 2):
-        start[b] = 0
-    living = 0
-    for i in range(agent.shape[1]):
-        if agent[w, i].alive:
-            start[(agent[w, i].row // BUCKET) * across + agent[w, i].col // BUCKET + 2] += 1
-            living += 1
-    for b in range(across * across):
-        start[b + 2] += start[b + 1]
-    for i in range(agent.shape[1]):
-        if agent[w, i].alive:
-            b = (agent[w, i].row // BUCKET) * across + agent[w, i].col // BUCKET + 1
-            entries[start[b]] = i
-            scratch.spot[thread, i] = start[b]
-            start[b] += 1
-    return living
 
 
 @phase
@@ -137,185 +84,6 @@ def describe_one(features, rules, k, life, health, food, water, row, col, damage
 
 
 @phase
-def copy_crops(state, sight, rules, w, row, col, ow, o):
-    """The square of tiles around a place, and the heads on them."""
-    top, left = row - rules.vision, col - rules.vision
-    if rules.window == LINE:
-        begin = top * rules.side + left
-        _copy_view(sight.tile_lines, w, begin, rules.side, sight.tile_rows, sight.tile_ends, ow, o)
-        if rules.occupancy:
-            _copy_view(sight.head_lines, w, begin, rules.side, sight.head_rows, sight.head_ends, ow, o)
-        return
-    for r in range(rules.window):
-        for c in range(rules.window):
-            sight.tiles[ow, o, r, c] = state.tiles[w, top + r, left + c]
-    if rules.occupancy:
-        for r in range(rules.window):
-            for c in range(rules.window):
-                sight.occupancy[ow, o, r, c] = state.heads[w, top + r, left + c]
-
-
-@phase
-def _copy_view(lines, w, begin, side, rows, ends, ow, o):
-    """Fifteen rows of fifteen bytes. Both words are read before one is written, so that they travel as one."""
-    for r in range(LINE - 1):
-        at = np.uint64(begin + r * side)
-        first, last = lines[w, at].first, lines[w, at].last
-        rows[ow, o, r].first = first
-        rows[ow, o, r].last = last
-    at = np.uint64(
-        begin + (LINE - 1) * side - 1
-    )  # from the byte before: behind the map's last byte there is none
-    first, last = lines[w, at].first, lines[w, at].last
-    ends[ow, o].first = (first >> _8) | (last << _56)  # the words of EXACT overlap by a byte
-    ends[ow, o].last = last
-
-
-@phase
-def _copy_row(features, k, out, down, right, same):
-    """One entity row: what is true for all observers, and where it is from here."""
-    line = features[k]
-    a, b, c, d, e, f, g, h = line[0], line[1], line[2], line[3], line[4], line[5], line[8], line[10]
-    out[0], out[1], out[2], out[3], out[4], out[5] = a, b, c, d, e, f
-    out[6], out[7] = down, right
-    out[8], out[9], out[10] = g, same, h
-
-
-@phase
-def find_near(start, place, near, rules, own, row, col):
-    """Lists who is in view, in the order of the buckets: their number.
-
-    A view meets two or three rows of buckets, in each of which those to look at stand one after another. Branches on where
-    somebody stands would be guessed wrongly every other time, so the three runs are one loop and nothing in it is conditional.
-    """
-    across, vision = rules.buckets, rules.vision
-    left, right = (col - vision) // BUCKET, (col + vision) // BUCKET + 1
-    top, bottom = (row - vision) // BUCKET, (row + vision) // BUCKET
-    n = 0
-    if vision >= BUCKET:  # a view may meet more rows than three
-        for b in range(top, bottom + 1):
-            for m in range(start[b * across + left], start[b * across + right]):
-                near[n] = m
-                n += (abs(place[m, 0] - row) <= vision) & (abs(place[m, 1] - col) <= vision) & (m != own)
-        return n
-    first, end_first = start[top * across + left], start[top * across + right]
-    second, end_second = end_first, end_first
-    if bottom > top:  # a narrow view may lie within one row, and that may be the last
-        second, end_second = start[(top + 1) * across + left], start[(top + 1) * across + right]
-    third, end_third = end_second, end_second
-    if bottom > top + 1:
-        third, end_third = start[bottom * across + left], start[bottom * across + right]
-    turn = end_first - first
-    turn_again = turn + end_second - second
-    skip, skip_again = second - end_first, third - end_second
-    for t in range(turn_again + end_third - third):
-        m = np.uint64(first + t + skip * (t >= turn) + skip_again * (t >= turn_again))
-        near[n] = m
-        n += (abs(place[m, 0] - row) <= vision) & (abs(place[m, 1] - col) <= vision) & (m != own)
-    return n
-
-
-@phase
-def see_others(state, sight, rules, scratch, thread, w, own, row, col, population, ow, o):
-    """Entity rows of everybody in view, and the targets of the three styles.
-
-    `own` is the observer's entry in the buckets; a ghost's lies beyond those of the living.
-    """
-    entries, place, kin = scratch.sorted[thread], scratch.place[thread], scratch.kin[thread]
-    features, health, near = scratch.features[thread], scratch.health[thread], scratch.near[thread]
-    rows, friendly_fire, by_health = rules.rows, rules.friendly_fire, rules.targeting == LOWEST_HEALTH
-    reach0, reach1, reach2 = rules.reach0, rules.reach1, rules.reach2
-    mine = 1.0 if rules.compact else 0.5
-    stranger = 0.0 if rules.compact else -0.5
-    blank = rules.slots + 1  # an entry of nobody, for rows that were in use a tick ago
-    out = sight.entities[ow, o]
-    n = 1 + find_near(scratch.start[thread], place, near, rules, own, row, col)
-    best0, best1, best2 = _FAR, _FAR, _FAR
-    _copy_row(features, own, out[0], 0, 0, mine)
-    for k in range(1, max(n, sight.filled[ow, o])):
-        there = k < n
-        m = near[k - 1] if there else np.uint32(blank)
-        dr, dc = place[m, 0] - row, place[m, 1] - col
-        same = kin[m] == population
-        colour = (mine if same else stranger) if there else 0.0  # a product would be -0
-        if k < rows:
-            _copy_row(features, m, out[k], dr * there, dc * there, colour)
-        away = np.int64(max(abs(dr), abs(dc)))  # plain Python would shift 32 bits away
-        tie = away if by_health else np.int64(health[m])
-        key = ((np.int64(health[m]) if by_health else away) << 40) | (tie << 24) | entries[m]
-        hostile = there & (friendly_fire | (not same))
-        best0 = min(best0, key if hostile & (away <= reach0) else _FAR)
-        best1 = min(best1, key if hostile & (away <= reach1) else _FAR)
-        best2 = min(best2, key if hostile & (away <= reach2) else _FAR)
-    target = sight.target[ow, o]
-    target[0] = NOBODY if best0 == _FAR else best0 & _SLOT
-    target[1] = NOBODY if best1 == _FAR else best1 & _SLOT
-    target[2] = NOBODY if best2 == _FAR else best2 & _SLOT
-    if n > rows:
-        n = _keep_nearest(sight, rules, scratch, thread, n, row, col, population, ow, o, mine, stranger)
-    if rules.targeting == LEARNED:
-        _mask_rows(sight, rules, scratch, thread, n, row, col, population, ow, o)
-    sight.filled[ow, o] = n
-
-
-@phase
-def _keep_nearest(sight, rules, scratch, thread, n, row, col, population, ow, o, mine, stranger):
-    """More in view than rows: those nearest by L1 distance stay, ties as they were found, in the order of finding."""
-    near, place, kin = scratch.near[thread], scratch.place[thread], scratch.kin[thread]
-    room = rules.rows - 1
-    limit, closer = 0, 0  # all up to `limit` - 1 fit; of those at `limit` the first ones
-    while True:
-        at = 0
-        for k in range(n - 1):
-            at += abs(place[near[k], 0] - row) + abs(place[near[k], 1] - col) == limit
-        if closer + at > room:
-            break
-        closer += at
-        limit += 1
-    ties, kept = room - closer, 0
-    for k in range(n - 1):
-        m = near[k]
-        dr, dc = place[m, 0] - row, place[m, 1] - col
-        away = abs(dr) + abs(dc)
-        if away > limit or (away == limit and ties == 0):
-            continue
-        ties -= away == limit
-        colour = mine if kin[m] == population else stranger
-        near[kept] = m
-        kept += 1
-        _copy_row(scratch.features[thread], m, sight.entities[ow, o, kept], dr, dc, colour)
-    return kept + 1
-
-
-@phase
-def _mask_rows(sight, rules, scratch, thread, n, row, col, population, ow, o):
-    """Which entity rows each style may be aimed at (targeting = learned)."""
-    first = rules.choices - 3 * rules.rows
-    sight.mask[ow, o, first:] = False
-    for style in range(3):
-        sight.mask[ow, o, first + style * rules.rows] = True
-    sight.row_slot[ow, o, :] = NOBODY
-    found0, found1, found2 = NOBODY, NOBODY, NOBODY
-    for k in range(1, n):
-        m = scratch.near[thread, k - 1]
-        slot = scratch.sorted[thread, m]
-        away = max(abs(scratch.place[thread, m, 0] - row), abs(scratch.place[thread, m, 1] - col))
-        sight.row_slot[ow, o, k] = slot
-        if not rules.friendly_fire and scratch.kin[thread, m] == population:
-            continue
-        if away <= rules.reach0:
-            sight.mask[ow, o, first + k] = True
-            found0 = slot
-        if away <= rules.reach1:
-            sight.mask[ow, o, first + rules.rows + k] = True
-            found1 = slot
-        if away <= rules.reach2:
-            sight.mask[ow, o, first + 2 * rules.rows + k] = True
-            found2 = slot
-    sight.target[ow, o, 0], sight.target[ow, o, 1], sight.target[ow, o, 2] = found0, found1, found2
-
-
-@phase
 def mask_choices(state, sight, rules, w, row, col, freeze, ow, o):
     """Legal moves, and styles that have a target; where none has one, no style is worse than another."""
     mask = sight.mask[ow, o]
@@ -340,15 +108,3 @@ def mask_choices(state, sight, rules, w, row, col, freeze, ow, o):
 @phase
 def _is_open(tile, mask_lava):
     return tile != WATER and tile < STONE and not (mask_lava and tile == LAVA)
-
-
-@phase
-def forget_view(sight, w, i):
-    """A free slot sees nothing and may choose anything."""
-    sight.tiles[w, i] = 0
-    sight.occupancy[w, i] = 0
-    sight.entities[w, i] = 0
-    sight.mask[w, i] = True
-    sight.target[w, i] = NOBODY
-    sight.row_slot[w, i] = NOBODY
-    sight.filled[w, i] = 0
