@@ -21,6 +21,7 @@ SETTINGS = {
     "train": {"shards": 1, "workers": 1},
     "ppo": {"rollout": 16, "minibatch": 32, "epochs": 1},
     "network": {"kind": "mlp", "hidden": [8]},
+    "population": {"by": "kind"},  # one network
 }
 
 
@@ -31,13 +32,32 @@ def run(tmp_path_factory):
     return folder
 
 
+def everywhere(world: MmoWorld) -> dict[str, np.ndarray]:
+    """What ghosts see, 60 on each place of the diagonal."""
+    seen = world.observe_ghosts(0, np.repeat(np.arange(9, 33), 60), np.tile(np.arange(9, 33), 60), 0)
+    return {name: array[0] for name, array in seen.items() if name != "action_mask"}
+
+
+def test_every_population_has_values_of_its_own(tmp_path):
+    train(build(TrainSettings, {**SETTINGS, "population": {"by": "world"}}, "test"), tmp_path / "run")
+    world = MmoWorld(MmoSettings(**OPTIONS))
+    world.reset(seeds=1)
+    policy = load_policy(tmp_path / "run")
+    value, seen = values_of(policy, world), everywhere(world)
+    both = np.tile([0, 1], 720)
+    mixed = policy.values(seen, both)
+    for population in (0, 1):
+        alone = value(seen, population)
+        np.testing.assert_allclose(alone[both == population], mixed[both == population], atol=1e-5)
+    assert np.abs(value(seen, 0) - value(seen, 1)).max() > 1e-3
+
+
 def test_values_are_those_of_the_network_whatever_the_batch(run):
     world = MmoWorld(MmoSettings(**OPTIONS))
     world.reset(seeds=1)
     policy = load_policy(run)
     value = values_of(policy, world)
-    seen = world.observe_ghosts(0, np.repeat(np.arange(9, 33), 60), np.tile(np.arange(9, 33), 60), 0)
-    seen = {name: array[0] for name, array in seen.items() if name != "action_mask"}
+    seen = everywhere(world)
     together = value(seen, 0)
     assert together.shape == (1440,)
     assert len(together) > BATCH  # more than one batch, the last one filled up
