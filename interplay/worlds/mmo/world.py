@@ -28,6 +28,7 @@ from interplay.worlds.mmo.state import (
 )
 from interplay.worlds.mmo.terrain import make_terrain
 
+PIECES = 2  # chunks of worlds per thread: who is held up leaves the rest to others
 _ENDED = ("life", "cause", "population", "kills", "food", "water", "harm", "id")
 
 
@@ -77,9 +78,10 @@ class MmoWorld(ArrayWorld):
         self._scratch = allocate_scratch(settings, self._threads)
         self._table = rules_of(settings)
         self._terrain = maps.terrain_numbers(settings)
-        self._pool = ThreadPoolExecutor(self._threads) if self._threads > 1 else None
-        edges = [num_worlds * t // self._threads for t in range(self._threads + 1)]
-        self._chunks = [(t, edges[t], edges[t + 1]) for t in range(self._threads)]
+        self._pool = ThreadPoolExecutor(self._threads - 1) if self._threads > 1 else None
+        pieces = min(num_worlds, self._threads * (PIECES if self._threads > 1 else 1))
+        edges = [num_worlds * k // pieces for k in range(pieces + 1)]
+        self._chunks = list(zip(edges, edges[1:], strict=False))
         self._views = self._time_step()
 
     # -- what users ask -----------------------------------------------------------------------------------------------
@@ -203,11 +205,21 @@ class MmoWorld(ArrayWorld):
         tick.look_at_worlds(self.state, self._sight, self._table, self._scratch, thread, lo, hi)
 
     def _run(self, part: Callable[[int, int, int], Any]) -> None:
-        """Calls a kernel for each chunk of worlds, side by side where there are threads."""
-        if self._pool is None:
-            part(*self._chunks[0])
-        else:
-            list(self._pool.map(lambda chunk: part(*chunk), self._chunks))
+        """Calls a kernel for each chunk of worlds; threads take the next chunk whenever they are free."""
+        left = list(self._chunks)
+
+        def work(thread: int) -> None:
+            while left:
+                try:
+                    lo, hi = left.pop()
+                except IndexError:
+                    return  # another thread was quicker
+                part(thread, lo, hi)
+
+        others = [] if self._pool is None else [self._pool.submit(work, t) for t in range(1, self._threads)]
+        work(0)  # here, so that one thread less has to be woken
+        for other in others:
+            other.result()
 
     def _read(self) -> TimeStep:
         return self.refresh()
