@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -81,7 +82,7 @@ class MmoWorld(ArrayWorld):
         self._pool = ThreadPoolExecutor(self._threads - 1) if self._threads > 1 else None
         pieces = min(num_worlds, self._threads * (PIECES if self._threads > 1 else 1))
         edges = [num_worlds * k // pieces for k in range(pieces + 1)]
-        self._chunks = list(zip(edges, edges[1:], strict=False))
+        self._chunks = list(pairwise(edges))
         self._views = self._time_step()
 
     # -- what users ask -----------------------------------------------------------------------------------------------
