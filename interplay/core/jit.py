@@ -141,3 +141,24 @@ def records(shape: int | tuple[int, ...], dtype: np.dtype) -> np.ndarray:
 def as_records(table: np.ndarray) -> np.ndarray:
     """The same table as kernels may read it, compiled or not."""
     return table.view(np.recarray) if numba.config.DISABLE_JIT else table  # type: ignore[attr-defined]
+
+
+def as_table(numbers: Any) -> np.ndarray:
+    """A NamedTuple of numbers, nested ones included, as a table of one record with the same names.
+
+    Kernels get it as a pointer: taking in a tuple of numbers one by one costs more than many a kernel does.
+    """
+    table = records(1, _record_type(numbers))
+    for name, value in numbers._asdict().items():
+        table[name] = tuple(value) if isinstance(value, tuple) else value
+    return table
+
+
+def _record_type(numbers: Any) -> np.dtype:
+    return np.dtype(
+        [
+            (name, _record_type(value) if isinstance(value, tuple) else np.dtype(type(value)))
+            for name, value in numbers._asdict().items()
+        ],
+        align=True,
+    )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from interplay.core import seeding
+from interplay.core.memory import recall, remember
 from interplay.core.spaces import sample_actions
 from interplay.core.world import TimeStep, World
 
@@ -16,10 +18,13 @@ class Policy(ABC):
     """Chooses actions from time steps.
 
     `start` is called once, before play, with the world that will be played; `act` before every step; `forget`
-    when worlds were restarted.
+    when worlds were restarted. Where play may stop and go on in another process (an opponent in training), `save` and
+    `load` carry over what a policy remembers. They read arrays, numbers and random generators off its attributes
+    (`interplay.core.memory`); a policy that remembers in another form writes its own.
     """
 
     name: str = "policy"
+    no_memory: tuple[str, ...] = ("world", "name")  # attributes that `save` leaves out
 
     def start(self, world: World, seed: int = 0) -> None:
         """Prepares for playing `world`; `seed` names the policy's own random stream."""
@@ -28,6 +33,18 @@ class Policy(ABC):
 
     def forget(self, which: np.ndarray) -> None:  # noqa: B027 - most policies remember nothing
         """The worlds in the (W,) bool mask `which` were restarted: what was remembered of them is past."""
+
+    def save(self) -> dict[str, np.ndarray]:
+        """Copies what was remembered since `start`, random streams included: name -> array."""
+        return remember(self, self.no_memory)
+
+    def load(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Restores what `save` gave, after a `start` with the same world; from there on it acts the same, bit for bit.
+
+        Raises:
+            UserError: if it is the memory of another policy.
+        """
+        recall(self, arrays, self.no_memory)
 
     @abstractmethod
     def act(self, timestep: TimeStep) -> Any:

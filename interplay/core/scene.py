@@ -27,6 +27,11 @@ if TYPE_CHECKING:
     from interplay.core.world import World
 
 MAX_LAYERS = 64
+ALIGNMENTS = {
+    "left": 0.0,
+    "centre": 0.5,
+    "right": 1.0,
+}  # of labels -> the share of a text that lies left of its place
 Bounds = tuple[float, float, float, float]
 
 
@@ -297,11 +302,36 @@ class Canvas:
         self._add(build)
 
     def labels(
-        self, name: str, x: Any, y: Any, texts: Sequence[str], colour: Any = "#20242b", *, absent: Any = None
+        self,
+        name: str,
+        x: Any,
+        y: Any,
+        texts: Sequence[str],
+        colour: Any = "#20242b",
+        *,
+        absent: Any = None,
+        size: Any = 0.7,
+        align: str = "centre",
+        halo: bool = True,
     ) -> None:
-        """Short texts centred on (x, y), (N,) each. Text is never interpreted."""
+        """Short texts at (x, y), (N,) each. Text is never interpreted.
+
+        Args:
+            name: of the layer.
+            x, y: (N,) where the texts stand, in the middle of their height.
+            texts: one per row.
+            colour, absent: see the class.
+            size: height of a line in the world's units, constant or (N,).
+            align: whether (x, y) is the text's ``"left"`` end, its ``"centre"`` or its ``"right"`` end.
+            halo: a light rim, so that the text can be read on any ground; False where the ground is known.
+        """
+        if align not in ALIGNMENTS:
+            raise UserError(f'canvas layer "{name}": align = {align!r}; choose from {", ".join(ALIGNMENTS)}')
         build = LayerBuilder(name, "labels")
         build.places(x=x, y=y)
+        build.number("size", size, minimum=0.0)
+        build.constant("align", align)
+        build.constant("halo", bool(halo))
         build.colour(colour)
         build.flag("absent", absent)
         build.text = strings(name, texts, build.rows)

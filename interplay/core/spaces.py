@@ -77,10 +77,13 @@ def check_action(owner: str, space: spaces.Space, action: Any, num_worlds: int, 
 
 def _outside(array: np.ndarray, low: np.ndarray, count: np.ndarray) -> np.ndarray:
     """Which elements (W, A, ...) are outside low .. low + count - 1."""
-    if array.dtype == np.int64 and array.flags.c_contiguous and array.size and not np.any(low):
+    if array.dtype.kind == "i" and array.flags.c_contiguous and array.size and not np.any(low):
         # One comparison for both sides, over whole rows: a negative number is a huge unsigned one.
-        rows = array.reshape(len(array), -1).view(np.uint64)
-        most = np.tile(np.ravel(count).astype(np.uint64), rows.shape[1] // np.size(count))
+        unsigned = np.dtype(f"u{array.dtype.itemsize}")
+        rows = array.reshape(len(array), -1).view(unsigned)
+        limit = np.uint64(1) << np.uint64(8 * array.dtype.itemsize - 1)
+        most = np.minimum(np.ravel(count).astype(np.uint64), limit).astype(unsigned)
+        most = most if most.size == 1 else np.tile(most, rows.shape[1] // most.size)
         return (rows >= most).reshape(array.shape)
     outside: np.ndarray = (array < low) | (array - low >= count)
     return outside

@@ -20,6 +20,7 @@ from interplay.core import seeding
 from interplay.core.errors import UserError
 from interplay.core.hashing import hash_rows
 from interplay.core.spaces import check_action
+from interplay.core.telling import Line, line
 
 if TYPE_CHECKING:
     from interplay.core.scene import Canvas
@@ -88,7 +89,10 @@ class World(ABC):
         ignores_illegal: True if an illegal choice does nothing, even where no legal choice does nothing.
         first_world: index of the batch's first world among all worlds of its seed.
         num_populations: how many populations, which share no weights, the world's agents are born into; see `population`.
+        population_names: what they are called, each once, letters, digits, ``_``, ``-`` and dots; None calls them pop0, pop1, ...
         teams: slots that win and lose together, one tuple per team; None = everybody plays for itself.
+        privileged_view: whether `draw` and `tell` show what the public may not know (hidden roles); None = nothing is hidden.
+        frames_per_step: how many frames of a video a step stays in view; worlds of words need time to be read.
     """
 
     id: str = ""
@@ -97,7 +101,10 @@ class World(ABC):
     rebirths: bool = False
     ignores_illegal: bool = False
     num_populations: int = 1
+    population_names: tuple[str, ...] | None = None
     teams: tuple[tuple[int, ...], ...] | None = None
+    privileged_view: bool | None = None
+    frames_per_step: int = 1
 
     def __init__(
         self,
@@ -152,7 +159,8 @@ class World(ABC):
     def metrics(self) -> Mapping[str, Array]:
         """What the seed's authors counted, per world (W,) or per agent (W, A), of the current episode.
 
-        When an episode ends its final values stand until the world is reset.
+        When an episode ends its final values stand until the world is reset. A share of something that did not happen is NaN,
+        and means leave it out.
         """
         return {}
 
@@ -286,6 +294,13 @@ class World(ABC):
                 for a, row in enumerate(rows):
                     row.append(float(values[world, a]))
         canvas.table("agents", columns, rows)
+
+    def tell(self, world: int) -> list[Line]:
+        """What one world's last step did, in words; worlds without words of their own give their scene in characters."""
+        from interplay.core.scene import scene_of
+        from interplay.core.scene_text import scene_lines
+
+        return [line(text) for text in scene_lines(scene_of(self, world))]
 
     # -- helpers ----------------------------------------------------------------------------------
 

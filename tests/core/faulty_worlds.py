@@ -392,12 +392,14 @@ class MetricsCleared(Camp):
         return step
 
 
-@fault("metrics", "a metric is a mean over nothing")
-class MetricNan(Camp):
+@fault(
+    "metrics", "a metric is divided by nothing; NaN would say that there is no case, infinity says nothing"
+)
+class MetricInfinite(Camp):
     @property
     def metrics(self) -> dict[str, np.ndarray]:
-        with np.errstate(invalid="ignore"):
-            return {"share": self.state.eaten / self.state.eaten.sum(axis=1, keepdims=True)}
+        with np.errstate(divide="ignore"):
+            return {"pause": 1.0 / self.state.eaten}
 
 
 @fault("reward-after-end", "a newborn is paid for the step before its birth")

@@ -40,7 +40,7 @@ LAWS: dict[str, str] = {
     "save-load": "save and load every array, stream and counter; set the time step and forget the first seeds",
     "hash": "leave hash() as it is and keep in save() what is state, with the world axis first, and no scratch",
     "refusal": "refuse with a one-line ValueError before anything is written",
-    "metrics": "give finite (W,) or (W, A) arrays, always the same names, that stand when the world is over",
+    "metrics": "give (W,) or (W, A) arrays of finite numbers, or NaN where an episode has no case, always the same names, that stand when the world is over",
     "draw": "draw() only reads, for every world of the batch",
 }
 

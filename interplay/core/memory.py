@@ -1,0 +1,156 @@
+"""What an object remembers, read off its attributes as arrays: enough to go on with it later, bit for bit.
+
+Arrays that can be written, numbers and NumPy's random generators count, also inside tuples, lists, mappings with texts as
+keys and objects that it made for itself. Worlds, settings, spaces, functions and whatever else there is are taken for what they
+were when the object was prepared.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.settings import Settings
+from interplay.core.world import World
+
+_NUMBERS = (bool, int, float, np.generic)
+_CONSTANT = (World, Settings, type)
+_FOREIGN = (
+    "builtins",
+    "gymnasium",
+    "jax",
+    "jaxlib",
+    "numba",
+    "numpy",
+    "pydantic",
+    "torch",
+)  # their objects are no memory
+
+Visit = Callable[[str, Any], Any]  # path and value of a leaf -> what stands there from now on
+
+
+def remember(owner: object, but: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
+    """Copies what an object remembers: ``attribute`` or ``attribute/part`` -> array.
+
+    Args:
+        owner: any object with attributes.
+        but: attributes that are no memory, wherever they stand.
+
+    Example:
+        >>> class Tally:
+        ...     def __init__(self):
+        ...         self.count, self.seen = 3, {"red": np.array([True, False])}
+        >>> remember(Tally())
+        {'count': array(3), 'seen/red': array([ True, False])}
+    """
+    found: dict[str, np.ndarray] = {}
+
+    def note(path: str, value: Any) -> Any:
+        found[path] = np.array(_frozen(value))
+        return value
+
+    _walk(owner, "", but, note, set())
+    return found
+
+
+def recall(owner: object, arrays: Mapping[str, np.ndarray], but: tuple[str, ...] = ()) -> None:
+    """Restores what `remember` gave to an object prepared in the same way; arrays of the same shape are filled in place.
+
+    Raises:
+        UserError: if it remembers other things now.
+    """
+    odd = sorted(set(arrays) ^ set(remember(owner, but)))
+    # What was None, or not there, when the object was prepared comes into being when it is first needed.
+    late = [path for path in odd if path in arrays and "/" not in path and getattr(owner, path, None) is None]
+    if len(late) < len(odd):
+        path = next(path for path in odd if path not in late)
+        raise UserError(
+            f"{type(owner).__name__}: its {path} cannot be restored from its attributes; give it save and load of its own"
+        )
+    _walk(owner, "", but, lambda path, value: _thawed(value, arrays[path]), set())
+    for path in late:
+        setattr(owner, path, arrays[path].copy())
+
+
+def _walk(owner: Any, prefix: str, but: tuple[str, ...], visit: Visit, met: set[int]) -> None:
+    """Visits every leaf below an object's attributes once; one that is replaced is set."""
+    met.add(id(owner))
+    for name, value in list(vars(owner).items()):
+        if name in but:
+            continue
+        new = _visited(value, f"{prefix}{name}", but, visit, met)
+        if new is not value:
+            setattr(owner, name, new)
+
+
+def _visited(value: Any, path: str, but: tuple[str, ...], visit: Visit, met: set[int]) -> Any:
+    """The value, or what takes its place; a container only if one of its parts does."""
+    if _is_leaf(value):
+        return visit(path, value)
+    if _is_own(value):
+        if id(value) not in met:
+            _walk(value, f"{path}/", but, visit, met)
+        return value
+    if isinstance(value, list | tuple):
+        names = getattr(value, "_fields", range(len(value)))  # of a NamedTuple
+        parts = [
+            _visited(part, f"{path}/{name}", but, visit, met) for name, part in zip(names, value, strict=True)
+        ]
+        same = all(new is old for new, old in zip(parts, value, strict=True))
+        return value if same else getattr(type(value), "_make", type(value))(parts)
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        for key, part in list(value.items()):
+            value[key] = _visited(part, f"{path}/{key}", but, visit, met)
+    return value
+
+
+def _is_leaf(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.flags.writeable and value.dtype.kind in "biuf"
+    if isinstance(value, np.random.Generator):
+        return True
+    return isinstance(value, _NUMBERS) and np.asarray(value).dtype.kind in "biuf"
+
+
+def _is_own(value: Any) -> bool:
+    """Whether it is an object whose attributes may be memory."""
+    home = type(value).__module__.partition(".")[0]
+    return (
+        hasattr(value, "__dict__")
+        and not hasattr(value, "_fields")
+        and not callable(value)
+        and not isinstance(value, _CONSTANT)
+        and home not in _FOREIGN
+    )
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, np.random.Generator):
+        text = json.dumps(value.bit_generator.state, default=lambda array: array.tolist())
+        return np.frombuffer(text.encode(), np.uint8)
+    return value
+
+
+def _thawed(value: Any, saved: np.ndarray) -> Any:
+    """A leaf with what was saved of it put in; itself wherever that is possible."""
+    if isinstance(value, np.ndarray):
+        if value.shape != saved.shape or value.dtype != saved.dtype:
+            return saved.copy()
+        np.copyto(value, saved)
+        return value
+    if isinstance(value, np.random.Generator):
+        state = value.bit_generator.state
+        value.bit_generator.state = _like(json.loads(saved.tobytes()), state)
+        return value
+    return value if saved.item() == value else type(value)(saved.item())
+
+
+def _like(read: Any, known: Any) -> Any:
+    """JSON's lists as arrays where a generator's state has them."""
+    if isinstance(known, dict):
+        return {key: _like(value, known[key]) for key, value in read.items()}
+    return np.array(read, known.dtype) if isinstance(known, np.ndarray) else read

@@ -1,0 +1,200 @@
+"""Statistics of tables of counts under permutations of who said what, and rank sums under permutations of labels.
+
+Permutation number 0 is the order that was recorded; the others are drawn by Fisher and Yates' method, a pure function of
+(seed, number of the permutation).
+"""
+
+import numpy as np
+
+from interplay.core.jit import kernel, phase
+from interplay.kernels.counters import below, draw, first
+
+# Statistics of a table n[k, y], K words against Y things; the last axis of what `permuted_statistics` writes.
+STATISTICS = ("information", "context", "distance", "agreement", "share")
+INFORMATION, CONTEXT, DISTANCE, AGREEMENT, SHARE = range(len(STATISTICS))
+
+
+@kernel
+def permuted_statistics(
+    start,
+    group,
+    code,
+    sizes,
+    thing,
+    weight,
+    named,
+    word,
+    pools,
+    n_log_n,
+    seed,
+    first_number,
+    order,
+    table,
+    sums,
+    out,
+):
+    """Counts words against what their speakers are counted with, and summarises the tables, for several permutations.
+
+    Rows are utterances, those of one board next to each other; a permutation gives every speaker of a board the utterance of
+    another speaker of that board.
+
+    Args:
+        start: (B + 1,) int64, first row of each board.
+        group: (B,) int64, which of the G tables the board is counted in.
+        code: (U, C) int32, what was said: C readings of it, each below K; -1 is not counted.
+        sizes: (C,) int64, different things that each reading can be.
+        thing: (U,) int32, the one thing below Y that the speaker is counted with, or -1; (0,) counts `weight`.
+        weight: (U, Y) int32, how often the speaker is counted with each thing; with `thing` only its shape is read.
+        named: (U,) int32, row of whom the speaker named, or -1; (0,) counts `weight`. Otherwise a speaker is counted with
+            0 (the named said the same word) or 1 (another one), and Y = 2.
+        word: (U,) int32, number of the whole word, for `named`.
+        pools: (Q, G) bool, which tables are added up for each of the Q results.
+        n_log_n: (N + 1,) float64, x log2 x of every count that can come up.
+        seed: uint64.
+        first_number: of the first permutation; 0 is what was recorded.
+        order: (most speakers of a board,) int64, scratch.
+        table: (G, C, K, Y) int32, scratch.
+        sums: (K + 1, Y + 1) int64, scratch.
+        out: (P, Q, C, 5) float64, see `STATISTICS`.
+    """
+    boards, columns, kinds = group.shape[0], code.shape[1], weight.shape[1]
+    for p in range(out.shape[0]):
+        number = first_number + p
+        begin, drawn = first(seed, np.uint64(number)), np.uint64(0)
+        for g in range(table.shape[0]):
+            for c in range(columns):
+                for k in range(sizes[c]):
+                    for y in range(kinds):
+                        table[g, c, k, y] = 0
+        for board in range(boards):
+            low, count = start[board], start[board + 1] - start[board]
+            for i in range(count):
+                order[i] = low + i
+            if number > 0:
+                for i in range(count - 1, 0, -1):
+                    drawn += np.uint64(1)
+                    j = below(draw(begin, drawn), i + 1)
+                    order[i], order[j] = order[j], order[i]
+            own = group[board]
+            for i in range(count):
+                row, source = low + i, order[i]
+                if named.shape[0] > 0:
+                    y = -1
+                    if named[row] >= 0:
+                        y = np.int64(word[order[named[row] - low]] != word[source])
+                elif thing.shape[0] > 0:
+                    y = np.int64(thing[row])
+                else:
+                    for c in range(columns):
+                        said = code[source, c]
+                        if said >= 0:
+                            for k in range(kinds):
+                                table[own, c, said, k] += weight[row, k]
+                    continue
+                if y >= 0:
+                    for c in range(columns):
+                        said = code[source, c]
+                        if said >= 0:
+                            table[own, c, said, y] += 1
+        for q in range(pools.shape[0]):
+            for c in range(columns):
+                _add_up(table, pools, q, c, sizes[c], sums)
+                _summarise(sums, sizes[c], n_log_n, out, p, q, c)
+
+
+@phase
+def _add_up(table, pools, q, c, words, sums):
+    """Adds the tables of a pool; row K of `sums` and its last column hold the totals."""
+    kinds = table.shape[3]
+    for k in range(words + 1):
+        for y in range(kinds + 1):
+            sums[k, y] = 0
+    for g in range(table.shape[0]):
+        if pools[q, g]:
+            for k in range(words):
+                for y in range(kinds):
+                    sums[k, y] += table[g, c, k, y]
+    for k in range(words):
+        for y in range(kinds):
+            sums[k, kinds] += sums[k, y]
+            sums[words, y] += sums[k, y]
+        sums[words, kinds] += sums[k, kinds]
+
+
+@phase
+def _summarise(sums, words, n_log_n, out, p, q, c):
+    """The statistics of one table; all are 0 where nothing was counted."""
+    kinds = sums.shape[1] - 1
+    total = sums[words, kinds]
+    for s in range(5):
+        out[p, q, c, s] = 0.0
+    if total > 0:
+        within, rows, columns, apart, agreed = 0.0, 0.0, 0.0, 0.0, 0
+        for y in range(kinds):
+            columns += n_log_n[sums[words, y]]
+        two = kinds == 2 and sums[words, 0] > 0 and sums[words, 1] > 0
+        for k in range(words):
+            rows += n_log_n[sums[k, kinds]]
+            for y in range(kinds):
+                within += n_log_n[sums[k, y]]
+            if k < kinds:
+                agreed += sums[k, k]
+            if two:
+                apart += abs(sums[k, 0] / sums[words, 0] - sums[k, 1] / sums[words, 1])
+        out[p, q, c, 0] = max((within - rows - columns + n_log_n[total]) / total, 0.0)
+        out[p, q, c, 1] = _context(sums, words)
+        out[p, q, c, 2] = apart / 2
+        out[p, q, c, 3] = agreed / total
+        out[p, q, c, 4] = sums[words, kinds - 1] / total
+
+
+@phase
+def _context(sums, words):
+    """Context independence: the mean over things y of p(w|y) p(y|w), w being the word with the largest p(y|w)."""
+    kinds = sums.shape[1] - 1
+    found, met = 0.0, 0
+    for y in range(kinds):
+        if sums[words, y] > 0:
+            met += 1
+            best, at = -1.0, 0
+            for k in range(words):
+                if sums[k, kinds] > 0 and sums[k, y] / sums[k, kinds] > best:
+                    best, at = sums[k, y] / sums[k, kinds], k
+            found += best * sums[at, y] / sums[words, y]
+    return found / met if met > 0 else 0.0
+
+
+@kernel
+def permuted_rank_sums(rank, living, marked, seed, first_number, order, out):
+    """Sums of the ranks of marked seats, when the marks are dealt anew among the living seats of each game.
+
+    One order of the seats is drawn per game and permutation and serves all its days, so that what a seat says on
+    several days stays together.
+
+    Args:
+        rank: (G, D, n) float64.
+        living: (G, D, n) bool.
+        marked: (G, D) int64, marks to deal.
+        seed: uint64.
+        first_number: of the first permutation, from 1.
+        order: (n,) int64, scratch.
+        out: (P, D) float64.
+    """
+    games, days, seats = rank.shape
+    for p in range(out.shape[0]):
+        begin, drawn = first(seed, np.uint64(first_number + p)), np.uint64(0)
+        for d in range(days):
+            out[p, d] = 0.0
+        for g in range(games):
+            for i in range(seats):
+                order[i] = i
+            for i in range(seats - 1, 0, -1):
+                drawn += np.uint64(1)
+                j = below(draw(begin, drawn), i + 1)
+                order[i], order[j] = order[j], order[i]
+            for d in range(days):
+                left = marked[g, d]
+                for i in range(seats):
+                    if left > 0 and living[g, d, order[i]]:
+                        out[p, d] += rank[g, d, order[i]]
+                        left -= 1
