@@ -43,6 +43,7 @@ _BUILT_IN = (
     "interplay.worlds.pacman:SPECS",
     "interplay.worlds.navigation:SPECS",
     "interplay.worlds.mmo:SPECS",
+    "interplay.worlds.werewolf:SPECS",
 )
 # By name: one stands above the registry, and neither is needed to list worlds.
 _ENVIRONMENTS = "interplay.connect.parallel_world:ParallelEnvWorld"

@@ -22,7 +22,9 @@ STEPS, SEED, EVERY = 2000, 11, 50
 CHANCE = {"survival/1v1-all-mid": 142, "survival/2v2-all-mid": 125}  # id -> seed
 
 # Worlds whose steps take a page each: id -> steps.
-FEW = {"gridworld/team-battle-50": 2}
+FEW = {"gridworld/team-battle-50": 2, "werewolf/multi-round": 7} | {
+    f"werewolf/21{words}": 5 for words in ("", "-l1s9", "-l3s9", "-l21s21")
+}
 # Worlds of crowds are told with a handful: beginning of the id -> options, steps.
 HANDFUL = {
     "mmo/": (

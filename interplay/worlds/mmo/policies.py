@@ -5,6 +5,7 @@ Draws come from each player's own stream and are a pure function of the seed, th
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -42,9 +43,9 @@ class MmoPolicy(Policy):
         self._stream.tick[:] += np.uint64(1)
         return action
 
+    @abstractmethod
     def choose(self, timestep: TimeStep, action: np.ndarray) -> None:
         """Writes the actions of all who act."""
-        raise NotImplementedError
 
 
 class Random(MmoPolicy):

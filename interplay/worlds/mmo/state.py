@@ -5,7 +5,7 @@ State is what a snapshot holds. What agents see (`Sight`) follows from it and is
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -260,14 +260,3 @@ def arrays_of(state: MmoState) -> dict[str, np.ndarray]:
         else:
             arrays[name] = array
     return arrays
-
-
-def as_table(numbers: Any) -> np.ndarray:
-    """A NamedTuple of numbers as a table of one record, which kernels are handed as a pointer."""
-    fields = numbers._asdict()
-    table = records(
-        1, np.dtype([(name, np.dtype(type(value))) for name, value in fields.items()], align=True)
-    )
-    for name, value in fields.items():
-        table[name] = value
-    return table

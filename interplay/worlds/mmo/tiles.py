@@ -8,8 +8,6 @@ GRASS = 2
 SCRUB = 3  # eaten forest; turns back to forest by chance
 FOREST = 4  # food for who stands on it at its update
 STONE = 5  # not passable
-RESERVED = 6  # ore in the id list of 2019, never made: embeddings keep seven rows
-TILES = 7
+TILES = 7  # 6 is ore in the id list of 2019, never made: embeddings keep seven rows
 
-NAMES = ("lava", "water", "grass", "scrub", "forest", "stone", "ore")
 PASSABLE = (True, False, True, True, True, False, False)

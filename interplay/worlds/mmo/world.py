@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 
 from interplay.core import seeding
+from interplay.core.chunks import Chunks
 from interplay.core.scene import Canvas
 from interplay.core.world import ArrayWorld, Kind, TimeStep
 from interplay.worlds.mmo import ghosts, maps, tiles
@@ -29,7 +28,6 @@ from interplay.worlds.mmo.state import (
 )
 from interplay.worlds.mmo.terrain import make_terrain
 
-PIECES = 2  # chunks of worlds per thread: who is held up leaves the rest to others
 _ENDED = ("life", "cause", "population", "kills", "food", "water", "harm", "id")
 
 
@@ -75,14 +73,10 @@ class MmoWorld(ArrayWorld):
         super().__init__(num_worlds, [f"slot_{i}" for i in range(settings.slots)], [kind], seed, first_world)
         self.state: MmoState = allocate_state(settings, num_worlds)
         self._sight = allocate_sight(settings, self.state, num_worlds, settings.slots)
-        self._threads = max(1, min(threads, num_worlds))
-        self._scratch = allocate_scratch(settings, self._threads)
+        self._chunks = Chunks(num_worlds, threads)
+        self._scratch = allocate_scratch(settings, self._chunks.threads)
         self._table = rules_of(settings)
         self._terrain = maps.terrain_numbers(settings)
-        self._pool = ThreadPoolExecutor(self._threads - 1) if self._threads > 1 else None
-        pieces = min(num_worlds, self._threads * (PIECES if self._threads > 1 else 1))
-        edges = [num_worlds * k // pieces for k in range(pieces + 1)]
-        self._chunks = list(pairwise(edges))
         self._views = self._time_step()
 
     # -- what users ask -----------------------------------------------------------------------------------------------
@@ -128,7 +122,7 @@ class MmoWorld(ArrayWorld):
 
     def refresh(self) -> TimeStep:
         """What is seen, made anew after `state` was written from outside."""
-        self._run(lambda thread, lo, hi: self._look(thread, lo, hi))
+        self._chunks.run(lambda thread, lo, hi: self._look(thread, lo, hi))
         self._last = self._views
         return self._views
 
@@ -162,9 +156,7 @@ class MmoWorld(ArrayWorld):
         draw(canvas, self, world)
 
     def close(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown()
-            self._pool = None
+        self._chunks.close()
 
     # -- reset and step -----------------------------------------------------------------------------------------------
 
@@ -178,7 +170,7 @@ class MmoWorld(ArrayWorld):
         quotas = self.settings.quotas
         share = -(-cap // self.settings.npop)[:, None] if quotas is None else np.asarray(quotas)[None, :]
         self.state.quota[which] = np.broadcast_to(share, self.state.quota.shape)[which]
-        self._run(
+        self._chunks.run(
             lambda thread, lo, hi: tick.begin_worlds(
                 self.state, self._sight, self._table, self._scratch, which, thread, lo, hi
             )
@@ -195,7 +187,7 @@ class MmoWorld(ArrayWorld):
             state.room["ground"][w] = found
 
     def _step(self, action: np.ndarray) -> TimeStep:
-        self._run(
+        self._chunks.run(
             lambda thread, lo, hi: tick.step_worlds(
                 self.state, self._sight, self._table, self._scratch, action, thread, lo, hi
             )
@@ -204,23 +196,6 @@ class MmoWorld(ArrayWorld):
 
     def _look(self, thread: int, lo: int, hi: int) -> None:
         tick.look_at_worlds(self.state, self._sight, self._table, self._scratch, thread, lo, hi)
-
-    def _run(self, part: Callable[[int, int, int], Any]) -> None:
-        """Calls a kernel for each chunk of worlds; threads take the next chunk whenever they are free."""
-        left = list(self._chunks)
-
-        def work(thread: int) -> None:
-            while left:
-                try:
-                    lo, hi = left.pop()
-                except IndexError:
-                    return  # another thread was quicker
-                part(thread, lo, hi)
-
-        others = [] if self._pool is None else [self._pool.submit(work, t) for t in range(1, self._threads)]
-        work(0)  # here, so that one thread less has to be woken
-        for other in others:
-            other.result()
 
     def _read(self) -> TimeStep:
         return self.refresh()

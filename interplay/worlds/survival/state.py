@@ -5,7 +5,7 @@ Body rows: agents 0 .. A-1, boxes A .. A+B-1, heals, box items, then groups of a
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -155,24 +155,6 @@ class Rules(NamedTuple):
     compact_rows: bool
     rotated_vertices: bool
     dead_killer_no_credit: bool
-
-
-def as_table(numbers: Any) -> np.ndarray:
-    """A NamedTuple of numbers, nested ones included, as a table of one record with the same names."""
-    table = records(1, _record_type(numbers))
-    for name, value in numbers._asdict().items():
-        table[name] = tuple(value) if isinstance(value, tuple) else value
-    return table
-
-
-def _record_type(numbers: Any) -> np.dtype:
-    return np.dtype(
-        [
-            (name, _record_type(value) if isinstance(value, tuple) else np.dtype(type(value)))
-            for name, value in numbers._asdict().items()
-        ],
-        align=True,
-    )
 
 
 def allocate_state(

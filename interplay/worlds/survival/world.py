@@ -9,6 +9,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core import seeding
+from interplay.core.jit import as_table
 from interplay.core.scene import Canvas
 from interplay.core.world import ArrayWorld, Kind, TimeStep
 from interplay.planar.bodies import Physics
@@ -20,7 +21,7 @@ from interplay.worlds.survival.modules import build_groups
 from interplay.worlds.survival.observe import fields_of
 from interplay.worlds.survival.render import VIEWS
 from interplay.worlds.survival.rules import step as s
-from interplay.worlds.survival.state import Rules, SurvivalState, allocate_state, arrays_of, as_table
+from interplay.worlds.survival.state import Rules, SurvivalState, allocate_state, arrays_of
 
 # The body table: solid bodies first, agents before boxes (specification 2.1).
 TABLE = ("agents", "boxes", "heals", "box_items")

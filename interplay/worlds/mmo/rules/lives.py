@@ -4,7 +4,7 @@ import numpy as np
 
 from interplay.core.jit import kernel, phase
 from interplay.kernels.counters import below, draw, first
-from interplay.worlds.mmo.rules.numbers import IMMEDIATE, RING
+from interplay.worlds.mmo.rules.numbers import FLOW, IMMEDIATE, RING
 from interplay.worlds.mmo.state import BOTH, HUNGER, LAVA_CAUSE, NOBODY, THIRST
 from interplay.worlds.mmo.tiles import FOREST, LAVA, SCRUB, WATER
 
@@ -222,7 +222,7 @@ def spawn(state, rules, w, most):
 @phase
 def replace_dead(state, rules, w):
     """The births of a tick (setting `respawn`)."""
-    if rules.respawn == 0:
+    if rules.respawn == FLOW:
         spawn(state, rules, w, rules.spawn_per_tick)
     elif rules.respawn == IMMEDIATE:
         spawn(state, rules, w, rules.slots)

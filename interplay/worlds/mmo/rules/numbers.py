@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from interplay.core.jit import as_table
 from interplay.worlds.mmo.config import MmoSettings
-from interplay.worlds.mmo.state import BUCKET, as_table, choices
+from interplay.worlds.mmo.state import BUCKET, choices
 
 SHUFFLE, ROTATE, SENIORITY = 0, 1, 2
 RING, SCATTER = 0, 1

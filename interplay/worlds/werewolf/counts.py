@@ -1,0 +1,55 @@
+"""The metrics of a game, made of the sums and counts of its tally (specification 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from interplay.worlds.werewolf.roles import VILLAGERS, WOLVES
+from interplay.worlds.werewolf.state import NOBODY, WerewolfState
+
+# name -> (sum, count) of the tally: a share or a mean over what was held; NaN where nothing was.
+SHARES = {
+    "accord": ("accord", "held"),
+    "wolf_hit": ("hits", "executions"),
+    "tie_rate": ("ties", "counted"),
+    "margin": ("margin", "counted"),
+    "vote_entropy": ("entropy", "counted"),
+    "switch": ("switch", "compared"),
+    "trg_influence": ("influence", "compared"),
+    "follow": ("follows", "followable"),
+    "bussing": ("busses", "wolf_votes"),
+    "pack_split": ("splits", "kills"),
+}
+BALLOTS = {  # how ballots change; only where a ballot has several names
+    "index_distance": ("index_distance", "compared"),
+    "repetition_distance": ("repetition_distance", "compared"),
+    "set_difference": ("set_difference", "compared"),
+    "day_drift": ("drift", "drifts"),
+}
+
+
+def metrics_of(state: WerewolfState, ballots: bool) -> Mapping[str, np.ndarray]:
+    """Of each game so far, (W,): who won, days, and shares by name; NaN where a share has no cases.
+
+    ``win_vil``, ``win_wolf`` and ``timeout`` sum to 1 when a game is over. ``accord`` is the share of voters who named the chosen
+    player and ``discord`` that of those who did not; the ``_refnorm`` ones are divided as the published code does.
+    """
+    room, tally = state.room, state.tally
+    days = room["day"]
+    found = {
+        "win_vil": room["winner"] == VILLAGERS,
+        "win_wolf": room["winner"] == WOLVES,
+        "timeout": room["cut"] & (room["winner"] == NOBODY),
+        "tot_days": days.copy(),
+        "suicide": tally["suicide"] / np.maximum(tally["executions"], 1),
+        "suicide_refnorm": tally["suicide"] / (days + 1.0),
+        "accord_refnorm": tally["accord"] / (2.0 * (days + 1.0)),
+        "illegal": tally["illegal"].copy(),
+    }
+    for name, (total, count) in (SHARES | BALLOTS if ballots else SHARES).items():
+        cases = tally[count].astype(np.float64)
+        found[name] = np.where(cases > 0, tally[total] / np.maximum(cases, 1), np.nan)
+    found["discord"] = 1.0 - found["accord"]
+    return found

@@ -1,0 +1,154 @@
+"""What a scripted player knows beside what it sees now: who it is, who is in its pack, and public boards of before.
+
+It is told who it is and who the pack, unless the world keeps them to itself (``obs.role``, ``obs.pack``). Then it sees them in its
+own mask: in a phase of the pack alone, living players whom it may not name are the pack, and it is one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from interplay.worlds.werewolf import recall
+from interplay.worlds.werewolf.config import WerewolfSettings
+from interplay.worlds.werewolf.phases import LAST_SHOT, phase_names
+from interplay.worlds.werewolf.roles import WEREWOLF
+from interplay.worlds.werewolf.state import NOBODY
+
+# What kind of moment a phase is, for who plays by rule.
+OTHER, PUBLIC_TALK, PACK_TALK, KILL, EXECUTION, SHOT = range(6)
+
+
+def kinds_of_phases(settings: WerewolfSettings) -> np.ndarray:
+    """The kind of each phase by its number: (P,) uint8."""
+    names = phase_names(settings.rows)
+    kinds = np.full(len(names), OTHER, np.uint8)
+    kinds[LAST_SHOT] = SHOT
+    for row in settings.table:
+        talk = PUBLIC_TALK if row.audience == "public" else PACK_TALK
+        kinds[names.index(row.name)] = {"kill": KILL, "execution": EXECUTION}.get(row.resolver, talk)
+    return kinds
+
+
+def public_phases(settings: WerewolfSettings) -> np.ndarray:
+    """The phases, by number, whose boards everybody sees: (P,) bool."""
+    names = phase_names(settings.rows)
+    public = np.zeros(len(names), bool)
+    for row in settings.table:
+        public[names.index(row.name)] = row.audience == "public"
+    return public
+
+
+def phases_of_the_pack(settings: WerewolfSettings, roles_known: bool) -> np.ndarray:
+    """The phases, by number, in which a player's mask tells the pack: (P,) bool.
+
+    Args:
+        settings: of the world.
+        roles_known: a player knows whether it is a wolf; else only phases count in which nobody but wolves acts.
+    """
+    names = phase_names(settings.rows)
+    telling = np.zeros(len(names), bool)
+    for row in settings.table:
+        wolf = row.actors.get("werewolf", row.actors.get("all"))
+        deeds = {wolf} if roles_known else set(row.actors.values())
+        telling[names.index(row.name)] = deeds <= {"speak_in_pack", "attack"}
+    return telling
+
+
+class Pack:
+    """Who is in whose pack, batch by batch.
+
+    Args:
+        settings: of the world.
+        num_worlds: W.
+
+    Attributes:
+        members: (W, A, A) bool, the pack as each seat knows it; nobody for who knows none.
+        wolf: (W, A) bool, who knows to be a wolf.
+    """
+
+    def __init__(self, settings: WerewolfSettings, num_worlds: int) -> None:
+        n = settings.n_players
+        self._telling = phases_of_the_pack(settings, settings.obs.role)
+        self.members = np.zeros((num_worlds, n, n), bool)
+        self.wolf = np.zeros((num_worlds, n), bool)
+
+    def forget(self, which: np.ndarray) -> None:
+        """The worlds in the (W,) bool mask `which` were restarted."""
+        self.members[which] = False
+        self.wolf[which] = False
+
+    def look(self, seen: Mapping[str, np.ndarray], mask: np.ndarray, acting: np.ndarray) -> None:
+        """Takes in a time step."""
+        if "pack" in seen:
+            np.not_equal(seen["pack"], 0, out=self.members)
+        else:
+            sees = acting & self._telling[seen["phase"]]
+            if "role" in seen:
+                sees &= seen["role"] == WEREWOLF
+            recall.learn_pack(mask, sees, seen["status_map"], self.members)
+        if "role" in seen:
+            np.equal(seen["role"], WEREWOLF, out=self.wolf)
+        else:
+            self.members.any(axis=-1, out=self.wolf)
+
+
+class Memory:
+    """The public boards, kept beyond the phase that replaces them, in whatever form the world shows them.
+
+    Args:
+        settings: of the world.
+        num_worlds: W.
+
+    Attributes:
+        boards: `recall.Boards`.
+        before: (W,) int16, the phase that was coming at the last look; -1 after a restart.
+        pack_spoke: (W,) bool, the newest board is one of the pack's.
+    """
+
+    def __init__(self, settings: WerewolfSettings, num_worlds: int) -> None:
+        n, b, length = settings.n_players, settings.names, settings.word_length
+        self._kinds = kinds_of_phases(settings)
+        self._public = public_phases(settings)
+        self._no_words = np.zeros((num_worlds, n, 0), np.int16)
+        self.boards = recall.Boards(
+            targets=np.full((num_worlds, n, b), NOBODY, np.int16),
+            words=np.full((num_worlds, n, length), NOBODY, np.int16),
+            talk_targets=np.full((num_worlds, n, b), NOBODY, np.int16),
+            talk_words=np.full((num_worlds, n, length), NOBODY, np.int16),
+            seen=np.zeros(num_worlds, bool),
+        )
+        self.before = np.full(num_worlds, NOBODY, np.int16)
+        self.pack_spoke = np.zeros(num_worlds, bool)
+
+    def forget(self, which: np.ndarray) -> None:
+        """The worlds in the (W,) bool mask `which` were restarted."""
+        recall.clear_boards(which, self.boards)
+        self.before[which] = NOBODY
+        self.pack_spoke[which] = False
+
+    def look(self, seen: Mapping[str, np.ndarray]) -> None:
+        """Takes in a time step; every one must be shown."""
+        split = "public_phase" in seen
+        number = seen["public_phase"][:, 0] if split else self.before
+        public = (number != NOBODY) & self._public[number]
+        talks = public & (self._kinds[number] == PUBLIC_TALK)
+        targets = by_name(seen["public_targets" if split else "targets"][:, 0], 2)
+        words = self._words(seen, ("public_signals", "public_claims") if split else ("signal", "claims"))
+        recall.keep_boards(targets, words, public, talks, self.boards)
+        ended = self.before != NOBODY
+        ended &= np.isin(self._kinds[self.before], (PUBLIC_TALK, PACK_TALK, KILL, EXECUTION))
+        self.pack_spoke[ended] = ~self._public[self.before[ended]]
+        self.before[:] = seen["phase"][:, 0]
+
+    def _words(self, seen: Mapping[str, np.ndarray], fields: tuple[str, str]) -> np.ndarray:
+        parts = [seen[field][:, 0] for field in fields if field in seen]
+        if len(parts) > 1:
+            return np.concatenate(parts, axis=-1)
+        return parts[0] if parts else self._no_words
+
+
+def by_name(board: np.ndarray, axis: int) -> np.ndarray:
+    """A board of targets with an axis for the names of a ballot, which is left out where there is one name."""
+    return board if board.ndim > axis else board[..., None]

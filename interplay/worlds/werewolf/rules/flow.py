@@ -1,0 +1,139 @@
+"""What comes next: the walk through the table of phases, and who acts in the phase that is reached."""
+
+from interplay.core.jit import phase
+from interplay.worlds.werewolf.phases import EXECUTED, LAST_SHOT, POTIONS
+from interplay.worlds.werewolf.roles import BREW, DIVINE, GUARD, NONE, SHOOT, WITCH
+from interplay.worlds.werewolf.rules.night import HEAL, POISON
+from interplay.worlds.werewolf.rules.numbers import ANY_DAY
+from interplay.worlds.werewolf.state import IN_TABLE, NOBODY, SHOT_STAGE
+
+
+@phase
+def walk_on(state, rules, tables, w):
+    """To the next round or row that is held and in which somebody acts; a table without one cuts the game."""
+    room = state.room[w]
+    room.stage = IN_TABLE
+    room.revotes = 0
+    room.talk_round += 1
+    if room.talk_round >= tables.rounds[room.row]:
+        room.talk_round = 0
+        room.row = next_row(rules, room.row)
+    find_row(state, rules, tables, w)
+
+
+@phase
+def next_row(rules, row):
+    return 0 if row + 1 == rules.rows else row + 1
+
+
+@phase
+def find_row(state, rules, tables, w):
+    """From the row that is reached, to the first one that is held and in which somebody acts."""
+    room = state.room[w]
+    for _ in range(2 * rules.rows):  # once around on the day after, too
+        row = room.row
+        held = room.day != tables.except_day[row]
+        held = held and (tables.only_day[row] == ANY_DAY or tables.only_day[row] == room.day)
+        if not held and tables.resolver[row] == EXECUTED:
+            room.day += 1  # a day without a vote passes too
+        if held and tables.rounds[row] > 0 and ask_row(state, rules, tables, w, row):
+            room.phase = tables.phase[row]
+            return
+        room.row = next_row(rules, row)
+        room.talk_round = 0
+    room.cut = True
+    room.over = True
+
+
+@phase
+def ask_row(state, rules, tables, w, row):
+    """Sets who acts in a row, and as what; whether anybody does."""
+    role, alive, ability, acting = state.role[w], state.alive[w], state.ability[w], state.acting[w]
+    count = 0
+    for i in range(rules.players):
+        found = tables.ability[row, role[i]] * alive[i]
+        if rules.private:
+            found = without_nothing(state, rules, w, i, found)
+        ability[i] = found
+        acting[i] = found != NONE
+        count += found != NONE
+    return count > 0
+
+
+@phase
+def without_nothing(state, rules, w, i, ability):
+    """The ability, or NONE where it finds nobody."""
+    if ability != DIVINE and ability != GUARD:
+        return ability
+    found = False
+    for j in range(rules.players):
+        if ability == DIVINE:
+            found = found or can_divine(state, w, i, j)
+        else:
+            found = found or can_guard(state, rules, w, i, j)
+    return ability if found else ability * 0  # of the ability's type
+
+
+@phase
+def can_divine(state, w, i, j):
+    """Living others whose species the seer does not know."""
+    return j != i and state.alive[w, j] and state.known[w, i, j] == NOBODY
+
+
+@phase
+def can_guard(state, rules, w, i, j):
+    """Living players, by the rules for oneself and for whom one guarded last."""
+    if not state.alive[w, j] or (j == i and not rules.guard_self):
+        return False
+    return rules.guard_repeat or state.guarded[w, i] != j
+
+
+# -- moments that have no row -----------------------------------------------------------------------------------------
+
+
+@phase
+def ask_witches(state, rules, w):
+    """Sets who brews this night; whether anybody does."""
+    wakes = False
+    for i in range(rules.players):
+        brews = can_brew(state, w, i)
+        wakes = wakes or brews
+    if wakes:
+        for i in range(rules.players):
+            brews = can_brew(state, w, i)
+            state.ability[w, i] = BREW if brews else NONE
+            state.acting[w, i] = brews
+        state.room[w].phase = POTIONS
+    return wakes
+
+
+@phase
+def can_brew(state, w, i):
+    """Whether a seat has a potion that somebody can be given."""
+    if state.role[w, i] != WITCH or not state.alive[w, i]:
+        return False
+    heals = state.potions[w, i, HEAL] and state.room[w].victim != NOBODY
+    return heals or state.potions[w, i, POISON]
+
+
+@phase
+def ask_hunter(state, rules, w):
+    """Sets the first hunter who is still to be asked as the one who acts."""
+    room = state.room[w]
+    room.stage = SHOT_STAGE
+    room.phase = LAST_SHOT
+    room.shooter = NOBODY
+    for i in range(rules.players):
+        asked = state.owed[w, i] and room.shooter == NOBODY
+        if asked:
+            room.shooter = i
+        state.ability[w, i] = SHOOT if asked else NONE
+        state.acting[w, i] = asked
+
+
+@phase
+def ask_nobody(state, rules, w):
+    """In a world that is over."""
+    for i in range(rules.players):
+        state.ability[w, i] = NONE
+        state.acting[w, i] = False

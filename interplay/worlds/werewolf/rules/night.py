@@ -1,0 +1,73 @@
+"""The night: look, guard, attack, brew, and who is dead at dawn (specification 16.3)."""
+
+from interplay.core.jit import phase
+from interplay.worlds.werewolf.roles import BREW, DIVINE, GUARD
+from interplay.worlds.werewolf.rules.deaths import mark_dying
+from interplay.worlds.werewolf.state import NOBODY
+
+HEAL, POISON = 0, 1
+
+
+@phase
+def divine(state, rules, tables, scratch, s, w):
+    """Seers learn the species of whom they named, also if it dies this night."""
+    for i in range(rules.players):
+        name = scratch.said[s, i, 0]
+        if state.ability[w, i] == DIVINE and name != NOBODY:
+            state.known[w, i, name] = tables.species[state.role[w, name]]
+
+
+@phase
+def guard(state, rules, scratch, s, w, victim):
+    """Guards stand before whom they named; returns the victim, or NOBODY if somebody stood there."""
+    for i in range(rules.players):
+        if state.ability[w, i] == GUARD:
+            name = scratch.said[s, i, 0]
+            state.guarded[w, i] = name
+            if name == victim:
+                victim = NOBODY
+    return victim
+
+
+@phase
+def look_at_victim(state, rules, w):
+    """Witches who can still heal see whom the pack attacked."""
+    victim = state.room[w].victim
+    if victim == NOBODY:
+        return
+    for i in range(rules.players):
+        if state.alive[w, i] and state.potions[w, i, HEAL]:
+            state.known[w, i, victim] = 1
+
+
+@phase
+def brew(state, rules, scratch, s, w):
+    """Witches heal the victim or poison somebody; the poisoned are marked as dying."""
+    room = state.room[w]
+    victim = room.victim
+    for i in range(rules.players):
+        if state.ability[w, i] != BREW:
+            continue
+        name = scratch.said[s, i, 0]
+        if name == NOBODY:
+            continue
+        if name == victim and state.potions[w, i, HEAL]:
+            state.potions[w, i, HEAL] = False
+            room.victim = NOBODY
+        elif state.potions[w, i, POISON]:
+            state.potions[w, i, POISON] = False
+            mark_dying(scratch, s, rules.players, name)
+    if victim != NOBODY:
+        for i in range(rules.players):
+            if state.ability[w, i] == BREW:
+                state.known[w, i, victim] = NOBODY
+
+
+@phase
+def break_dawn(state, rules, scratch, s, w):
+    """The victim, if there still is one, is marked as dying."""
+    room = state.room[w]
+    room.eaten = room.victim
+    if room.victim != NOBODY:
+        mark_dying(scratch, s, rules.players, room.victim)
+    room.victim = NOBODY

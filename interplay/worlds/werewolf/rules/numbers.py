@@ -1,0 +1,172 @@
+"""What kernels read of the settings: numbers, and the small tables of phases, roles and words."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from interplay.core.jit import as_table
+from interplay.worlds.werewolf.config import ARMS, WerewolfSettings
+from interplay.worlds.werewolf.phases import AUDIENCES, RESOLVERS, phase_names
+from interplay.worlds.werewolf.roles import ABILITIES, NAMES, NONE, ROLES
+from interplay.worlds.werewolf.state import choices
+
+PLURALITY, MAJORITY, THRESHOLD, UNIQUE_TOP = range(4)
+AT_RANDOM, NOBODY_DIES, VOTE_AGAIN = range(3)
+SPLIT, LAST_VISIBLE, LAST_PHASE = range(3)
+FULL, TALK_OFF, SIGNALS_OFF, TARGETS_OFF, SHUFFLED, RESAMPLED, REPLAYED = range(7)
+ANY_DAY = -1
+
+
+class Rules(NamedTuple):
+    """Settings as numbers; choices as above."""
+
+    players: int  # n
+    names: int  # b
+    depth: int  # k
+    duplicates: bool
+    length: int  # places of a word
+    choices: int  # columns of an action mask
+    rule: int
+    quota: float
+    of_margin: bool
+    tie: int
+    revotes: int
+    final: int  # tie rule of the last revote
+    abstain: bool
+    self_vote: bool
+    days: int
+    by_rank: bool
+    absent: int  # place of a player who is not on the ballot
+    spectate: bool
+    board: int
+    reveal: bool
+    show_pack: bool
+    arm: int
+    history: int
+    private: bool  # some role is told something of its own
+    keep_terms: bool
+    guard_self: bool
+    guard_repeat: bool
+    hunter_pass: bool
+    rows: int  # of the table of phases
+    games: int  # recorded games that words are replayed from
+    reward_day: float
+    reward_death: float
+    reward_accord: float
+    reward_victory: float
+    reward_lost: float
+    reward_wasted: float
+
+
+class Tables(NamedTuple):
+    """Tables that every world of the batch shares. P rows of phases, R roles, L places of a word."""
+
+    phase: np.ndarray  # (P,) uint8, number of the phase
+    rounds: np.ndarray  # (P,) uint8
+    audience: np.ndarray  # (P,) uint8
+    resolver: np.ndarray  # (P,) uint8
+    only_day: np.ndarray  # (P,) int16, or -1
+    except_day: np.ndarray  # (P,) int16, or -1
+    ability: np.ndarray  # (P, R) uint8
+    form: np.ndarray  # (P,) int16, equal for rows whose masks are equal; -1 where masks have to be made anew
+    talks: np.ndarray  # (phases,) bool, by number: public talk, which a vote may be compared with
+    team: np.ndarray  # (R,) uint8
+    counts_as: np.ndarray  # (R,) uint8
+    species: np.ndarray  # (R,) int8
+    knows_pack: np.ndarray  # (R,) bool
+    crew: np.ndarray  # (A,) uint8, the roles that are dealt
+    symbols: np.ndarray  # (L,) int16, choices at each place of a word
+    marginal: np.ndarray  # (L, most symbols) float64, cumulative, for words drawn anew
+    replay: np.ndarray  # (G, D, phases, A, L) int16, words of recorded games
+    logarithm: np.ndarray  # (A b + 1,) float64: log of a count, 0 for 0
+
+
+def rules_of(s: WerewolfSettings) -> np.ndarray:
+    """The rules as a table of one record."""
+    penalties = s.penalties.model_dump()
+    named: dict[str, Any] = {
+        "players": s.n_players,
+        "duplicates": s.count_duplicates,
+        "length": s.word_length,
+        "choices": sum(choices(s)),
+        "rule": ("plurality", "majority", "threshold", "unique_top").index(s.rule),
+        "quota": s.quota or 0.0,
+        "of_margin": s.quota_of == "margin",
+        "tie": ("random", "none", "revote").index(s.tie),
+        "final": ("random", "none").index(s.revote_final),
+        "abstain": s.allow_abstain,
+        "self_vote": s.allow_self_vote,
+        "by_rank": s.accord == "rank",
+        "absent": s.names if s.rank_absent is None else s.rank_absent,
+        "spectate": s.dead == "spectate",
+        "board": ("split", "last_visible", "last_phase").index(s.board),
+        "reveal": s.reveal_role,
+        "show_pack": s.obs.pack,
+        "arm": ARMS.index(s.arm),
+        "history": s.obs.history,
+        "private": s.extra_roles,
+        "keep_terms": s.reward_terms,
+        "rows": len(s.table),
+        "games": 0,
+        **{f"reward_{name}": value for name, value in penalties.items()},
+    }
+    values = {name: named[name] if name in named else getattr(s, name) for name in Rules._fields}
+    return as_table(Rules(**values))
+
+
+def tables_of(s: WerewolfSettings) -> Tables:
+    """The tables; words drawn anew are uniform and there are no games to replay until somebody gives them."""
+    rows, names = s.table, phase_names(s.rows)
+    symbols = np.array(s.symbols, np.int16)
+    counts = np.arange(s.n_players * s.names + 1, dtype=np.float64)
+    return Tables(
+        phase=np.array([names.index(row.name) for row in rows], np.uint8),
+        rounds=np.array([row.rounds for row in rows], np.uint8),
+        audience=np.array([AUDIENCES.index(row.audience) for row in rows], np.uint8),
+        resolver=np.array([RESOLVERS.index(row.resolver) for row in rows], np.uint8),
+        only_day=np.array([ANY_DAY if row.only_day is None else row.only_day for row in rows], np.int16),
+        except_day=np.array(
+            [ANY_DAY if row.except_day is None else row.except_day for row in rows], np.int16
+        ),
+        ability=np.array([[_ability(row, role) for role in NAMES] for row in rows], np.uint8),
+        form=np.array([_form(row, rows, s) for row in rows], np.int16),
+        talks=np.isin(names, [r.name for r in rows if r.audience == "public" and r.resolver == "none"]),
+        team=np.array([role.team for role in ROLES], np.uint8),
+        counts_as=np.array([role.counts_as for role in ROLES], np.uint8),
+        species=np.array([role.species for role in ROLES], np.int8),
+        knows_pack=np.array([role.knows_pack for role in ROLES]),
+        crew=np.repeat(np.arange(len(ROLES)), s.crew).astype(np.uint8),
+        symbols=symbols,
+        marginal=uniform_marginal(symbols),
+        replay=np.zeros((0, 1, len(names), s.n_players, s.word_length), np.int16),
+        logarithm=np.log(np.maximum(counts, 1.0)),
+    )
+
+
+def uniform_marginal(symbols: np.ndarray) -> np.ndarray:
+    """(L, most) cumulative probabilities of uniform symbols; 1 behind the last symbol of a place."""
+    most = int(symbols.max()) if len(symbols) else 1
+    return np.minimum(np.arange(1, most + 1) / np.maximum(symbols, 1)[:, None], 1.0).reshape(-1, most)
+
+
+def _form(row: Any, rows: Any, s: WerewolfSettings) -> int:
+    """The first row with the same masks: of the same roles, that name the same players."""
+    own = _names_by_role(row, s)
+    if set(own) & {"divine", "guard"}:
+        return -1  # these depend on more than who lives
+    return next(k for k, other in enumerate(rows) if _names_by_role(other, s) == own)
+
+
+def _names_by_role(row: Any, s: WerewolfSettings) -> list[str]:
+    """Whom each role of the line-up may name in a row, as the ability that stands for it."""
+    plain = s.allow_self_vote and not s.allow_abstain
+    same = {"attack": "speak_in_pack"} | ({"vote": "speak"} if plain else {})
+    abilities = [ABILITIES[_ability(row, role)] for role in s.line_up]
+    return [same.get(ability, ability) for ability in abilities]
+
+
+def _ability(row: Any, role: str) -> int:
+    found = row.actors.get(role, row.actors.get("all"))
+    return NONE if found is None else ABILITIES.index(found)

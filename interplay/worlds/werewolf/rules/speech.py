@@ -1,0 +1,173 @@
+"""From actions to ballots and boards: illegal names are replaced, arms act on what is shown, boards are written."""
+
+import numpy as np
+
+from interplay.core.jit import phase
+from interplay.kernels.counters import below, draw
+from interplay.worlds.werewolf.phases import TALKED
+from interplay.worlds.werewolf.roles import SPEAK, VOTE
+from interplay.worlds.werewolf.rules.draws import ARMS, ILLEGAL, start
+from interplay.worlds.werewolf.rules.numbers import (
+    REPLAYED,
+    RESAMPLED,
+    SHUFFLED,
+    SIGNALS_OFF,
+    TARGETS_OFF,
+)
+from interplay.worlds.werewolf.state import NOBODY
+
+_TO_UNIT = 1.0 / 9007199254740992.0  # 2**-53
+_11 = np.uint64(11)
+
+
+@phase
+def hear(state, sight, rules, scratch, action, s, w):
+    """Reads every ballot into `scratch.said`; an illegal name becomes a uniform legal one and is counted (specification 1)."""
+    n, names = rules.players, rules.names
+    said, mask, acting = scratch.said[s], sight.mask[w], state.acting[w]
+    for i in range(n):
+        for slot in range(names):
+            name = action[w, i, slot]
+            if acting[i] and not mask[i, name]:
+                name = replace_name(state, rules, mask, w, i, slot)
+            # Without a branch: who acts is hard to foresee.
+            said[i, slot] = name if acting[i] & (name < n) else NOBODY
+
+
+@phase
+def replace_name(state, rules, mask, w, i, slot):
+    """A uniform legal name in the place of an illegal one."""
+    state.tally[w].illegal += 1
+    begin = start(state.stream[w, 0], state.stream[w, 1], ILLEGAL)
+    number = (state.stream[w, 2] * np.uint64(rules.players) + np.uint64(i)) * np.uint64(rules.names)
+    return np.int16(pick_legal(draw(begin, number + np.uint64(slot)), mask[i], rules.players + 1))
+
+
+@phase
+def pick_legal(bits, mask, count):
+    """A uniform choice among the legal ones of the first `count`."""
+    legal = 0
+    for choice in range(count):
+        legal += mask[choice]
+    left = below(bits, legal)
+    for choice in range(count):
+        left -= mask[choice]
+        if left < 0:
+            return choice
+    return count - 1
+
+
+@phase
+def speaks(ability):
+    """Whether what a seat does stands on a board."""
+    return (ability >= SPEAK) & (ability <= VOTE)
+
+
+@phase
+def write_board(state, rules, tables, scratch, action, targets, words, s, w):
+    """What this phase's audience sees of it."""
+    hides = rules.arm == TARGETS_OFF and tables.resolver[state.room[w].row] == TALKED
+    write_names(state.ability[w], scratch.said[s], targets[w], rules, hides)
+    write_words(state, rules, tables, scratch, action, words[w], s, w)
+
+
+@phase
+def write_names(ability, said, board, rules, hides):
+    for i in range(rules.players):
+        shown = speaks(ability[i]) & (not hides)
+        for slot in range(rules.names):
+            board[i, slot] = said[i, slot] if shown else NOBODY
+
+
+@phase
+def write_words(state, rules, tables, scratch, action, board, s, w):
+    """Words as they are shown, after the experiment's arm (specification 18)."""
+    ability, length, names = state.ability[w], rules.length, rules.names
+    for i in range(rules.players):
+        shown = speaks(ability[i])
+        for place in range(length):
+            board[i, place] = action[w, i, names + place] if shown else NOBODY
+    if rules.arm < SIGNALS_OFF or length == 0:
+        return
+    if rules.arm == SIGNALS_OFF:
+        for i in range(rules.players):
+            for place in range(length):
+                board[i, place] = 0 if speaks(ability[i]) else NOBODY
+    elif rules.arm == SHUFFLED:
+        shuffle_words(state, rules, scratch, board, s, w)
+    elif rules.arm == RESAMPLED:
+        draw_words(state, rules, tables, board, w)
+    elif rules.arm == REPLAYED:
+        replay_words(state, rules, tables, board, w)
+
+
+@phase
+def shuffle_words(state, rules, scratch, board, s, w):
+    """Permutes the words among those who spoke, anew in every phase."""
+    speakers, count = scratch.speakers[s], 0
+    for i in range(rules.players):
+        if speaks(state.ability[w, i]):
+            speakers[count] = i
+            count += 1
+    begin = start(state.stream[w, 0], state.stream[w, 1], ARMS)
+    number = state.stream[w, 2] * np.uint64(rules.players)
+    for k in range(count - 1, 0, -1):
+        other = below(draw(begin, number + np.uint64(k)), k + 1)
+        for place in range(rules.length):
+            a, b = speakers[k], speakers[other]
+            board[a, place], board[b, place] = board[b, place], board[a, place]
+
+
+@phase
+def draw_words(state, rules, tables, board, w):
+    """Draws every symbol from the marginal that the world was given."""
+    begin = start(state.stream[w, 0], state.stream[w, 1], ARMS)
+    for i in range(rules.players):
+        if not speaks(state.ability[w, i]):
+            continue
+        number = (state.stream[w, 2] * np.uint64(rules.players) + np.uint64(i)) * np.uint64(rules.length)
+        for place in range(rules.length):
+            x = np.float64(draw(begin, number + np.uint64(place)) >> _11) * _TO_UNIT
+            symbol = 0
+            while symbol < tables.symbols[place] - 1 and x >= tables.marginal[place, symbol]:
+                symbol += 1
+            board[i, place] = symbol
+
+
+@phase
+def replay_words(state, rules, tables, board, w):
+    """Takes the words of a recorded game, drawn once for the episode, at the same day, phase and seat."""
+    if rules.games == 0:
+        return
+    begin = start(state.stream[w, 0], state.stream[w, 1], ARMS)
+    game = below(draw(begin, np.uint64(0)), rules.games)
+    day = min(state.room[w].day, tables.replay.shape[1] - 1)
+    words = tables.replay[game, day, tables.phase[state.room[w].row]]
+    for i in range(rules.players):
+        if speaks(state.ability[w, i]):
+            for place in range(rules.length):
+                board[i, place] = words[i, place]
+
+
+@phase
+def remember_board(state, rules, w):
+    """Puts the public board at the front of the history."""
+    room = state.room[w]
+    past_targets, past_signals = state.past_targets[w], state.past_signals[w]
+    for k in range(rules.history - 1, 0, -1):
+        state.past_phase[w, k] = state.past_phase[w, k - 1]
+        state.past_day[w, k] = state.past_day[w, k - 1]
+        state.past_chosen[w, k] = state.past_chosen[w, k - 1]
+        for i in range(rules.players):
+            for slot in range(rules.names):
+                past_targets[k, i, slot] = past_targets[k - 1, i, slot]
+            for place in range(rules.length):
+                past_signals[k, i, place] = past_signals[k - 1, i, place]
+    state.past_phase[w, 0] = room.public_phase
+    state.past_day[w, 0] = room.day
+    state.past_chosen[w, 0] = NOBODY
+    for i in range(rules.players):
+        for slot in range(rules.names):
+            past_targets[0, i, slot] = state.public_targets[w, i, slot]
+        for place in range(rules.length):
+            past_signals[0, i, place] = state.public_signals[w, i, place]

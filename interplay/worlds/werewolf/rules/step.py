@@ -1,0 +1,240 @@
+"""One phase of every world: what is said is heard, shown, counted; somebody may die; the next phase is reached."""
+
+import numpy as np
+
+from interplay.core.jit import kernel, phase
+from interplay.worlds.werewolf.observe import show_boards, show_pack, write_masks
+from interplay.worlds.werewolf.phases import EXECUTED, KILLED, PACK, TALKED
+from interplay.worlds.werewolf.roles import ATTACK, VOTE
+from interplay.worlds.werewolf.rules.deal import clear_table, clear_tally, deal_roles
+from interplay.worlds.werewolf.rules.deaths import (
+    bury,
+    decide_winner,
+    end_dead,
+    end_everybody,
+    mark_dying,
+    tell_mediums,
+)
+from interplay.worlds.werewolf.rules.flow import ask_hunter, ask_nobody, ask_witches, find_row, walk_on
+from interplay.worlds.werewolf.rules.night import break_dawn, brew, divine, guard, look_at_victim
+from interplay.worlds.werewolf.rules.rewards import charge_accord, charge_day, settle_teams
+from interplay.worlds.werewolf.rules.speech import (
+    hear,
+    remember_board,
+    write_board,
+)
+from interplay.worlds.werewolf.rules.tally import (
+    compare_with_talk,
+    note_count,
+    note_drift,
+    note_execution,
+    note_kill,
+    note_suicides,
+)
+from interplay.worlds.werewolf.rules.votes import (
+    call_revote,
+    choose_execution,
+    count_ballots,
+    draw_among,
+    find_second,
+    find_top,
+)
+from interplay.worlds.werewolf.state import IN_TABLE, NOBODY, POTIONS_STAGE, REVOTE, SHOT_STAGE
+
+_ONE = np.uint64(1)
+AGAIN = NOBODY - 1  # a vote chose nobody yet: the tied are voted on again
+
+
+@kernel
+def step_worlds(state, sight, table, tables, scratch, action, s, first_world, end_world):
+    """One phase of every world of the range that is not over, and what is seen after it."""
+    rules = table[0]
+    for w in range(first_world, end_world):
+        if state.told[w]:
+            clear_outputs(state, rules, w)
+        if state.room[w].over:
+            continue
+        state.stream[w, 2] += _ONE
+        room = state.room[w]
+        room.ended_phase = room.phase
+        room.ended_round = room.talk_round
+        room.ended_day = room.day
+        room.chosen = NOBODY
+        room.tied = False
+        hear(state, sight, rules, scratch, action, s, w)
+        goes_on = True
+        if room.stage == POTIONS_STAGE:
+            brew(state, rules, scratch, s, w)
+            break_dawn(state, rules, scratch, s, w)
+        elif room.stage == SHOT_STAGE:
+            shoot(state, rules, scratch, s, w)
+        else:
+            goes_on = play_row(state, rules, tables, scratch, action, s, w)
+        if goes_on:
+            bury(state, rules, tables, scratch, s, w)
+            go_on(state, rules, tables, w)
+        if not rules.spectate and state.told[w] and not room.over:
+            end_dead(state, rules, w)
+        show_boards(state, sight, rules, w, room.ended_phase)
+        write_masks(state, sight, rules, tables, scratch, s, w, False)
+
+
+@kernel
+def begin_worlds(state, sight, table, tables, which, first_world, end_world):
+    """Starts the games of the worlds in `which`; `look_at_worlds` shows them."""
+    rules = table[0]
+    for w in range(first_world, end_world):
+        if which[w]:
+            clear_table(state, rules, w)
+            clear_tally(state, w)
+            deal_roles(state, rules, tables, w)
+            find_row(state, rules, tables, w)
+
+
+@kernel
+def look_at_worlds(state, sight, table, tables, scratch, which, s, first_world, end_world):
+    """Makes everything that is seen of the worlds in `which` anew from the state."""
+    rules = table[0]
+    for w in range(first_world, end_world):
+        if not which[w]:
+            continue
+        show_pack(state, sight, rules, tables, w)
+        room = state.room[w]
+        for number in (room.public_phase, room.pack_phase, room.block_phase):  # the last one on top
+            show_boards(state, sight, rules, w, number)
+        write_masks(state, sight, rules, tables, scratch, s, w, True)
+
+
+@phase
+def clear_outputs(state, rules, w):
+    """What the step before told is past."""
+    for i in range(rules.players):
+        state.reward[w, i] = 0.0
+        state.terminated[w, i] = False
+        state.truncated[w, i] = False
+    if rules.keep_terms:
+        state.terms[w] = 0.0
+    state.told[w] = False
+
+
+@phase
+def play_row(state, rules, tables, scratch, action, s, w):
+    """A row of the table, or a revote; returns whether the game goes on to the next phase."""
+    room = state.room[w]
+    resolver, public = tables.resolver[room.row], tables.audience[room.row] != PACK
+    if resolver == EXECUTED and room.stage == IN_TABLE:
+        compare_with_talk(state, rules, tables, scratch, s, w)
+    if public:
+        room.public_phase = room.phase
+        targets, words = state.public_targets, state.public_signals
+        write_board(state, rules, tables, scratch, action, targets, words, s, w)
+        if rules.history > 0:
+            remember_board(state, rules, w)
+    else:
+        room.pack_phase = room.phase
+        targets, words = state.pack_targets, state.pack_signals
+        write_board(state, rules, tables, scratch, action, targets, words, s, w)
+    room.block_phase = room.phase
+    if resolver == KILLED:
+        return resolve_kill(state, rules, tables, scratch, s, w)
+    if resolver == EXECUTED:
+        return resolve_execution(state, rules, tables, scratch, s, w)
+    return True
+
+
+@phase
+def resolve_kill(state, rules, tables, scratch, s, w):
+    """Looks, guards, counts the attack; the victim dies now, or after a witch was asked."""
+    room = state.room[w]
+    if rules.private:
+        divine(state, rules, tables, scratch, s, w)
+    voters = count_ballots(state, rules, scratch, s, w, ATTACK)
+    best, sharing = find_top(rules, scratch, s)
+    second = find_second(rules, scratch, s, best, sharing)
+    note_count(state, rules, tables, scratch, s, w, voters, best, second)
+    note_kill(state, rules, scratch, s, w, ATTACK)
+    victim = NOBODY
+    if sharing > 0:
+        victim = np.int64(draw_among(state, scratch, s, w, sharing))
+        state.tally[w].accord += charge_accord(state, rules, scratch, s, w, ATTACK, victim)
+        state.tally[w].held += 1
+    room.chosen = victim
+    room.tied = sharing > 1
+    state.tally[w].ties += room.tied
+    if rules.private:
+        victim = guard(state, rules, scratch, s, w, victim)
+    room.victim = victim
+    state.told[w] = True
+    if rules.private and ask_witches(state, rules, w):
+        room.stage = POTIONS_STAGE
+        look_at_victim(state, rules, w)
+        return False
+    break_dawn(state, rules, scratch, s, w)
+    return True
+
+
+@phase
+def resolve_execution(state, rules, tables, scratch, s, w):
+    """Counts the votes; somebody dies, nobody does, or the tied are voted on again."""
+    room = state.room[w]
+    voters = count_ballots(state, rules, scratch, s, w, VOTE)
+    best, sharing = find_top(rules, scratch, s)
+    second = find_second(rules, scratch, s, best, sharing)
+    note_count(state, rules, tables, scratch, s, w, voters, best, second)
+    chosen = choose_execution(state, rules, scratch, s, w, best, sharing)
+    room.tied = sharing > 1
+    if chosen == AGAIN:
+        call_revote(state, rules, scratch, s, w, sharing)
+        room.stage = REVOTE
+        return False
+    room.chosen = chosen
+    state.told[w] = True
+    charge_day(state, rules, w, chosen == NOBODY)
+    if chosen != NOBODY:
+        state.tally[w].accord += charge_accord(state, rules, scratch, s, w, VOTE, chosen)
+        state.tally[w].held += 1
+        state.tally[w].ties += room.tied  # decided by a draw
+        mark_dying(scratch, s, rules.players, chosen)
+        if rules.history > 0:
+            state.past_chosen[w, 0] = chosen
+    note_suicides(state, rules, scratch, s, w, voters)
+    note_drift(state, rules, scratch, s, w)
+    note_execution(state, tables, w, chosen)
+    tell_mediums(state, rules, tables, w, chosen)
+    room.executed = chosen
+    return True
+
+
+@phase
+def shoot(state, rules, scratch, s, w):
+    """A dying hunter's shot."""
+    room = state.room[w]
+    name = scratch.said[s, room.shooter, 0]
+    room.chosen = name
+    state.told[w] = True
+    state.owed[w, room.shooter] = False
+    room.shots -= 1
+    room.shooter = NOBODY
+    if name != NOBODY:
+        mark_dying(scratch, s, rules.players, name)
+
+
+@phase
+def go_on(state, rules, tables, w):
+    """Asks the next dying hunter, or ends the phase: the day passes, the end is tested, the walk goes on."""
+    room = state.room[w]
+    if room.shots > 0:
+        ask_hunter(state, rules, w)
+        return
+    resolver = tables.resolver[room.row]
+    if resolver == EXECUTED:
+        room.day += 1
+    if resolver != TALKED:
+        decide_winner(state, rules, w)
+    if not room.over:
+        walk_on(state, rules, tables, w)
+    if room.over:
+        settle_teams(state, rules, tables, w)
+        end_everybody(state, rules, w)
+        ask_nobody(state, rules, w)
+        state.told[w] = True

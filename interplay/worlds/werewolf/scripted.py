@@ -1,0 +1,135 @@
+"""What scripted players have in common: they choose at random, but for what a rule says."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+import numpy as np
+
+from interplay.core import seeding
+from interplay.core.hashing import mix64
+from interplay.core.policy import Policy
+from interplay.core.world import TimeStep, World
+from interplay.worlds.werewolf import players
+from interplay.worlds.werewolf.config import WerewolfSettings
+from interplay.worlds.werewolf.knowledge import (
+    EXECUTION,
+    KILL,
+    Memory,
+    Pack,
+    kinds_of_phases,
+)
+
+
+class Random(Policy):
+    """Draws names and symbols uniformly among the legal ones, in every phase."""
+
+    name = "random"
+    no_memory = (*Policy.no_memory, "_heads", "_action")  # the last are working arrays
+
+    def start(self, world: World, seed: int = 0) -> None:
+        super().start(world, seed)
+        settings: WerewolfSettings = world.settings  # type: ignore[attr-defined]
+        n, b, symbols = settings.n_players, settings.names, settings.symbols
+        self._settings = settings
+        own = np.uint64(zlib.crc32(f"policy/{self.name}".encode()))
+        self._stream = players.Stream(
+            seed=mix64(seeding.world_seeds(seed, world.num_worlds, world.first_world) ^ own),
+            episode=np.zeros(world.num_worlds, np.uint64),
+            step=np.zeros(world.num_worlds, np.uint64),
+        )
+        self._heads = players.Heads(n, b, np.array(symbols, np.uint64), np.zeros(n + 1, np.uint64))
+        self._action = np.zeros((world.num_worlds, n, b + len(symbols)), np.int16)
+
+    def forget(self, which: np.ndarray) -> None:
+        self._stream.episode[which] += np.uint64(1)
+        self._stream.step[which] = 0
+
+    def act(self, timestep: TimeStep) -> np.ndarray:
+        """Names and words, (W, A, b + L) int16, valid until the next call; rows of who does not act hold anything legal to say."""
+        mask: Any = timestep.action_mask
+        players.play_at_random(mask["action"], timestep.acting, self._heads, self._stream, self._action)
+        self.rule(timestep, mask["action"])
+        self._stream.step[:] += np.uint64(1)
+        return self._action
+
+    def rule(self, timestep: TimeStep, mask: np.ndarray) -> None:
+        """Changes what the rule is about."""
+
+
+class Rule(Random):
+    """Somebody with a rule for one side.
+
+    Attributes:
+        side: True for wolves, False for all others, None for everybody.
+        moments: kinds of phases in which it names by rule.
+        whole: one name fills a ballot.
+        together: those of the side who act draw as one.
+        remembers: it needs boards that were replaced.
+    """
+
+    no_memory = (*Random.no_memory, "_kinds", "_ruled", "_count", "_wanted")
+    side: bool | None = True
+    moments: tuple[int, ...] = (KILL, EXECUTION)
+    whole = True
+    together = False
+    remembers = False
+
+    def start(self, world: World, seed: int = 0) -> None:
+        super().start(world, seed)
+        n = self._settings.n_players
+        kinds = kinds_of_phases(self._settings)
+        self._kinds = kinds
+        self._ruled = np.isin(kinds, self.moments)
+        self._pack = Pack(self._settings, world.num_worlds)
+        self._memory = Memory(self._settings, world.num_worlds)
+        self._count = np.zeros(n, np.int32)
+        self._wanted = np.zeros((world.num_worlds, n, n), bool)
+
+    def forget(self, which: np.ndarray) -> None:
+        super().forget(which)
+        self._pack.forget(which)
+        self._memory.forget(which)
+
+    def rule(self, timestep: TimeStep, mask: np.ndarray) -> None:
+        seen = timestep.observation
+        self._pack.look(seen, mask, timestep.acting)
+        if self.remembers:
+            self._memory.look(seen)
+        ours = self.lead(timestep)
+        self.want(timestep, ours, self._wanted)
+        players.name_among(
+            mask,
+            ours & self._ruled[seen["phase"]],
+            self._wanted,
+            self.whole,
+            self.together,
+            self._heads,
+            self._stream,
+            self._action,
+        )
+
+    def lead(self, timestep: TimeStep) -> np.ndarray:
+        """Who follows the rule now: (W, A) bool."""
+        acting = timestep.acting
+        return acting if self.side is None else acting & (self._pack.wolf == self.side)
+
+    def want(self, timestep: TimeStep, ours: np.ndarray, wanted: np.ndarray) -> None:
+        """Writes whom each seat of `ours` (W, A) would name, if it may: `wanted` (W, A, A) bool."""
+        wanted[:] = True
+
+    def say(self, timestep: TimeStep, ours: np.ndarray, word: np.ndarray) -> None:
+        """Makes those of `ours` (W, A) who may speak say a word, and claim nothing.
+
+        Args:
+            timestep: the current one.
+            ours: (W, A) bool.
+            word: (L,) symbols, or (W, A, L).
+        """
+        mask: Any = timestep.action_mask
+        speaking = ours & mask["action"][:, :, -1]  # all symbols are legal, or none but the first
+        first, length = self._settings.names, word.shape[-1]
+        said = self._action[:, :, first:]
+        said[speaking, :length] = word if word.ndim == 1 else word[speaking]
+        said[speaking, length:] = 0

@@ -1,0 +1,186 @@
+"""What somebody who watches a game may know of it: pictures and transcripts are made of this alone.
+
+A spectator of the public view knows what every villager knows: who lives, who died of what, the public boards. Roles, the pack's boards and
+whom a night's vote chose stay hidden until the game is over, so that no picture, text or layer can tell them. The privileged view knows
+everything (specification 9: infos of a seat contain only what that seat may know; the viewer has the privileged accessor).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from interplay.worlds.werewolf.phases import LAST_SHOT, PHASES, POTIONS, PhaseRow, phase_names
+from interplay.worlds.werewolf.roles import GUARDIAN, MEDIUM, NAMES, SEER
+from interplay.worlds.werewolf.state import FATES, NOBODY, REVOTE
+
+if TYPE_CHECKING:
+    from interplay.worlds.werewolf.config import WerewolfSettings
+    from interplay.worlds.werewolf.state import WerewolfState
+
+SPECIES = ("human", "a wolf")
+HIDDEN = -1  # a role that the spectator does not know
+# The two moments that have no row in the table of phases: nobody but their actor sees what is done in them.
+_MOMENTS = {
+    PHASES[POTIONS]: PhaseRow(name=PHASES[POTIONS], night=True, actors={"witch": "speak"}, audience="pack"),
+    PHASES[LAST_SHOT]: PhaseRow(name=PHASES[LAST_SHOT], actors={"hunter": "speak"}, audience="pack"),
+}
+
+
+class Moment(NamedTuple):
+    """One game as it stands after its last step, as far as the spectator may know it.
+
+    Attributes:
+        day: of the phase that was played, from 0 as in observations; after a reset of the phase to come.
+        phase: name of the phase that was played; "" after a reset.
+        round, rounds: which of its rounds it was, from 1, and how many there are.
+        night: whether it was night; after a reset, whether it will be.
+        following: name of the phase to come.
+        shown: whether the spectator sees a board of this phase.
+        names: (n, b) int, names on each ballot, -1 = none.
+        words: (n, L') int, each seat's word, -1 = none.
+        votes: (n,) int, how often each seat stands on the ballots as they are counted.
+        counted: whether these are votes, not talk.
+        chosen: seat that the votes chose, or -1.
+        tied: whether several shared the top of the count.
+        alive: (n,) bool.
+        fate: (n,) int, index of `state.FATES`, or -1 for the living.
+        fallen: (n,) bool, who died in this step.
+        suspect: (n,) bool, whom alone the coming vote may name; all False unless it is one among the tied.
+        roles: (n,) int, role numbers, `HIDDEN` where the spectator does not know.
+        secrets: what guards did and what seers and mediums know after a night, in words; only in the privileged view.
+        over, cut: the game has ended; it was cut by the limit of days.
+        winner: team, or -1.
+    """
+
+    day: int
+    phase: str
+    round: int
+    rounds: int
+    night: bool
+    following: str
+    shown: bool
+    names: np.ndarray
+    words: np.ndarray
+    votes: np.ndarray
+    counted: bool
+    chosen: int
+    tied: bool
+    alive: np.ndarray
+    fate: np.ndarray
+    fallen: np.ndarray
+    suspect: np.ndarray
+    roles: np.ndarray
+    secrets: tuple[str, ...]
+    over: bool
+    cut: bool
+    winner: int
+
+
+def look(state: WerewolfState, settings: WerewolfSettings, w: int, privileged: bool = False) -> Moment:
+    """What the spectator sees of game `w`.
+
+    Args:
+        state: the batch.
+        settings: of one game.
+        w: which game.
+        privileged: roles and what happens in the pack are seen too.
+    """
+    room = state.room[w]
+    names = phase_names(settings.rows)
+    began = int(room["ended_phase"]) == NOBODY
+    following = names[int(room["phase"])]
+    row = row_of(settings, following if began else names[int(room["ended_phase"])])
+    public = row.audience == "public"
+    shown = not began and row.name not in _MOMENTS and (public or privileged)
+    ballots, words = _board(state, w, shown, public)
+    open_to_all = not began and (public or privileged)
+    return Moment(
+        day=int(room["day"] if began else room["ended_day"]),
+        phase="" if began else row.name,
+        round=int(room["ended_round"]) + 1,
+        rounds=row.rounds,
+        night=row.night,
+        following=following,
+        shown=shown,
+        names=ballots,
+        words=words,
+        votes=count_votes(ballots, settings.depth, settings.count_duplicates),
+        counted=row.resolver != "none",
+        chosen=int(room["chosen"]) if open_to_all else NOBODY,
+        tied=bool(room["tied"]) and open_to_all,
+        alive=state.alive[w].copy(),
+        fate=state.fate[w].astype(np.int64),
+        fallen=~state.alive[w] & (state.fell[w] == int(state.stream[w, 2])) & (not began),
+        suspect=state.suspect[w] & (int(room["stage"]) == REVOTE),
+        roles=_roles(state, w, privileged),
+        secrets=_secrets(state, w) if privileged and not began and row.resolver == "kill" else (),
+        over=bool(room["over"]),
+        cut=bool(room["cut"]),
+        winner=int(room["winner"]),
+    )
+
+
+def row_of(settings: WerewolfSettings, name: str) -> PhaseRow:
+    """The phase called `name`: the table's first row of that name, or one of the two moments that have none."""
+    return next((row for row in settings.table if row.name == name), None) or _MOMENTS[name]
+
+
+def count_votes(names: np.ndarray, depth: int, duplicates: bool) -> np.ndarray:
+    """How often each seat is named by the first `depth` names of the ballots, each name once per ballot.
+
+    Args:
+        names: (n, b), -1 = none.
+        depth: k.
+        duplicates: a name that stands on a ballot several times counts each time.
+
+    Returns:
+        (n,) int.
+
+    Example:
+        >>> count_votes(np.array([[1, 1], [2, 0], [1, -1]]), depth=2, duplicates=False)
+        array([1, 2, 1])
+    """
+    counts = np.zeros(len(names), np.int64)
+    for ballot in names[:, :depth]:
+        counted = ballot[ballot >= 0]
+        np.add.at(counts, counted if duplicates else np.unique(counted), 1)
+    return counts
+
+
+def fate_of(moment: Moment, seat: int) -> str:
+    """What became of a seat: ``"eaten"``, ..., or "" while it lives."""
+    return "" if moment.alive[seat] else FATES[moment.fate[seat]]
+
+
+def _board(state: WerewolfState, w: int, shown: bool, public: bool) -> tuple[np.ndarray, np.ndarray]:
+    ballots, words = (
+        (state.public_targets[w], state.public_signals[w])
+        if public
+        else (state.pack_targets[w], state.pack_signals[w])
+    )
+    if not shown:
+        return np.full(ballots.shape, NOBODY, np.int64), np.full(words.shape, NOBODY, np.int64)
+    return ballots.astype(np.int64), words.astype(np.int64)
+
+
+def _roles(state: WerewolfState, w: int, privileged: bool) -> np.ndarray:
+    """Everybody's role at the end, and the roles of the dead where the rules reveal them."""
+    if privileged or state.room[w]["over"]:
+        return state.role[w].astype(np.int64)
+    return state.revealed[w].astype(np.int64)
+
+
+def _secrets(state: WerewolfState, w: int) -> tuple[str, ...]:
+    """What living players with an ability have done or been told by now."""
+    told = []
+    for seat in np.flatnonzero(state.alive[w]):
+        name = NAMES[state.role[w, seat]]
+        if state.role[w, seat] == GUARDIAN and state.guarded[w, seat] != NOBODY:
+            told.append(f"guard {seat} stands before {state.guarded[w, seat]}")
+        if state.role[w, seat] in (SEER, MEDIUM):
+            known = np.flatnonzero(state.known[w, seat] != NOBODY)
+            facts = [f"{other} is {SPECIES[state.known[w, seat, other]]}" for other in known]
+            told += [f"{name} {seat} knows: {', '.join(facts)}"] * bool(facts)
+    return tuple(told)

@@ -1,0 +1,251 @@
+"""The game's arrays, one line each. Axes: W worlds, A seats (n), b names on a ballot, L places of a word.
+
+State is what a snapshot holds. What players are shown beside it (`Sight`) follows from it and is written anew where it changed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from interplay.core import seeding
+from interplay.core.jit import records
+from interplay.worlds.werewolf.config import WerewolfSettings
+from interplay.worlds.werewolf.roles import ABILITIES
+
+NOBODY = -1
+
+# How a world stands beside its table of phases: in a row of it, in a vote among the tied, or in a moment that has no row.
+IN_TABLE, REVOTE, POTIONS_STAGE, SHOT_STAGE = range(4)
+
+ROOM = np.dtype(
+    [
+        ("day", np.int16),  # executions concluded
+        ("row", np.uint8),  # of the table of phases
+        ("phase", np.uint8),  # number of the phase that comes next, see phases.PHASES
+        ("talk_round", np.uint8),  # rounds of this phase held
+        ("stage", np.uint8),  # see IN_TABLE
+        ("revotes", np.uint8),  # held in this execution
+        ("eaten", np.int16),  # last player killed at night, or NOBODY (the last night passed without)
+        ("executed", np.int16),  # last player executed, or NOBODY
+        ("public_phase", np.int8),  # of the public board, or NOBODY
+        ("pack_phase", np.int8),
+        ("block_phase", np.int8),  # of the phase that ended last
+        ("winner", np.int8),  # NOBODY, roles.VILLAGERS or roles.WOLVES
+        ("living", np.int16),
+        ("wolves", np.int16),  # living who count as wolves
+        ("humans", np.int16),  # living who count as humans
+        ("victim", np.int16),  # of the attack, before dawn
+        ("shooter", np.int16),  # dying hunter who is asked, or NOBODY
+        ("shots", np.int16),  # hunters who are still to be asked
+        ("ended_phase", np.int8),  # what the last step played: its phase, or NOBODY after a reset
+        ("ended_round", np.uint8),
+        ("ended_day", np.int16),
+        ("chosen", np.int16),  # whom its votes chose, or NOBODY
+        ("tied", np.bool_),  # whether several shared the top of its count
+        ("over", np.bool_),
+        ("cut", np.bool_),  # max_days was reached
+    ],
+    align=True,
+)
+
+# Sums and counts over the episode; `metrics` says what is made of them (specification 10).
+TALLY = np.dtype(
+    [
+        ("suicide", np.float64),  # shares of voters who named themselves first, summed over executions
+        ("accord", np.float64),  # shares of voters who named the chosen player, over kills and executions
+        ("margin", np.float64),  # (top - second) / voters
+        ("entropy", np.float64),  # of the counted names, over log(living)
+        ("switch", np.float64),  # shares of voters whose first name differs from the last talk round's
+        ("influence", np.float64),
+        ("index_distance", np.float64),
+        ("repetition_distance", np.float64),
+        ("set_difference", np.float64),
+        ("drift", np.float64),  # of ballots between consecutive executions
+        ("drifts", np.int32),  # living voters with a ballot in both
+        ("compared", np.int32),  # executions with a public talk board before them
+        ("held", np.int32),  # kills and executions that chose somebody
+        ("counted", np.int32),  # kills and executions
+        ("executions", np.int32),
+        ("hits", np.int32),  # executions of somebody who counts as a wolf
+        ("removed", np.int32),  # executions that chose somebody
+        ("kills", np.int32),
+        ("splits", np.int32),  # kills with a split pack
+        ("ties", np.int32),
+        ("follows", np.int32),
+        ("followable", np.int32),
+        ("busses", np.int32),  # wolves' day votes on wolves
+        ("wolf_votes", np.int32),
+        ("illegal", np.int32),
+    ],
+    align=True,
+)
+
+FATES = ("eaten", "executed", "poisoned", "shot")  # what a player died of
+BY_TEETH, BY_VOTE, BY_POISON, BY_SHOT = range(len(FATES))
+
+TERMS = ("day", "death", "accord", "team", "wasted")  # parts of the reward; team: victory or lost
+
+
+class WerewolfState(NamedTuple):
+    """One batch of games, as kernels take it."""
+
+    room: np.ndarray  # (W,) ROOM
+    tally: np.ndarray  # (W,) TALLY
+    stream: np.ndarray  # (W, 3) uint64: seed, episode, steps of this episode; see rules/draws.py
+    role: np.ndarray  # (W, A) uint8, see roles.ROLES
+    alive: np.ndarray  # (W, A) bool
+    ability: np.ndarray  # (W, A) uint8, what each seat does in the coming phase, see roles.ABILITIES
+    suspect: np.ndarray  # (W, A) bool, tied seats that a revote is about
+    public_targets: np.ndarray  # (W, A, b) int16, last public board; -1 = no entry
+    public_signals: np.ndarray  # (W, A, L) int16
+    pack_targets: np.ndarray  # (W, A, b) int16, last board of the night
+    pack_signals: np.ndarray  # (W, A, L) int16
+    last_votes: np.ndarray  # (W, A, b) int16, ballots of the last execution
+    past_targets: np.ndarray  # (W, H, A, b) int16, public boards, the newest first
+    past_signals: np.ndarray  # (W, H, A, L) int16
+    past_phase: np.ndarray  # (W, H) int8, or -1
+    past_day: np.ndarray  # (W, H) int16, or -1
+    past_chosen: np.ndarray  # (W, H) int16, whom an execution chose, or -1
+    known: (
+        np.ndarray
+    )  # (W, A, A) int8, what extra roles were told: species, or -1; (W, 0, 0) without such roles
+    fate: np.ndarray  # (W, A) int8, what a player died of, see FATES, or -1
+    fell: np.ndarray  # (W, A) int32, step of the episode in which it died, from 1, or -1
+    revealed: np.ndarray  # (W, A) int8, role of the dead, or -1
+    guarded: np.ndarray  # (W, A) int16, whom each guard guarded last, or -1
+    potions: np.ndarray  # (W, A, 2) bool, a witch's unused: heal, poison
+    owed: np.ndarray  # (W, A) bool, hunters who are still to be asked
+    ended: np.ndarray  # (W, A) bool, seats whose episode ended with their death
+    reward: np.ndarray  # (W, A) float32
+    terms: np.ndarray  # (W, A, 5) float32, parts of the reward, see TERMS; (W, 0, 5) unless asked for
+    late: np.ndarray  # (W, A) float32, the team's result for a player that ended with its death
+    acting: np.ndarray  # (W, A) bool
+    terminated: np.ndarray  # (W, A) bool
+    truncated: np.ndarray  # (W, A) bool
+    told: np.ndarray  # (W,) bool, the last step told a reward or an end
+
+
+class Sight(NamedTuple):
+    """What players are shown beside the state itself: a function of the state."""
+
+    mask: np.ndarray  # (W, A, choices) bool
+    written: np.ndarray  # (W,) int16, the form of abilities that the masks were written for, or -1
+    counted: np.ndarray  # (W,) int16, living players when the masks were written
+    insiders: np.ndarray  # (W, A) int16, the seats that know the pack, at the front
+    pack: np.ndarray  # (W, A, A) bool, the pack as each wolf knows it
+    pack_targets: (
+        np.ndarray
+    )  # (W, A, A, b) int16, the night's board as each seat sees it; -1 for who is not in the pack
+    pack_signals: np.ndarray  # (W, A, A, L) int16
+    pack_phase: np.ndarray  # (W, A) int8
+    block_targets: (
+        np.ndarray
+    )  # (W, A, A, b) int16, the one board of WD's form; (W, 0, A, b) with board = split
+    block_signals: np.ndarray  # (W, A, A, L) int16
+
+
+class Scratch(NamedTuple):
+    """Working arrays of the threads; nothing in them outlasts a step. First axis: thread."""
+
+    said: np.ndarray  # (S, A, b) int16, names of this step's ballots, legal ones; -1 = none
+    votes: np.ndarray  # (S, A) int32, counts of names
+    talked: np.ndarray  # (S, A) int32, counts of names on the talk board
+    top: np.ndarray  # (S, A) int16, seats that share the top
+    dying: np.ndarray  # (S, A + 1) int16, who dies in this step, each once; their number stands at the end
+    names: np.ndarray  # (S, 9, A + 1) bool, legal names by ability
+    speakers: np.ndarray  # (S, A) int16, seats whose words are on the board
+
+
+def choices(settings: WerewolfSettings) -> list[int]:
+    """Choices of each action head: b names (n = pass), then the places of a word."""
+    return [settings.n_players + 1] * settings.names + list(settings.symbols)
+
+
+def allocate_state(settings: WerewolfSettings, num_worlds: int) -> WerewolfState:
+    """Empty worlds."""
+    w, n, b, length = num_worlds, settings.n_players, settings.names, settings.word_length
+    past = settings.obs.history
+    told = n if settings.extra_roles else 0
+    return WerewolfState(
+        room=records(w, ROOM),
+        tally=records(w, TALLY),
+        stream=seeding.new_stream(w),
+        role=np.zeros((w, n), np.uint8),
+        alive=np.zeros((w, n), bool),
+        ability=np.zeros((w, n), np.uint8),
+        suspect=np.zeros((w, n), bool),
+        public_targets=_nobody(w, n, b),
+        public_signals=_nobody(w, n, length),
+        pack_targets=_nobody(w, n, b),
+        pack_signals=_nobody(w, n, length),
+        last_votes=_nobody(w, n, b),
+        past_targets=_nobody(w, past, n, b),
+        past_signals=_nobody(w, past, n, length),
+        past_phase=np.full((w, past), NOBODY, np.int8),
+        past_day=_nobody(w, past),
+        past_chosen=_nobody(w, past),
+        known=np.full((w, told, told), NOBODY, np.int8),
+        fate=np.full((w, n), NOBODY, np.int8),
+        fell=np.full((w, n), NOBODY, np.int32),
+        revealed=np.full((w, n), NOBODY, np.int8),
+        guarded=_nobody(w, n),
+        potions=np.zeros((w, n, 2), bool),
+        owed=np.zeros((w, n), bool),
+        ended=np.zeros((w, n), bool),
+        reward=np.zeros((w, n), np.float32),
+        terms=np.zeros((w, n if settings.reward_terms else 0, len(TERMS)), np.float32),
+        late=np.zeros((w, n), np.float32),
+        acting=np.zeros((w, n), bool),
+        terminated=np.zeros((w, n), bool),
+        truncated=np.zeros((w, n), bool),
+        told=np.zeros(w, bool),
+    )
+
+
+def allocate_sight(settings: WerewolfSettings, num_worlds: int) -> Sight:
+    """Views of nothing yet."""
+    w, n, b, length = num_worlds, settings.n_players, settings.names, settings.word_length
+    viewers, one = (n, 0) if settings.board == "split" else (0, n)
+    return Sight(
+        mask=np.zeros((w, n, sum(choices(settings))), bool),
+        written=_nobody(w),
+        counted=_nobody(w),
+        insiders=_nobody(w, n),
+        pack=np.zeros((w, n, n), bool),
+        pack_targets=_nobody(w, viewers, n, b),
+        pack_signals=_nobody(w, viewers, n, length),
+        pack_phase=np.full((w, n), NOBODY, np.int8),
+        block_targets=_nobody(w, one, n, b),
+        block_signals=_nobody(w, one, n, length),
+    )
+
+
+def allocate_scratch(settings: WerewolfSettings, threads: int) -> Scratch:
+    """Working arrays for so many threads."""
+    shape = (threads, settings.n_players)
+    return Scratch(
+        said=np.zeros((*shape, settings.names), np.int16),
+        votes=np.zeros(shape, np.int32),
+        talked=np.zeros(shape, np.int32),
+        top=np.zeros(shape, np.int16),
+        dying=np.zeros((threads, settings.n_players + 1), np.int16),
+        names=np.zeros((threads, len(ABILITIES), settings.n_players + 1), bool),
+        speakers=np.zeros(shape, np.int16),
+    )
+
+
+def arrays_of(state: WerewolfState) -> dict[str, np.ndarray]:
+    """Every field as an array with the world axis first: ``"room.day"``, ``"role"``, ..."""
+    arrays: dict[str, np.ndarray] = {}
+    for name, array in state._asdict().items():
+        if array.dtype.names:
+            arrays |= {f"{name}.{field}": np.asarray(array[field]) for field in array.dtype.names}
+        else:
+            arrays[name] = array
+    return arrays
+
+
+def _nobody(*shape: int) -> Any:
+    return np.full(shape, NOBODY, np.int16)

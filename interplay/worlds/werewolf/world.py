@@ -1,0 +1,245 @@
+"""The werewolf world: spaces, reset, step, metrics (specification 6 to 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.core import seeding
+from interplay.core.chunks import Chunks
+from interplay.core.errors import UserError
+from interplay.core.scene import Canvas
+from interplay.core.telling import Line
+from interplay.core.world import ArrayWorld, Kind, TimeStep
+from interplay.worlds.werewolf import chronicle, render
+from interplay.worlds.werewolf.config import WerewolfSettings
+from interplay.worlds.werewolf.counts import metrics_of
+from interplay.worlds.werewolf.phases import phase_names
+from interplay.worlds.werewolf.roles import NAMES
+from interplay.worlds.werewolf.rules import step
+from interplay.worlds.werewolf.rules.numbers import rules_of, tables_of
+from interplay.worlds.werewolf.spaces import fields_of
+from interplay.worlds.werewolf.spectator import look
+from interplay.worlds.werewolf.state import (
+    allocate_scratch,
+    allocate_sight,
+    allocate_state,
+    arrays_of,
+    choices,
+)
+
+
+class WerewolfWorld(ArrayWorld):
+    """W tables at which villagers look for the wolves among them; one step is one phase.
+
+    Roles are dealt to seats anew in every game. Who plays a seat is told by `population`: the role's place in the line-up. It is
+    for policy mapping, evaluation and pictures; no observation holds more than what the seat itself may know.
+
+    Attributes:
+        settings: of one game.
+        state: the arrays (`state.WerewolfState`); after writing to them call `refresh`.
+        population_names: the roles of the line-up.
+        privileged_view: whether pictures and words tell the roles and what the pack does, before the game is over.
+
+    Args:
+        settings: of one game.
+        num_worlds: W.
+        seed, first_world: name the worlds' random streams.
+        threads: chunks of worlds stepped at the same time; they change no bit.
+    """
+
+    version = 1
+    privileged_view = False
+    frames_per_step = 45  # a second and a half to read a board
+
+    def __init__(
+        self,
+        settings: WerewolfSettings,
+        num_worlds: int = 1,
+        seed: int = 0,
+        threads: int = 1,
+        first_world: int = 0,
+    ) -> None:
+        self.settings = settings
+        self.state = allocate_state(settings, num_worlds)
+        self._sight = allocate_sight(settings, num_worlds)
+        fields = fields_of(settings, self.state, self._sight)
+        seats = tuple(range(settings.n_players))
+        kind = Kind(
+            "agent",
+            seats,
+            spaces.Dict({name: field.space for name, field in fields.items()}),
+            spaces.MultiDiscrete(np.array(choices(settings), np.int64), dtype=np.int16),
+        )
+        super().__init__(num_worlds, [f"seat_{i}" for i in seats], [kind], seed, first_world)
+        self.population_names = settings.line_up
+        self.num_populations = len(settings.line_up)
+        self._number = np.zeros(len(NAMES), np.uint8)
+        self._number[[NAMES.index(name) for name in settings.line_up]] = np.arange(len(settings.line_up))
+        self._chunks = Chunks(num_worlds, threads)
+        self._scratch = allocate_scratch(settings, self._chunks.threads)
+        self._rules, self._tables = rules_of(settings), tables_of(settings)
+        self._views = self._time_step({name: field.array for name, field in fields.items()})
+
+    # -- what users ask -----------------------------------------------------------------------------------------------
+
+    @property
+    def population(self) -> np.ndarray:
+        """(W, A) uint8, the role of each seat as its place in the line-up; the dead keep theirs."""
+        return self._number[self.state.role]
+
+    @property
+    def late_reward(self) -> np.ndarray:
+        """(W, A) float32, with ``dead = "end_with_bootstrap"``: the team's result for seats that ended before the game did."""
+        return self.state.late
+
+    @property
+    def reward_terms(self) -> np.ndarray:
+        """(W, A, 5) float32, the parts of the last reward in the order of `state.TERMS`, with ``reward_terms = true``."""
+        return self.state.terms
+
+    @property
+    def phase_names(self) -> tuple[str, ...]:
+        """Names of the numbers in the field ``phase``."""
+        return phase_names(self.settings.rows)
+
+    @property
+    def metrics(self) -> Mapping[str, np.ndarray]:
+        """Of each game so far, see `counts.metrics_of`."""
+        return metrics_of(self.state, self.settings.names > 1)
+
+    @property
+    def marginal(self) -> np.ndarray:
+        """(L, S) probabilities of the symbols at each place of a word, for ``arm = "signals_resampled"``; uniform at first."""
+        return np.diff(self._tables.marginal, axis=1, prepend=0.0)
+
+    @marginal.setter
+    def marginal(self, probabilities: np.ndarray) -> None:
+        given, shape = self._numbers("marginal", probabilities), self._tables.marginal.shape
+        if given.shape != shape or (given < 0).any() or not np.allclose(given.sum(axis=1), 1.0):
+            raise UserError(
+                f"{self.id}: marginal has shape {given.shape}; give {shape} probabilities, each row with sum 1"
+            )
+        self._tables.marginal[...] = np.minimum(np.cumsum(given, axis=1), 1.0)
+
+    @property
+    def replay(self) -> np.ndarray:
+        """(G, D, phases, A, L) int16, words of recorded games for ``arm = "signals_replayed"``; none at first."""
+        return self._tables.replay
+
+    @replay.setter
+    def replay(self, words: np.ndarray) -> None:
+        given, shape = self._numbers("replay", words), self._tables.replay.shape
+        if given.ndim != 5 or given.shape[2:] != shape[2:] or not given.size:
+            raise UserError(
+                f"{self.id}: replay has shape {given.shape}; give (games, days, {shape[2:]}) words"
+            )
+        if (given != np.floor(given)).any():
+            raise UserError(f"{self.id}: replay has numbers that are not whole; give symbols from 0")
+        if (given < 0).any() or (given >= self._tables.symbols).any():
+            raise UserError(
+                f"{self.id}: replay has symbols out of range; give 0 to signal_range - 1 everywhere"
+            )
+        self._tables = self._tables._replace(replay=np.ascontiguousarray(given, np.int16))
+        self._rules["games"] = len(given)
+
+    def _numbers(self, name: str, values: Any) -> np.ndarray:
+        try:
+            return np.asarray(values, np.float64)
+        except (TypeError, ValueError):
+            raise UserError(f"{self.id}: {name} is no array of numbers; give a NumPy array") from None
+
+    def refresh(self) -> TimeStep:
+        """What is seen, made anew after `state` was written from outside."""
+        self._look(np.ones(self.num_worlds, bool))
+        self._last = self._views
+        return self._views
+
+    def draw(self, canvas: Canvas, world: int) -> None:
+        self.timestep  # noqa: B018 - refuses a world that was never reset
+        render.draw_moment(
+            canvas, look(self.state, self.settings, world, self.privileged_view), self.settings
+        )
+
+    def tell(self, world: int) -> list[Line]:
+        self.timestep  # noqa: B018
+        return list(
+            chronicle.tell(look(self.state, self.settings, world, self.privileged_view), self.settings)
+        )
+
+    def close(self) -> None:
+        self._chunks.close()
+
+    # -- reset and step -----------------------------------------------------------------------------------------------
+
+    def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
+        seeding.begin_episode(self.state.stream, which, seeds)
+        self._chunks.run(
+            lambda _, lo, hi: step.begin_worlds(
+                self.state, self._sight, self._rules, self._tables, which, lo, hi
+            )
+        )
+        self._look(which)
+        return self._views
+
+    def _look(self, which: np.ndarray) -> None:
+        self._chunks.run(
+            lambda thread, lo, hi: step.look_at_worlds(
+                self.state, self._sight, self._rules, self._tables, self._scratch, which, thread, lo, hi
+            )
+        )
+
+    def _step(self, action: np.ndarray) -> TimeStep:
+        if self.settings.illegal == "raise":
+            self._refuse_illegal(action)
+        self._chunks.run(
+            lambda thread, lo, hi: step.step_worlds(
+                self.state, self._sight, self._rules, self._tables, self._scratch, action, thread, lo, hi
+            )
+        )
+        return self._views
+
+    def _refuse_illegal(self, action: np.ndarray) -> None:
+        n, names = self.settings.n_players, self.settings.names
+        legal = np.take_along_axis(
+            self._sight.mask[..., : n + 1], action[..., :names].astype(np.int64), axis=2
+        )
+        wrong = np.argwhere(self.state.acting[..., None] & ~legal)
+        if len(wrong):
+            w, seat, slot = (int(i) for i in wrong[0])
+            phase = self.phase_names[self.state.room["phase"][w]]
+            raise UserError(
+                f"{self.id}: seat_{seat} of world {w} named {action[w, seat, slot]} in {phase}, which is not legal; "
+                "choose by the action mask, or set illegal = resample"
+            )
+
+    def _read(self) -> TimeStep:
+        return self.refresh()
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        return arrays_of(self.state)
+
+    def _time_step(self, fields: dict[str, Any]) -> TimeStep:
+        """Views of the buffers, the same for every step."""
+        state = self.state
+        mask = self._sight.mask.view()
+        mask.flags.writeable = False
+        return TimeStep(
+            observation=fields,
+            reward=state.reward,
+            acting=state.acting,
+            terminated=state.terminated,
+            truncated=state.truncated,
+            over=state.room["over"],
+            action_mask={"action": mask},
+        )
+
+
+def make(
+    settings: WerewolfSettings, *, num_worlds: int = 1, seed: int = 0, threads: int = 1, first_world: int = 0
+) -> WerewolfWorld:
+    """What the registry calls."""
+    return WerewolfWorld(settings, num_worlds, seed, threads, first_world)

@@ -1,0 +1,67 @@
+"""What one player cannot know, overwritten: after `scramble` nothing that it is shown may have changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from interplay.worlds.werewolf.roles import NAMES, WEREWOLF, WITCH
+from interplay.worlds.werewolf.state import NOBODY
+from interplay.worlds.werewolf.world import WerewolfWorld
+
+
+def scramble(world: WerewolfWorld, w: int, owner: int, rng: np.random.Generator) -> int:
+    """Deals the other seats' roles anew and overwrites what is private to others; returns how many roles changed.
+
+    A wolf knows who the wolves are, so for it the pack stays what it is. Everybody else may face any deal: what it was told of
+    others (a seer's look) is state of its own and stays.
+    """
+    state = world.state
+    before = state.role[w].copy()
+    others = np.array([seat for seat in range(len(before)) if seat != owner])
+    if before[owner] == WEREWOLF:
+        others = others[before[others] != WEREWOLF]
+    state.role[w, others] = rng.permutation(before[others])
+    if before[owner] != WEREWOLF:
+        forge_pack_board(world, w, rng)
+    forge_private_arrays(world, w, owner, rng)
+    return int((state.role[w] != before).sum())
+
+
+def forge_pack_board(world: WerewolfWorld, w: int, rng: np.random.Generator) -> None:
+    """Another night's talk."""
+    state, n = world.state, world.settings.n_players
+    state.pack_targets[w] = rng.integers(-1, n, state.pack_targets[w].shape)
+    state.pack_signals[w] = rng.integers(-1, 1, state.pack_signals[w].shape)
+
+
+def forge_private_arrays(world: WerewolfWorld, w: int, owner: int, rng: np.random.Generator) -> None:
+    """What others were told, guard, and have in their cupboards; the attack that only a witch is shown."""
+    state, n = world.state, world.settings.n_players
+    others = [seat for seat in range(n) if seat != owner]
+    if state.known.shape[1]:
+        state.known[w, others] = rng.integers(-1, 2, (n - 1, n))
+    state.guarded[w, others] = rng.integers(-1, n, n - 1)
+    state.potions[w, others] = rng.integers(0, 2, (n - 1, 2)).astype(bool)
+    state.last_votes[w] = NOBODY
+    if state.role[w, owner] != WITCH:
+        state.room["victim"][w] = rng.integers(-1, n)
+
+
+def sight_of(world: WerewolfWorld, door: Any, w: int, seat: int) -> dict[str, np.ndarray]:
+    """All that one seat is told: its row of every field and of the mask, and what the door's infos say."""
+    now = world.timestep
+    told = {name: field[w, seat].copy() for name, field in now.observation.items()}
+    told["mask"] = now.action_mask["action"][w, seat].copy()  # type: ignore[index]
+    info = door._infos(now).get(world.agents[seat], {})
+    told["info/acting"] = np.array(info.get("acting"))
+    for head, part in enumerate(info.get("action_mask", ())):
+        told[f"info/mask/{head}"] = part
+    assert info.keys() <= {"acting", "action_mask"}
+    return told
+
+
+def role_names(world: WerewolfWorld, w: int) -> list[str]:
+    """For messages."""
+    return [NAMES[role] for role in world.state.role[w]]
