@@ -12,6 +12,10 @@ from interplay.core.errors import UserError
 from interplay.train.checkpoint import BEST, Checkpoint
 
 
+class UnknownMetric(UserError):
+    """`train.best_by` names what no update of the run has."""
+
+
 class Best:
     """Averages a metric between checkpoints and remembers the highest mean.
 
@@ -43,20 +47,27 @@ class Best:
             known: metrics that later updates may have.
 
         Raises:
-            UserError: if there is no such metric.
+            UnknownMetric: if there is none of that name.
         """
         if self.metric is None:
             return
         value = numbers.get(self.metric)
-        if value is None:
-            names = [*numbers, *known]
-            if self.metric not in names:
-                near = difflib.get_close_matches(self.metric, names, 1)
-                cure = f"did you mean {near[0]}?" if near else "metrics.jsonl lists them"
-                raise UserError(f"train.best_by: there is no metric {self.metric}; {cure}")
+        if value is None or isinstance(value, Mapping):
+            singles = [name for name, one in numbers.items() if not isinstance(one, Mapping)]
+            self._refuse_unknown([*dict.fromkeys([*singles, *known])])
+            return
+        if math.isnan(value):  # of no case in this update
             return
         weight = numbers.get("lives") or numbers.get("episodes") or 1
         self._sum, self._weight = self._sum + weight * float(value), self._weight + weight
+
+    def _refuse_unknown(self, names: Sequence[str]) -> None:
+        if self.metric in names:
+            return
+        near = difflib.get_close_matches(str(self.metric), names, 1)
+        plain = ", ".join(name for name in names if "[" not in name)
+        cure = f"did you mean {near[0]}?" if near else f"known: {plain}"
+        raise UnknownMetric(f"train.best_by: there is no metric {self.metric}; {cure}")
 
     def close(self) -> bool:
         """Ends the span before a checkpoint; whether its mean is the highest so far."""

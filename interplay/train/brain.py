@@ -82,6 +82,7 @@ class Brain:
         self.act = jax.jit(self._act)
         self.prepare = jax.jit(self._prepare)
         self.choose = jax.jit(self._choose, static_argnames="greedy")
+        self.chances = jax.jit(self._chances)
 
     def tensor_at(self, element: int) -> str:
         """Which tensor an element of the flat vector belongs to, e.g. ``policy/layers/0/weight``."""
@@ -125,6 +126,11 @@ class Brain:
         if greedy:
             return self.distribution.greedy(parameters, mask)
         return self.distribution.sample(parameters, key, mask)
+
+    def _chances(self, vector: jax.Array, rows: jax.Array, mask: jax.Array | None) -> jax.Array:
+        """Probabilities of every choice, (B, choices)."""
+        parameters, _ = self._network(vector)(self._prepare(rows))
+        return self.distribution.probabilities(parameters, mask)
 
     def demand(self, prepared: Any) -> np.ndarray | None:
         """What each prepared row costs the network, (N,), or None if that is always the same."""

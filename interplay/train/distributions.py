@@ -104,6 +104,12 @@ class Distribution:
                 total -= (jnp.exp(log_p) * log_p).sum(axis=(0, 1))
         return total
 
+    def probabilities(self, parameters: jax.Array, mask: jax.Array | None) -> jax.Array:
+        """Of every choice, the heads one after another: (B, size) -> (B, choices); the numbers of a Box have none."""
+        heads = [head for head, _ in self._heads(parameters, None, mask) if not isinstance(head, Gaussian)]
+        chances = [jax.nn.softmax(head, axis=1).reshape(-1, head.shape[2]) for head in heads]
+        return jnp.concatenate(chances).T if chances else jnp.zeros((parameters.shape[0], 0), jnp.float32)
+
     def sample(self, parameters: jax.Array, key: jax.Array, mask: jax.Array | None) -> jax.Array:
         """Draws actions: (B, size) -> (B, columns) float32."""
         batch = parameters.shape[0]

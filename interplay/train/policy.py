@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,13 @@ from interplay.core.world import TimeStep, World
 from interplay.train.brain import Brain
 from interplay.train.checkpoint import find_checkpoint, read_checkpoint
 from interplay.train.manifest import read_manifest
-from interplay.train.population_policy import PopulationPolicy, population_names, read_populations
+from interplay.train.population_policy import (
+    AT_ONCE,
+    PopulationPolicy,
+    pad_rows,
+    population_names,
+    read_populations,
+)
 from interplay.train.ppo import read_policy
 from interplay.train.settings import TrainSettings
 
@@ -39,13 +45,57 @@ def load_policy(
     if population_names(path):
         names, tensors = read_populations(path, populations)
         name = f"{settings.world.id} {read_manifest(path)['agent_steps']:,}"
-        return PopulationPolicy(settings, names, tensors, greedy, name)
+        opponents = {} if populations is not None else settings.opponents
+        others = {population: find_opponent(settings, population) for population in opponents}
+        return PopulationPolicy(settings, names, tensors, greedy, name, others)
     if populations is not None:
         raise UserError(f"{path}: this run has one set of weights; leave out populations")
     checkpoint = read_checkpoint(path)
     return TrainedPolicy(
         settings, checkpoint.arrays["policy"], greedy, f"{settings.world.id} {checkpoint.agent_steps:,}"
     )
+
+
+def load_population(run: Path | str, population: str, greedy: bool = False) -> Policy:
+    """Loads who played one population of a run: the weights that were trained for it, or its opponent.
+
+    Args:
+        run: a run folder (its newest sound checkpoint) or a checkpoint's folder.
+        population: its name; a run with one set of weights has these for everybody.
+        greedy: take the likeliest action instead of sampling.
+
+    Raises:
+        UserError: if there is no sound checkpoint, or no such population.
+    """
+    path = find_checkpoint(run)
+    names, settings = population_names(path), from_toml(path.parent.parent / "settings.toml", TrainSettings)
+    if population not in names and population in settings.opponents:
+        return find_opponent(settings, population)
+    return load_policy(path, greedy, [population] if names else None)
+
+
+def find_opponent(settings: TrainSettings, population: str) -> Policy:
+    """Who plays a population in the place of a run's networks, by ``opponents``.
+
+    Args:
+        settings: of the run.
+        population: one that ``opponents`` names; of a run with populations, that of the same name is taken.
+
+    Raises:
+        UserError: if there is no such policy or run, or the run has no such population.
+    """
+    who = settings.opponents[population]
+    try:
+        if Path(who).is_dir():
+            path = find_checkpoint(who)
+            return load_policy(path, populations=[population] if population_names(path) else None)
+        if "/" in who and ":" not in who:
+            raise UserError(f"{who}: no such run folder; name a run, a checkpoint or a scripted policy")
+        from interplay.registry import make_policy
+
+        return make_policy(settings.world.id, who)
+    except UserError as error:
+        raise UserError(f"opponents.{population}: {error}") from None
 
 
 class TrainedPolicy(Policy):
@@ -57,6 +107,8 @@ class TrainedPolicy(Policy):
         greedy: take the likeliest action instead of sampling.
         name: what tables call it.
     """
+
+    no_memory = (*Policy.no_memory, "_tensors", "_brains", "_vectors")  # the checkpoint's
 
     def __init__(
         self, settings: TrainSettings, tensors: dict[str, np.ndarray], greedy: bool, name: str
@@ -77,6 +129,41 @@ class TrainedPolicy(Policy):
             if not any(tensor.startswith(f"{name}/") for tensor in self._tensors):
                 raise UserError(f"{world.id}: the policy was not trained for agents of kind {name}")
         self._vectors = read_policy(self._brains, self._tensors)
+
+    def probabilities(
+        self,
+        observation: Mapping[str, np.ndarray],
+        mask: np.ndarray | None = None,
+        population: np.ndarray | None = None,
+        kind: str = "agent",
+    ) -> np.ndarray:
+        """How likely every choice is, the heads of the action one after another.
+
+        Args:
+            observation: key -> (N, ...).
+            mask: (N, choices) bool, legal ones; None: all.
+            population: not read; one network plays every population.
+            kind: of agent.
+
+        Returns:
+            (N, choices) float32.
+        """
+        brain = self._brains[kind]
+        count = len(next(iter(observation.values())))
+        rows = np.zeros((-(-count // AT_ONCE) * AT_ONCE, brain.rows.width), np.float32)
+        brain.rows.write(observation, rows[:count])
+        legal = None if mask is None else pad_rows(np.asarray(mask, bool), len(rows))
+        parts = [
+            np.asarray(
+                brain.chances(
+                    self._vectors[kind],
+                    rows[start : start + AT_ONCE],
+                    None if legal is None else legal[start : start + AT_ONCE],
+                )
+            )
+            for start in range(0, len(rows), AT_ONCE)
+        ]
+        return np.concatenate(parts)[:count]
 
     def act(self, timestep: TimeStep) -> Any:
         """Actions for every slot."""

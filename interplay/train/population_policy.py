@@ -14,19 +14,21 @@ from interplay.core.policy import Policy
 from interplay.core.world import TimeStep, World
 from interplay.train.checkpoint import read_part
 from interplay.train.manifest import read_manifest
+from interplay.train.opponents import Opponents
 from interplay.train.populations import Populations, cut_blocks, find_populations, sort_rows
 from interplay.train.settings import TrainSettings
 from interplay.train.stacked import Rows, StackedBrain
 from interplay.train.stacked_learner import policy_stem, read_stacks
 
-AT_ONCE = 8_192  # rows that are computed in one call
+AT_ONCE = 8_192  # rows that are computed in one call; fewer are filled up, so that XLA compiles one shape
 
 
 class PopulationPolicy(Policy):
     """Acts with the networks of several populations.
 
-    An agent of the world's population p is moved by population ``p mod Q`` of these Q, so in a world that is shared by
-    several policies, each with its own range of Q numbers, everyone is moved by the weights that are meant.
+    Where world or settings name the populations, an agent is moved by the population of its name. Else, and where there is
+    none, an agent of the world's population p is moved by population ``p mod Q`` of these Q, so in a world that is shared
+    by several policies, each with its own range of Q numbers, everyone is moved by the weights that are meant.
 
     Args:
         settings: of the run.
@@ -34,7 +36,11 @@ class PopulationPolicy(Policy):
         tensors: of each, ``kind/tensor`` -> array.
         greedy: take the likeliest action instead of sampling.
         name: what tables call it.
+        others: population -> who plays it where none of the Q has its name: those whom the run was trained against.
     """
+
+    # The checkpoint's, and the others, who are asked themselves.
+    no_memory = (*Policy.no_memory, "_tensors", "_brains", "_forms", "_rows", "_others", "_opponents")
 
     def __init__(
         self,
@@ -43,10 +49,12 @@ class PopulationPolicy(Policy):
         tensors: Sequence[Mapping[str, np.ndarray]],
         greedy: bool,
         name: str,
+        others: Mapping[str, Policy] | None = None,
     ) -> None:
         self.settings, self.greedy, self.name = settings, greedy, name
         self.names = tuple(names)
         self._tensors = list(tensors)
+        self._others = dict(others or {})
 
     def start(self, world: World, seed: int = 0) -> None:
         """Prepares for playing `world`.
@@ -58,6 +66,12 @@ class PopulationPolicy(Policy):
         key = jax.random.key(0)  # of weights that are replaced at once
         own = Populations(self.names, None)
         self._populations = find_populations(self.settings.population, world)
+        self._moved_by = self._match(world)
+        theirs = {
+            n: p for n, p in self._others.items() if n in self._populations.names and n not in self.names
+        }
+        self._opponents = Opponents(world, self._populations, theirs, (seed, 0, 0))
+        self._ours = np.array([name not in theirs for name in self._populations.names])
         self._brains = {kind.name: StackedBrain(kind, self.settings, key, own) for kind in world.kinds}
         for name in self._brains:
             if not any(tensor.startswith(f"{name}/") for tensor in self._tensors[0]):
@@ -66,11 +80,24 @@ class PopulationPolicy(Policy):
         self._forms = {name: brain.unfold(vectors[name]) for name, brain in self._brains.items()}
         self._rows: dict[tuple[str, int, bool], Rows] = {}
 
+    def forget(self, which: np.ndarray) -> None:
+        self._opponents.forget(which)
+
+    def save(self) -> dict[str, np.ndarray]:
+        """The stream of draws, and what the others remember."""
+        return super().save() | {f"others/{name}": array for name, array in self._opponents.save().items()}
+
+    def load(self, arrays: Mapping[str, np.ndarray]) -> None:
+        theirs = {k.removeprefix("others/"): a for k, a in arrays.items() if k.startswith("others/")}
+        super().load({name: array for name, array in arrays.items() if not name.startswith("others/")})
+        self._opponents.load(theirs)
+
     def act(self, timestep: TimeStep) -> Any:
         """Actions for every slot."""
         observations = self.world.by_kind(timestep.observation)
         masks = self.world.by_kind(timestep.action_mask)
         population = self._populations.of(self.world)
+        acting = timestep.acting & self._ours[population]
         key = jax.random.key(int(self.rng.integers(2**32)))
         actions = {}
         for number, (name, brain) in enumerate(self._brains.items()):
@@ -80,19 +107,20 @@ class PopulationPolicy(Policy):
             leaves = {
                 k: np.asarray(leaf).reshape(-1, *np.shape(leaf)[2:]) for k, leaf in observations[name].items()
             }
-            index = np.flatnonzero(timestep.acting[:, slots])
+            index = np.flatnonzero(acting[:, slots])
             said = self._ask(
                 name,
                 leaves,
                 index,
-                population[:, slots].reshape(-1)[index],
+                self._moved_by[population[:, slots].reshape(-1)[index]],
                 None if mask is None else mask.reshape(shape[0] * shape[1], -1),
                 jax.random.fold_in(key, number),
             )
             flat = np.zeros((shape[0] * shape[1], brain.distribution.columns), np.float32)
             flat[index] = said[:, :-2]
             actions[name] = brain.distribution.to_world(flat.reshape(*shape, -1))
-        return actions if len(actions) > 1 else next(iter(actions.values()))
+        ours = actions if len(actions) > 1 else next(iter(actions.values()))
+        return self._opponents.act(ours, timestep, population)
 
     def values(
         self, observation: Mapping[str, np.ndarray], population: np.ndarray, kind: str = "agent"
@@ -109,6 +137,50 @@ class PopulationPolicy(Policy):
         """
         every = np.arange(len(population))
         return self._ask(kind, observation, every, np.asarray(population), None, jax.random.key(0))[:, -1]
+
+    def probabilities(
+        self,
+        observation: Mapping[str, np.ndarray],
+        mask: np.ndarray | None,
+        population: np.ndarray,
+        kind: str = "agent",
+    ) -> np.ndarray:
+        """How likely every choice is, the heads of the action one after another.
+
+        Args:
+            observation: key -> (N, ...).
+            mask: (N, choices) bool, legal ones; None: all.
+            population: (N,) of the world's populations.
+            kind: of agent.
+
+        Returns:
+            (N, choices) float32.
+        """
+        brain, own = self._brains[kind], self._moved_by[np.asarray(population)]
+        out = np.zeros((len(own), brain.distribution.choices), np.float32)
+        rows = brain.leaves.allocate(AT_ONCE)
+        for number in np.unique(own):
+            index = np.flatnonzero(own == number)
+            for start in range(0, len(index), AT_ONCE):
+                picked = index[start : start + AT_ONCE]
+                brain.leaves.take(
+                    {key: np.asarray(leaf)[None] for key, leaf in observation.items()}, picked, rows
+                )
+                legal = None if mask is None else pad_rows(np.asarray(mask, bool)[picked], AT_ONCE)
+                said = brain.chances_of(self._forms[kind], np.int32(number), rows, legal)
+                out[picked] = np.asarray(said)[: len(picked)]
+        return out
+
+    def _match(self, world: World) -> np.ndarray:
+        """(N,) number among the Q of who moves the world's population n."""
+        theirs = self._populations.names
+        named = world.population_names is not None or self.settings.population.by == "name"
+        return np.array(
+            [
+                self.names.index(name) if named and name in self.names else number % len(self.names)
+                for number, name in enumerate(theirs)
+            ]
+        )
 
     def _ask(
         self,
@@ -141,6 +213,13 @@ class PopulationPolicy(Policy):
 
     def _space(self, name: str, rows: int, masked: bool) -> Rows:
         return self._rows.setdefault((name, rows, masked), self._brains[name].allocate(rows, masked))
+
+
+def pad_rows(mask: np.ndarray, rows: int) -> np.ndarray:
+    """A (N, choices) mask with so many rows; in those that were added everything is legal."""
+    padded = np.ones((rows, mask.shape[1]), bool)
+    padded[: len(mask)] = mask
+    return padded
 
 
 def population_names(checkpoint: Path) -> list[str]:

@@ -15,19 +15,31 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.world import World
-from interplay.train.settings import PopulationGroup, TrainSettings
+from interplay.train.settings import NAME, PopulationGroup, TrainSettings
 
 
 class Populations(NamedTuple):
     """The populations of a run.
 
     Attributes:
-        names: of each, e.g. ``("pop0", "pop1")``.
+        names: of each, as the world or the settings call them, else ``("pop0", "pop1")``.
         fixed: (A,) uint8, the population of each slot; None where the world tells.
+        opponents: names of those that others play (`interplay.train.opponents`), not networks of this run.
     """
 
     names: tuple[str, ...]
     fixed: np.ndarray | None
+    opponents: tuple[str, ...] = ()
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """Names of those that this run's networks play."""
+        return tuple(name for name in self.names if name not in self.opponents)
+
+    @property
+    def played(self) -> np.ndarray:
+        """(Q,) bool, which ones this run's networks play."""
+        return np.array([name not in self.opponents for name in self.names])
 
     def of(self, world: World) -> np.ndarray:
         """(W, A) uint8, the population of each slot's occupant; valid until the world's next call."""
@@ -56,13 +68,13 @@ def find_populations(settings: PopulationGroup, world: World) -> Populations:
     """The populations of a world.
 
     Raises:
-        UserError: if a pattern fits no agent, or an agent is in none or in several groups.
+        UserError: if a pattern fits no agent, an agent is in none or in several groups, or the world's own names do not do.
     """
     if settings.by == "name":
         return _by_name(settings, world)
     if settings.by == "kind" or world.num_populations == 1:
         return Populations(("pop0",), np.zeros(len(world.agents), np.uint8))
-    return Populations(tuple(f"pop{i}" for i in range(world.num_populations)), None)
+    return Populations(_names_of(world), None)
 
 
 def stacked(settings: TrainSettings, populations: Populations) -> bool:
@@ -119,6 +131,23 @@ def cut_blocks(counts: Sequence[int] | np.ndarray, block: int, most: int) -> Blo
     out = np.zeros((3, most), np.int32)
     out[:, : len(population)] = start, population, rows
     return Blocks(out[0], out[1], out[2], np.array(len(population), np.int32))
+
+
+def _names_of(world: World) -> tuple[str, ...]:
+    """What a world calls its populations."""
+    count, names = world.num_populations, world.population_names
+    if names is None:
+        return tuple(f"pop{i}" for i in range(count))
+    if len(set(names)) != count or len(names) != count:
+        raise UserError(
+            f"{world.id}: population_names = {names} for {count} populations; give each a name of its own"
+        )
+    for name in names:
+        if not NAME.fullmatch(name):
+            raise UserError(
+                f"{world.id}: population {name!r} names files; use letters, digits, _, - and dots"
+            )
+    return tuple(names)
 
 
 def _by_name(settings: PopulationGroup, world: World) -> Populations:

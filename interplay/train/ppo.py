@@ -12,6 +12,7 @@ import numpy as np
 import optax
 
 from interplay.core.errors import UserError
+from interplay.core.loading import did_you_mean
 from interplay.core.world import Kind
 from interplay.train.brain import NUM_TERMS, Batch, Brain
 from interplay.train.losses import Terms
@@ -195,7 +196,8 @@ class Learner:
 def _learners(kinds: Sequence[str], wanted: Sequence[str]) -> list[str]:
     unknown = [name for name in wanted if name not in kinds]
     if unknown:
-        raise UserError(f"train.learners: no kind {unknown[0]!r}; there are {', '.join(kinds)}")
+        near = did_you_mean(unknown[0], kinds, f"there are {', '.join(kinds)}")
+        raise UserError(f"train.learners: no kind {unknown[0]!r}; {near}")
     return [name for name in kinds if name in wanted or not wanted]
 
 

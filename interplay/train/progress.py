@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections import deque
@@ -112,7 +113,10 @@ class Progress:
         return f"{self.done:,} / {self.total:,} {self.unit} ({share}){rate}"
 
     def _number_words(self) -> str:
-        return ", ".join(f"{name} {value:.4g}" for name, value in self._numbers.items())
+        return ", ".join(
+            f"{name} -" if math.isnan(value) else f"{name} {value:.4g}"
+            for name, value in self._numbers.items()
+        )
 
 
 class _Bar:

@@ -12,6 +12,9 @@ and may earn). Rewards that arrive in idle steps belong to the acting step befor
 and x_T = V_T at the rollout's end. Where every step is acting this is the usual estimator; with idle steps between
 two acts, gamma counts time and lambda counts decisions. The target of the value is R_t = V_t + A_t, and x_t in idle
 steps.
+
+Where discounting runs by decision, gamma stands in acting steps only and 1 takes its place in idle ones: what an act earns at
+once counts in full, everything up to and with the value of the next decision is discounted once, however long that takes.
 """
 
 from __future__ import annotations
@@ -38,6 +41,7 @@ def generalised_advantage(
     last_value: jax.Array,
     gamma: float,
     lam: float,
+    by_decision: bool = False,
 ) -> Returns:
     """Estimates advantages and value targets of a rollout.
 
@@ -49,8 +53,9 @@ def generalised_advantage(
         bootstrap_tp1: (T, ...) float32, what follows where `ended_tp1`: 0 if terminated, V of the last
             observation if truncated.
         last_value: (...) float32, V of the observation after the last step.
-        gamma: discount per time step.
+        gamma: discount per time step, or per decision.
         lam: lambda, per decision.
+        by_decision: gamma counts the slot's own decisions, not time.
 
     Returns:
         `Returns`, of shape (T, ...).
@@ -64,7 +69,8 @@ def generalised_advantage(
 
     def back(following: jax.Array, step: tuple[jax.Array, ...]) -> tuple[jax.Array, Returns]:
         reward, value, acting, ended, bootstrap = step
-        to_come = reward + gamma * jnp.where(ended, bootstrap, following)
+        discount = jnp.where(acting, gamma, 1.0) if by_decision else gamma
+        to_come = reward + discount * jnp.where(ended, bootstrap, following)
         advantage = jnp.where(acting, to_come - value, 0.0)
         mixed = jnp.where(acting, value + lam * advantage, to_come)
         return mixed, Returns(advantage, jnp.where(acting, to_come, mixed))

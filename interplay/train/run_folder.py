@@ -91,6 +91,11 @@ class RunFolder(Generic[S]):
             raise
         return run
 
+    def take_back(self) -> None:
+        """Leaves the folder free for another run, if this one has nothing to show yet."""
+        if not list_checkpoints(self.path) and not self.metrics_path.exists():
+            (self.path / "settings.toml").unlink(missing_ok=True)
+
     @property
     def metrics_path(self) -> Path:
         """The log of the run, one JSON object per line."""

@@ -14,8 +14,8 @@ from pydantic import Field, field_validator, model_validator
 from interplay.core.settings import Settings
 
 _CLASS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
-_NETWORKS = ("attention", "mlp", "tiles", "tiles_attention")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_NETWORKS = ("attention", "mlp", "seats", "tiles", "tiles_attention")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 class WorldChoice(Settings):
@@ -44,7 +44,9 @@ class TrainGroup(Settings):
     most_updates: int | None = Field(None, ge=1, description="The run ends after so many updates.")
     most_episodes: int | None = Field(None, ge=1, description="The run ends after so many whole episodes.")
     most_seconds: float | None = Field(None, gt=0, description="The run ends after so many seconds.")
-    learners: tuple[str, ...] = Field((), description="Kinds of agents that learn; empty = all of them.")
+    learners: tuple[str, ...] = Field(
+        (), description="Kinds of agents, or populations, that learn; empty = all of them."
+    )
     start_from: str | None = Field(
         None, min_length=1, description="Run or checkpoint whose weights the run begins with."
     )
@@ -81,7 +83,10 @@ class PpoGroup(Settings):
         10, ge=1, description="Most passes over a rollout; target_kl ends them earlier. 400 in the preset."
     )
     clip: float = Field(0.2, gt=0, lt=1, description="Clip range of the probability ratio.")
-    gamma: float = Field(0.99, ge=0, le=1, description="Discount per step.")
+    gamma: float = Field(0.99, ge=0, le=1, description="Discount per step, or per decision; see discount.")
+    discount: Literal["step", "decision"] = Field(
+        "step", description="What gamma counts: steps of the world, or an agent's own decisions."
+    )
     lam: float = Field(0.95, ge=0, le=1, description="Lambda of generalised advantage estimation.")
     target_kl: float | None = Field(
         0.01, gt=0, description='Epochs end when the KL estimate exceeds 1.5 times this; "off" runs them all.'
@@ -113,7 +118,10 @@ class PolicyGradientGroup(Settings):
         ge=1,
         description="Steps after which a running life's older part is learnt from anyway, with a value at its cut.",
     )
-    gamma: float = Field(0.99, ge=0, le=1, description="Discount per step.")
+    gamma: float = Field(0.99, ge=0, le=1, description="Discount per step, or per decision; see discount.")
+    discount: Literal["step", "decision"] = Field(
+        "step", description="What gamma counts: steps of the world, or an agent's own decisions."
+    )
     learning_rate: float = Field(1e-3, gt=0, le=1, description="Adam's step size, constant.")
     weight_decay: float = Field(
         1e-5, ge=0, description="Times the weights, added to the gradient before Adam."
@@ -157,19 +165,75 @@ class PopulationGroup(Settings):
                 f'by = "{self.by}" with {len(self.groups)} groups; groups and by = "name" go together'
             )
         for name in self.groups:
-            if not _NAME.fullmatch(name):
+            if not NAME.fullmatch(name):
                 raise ValueError(f"groups: {name!r} names files; use letters, digits, _, - and dots")
         return self
+
+
+class AlternateGroup(Settings):
+    """Two populations that learn by turns (werewolf specification, section 15): while villagers win often wolves learn, and back."""
+
+    metric: str | None = Field(
+        None,
+        min_length=1,
+        description="Of an episode, e.g. win_vil; its mean says whose turn it is; off: no turns.",
+    )
+    at_high: str = Field("", description="Population that learns while the mean is at `high` or above.")
+    at_low: str = Field("", description="Population that learns while the mean is at `low` or below.")
+    high: float = Field(0.65, description="See at_high.")
+    low: float = Field(0.35, description="See at_low.")
+    between: Literal["last", "both", "none"] = Field(
+        "last",
+        description="Who learns between them: who learned last (both at the beginning), both, or neither.",
+    )
+    episodes: int = Field(1000, ge=1, description="The mean is over at least so many last episodes.")
+
+    @model_validator(mode="after")
+    def _two_take_turns(self) -> AlternateGroup:
+        if self.metric is None:
+            if self.at_high or self.at_low:
+                raise ValueError("populations without a metric; give the metric that says whose turn it is")
+            return self
+        if not self.at_high or not self.at_low or self.at_high == self.at_low:
+            raise ValueError(
+                f"at_high = {self.at_high!r}, at_low = {self.at_low!r} are not two populations; name two"
+            )
+        if self.low >= self.high:
+            raise ValueError(f"low = {self.low} is not below high = {self.high}; exchange them")
+        return self
+
+
+class PoolGroup(Settings):
+    """Self-play with past selves: in some episodes a population is played by weights that it had before."""
+
+    populations: tuple[str, ...] = Field((), description="That keep past selves; empty = none.")
+    every: int = Field(50, ge=1, description="Updates between two snapshots.")
+    keep: int = Field(8, ge=1, le=64, description="Most snapshots of a population; the oldest gives way.")
+    share: float = Field(
+        0.2,
+        ge=0,
+        le=1,
+        description="Of the episodes, those in which a past self plays one of the populations.",
+    )
+
+    @field_validator("populations")
+    @classmethod
+    def _each_once(cls, populations: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(populations)) == len(populations):
+            return populations
+        raise ValueError(f"{list(populations)} names a population twice; name each once")
 
 
 class NetworkGroup(Settings):
     """The policy and value network; defaults are the preset."""
 
     kind: str = Field(
-        "attention", description="attention, mlp, tiles, tiles_attention or your own package.module:Class."
+        "attention",
+        description="attention, mlp, seats, tiles, tiles_attention or your own package.module:Class.",
     )
     width: int = Field(32, ge=1, description="Units per embedded entity.")
     heads: int = Field(4, ge=1, description="Attention heads; they share the width evenly.")
+    layers: int = Field(2, ge=0, le=8, description="seats: how often every seat hears the others.")
     tail: int = Field(64, ge=1, description="Units of the layers after the attention.")
     activation: Literal["tanh", "relu", "none"] = Field("tanh", description="Of every hidden layer.")
     attention_mask_additive: bool = Field(
@@ -206,7 +270,7 @@ class NetworkGroup(Settings):
 
     @model_validator(mode="after")
     def _heads_share_width(self) -> NetworkGroup:
-        if self.kind in ("attention", "tiles_attention") and self.width % self.heads:
+        if self.kind in ("attention", "seats", "tiles_attention") and self.width % self.heads:
             raise ValueError(
                 f"width = {self.width} cannot be shared by heads = {self.heads}; use a multiple of {self.heads}"
             )
@@ -234,6 +298,12 @@ class TrainSettings(Settings):
     ppo: PpoGroup = PpoGroup()
     policy_gradient: PolicyGradientGroup = PolicyGradientGroup()
     population: PopulationGroup = PopulationGroup()
+    opponents: dict[str, str] = Field(
+        {},
+        description="Population to who plays it: a scripted policy, a run folder or a checkpoint; the others learn.",
+    )
+    alternate: AlternateGroup = AlternateGroup()
+    pool: PoolGroup = PoolGroup()
     network: NetworkGroup = NetworkGroup()
 
     @model_validator(mode="after")

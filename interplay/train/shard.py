@@ -97,6 +97,7 @@ class Shard:
                 kind.last_value,
                 gamma=ppo.gamma,
                 lam=ppo.lam,
+                by_decision=ppo.discount == "decision",
                 normalised=ppo.normalise_advantage,
             )
             used = acts | (present & _idle_phase(present.shape[0]))
@@ -219,7 +220,7 @@ def make_shard(index: int, make_world: Any, brains: Mapping[str, Brain], setting
     return Shard(index, world, brains, settings)
 
 
-@partial(jax.jit, static_argnames=("gamma", "lam", "normalised"))
+@partial(jax.jit, static_argnames=("gamma", "lam", "by_decision", "normalised"))
 def _estimate(
     reward: Any,
     value: Any,
@@ -229,10 +230,11 @@ def _estimate(
     last: Any,
     gamma: float,
     lam: float,
+    by_decision: bool,
     normalised: bool,
 ) -> tuple[jax.Array, jax.Array]:
     """Advantages and targets as rows (N,)."""
-    out = generalised_advantage(reward, value, acts, ended, bootstrap, last, gamma, lam)
+    out = generalised_advantage(reward, value, acts, ended, bootstrap, last, gamma, lam, by_decision)
     advantage = out.advantage.ravel()
     if normalised:
         advantage = normalise(advantage, acts.ravel().astype(jnp.float32))

@@ -17,7 +17,9 @@ from interplay.core.errors import UserError
 from interplay.core.world import TimeStep, World
 from interplay.train.episodes import EpisodeStatistics
 from interplay.train.lives import LifeStatistics
+from interplay.train.opponents import Opponents
 from interplay.train.pending import Pending
+from interplay.train.pool import PastSelves
 from interplay.train.populations import Blocks, Populations, cut_blocks, sort_rows
 from interplay.train.shard import IDLE_EVERY
 from interplay.train.stacked import Rows, StackedBrain
@@ -45,6 +47,8 @@ class SortedCollector:
         world: a batch, reset.
         brains: of each kind.
         populations: of the run.
+        opponents: who play what the networks do not.
+        past: who plays with weights of before.
         line: where rewards and ends are written.
         key: jax random key of the shard; actions of step t of update u are drawn with ``fold_in(key, u T + t)``.
 
@@ -53,7 +57,8 @@ class SortedCollector:
         pending: kind name -> rows that are not learnt from yet.
         lives: statistics of the lives that ended.
         episodes: statistics of the episodes that ended.
-        acted: actions taken in the last rollout.
+        learns: (Q + R,) bool, the populations whose rows are kept; the others, and past selves, only act.
+        acted: actions that the networks took in the last rollout.
         seconds: spent in networks and in worlds in the last rollout.
     """
 
@@ -62,6 +67,8 @@ class SortedCollector:
         world: World,
         brains: Mapping[str, StackedBrain],
         populations: Populations,
+        opponents: Opponents,
+        past: PastSelves,
         line: TimeLine,
         key: jax.Array,
     ) -> None:
@@ -71,7 +78,9 @@ class SortedCollector:
         self.lives = LifeStatistics(world, populations)
         self.acted = 0
         self.seconds: dict[str, float] = {}
-        self._populations = populations
+        self.learns = np.append(populations.played, np.zeros(past.pool.places, bool))
+        self._populations, self.opponents, self.past = populations, opponents, past
+        self._played = np.append(populations.played, np.ones(past.pool.places, bool))
         self._keys = {name: jax.random.fold_in(key, i) for i, name in enumerate(brains)}
         masks = world.by_kind(world.timestep.action_mask)
         self._stage: dict[str, Rows] = {}
@@ -83,6 +92,14 @@ class SortedCollector:
             choices = brain.distribution.choices if masked else None
             whole = (line.earlier + line.steps) * rows
             self.pending[name] = Pending(brain.leaves, whole, brain.distribution.columns, choices)
+
+    def let_learn(self, learns: np.ndarray) -> None:
+        """Says which populations learn from here on, (Q,) bool; rows of others that wait are forgotten."""
+        if np.array_equal(learns, self.learns[: len(learns)]):
+            return
+        self.learns = np.append(learns, np.zeros(self.past.pool.places, bool))
+        for pending in self.pending.values():
+            pending.keep(self.learns[pending.population[: pending.count]], 0)
 
     def collect(self, forms: Mapping[str, Any], update: int) -> np.ndarray:
         """Plays T steps.
@@ -101,19 +118,24 @@ class SortedCollector:
             timestep, at = self.world.timestep, line.earlier + t
             self.present |= timestep.acting
             line.acting[at] = timestep.acting
-            self.acted += int(timestep.acting.sum())
-            population = self._populations.of(self.world).copy()
+            born = self._populations.of(self.world).copy()
+            population = self.past.seat(born)
+            self.acted += int((timestep.acting & self._played[population]).sum())
             actions = self._act(forms, timestep, population, at, update * line.steps + t)
             acted = time.perf_counter()
             timestep = self.world.step(actions)
-            self._store_outcome(forms, timestep, population, at)
-            over = timestep.over
+            self._store_outcome(forms, timestep, population, born, at)
+            over = timestep.over.copy()  # the world's own buffer, which the reset clears
             if over.any():
                 self.world.reset(over)
+                self.opponents.forget(over)
+                self.past.draw(over)
             acting, stepping = acting + acted - began, stepping + time.perf_counter() - acted
         began = time.perf_counter()
         self.present |= self.world.timestep.acting
-        last = self._values(forms, self.world.timestep, self.present, self._populations.of(self.world))
+        population = self.past.seat(self._populations.of(self.world))
+        learns = self.present & self.learns[population]
+        last = self._values(forms, self.world.timestep, learns, population)
         self.seconds = {"act": acting + time.perf_counter() - began, "step": stepping}
         return last
 
@@ -125,34 +147,52 @@ class SortedCollector:
         at: int,
         counter: int,
     ) -> Any:
-        """Asks the networks of the agents that act, keeps what they said, gives the actions as the world takes them."""
+        """Asks networks and opponents for the agents that act, keeps what networks said, gives actions as the world takes them."""
         masks = self.world.by_kind(timestep.action_mask)
         wanted = timestep.acting
         if (at - self.line.earlier) % IDLE_EVERY == IDLE_EVERY - 1:
-            wanted = self.present
+            wanted = timestep.acting | (self.present & self.learns[population])
         actions = {}
         for name, brain in self.brains.items():
-            slots, rows = self._slots[name], self._stage[name]
+            slots = self._slots[name]
             stage = self._sort(name, wanted, population)
             said = self._ask(name, forms, timestep, masks[name], stage, counter)
             where = self._where(slots, stage.picked)
-            flat_acting, flat_value = timestep.acting.reshape(-1), self.line.value[at].reshape(-1)
-            flat_value[where] = said[:, -1]
-            self.pending[name].append(
-                rows.leaves, said, rows.mask, at, where, stage.population, flat_acting[where]
-            )
+            self.line.value[at].reshape(-1)[where] = said[:, -1]
+            self._keep(name, said, stage.population, at, where, timestep.acting.reshape(-1)[where])
             flat = np.zeros((self.world.num_worlds * len(slots), brain.distribution.columns), np.float32)
             flat[stage.picked] = said[:, :-2]
             actions[name] = brain.distribution.to_world(flat.reshape(self.world.num_worlds, len(slots), -1))
-        return actions if len(actions) > 1 else next(iter(actions.values()))
+        ours = actions if len(actions) > 1 else next(iter(actions.values()))
+        return self.opponents.act(ours, timestep, population)
+
+    def _keep(
+        self,
+        name: str,
+        said: np.ndarray,
+        population: np.ndarray,
+        at: int,
+        where: np.ndarray,
+        acts: np.ndarray,
+    ) -> None:
+        """Puts the stage's rows of those who learn aside."""
+        leaves, mask, pending = self._stage[name].leaves, self._stage[name].mask, self.pending[name]
+        own = self.learns[population]
+        if own.all():
+            pending.append(leaves, said, mask, at, where, population, acts)
+            return
+        rows = np.flatnonzero(own)
+        leaves = {key: leaf[rows] for key, leaf in leaves.items()}
+        mask = None if mask is None else mask[rows]
+        pending.append(leaves, said[rows], mask, at, where[rows], population[rows], acts[rows])
 
     def _sort(self, name: str, wanted: np.ndarray, population: np.ndarray) -> Stage:
-        """The rows of a kind that the network is asked for."""
+        """The rows of a kind that the network is asked for: those in `wanted` that are no opponent's."""
         brain, slots = self.brains[name], self._slots[name]
-        index = np.flatnonzero(wanted[:, slots])
+        index = np.flatnonzero((wanted & self._played[population])[:, slots])
         own = population[:, slots].reshape(-1)[index]
-        order, counts = sort_rows(own, len(brain.stack))
-        most = brain.most_blocks(self.world.num_worlds * len(slots))
+        order, counts = sort_rows(own, len(self._played))
+        most = brain.most_blocks(self.world.num_worlds * len(slots), self.past.pool.places)
         return Stage(index[order], own[order], cut_blocks(counts, brain.block, most))
 
     def _ask(
@@ -166,6 +206,8 @@ class SortedCollector:
     ) -> np.ndarray:
         """(n, columns + 2): actions, log-probabilities and values of the stage's rows."""
         brain, rows = self.brains[name], self._stage[name]
+        if not len(stage.picked):
+            return np.zeros((0, brain.distribution.columns + 2), np.float32)
         observation = self.world.by_kind(timestep.observation)[name]
         brain.leaves.take(observation, stage.picked, rows.leaves)
         if mask is not None:
@@ -178,16 +220,16 @@ class SortedCollector:
         return np.asarray(said)[: len(stage.picked)]
 
     def _store_outcome(
-        self, forms: Mapping[str, Any], timestep: TimeStep, population: np.ndarray, at: int
+        self, forms: Mapping[str, Any], timestep: TimeStep, population: np.ndarray, born: np.ndarray, at: int
     ) -> None:
         line = self.line
         line.reward[at] = timestep.reward
         line.ended[at] = timestep.terminated | timestep.truncated | timestep.over[:, None]
         line.bootstrap[at] = 0.0
-        cut = timestep.truncated & self.present
+        cut = timestep.truncated & self.present & self.learns[population]
         if cut.any():
             line.bootstrap[at] = self._values(forms, timestep, cut, population)
-        self.lives.add(timestep, self.present, line.ended[at], population)
+        self.lives.add(timestep, self.present, line.ended[at], born)
         self.episodes.add(timestep)
         self.present &= ~line.ended[at]
 

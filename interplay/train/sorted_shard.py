@@ -11,6 +11,9 @@ import numpy as np
 from interplay.core import seeding
 from interplay.core.errors import CannotRestore, UserError
 from interplay.core.world import World
+from interplay.train.line_up import make_opponents
+from interplay.train.opponents import Opponents
+from interplay.train.pool import PastSelves, Pool
 from interplay.train.populations import Blocks, Populations, cut_blocks, sort_rows
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import _ORDER, _moments
@@ -48,6 +51,7 @@ class SortedShard:
         brains: networks of each kind.
         populations: of the run.
         settings: of the run.
+        pool: past selves; None: an empty one.
 
     Attributes:
         collector: plays the worlds.
@@ -61,13 +65,19 @@ class SortedShard:
         brains: Mapping[str, StackedBrain],
         populations: Populations,
         settings: TrainSettings,
+        pool: Pool | None = None,
     ) -> None:
         self.index, self.world, self.brains = index, world, brains
         self._settings, self._count = settings, len(populations.names)
         self._rule = learning_rule(settings)
         line = TimeLine(self._rule.earlier, self._rule.rollout, (world.num_worlds, len(world.agents)))
         key = jax.random.fold_in(jax.random.key(settings.seed), 1_000_000 + index)
-        self.collector = SortedCollector(world, brains, populations, line, key)
+        opponents = Opponents(
+            world, populations, make_opponents(settings, populations), (settings.seed, index, 0)
+        )
+        pool = pool or Pool(settings.pool, populations, {name: brain.size for name, brain in brains.items()})
+        past = PastSelves(pool, world, settings.seed)
+        self.collector = SortedCollector(world, brains, populations, opponents, past, line, key)
         self.ready: dict[str, Ready] = {}
         self._last_value = np.zeros(line.value.shape[1:], np.float32)
         self._chunks: dict[str, Rows] = {}
@@ -76,6 +86,10 @@ class SortedShard:
     def seconds(self) -> dict[str, float]:
         """Spent in networks and in worlds in the last rollout."""
         return self.collector.seconds
+
+    def let_learn(self, learns: np.ndarray) -> None:
+        """Says which populations learn from here on, (Q,) bool; rows of others that wait are forgotten."""
+        self.collector.let_learn(learns)
 
     def play(self, forms: Mapping[str, Any], update: int) -> None:
         """Plays one rollout.
@@ -95,7 +109,8 @@ class SortedShard:
             (kinds, Q, 3) float64: number, sum and sum of squares of the advantages of acting rows.
         """
         line = self.collector.line
-        advantage, target = line.returns(self._last_value, self._rule.gamma, self._rule.lam)
+        rule = self._rule
+        advantage, target = line.returns(self._last_value, rule.gamma, rule.lam, rule.by_decision)
         ready, sums = line.ready(), np.zeros((len(self.brains), self._count, 3))
         for kind, (name, pending) in enumerate(self.collector.pending.items()):
             step, slot = pending.step[: pending.count], pending.slot[: pending.count]
@@ -194,6 +209,7 @@ class SortedShard:
         arrays |= {f"line/{name}": array for name, array in collector.line.save().items()}
         for kind, pending in collector.pending.items():
             arrays |= {f"pending/{kind}/{name}": array for name, array in pending.save().items()}
+        arrays |= {f"opponent/{name}": array for name, array in collector.opponents.save().items()}
         return arrays | self._counters()
 
     def load(self, arrays: Mapping[str, np.ndarray], update: int) -> str | None:
@@ -230,6 +246,7 @@ class SortedShard:
         self.collector.line.load(line)
         for kind, pending in self.collector.pending.items():
             pending.load(_below(arrays, f"pending/{kind}/"), owner)
+        self.collector.opponents.load(_below(arrays, "opponent/"))
         return None
 
     def _counters(self) -> dict[str, np.ndarray]:
@@ -240,7 +257,12 @@ class SortedShard:
             "lengths": collector.episodes.lengths,
             "life_steps": collector.lives.steps,
             "life_earned": collector.lives.earned,
-        }
+        } | self._past()
+
+    def _past(self) -> dict[str, np.ndarray]:
+        """Where past selves play; nothing in runs without."""
+        past = self.collector.past
+        return {f"past_{name}": array for name, array in past.save().items()} if past.pool.places else {}
 
     def _begin_anew(self, update: int) -> None:
         """Starts episodes that the run has not seen."""
@@ -248,6 +270,8 @@ class SortedShard:
         seed = int(seeding.world_seeds(self._settings.seed, 1, first=update)[0])
         self.world.reset(seeds=seeding.world_seeds(seed, count, first=self.index * count))
         self.collector.line.clear()
+        self.collector.opponents.begin((self._settings.seed, self.index, update))
+        self.collector.past.draw(np.ones(count, bool))
 
 
 class Rule(NamedTuple):
@@ -256,8 +280,9 @@ class Rule(NamedTuple):
     Attributes:
         rollout: T.
         earlier: H of the time line.
-        gamma: discount per step.
+        gamma: discount per step or decision.
         lam: lambda; 1 gives discounted returns.
+        by_decision: gamma counts a slot's own decisions, not steps.
         reward_scale: rewards are multiplied by it.
         normalised: whether advantages are normalised.
     """
@@ -266,6 +291,7 @@ class Rule(NamedTuple):
     earlier: int
     gamma: float
     lam: float
+    by_decision: bool
     reward_scale: float
     normalised: bool
 
@@ -274,10 +300,12 @@ def learning_rule(settings: TrainSettings) -> Rule:
     """The rule of the run's algorithm."""
     if settings.algorithm == "ppo":
         ppo = settings.ppo
-        return Rule(ppo.rollout, 0, ppo.gamma, ppo.lam, ppo.reward_scale, ppo.normalise_advantage)
+        decisions = ppo.discount == "decision"
+        return Rule(ppo.rollout, 0, ppo.gamma, ppo.lam, decisions, ppo.reward_scale, ppo.normalise_advantage)
     own = settings.policy_gradient
     earlier = own.horizon if own.returns == "lives" else 0
-    return Rule(own.rollout, earlier, own.gamma, 1.0, own.reward_scale, own.normalise_advantage)
+    decisions = own.discount == "decision"
+    return Rule(own.rollout, earlier, own.gamma, 1.0, decisions, own.reward_scale, own.normalise_advantage)
 
 
 def _below(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:

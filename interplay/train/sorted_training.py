@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from interplay.train.alternation import Alternation
 from interplay.train.checkpoint import Checkpoint
 from interplay.train.episodes import read_sums
 from interplay.train.exchange import Exchange, tree_sum
@@ -37,12 +38,19 @@ class SortedTraining(Training):
         self, settings: TrainSettings, make_world: MakeWorld, learner: StackedLearner, exchange: Exchange
     ) -> None:
         self._acted = 0
+        self._turns = Alternation(settings.alternate, learner.populations.names)
         super().__init__(settings, make_world, learner, exchange)  # type: ignore[arg-type]
 
     @property
     def agent_steps(self) -> int:
         """Actions taken so far; slots without a life do not count."""
         return self._acted
+
+    @property
+    def learns(self) -> np.ndarray:
+        """(Q,) bool, the populations that learn in the coming update."""
+        mask: np.ndarray = self.learner.learns & self._turns.learns()
+        return mask
 
     @property
     def metric_names(self) -> list[str]:
@@ -56,15 +64,20 @@ class SortedTraining(Training):
         began = time.perf_counter()
         forms = self.learner.forms()
         for shard in self.shards:
+            shard.let_learn(self.learns)
             shard.play(forms, self.updates)
         played = time.perf_counter()
         self._estimate()
         estimated = time.perf_counter()
         numbers = self.learn()
         numbers |= self._summarise()
+        numbers |= self._turns.add(numbers)
+        if self.learner.pool.places:
+            numbers["past_selves"] = int(self.learner.pool.there.sum())
         for shard in self.shards:
             shard.finish()
         self.updates += 1
+        self.learner.pool.add(self.updates, self.learner.vectors)
         done = time.perf_counter()
         seconds = {name: sum(s.seconds[name] for s in self.shards) for name in ("act", "step")}
         seconds |= {"advantage": estimated - played, "update": done - estimated}
@@ -84,12 +97,18 @@ class SortedTraining(Training):
         self._acted = checkpoint.agent_steps
         return super().load(checkpoint)
 
+    def describe(self) -> dict[str, Any]:
+        return self._turns.describe()
+
+    def _load_record(self, record: Mapping[str, Any]) -> None:
+        self._turns.load(record)
+
     def _make_shard(self, index: int) -> SortedShard:  # type: ignore[override]
         settings, populations = self.settings, self.learner.populations
         count = settings.num_worlds // settings.train.shards
         world = self._make_world(num_worlds=count, seed=settings.seed, first_world=index * count)
         world.reset()
-        return SortedShard(index, world, self.learner.brains, populations, settings)
+        return SortedShard(index, world, self.learner.brains, populations, settings, self.learner.pool)
 
     def _estimate(self) -> None:
         """Every shard finds its ready rows; advantages are normalised over all shards' together."""
@@ -143,11 +162,12 @@ class SortedTraining(Training):
 
     def _loss_numbers(self, terms: np.ndarray, epochs: float, steps: int) -> dict[str, Any]:
         """What the losses were, over all and per population."""
-        names = self.learner.populations.names
+        names, learns = self.learner.populations.names, self.learns
         numbers = _losses("", Terms(*terms.sum(axis=0))) | {"epochs": epochs, "gradient_steps": steps}
         if len(names) > 1:
-            for name, row in zip(names, terms, strict=True):
-                numbers |= _losses(f"[{name}]", Terms(*row))
+            for name, row, learnt in zip(names, terms, learns, strict=True):
+                if learnt:
+                    numbers |= _losses(f"[{name}]", Terms(*row))
         return numbers
 
     def _summarise(self) -> dict[str, Any]:

@@ -82,10 +82,11 @@ class StackedBrain(Brain):
         self.unfold = jax.jit(self._unfold)
         self.act_blocks = jax.jit(self._act_blocks, static_argnames="greedy")
         self.accumulate = jax.jit(self._accumulate, donate_argnums=1)
+        self.chances_of = jax.jit(self._chances_of)
 
-    def most_blocks(self, rows: int) -> int:
-        """How many blocks so many rows need at most."""
-        return most_blocks(rows, len(self.stack), self.block)
+    def most_blocks(self, rows: int, more: int = 0) -> int:
+        """How many blocks so many rows of the populations, and of so many `more` networks, need at most."""
+        return most_blocks(rows, len(self.stack) + more, self.block)
 
     def allocate(self, rows: int, masked: bool) -> Rows:
         """Arrays for N rows and the block after them."""
@@ -150,6 +151,13 @@ class StackedBrain(Brain):
 
         out = jnp.zeros((total, self.distribution.columns + 2), jnp.float32)
         return jax.lax.fori_loop(0, blocks.number, one, out)
+
+    def _chances_of(
+        self, forms: Any, population: jax.Array, leaves: Mapping[str, jax.Array], mask: jax.Array | None
+    ) -> jax.Array:
+        """Probabilities of every choice by one population's network, (B, choices)."""
+        parameters, _ = self._call(_pick(forms, population), leaves)
+        return self.distribution.probabilities(parameters, mask)
 
     def _accumulate(self, vectors: jax.Array, total: jax.Array, rows: Rows, blocks: Blocks) -> jax.Array:
         """Adds every population's gradient of the summed loss over its rows, and its terms.

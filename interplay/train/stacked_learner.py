@@ -12,11 +12,13 @@ import numpy as np
 import optax
 
 from interplay.core.errors import UserError
+from interplay.core.loading import did_you_mean
 from interplay.core.world import Kind
 from interplay.train.brain import NUM_TERMS
 from interplay.train.losses import Terms
+from interplay.train.pool import Pool
 from interplay.train.populations import Populations
-from interplay.train.ppo import ADAM_EPSILON, _learners, read_policy
+from interplay.train.ppo import ADAM_EPSILON, read_policy
 from interplay.train.settings import TrainSettings
 from interplay.train.stacked import StackedBrain
 
@@ -37,19 +39,25 @@ class StackedLearner:
         brains: kind name -> `StackedBrain`.
         vectors: kind name -> (Q, P) float32, the parameters.
         populations: of the run.
+        pool: past selves.
+        learns: (Q,) bool, the populations that learn; the rows of the others are not kept.
 
     Raises:
-        UserError: if ``train.learners`` names no kind.
+        UserError: if ``train.learners`` names neither a kind nor a population of the run's own.
     """
 
     def __init__(self, kinds: Sequence[Kind], settings: TrainSettings, populations: Populations) -> None:
         key = jax.random.key(settings.seed)
         self.populations = populations
+        self._at = np.flatnonzero(populations.played)  # rows of the stacks that are the run's own
         self.brains = {
             kind.name: StackedBrain(kind, settings, jax.random.fold_in(key, i), populations)
             for i, kind in enumerate(kinds)
         }
-        self._learns = _learners([kind.name for kind in kinds], settings.train.learners)
+        self._learns, self.learns = _who_learns(
+            [kind.name for kind in kinds], populations, settings.train.learners
+        )
+        self.pool = Pool(settings.pool, populations, {name: b.size for name, b in self.brains.items()})
         optimiser = _optimiser(settings)
         self.vectors: dict[str, Any] = {name: jnp.asarray(b.stack) for name, b in self.brains.items()}
         self._moments = {name: jax.vmap(optimiser.init)(vector) for name, vector in self.vectors.items()}
@@ -61,8 +69,13 @@ class StackedLearner:
         return sum(b.stack.shape[0] * (b.size + NUM_TERMS) for b in self.brains.values())
 
     def forms(self) -> dict[str, Any]:
-        """Kind name -> the fast form of its networks, for as long as the parameters stay."""
-        return {name: brain.unfold(self.vectors[name]) for name, brain in self.brains.items()}
+        """Kind name -> the fast form of its networks, past selves after the others, for as long as the parameters stay."""
+        if not self.pool.places:
+            return {name: brain.unfold(self.vectors[name]) for name, brain in self.brains.items()}
+        return {
+            name: brain.unfold(jnp.concatenate([self.vectors[name], self.pool.stacks[name]]))
+            for name, brain in self.brains.items()
+        }
 
     def nothing(self, name: str) -> jax.Array:
         """Where a kind's sums begin: (Q, P + 7) zeros."""
@@ -113,7 +126,8 @@ class StackedLearner:
     def save(self) -> dict[str, dict[str, np.ndarray]]:
         """Arrays for a checkpoint: file stem -> name -> array; two files for each population."""
         files: dict[str, dict[str, np.ndarray]] = {}
-        for index, population in enumerate(self.populations.names):
+        for population in self.populations.own:
+            index = self.populations.names.index(population)
             policy: dict[str, np.ndarray] = {}
             moments: dict[str, np.ndarray] = {}
             for name, brain in self.brains.items():
@@ -122,15 +136,16 @@ class StackedLearner:
                 leaves = jax.tree.leaves(self._moments[name])
                 moments |= {f"{name}/{i}": np.asarray(leaf[index]) for i, leaf in enumerate(leaves)}
             files |= {policy_stem(population): policy, f"optimiser-{population}": moments}
-        return files
+        return files | {"pool": self.pool.save()} if self.pool.places else files
 
     def describe(self) -> dict[str, Any]:
         """What a checkpoint's record says of the learner beside its arrays: the order of the populations."""
-        return {"populations": list(self.populations.names)}
+        return {"populations": list(self.populations.own)}
 
     def begin_with(self, vectors: Mapping[str, Any]) -> None:
-        """Puts other weights, kind name -> (Q, P) float32, in the place of those drawn; for a run that begins."""
-        self.vectors |= {name: jnp.asarray(stack) for name, stack in vectors.items()}
+        """Puts other weights, kind name -> (populations of its own, P) float32, in the place of those drawn; for a run that begins."""
+        for name, stack in vectors.items():
+            self.vectors[name] = self.vectors[name].at[self._at].set(jnp.asarray(stack))
 
     def load(self, arrays: Mapping[str, Mapping[str, np.ndarray]]) -> None:
         """Restores what `save` gave.
@@ -138,21 +153,19 @@ class StackedLearner:
         Raises:
             UserError: if the checkpoint belongs to another network or to other populations.
         """
-        self.vectors = read_stacks(
-            self.brains, [arrays.get(policy_stem(p), {}) for p in self.populations.names]
-        )
+        own = self.populations.own
+        self.begin_with(read_stacks(self.brains, [arrays.get(policy_stem(p), {}) for p in own]))
         for name in self.brains:
             leaves, tree = jax.tree.flatten(self._moments[name])
             saved = [
-                jnp.stack(
-                    [
-                        jnp.asarray(arrays[f"optimiser-{p}"][f"{name}/{i}"], leaf.dtype)
-                        for p in self.populations.names
-                    ]
+                leaf.at[self._at].set(
+                    jnp.stack([jnp.asarray(arrays[f"optimiser-{p}"][f"{name}/{i}"], leaf.dtype) for p in own])
                 )
                 for i, leaf in enumerate(leaves)
             ]
             self._moments[name] = jax.tree.unflatten(tree, saved)
+        if self.pool.places:
+            self.pool.load(arrays.get("pool", {}))
 
     def _parts(self, total: np.ndarray) -> dict[str, np.ndarray]:
         parts, at = {}, 0
@@ -161,6 +174,22 @@ class StackedLearner:
             parts[name] = total[at : at + shape[0] * shape[1]].reshape(shape)
             at += shape[0] * shape[1]
         return parts
+
+
+def _who_learns(
+    kinds: Sequence[str], populations: Populations, wanted: Sequence[str]
+) -> tuple[list[str], np.ndarray]:
+    """The kinds that learn, and the (Q,) bool mask of the populations that do; who is not restricted learns."""
+    known = list(dict.fromkeys((*kinds, *populations.names)))
+    for name in wanted:
+        if name not in known:
+            near = did_you_mean(name, known, f"there are {', '.join(known)}")
+            raise UserError(f"train.learners: no kind or population {name!r}; {near}")
+        if name in populations.opponents:
+            raise UserError(f"train.learners: {name} is played by somebody else; take it out of opponents")
+    some = set(wanted) & set(populations.names)
+    learns = np.array([name in (some or populations.own) for name in populations.names])
+    return [name for name in kinds if name in wanted or not set(wanted) & set(kinds)], learns
 
 
 def policy_stem(population: str) -> str:

@@ -53,11 +53,10 @@ class TimeLine:
         over[: self.steps] = True
         return over
 
-    def returns(self, last_value: np.ndarray, gamma: float, lam: float) -> Returns:
+    def returns(self, last_value: np.ndarray, gamma: float, lam: float, by_decision: bool = False) -> Returns:
         """Advantages, not normalised, and targets of the value; lambda = 1 for discounted returns."""
-        return estimate(
-            self.reward, self.value, self.acting, self.ended, self.bootstrap, last_value, gamma, lam
-        )
+        steps = (self.reward, self.value, self.acting, self.ended, self.bootstrap)
+        return estimate(*steps, last_value, gamma, lam, by_decision)
 
     def save(self) -> dict[str, np.ndarray]:
         """The H steps that the next update needs; call it after `advance`."""
@@ -87,13 +86,15 @@ def estimate(
     last_value: np.ndarray,
     gamma: float,
     lam: float,
+    by_decision: bool = False,
 ) -> Returns:
     """`returns.generalised_advantage` in NumPy, for lines whose few hundred steps are not worth a compilation."""
     g, decay = np.float32(gamma), np.float32(lam)
     advantage, target = np.empty_like(value), np.empty_like(value)
     following = last_value.astype(np.float32)
     for t in range(len(value) - 1, -1, -1):
-        to_come = reward[t] + g * np.where(ended[t], bootstrap[t], following)
+        discount = np.where(acting[t], g, np.float32(1)) if by_decision else g
+        to_come = reward[t] + discount * np.where(ended[t], bootstrap[t], following)
         advantage[t] = np.where(acting[t], to_come - value[t], 0)
         following = np.where(acting[t], value[t] + decay * advantage[t], to_come)
         target[t] = np.where(acting[t], to_come, following)

@@ -18,7 +18,8 @@ from typing import Any
 
 from interplay.core.settings import build, changed
 from interplay.train import compute
-from interplay.train.best import Best
+from interplay.train.alternation import check_turns
+from interplay.train.best import Best, UnknownMetric
 from interplay.train.checkpoint import (
     Checkpoint,
     CheckpointWriter,
@@ -29,9 +30,12 @@ from interplay.train.checkpoint import (
     read_checkpoint,
     staging_path,
 )
+from interplay.train.episodes import EpisodeStatistics
 from interplay.train.exchange import Exchange
-from interplay.train.policy import load_policy
-from interplay.train.populations import find_populations, stacked
+from interplay.train.line_up import check_opponents, pinned, with_opponents
+from interplay.train.policy import load_policy, load_population
+from interplay.train.pool import check_pool
+from interplay.train.populations import stacked
 from interplay.train.ppo import Learner
 from interplay.train.progress import Progress
 from interplay.train.run_folder import RunFolder, default_run_path
@@ -42,7 +46,7 @@ from interplay.train.training import MakeWorld, Training
 from interplay.train.warm_start import describe_spaces, warm_stacks, warm_vectors
 from interplay.train.worker import Patience, crew
 
-__all__ = ["load_policy", "resume", "train"]
+__all__ = ["load_policy", "load_population", "resume", "train"]
 
 AnyLearner = Learner | StackedLearner
 
@@ -73,11 +77,16 @@ def train(
         # The checkpoint instead of the run, so that all workers and later readers mean the same one.
         source = find_checkpoint(settings.train.start_from)
         settings = changed(settings, {"train": {"start_from": str(source)}}, "train")
+    settings = changed(settings, {"opponents": pinned(settings)}, "train")
     make = make_world or _registry_factory(settings)
     learner = make_learner(settings, make, begins=True)
     path = Path(out) if out is not None else default_run_path(settings.world.id, datetime.date.today())
     with RunFolder.create(path, settings) as run:
-        _run(run, make, learner, None)
+        try:
+            _run(run, make, learner, None)
+        except UnknownMetric:
+            run.take_back()  # only the first update tells the metrics, and settings of a run stay as they are
+            raise
     return path
 
 
@@ -247,6 +256,7 @@ def _save(
             "spaces": describe_spaces(brain.kind for brain in training.learner.brains.values()),
             "compute": compute.describe(),
             **training.learner.describe(),
+            **training.describe(),
             **best.describe(),
         }
         path = writer.commit(record, world_id=world.id, world_version=world.version)
@@ -275,7 +285,12 @@ def make_learner(
     """
     world = make(num_worlds=1, seed=settings.seed, first_world=0)
     try:
-        populations = find_populations(settings.population, world)
+        populations = with_opponents(settings, world)
+        check_opponents(settings, world, populations)
+        check_pool(settings.pool, world, populations)
+        if settings.alternate.metric is not None:
+            world.reset()
+            check_turns(settings.alternate, populations, list(EpisodeStatistics(world).names))
         learner: AnyLearner
         if stacked(settings, populations):
             learner = StackedLearner(world.kinds, settings, populations)
@@ -286,7 +301,7 @@ def make_learner(
     if begins and settings.train.start_from is not None:
         checkpoint = read_checkpoint(find_checkpoint(settings.train.start_from))
         if isinstance(learner, StackedLearner):
-            names = learner.populations.names
+            names = learner.populations.own
             learner.begin_with(warm_stacks(checkpoint, learner.brains, names, settings.network, say))
         else:
             learner.begin_with(warm_vectors(checkpoint, learner.brains, settings.network, say))

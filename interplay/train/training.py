@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +162,7 @@ class Training:
             UserError: if it belongs to other settings.
         """
         self.updates = int(checkpoint.record["updates"])
+        self._load_record(checkpoint.record)
         self.episodes = int(checkpoint.record.get("episodes", 0))  # older checkpoints did not count them
         self.learner.load(checkpoint.arrays)
         reason = None
@@ -173,6 +174,13 @@ class Training:
                 )
             reason = shard.load(arrays, self.updates) or reason
         return reason
+
+    def describe(self) -> dict[str, Any]:
+        """What a checkpoint's record says of the training beside its counters."""
+        return {}
+
+    def _load_record(self, record: Mapping[str, Any]) -> None:
+        """Restores what `describe` gave."""
 
     def close(self) -> None:
         """Closes the worlds."""

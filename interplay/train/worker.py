@@ -66,7 +66,7 @@ def crew(
         yield Alone()
         return
     context = multiprocessing.get_context("spawn")
-    capacity = max(-(-length * 4 // 64) * 64, 1 << 16)
+    capacity = max(-(-length * 4 // 64) * 64, 1 << 17)
     block = create_block(workers, capacity)
     fences = [context.Lock() for _ in range(workers)]
     processes, pipes = [], []

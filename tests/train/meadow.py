@@ -8,6 +8,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core import seeding
+from interplay.core.policy import Policy
 from interplay.core.world import ArrayWorld, Kind, TimeStep
 
 SIDE, ROWS, COLUMNS = 3, 3, 11
@@ -127,3 +128,25 @@ class Meadow(ArrayWorld):
 def make_meadow(num_worlds: int, seed: int, first_world: int) -> Meadow:
     """A factory that worker processes can import."""
     return Meadow(num_worlds, seed, first_world)
+
+
+class Grazer(Policy):
+    """Knows what feeds, but errs now and then, the more often the more it remembers."""
+
+    name = "grazer"
+
+    def start(self, world: Any, seed: int = 0) -> None:
+        super().start(world, seed)
+        self.steps = np.zeros(world.num_worlds, np.int64)
+
+    def forget(self, which: np.ndarray) -> None:
+        self.steps[which] = 0
+
+    def act(self, timestep: TimeStep) -> np.ndarray:
+        self.steps += 1
+        right = timestep.observation["tiles"][:, :, 1, 1].astype(np.int64)
+        errs = self.rng.random(right.shape) < 0.1 + 0.1 * np.sin(self.steps)[:, None]
+        wish = np.where(errs, (right + 1) % WISHES, right)
+        # Nobody may ask it for more than its own: elsewhere it says what no space has.
+        wish[~timestep.acting] = WISHES + 90
+        return np.stack([wish, np.zeros_like(wish)], axis=-1)

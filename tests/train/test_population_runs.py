@@ -12,6 +12,7 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.settings import changed
+from interplay.train.best import Best
 from interplay.train.checkpoint import latest_checkpoint, list_checkpoints, read_checkpoint
 from interplay.train.population_policy import PopulationPolicy
 from interplay.train.settings import (
@@ -139,10 +140,32 @@ def test_the_best_checkpoint_by_mean_life_is_kept(trained: Path) -> None:
     assert isinstance(load_policy(trained / "checkpoints" / "best"), PopulationPolicy)
 
 
+def test_an_update_without_a_case_does_not_spoil_the_best(tmp_path: Path) -> None:
+    best = Best("share", tmp_path, None)
+    best.add({"share": 0.5, "episodes": 3})
+    best.add({"share": float("nan"), "episodes": 5})
+    assert (best.close(), best.value) == (True, 0.5)
+    best.add({"share": float("nan"), "episodes": 5})
+    assert (best.close(), best.value) == (False, 0.5)
+
+
 def test_an_unknown_metric_of_the_best_names_the_near_one(tmp_path: Path) -> None:
     settings = changed(settings_of(3), {"train": {"best_by": "lifes"}}, "test")
     with pytest.raises(UserError, match=r"train.best_by: there is no metric lifes; did you mean li"):
         train(settings, tmp_path / "run", make_meadow)
+    train(settings_of(1), tmp_path / "run", make_meadow)  # the folder is free for what was meant
+    with pytest.raises(UserError, match="already holds a run"):
+        train(settings, tmp_path / "run", make_meadow)
+    assert latest_checkpoint(tmp_path / "run") is not None
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"), [("zzz", "known: lives, life$"), ("time_share", "no metric time_share")]
+)
+def test_a_metric_without_a_near_one_lists_what_there_is(metric: str, words: str) -> None:
+    best = Best(metric, Path("none"), None)
+    with pytest.raises(UserError, match=words):
+        best.add({"lives": 3, "life[pop0]": 2.0, "time_share": {"act": 1.0}}, known=["life", "lives"])
 
 
 def test_a_population_is_loaded_alone_and_a_damaged_one_is_named(trained: Path, tmp_path: Path) -> None:
@@ -183,6 +206,29 @@ def test_every_agent_is_moved_by_its_own_population(trained: Path) -> None:
         alone.start(world)
         mine = np.arange(16) % 3 == number
         np.testing.assert_allclose(alone.values(seen, np.zeros(16, int))[mine], told[mine], atol=1e-5)
+
+
+def test_populations_with_names_are_matched_by_them(trained: Path) -> None:
+    """In a world whose populations stand in another order; the likeliest actions are those that each has alone."""
+    names, order = ("pop0", "pop1", "pop2"), (2, 0, 1)
+    world = Meadow(4, seed=3)
+    world.population_names = tuple(names[i] for i in order)
+    timestep = world.reset()
+    for _ in range(3):
+        timestep = world.step(np.zeros((4, 8, 2), np.int64))
+    together = load_policy(trained, greedy=True)
+    together.start(world)
+    chosen, odd = together.act(timestep), 0
+    for number, name in enumerate(world.population_names):
+        alone = load_policy(trained, greedy=True, populations=[name])
+        other = load_policy(trained, greedy=True, populations=[names[number]])
+        mine = timestep.acting & (world.population == number)
+        for policy in (alone, other):
+            policy.start(world)
+        assert mine.any()
+        assert np.array_equal(chosen[mine], alone.act(timestep)[mine])
+        odd += int((chosen[mine] != other.act(timestep)[mine]).sum())
+    assert odd > 0  # it does matter who moves whom
 
 
 def test_a_run_begins_with_another_run_s_populations(trained: Path, tmp_path: Path) -> None:

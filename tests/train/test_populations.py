@@ -54,6 +54,27 @@ def test_the_world_tells_populations_and_they_change_with_births() -> None:
     assert find_populations(PopulationGroup(by="kind"), world).names == ("pop0",)
 
 
+def test_a_world_names_its_populations() -> None:
+    world = Meadow(1, npop=2)
+    world.population_names = ("villager", "werewolf")
+    assert find_populations(PopulationGroup(), world).names == ("villager", "werewolf")
+
+
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [
+        (("villager",), "for 2 populations; give each"),
+        (("villager", "villager"), "for 2 populations; give each"),
+        (("villager", "../wolf"), "'../wolf' names files"),
+    ],
+)
+def test_names_that_do_not_do_are_one_line(names: tuple[str, ...], says: str) -> None:
+    world = Meadow(1, npop=2)
+    world.population_names = names
+    with pytest.raises(UserError, match=says):
+        find_populations(PopulationGroup(), world)
+
+
 def test_patterns_of_names_make_populations_of_any_world() -> None:
     world = Corridor(2, agents=4)
     groups = {"first": ["walker_0", "walker_1"], "rest": ["walker_[23]"]}

@@ -104,3 +104,10 @@ def test_a_run_without_a_known_end_shows_neither_share_nor_time_left() -> None:
         clock.now += 10
         progress.update(2_000, {"kl": 0.5})
     assert stream.getvalue().splitlines() == ["2,000 agent-steps, 200/s, kl 0.5"]
+
+
+def test_a_number_without_a_case_is_a_dash() -> None:
+    stream = io.StringIO()
+    with Progress(None, stream=stream) as progress:
+        progress.update(100, {"win_vil": float("nan"), "kl": 0.5})
+    assert stream.getvalue().strip().endswith("win_vil -, kl 0.5")

@@ -8,14 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from interplay.train import time_line
 from interplay.train.returns import generalised_advantage, normalise
 
 
-def estimate(reward, value, acting, ended, bootstrap, last, gamma, lam):
+def estimate(reward, value, acting, ended, bootstrap, last, gamma, lam, by_decision=False):
     column = [jnp.asarray(x, jnp.float32)[:, None] for x in (reward, value)]
     flags = [jnp.asarray(x, bool)[:, None] for x in (acting, ended)]
     boot = jnp.asarray(bootstrap, jnp.float32)[:, None]
-    out = generalised_advantage(*column, *flags, boot, jnp.asarray([last], jnp.float32), gamma, lam)
+    end = jnp.asarray([last], jnp.float32)
+    out = generalised_advantage(*column, *flags, boot, end, gamma, lam, by_decision)
     return np.asarray(out.advantage)[:, 0], np.asarray(out.target)[:, 0]
 
 
@@ -113,6 +115,43 @@ def test_turns_discount_by_time() -> None:
     # Acts in steps 0 and 2; the reward arrives while it waits.
     advantage, _ = estimate([0, 4, 0], [0, 0, 8], [1, 0, 1], [0, 0, 1], [0, 0, 0], 0.0, 0.5, 1.0)
     assert advantage.tolist() == [0.5 * 4 + 0.25 * 0.0, 0.0, -8.0]
+
+
+def test_decisions_are_discounted_however_long_the_waiting() -> None:
+    # gamma = lambda = 1/2. Acts in steps 0, 3 and 4; 2 and 4 arrive while it waits; cut after step 4, with value 6.
+    line = ([1, 2, 4, 8, 16], [10, 50, 60, 20, 30], [1, 0, 0, 1, 1], [0, 0, 0, 0, 1], [0, 0, 0, 0, 6])
+    advantage, target = estimate(*line, 99.0, 0.5, 0.5, by_decision=True)
+    # A_4 = 16 + 6/2 - 30 = -11                              x_4 = 30 - 11/2 = 24.5
+    # R_3 = 8 + 24.5/2 = 20.25, A_3 = .25                    x_3 = 20 + .25/2 = 20.125
+    # x_2 = 4 + 20.125 = 24.125, x_1 = 2 + x_2 = 26.125 (idle: gamma is 1; what the network said there does not count)
+    # R_0 = 1 + 26.125/2 = 14.0625, A_0 = 4.0625
+    assert advantage.tolist() == [4.0625, 0.0, 0.0, 0.25, -11.0]
+    assert target.tolist() == [14.0625, 26.125, 24.125, 20.25, 19.0]
+    mine = time_line.estimate(
+        *(np.array(x, np.float32)[:, None] for x in line[:2]),
+        *(np.array(x, bool)[:, None] for x in line[2:4]),
+        np.array(line[4], np.float32)[:, None],
+        np.array([99.0], np.float32),
+        0.5,
+        0.5,
+        by_decision=True,
+    )
+    assert mine.advantage[:, 0].tolist() == advantage.tolist()
+    assert mine.target[:, 0].tolist() == target.tolist()
+
+
+def test_waiting_steps_that_earn_nothing_change_no_decision() -> None:
+    """The line without them gives the same advantages, by decision; by step it does not."""
+    rng = np.random.default_rng(3)
+    reward, value = rng.normal(size=(2, 9))
+    acting = np.array([1, 0, 1, 0, 0, 1, 1, 0, 1], bool)
+    reward[~acting] = 0
+    flags, boot = (acting, np.zeros(9, bool)), np.zeros(9)
+    short = [x[acting] for x in (reward, value, *flags, boot)]
+    for by_decision in (True, False):
+        whole, _ = estimate(reward, value, *flags, boot, 2.0, 0.7, 0.6, by_decision)
+        alone, _ = estimate(*short, 2.0, 0.7, 0.6, by_decision)
+        assert np.allclose(whole[acting], alone, atol=1e-5) == by_decision
 
 
 @settings(max_examples=60, deadline=None)

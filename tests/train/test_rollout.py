@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import jax
 import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
+from interplay.core.settings import changed
 from interplay.train.episodes import EpisodeStatistics, read_sums
 from interplay.train.ppo import Learner
 from interplay.train.rollout import Collector, refuse_bad_numbers
@@ -115,6 +118,24 @@ def test_idle_rows_are_every_eighth_and_teach_no_policy(learner: Learner) -> Non
     assert np.all(np.asarray(shard.batches["agent"].advantage)[idle] == 0)
 
 
+def test_discounting_by_decision_reaches_the_batches(learner: Learner) -> None:
+    """Those who arrived wait without a reward: by decision their targets are what comes at the end, by step it fades."""
+    targets = {}
+    for discount in ("step", "decision"):
+        settings = changed(SETTINGS, {"ppo": {"discount": discount, "gamma": 0.5}}, "test")
+        shard = make_shard(0, make_corridor, learner.brains, settings)
+        shard.play(learner.vectors, 0)
+        shard.estimate()
+        targets[discount] = np.asarray(shard.batches["agent"].target).reshape(32, 4, 2)
+    acting = shard._rollout.acting
+    bootstrap = shard._rollout.bootstrap
+    t, w, a = next(
+        (t, w, a) for t, w, a in np.argwhere(bootstrap != 0) if not acting[t - 1 : t + 1, w, a].any()
+    )
+    assert targets["decision"][t - 1, w, a] == pytest.approx(bootstrap[t, w, a])
+    assert targets["step"][t - 1, w, a] == pytest.approx(0.25 * bootstrap[t, w, a])
+
+
 @pytest.mark.parametrize("minibatches", [8, 11])
 def test_an_epoch_visits_every_used_row_once(learner: Learner, minibatches: int) -> None:
     shard = make_shard(0, make_corridor, learner.brains, SETTINGS)
@@ -160,3 +181,30 @@ def test_statistics_of_episodes() -> None:
     )
     assert logged["arrived"] == pytest.approx(arrivals / (arrivals + 1))
     assert read_sums(statistics.names, statistics.take()) == {"episodes": 0}
+
+
+class Shares(Corridor):
+    """Walker 0 has a speed only where it arrived; nobody ever has luck."""
+
+    @property
+    def metrics(self) -> dict[str, np.ndarray]:
+        arrived = self.state.place[:, :, 0] == LENGTH - 1
+        speed = np.where(arrived, 1.0 / np.maximum(self.state.steps, 1)[:, None], np.nan)
+        return {"speed": speed, "share": speed[:, 0], "luck": np.full(self.num_worlds, np.nan)}
+
+
+def test_an_episode_without_a_case_does_not_count_for_that_metric() -> None:
+    """World 0's walker 0 arrives at once, its walker 1 never; in world 1 nobody does, and its episode ends at the same time."""
+    world = Shares(2)
+    world.reset()
+    statistics = EpisodeStatistics(world)
+    for _ in range(LIMIT):
+        timestep = world.step(np.array([[1, 0], [0, 0]]))
+        statistics.add(timestep)
+    assert timestep.over.all()
+    logged = read_sums(statistics.names, statistics.take())
+    assert logged["episodes"] == 2
+    assert logged["episode_length"] == LIMIT
+    assert logged["share"] == logged["speed"] == pytest.approx(1 / LIMIT)
+    assert math.isnan(logged["luck"])
+    assert logged["by_agent"]["speed"] == [pytest.approx(1 / LIMIT), pytest.approx(math.nan, nan_ok=True)]

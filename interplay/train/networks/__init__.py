@@ -38,6 +38,7 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.train.networks.attention import AttentionNetwork
 from interplay.train.networks.mlp import MlpNetwork
+from interplay.train.networks.seats import SeatsNetwork
 from interplay.train.networks.tiles import TilesNetwork
 from interplay.train.networks.tiles_attention import TilesAttentionNetwork
 from interplay.train.settings import NetworkGroup
@@ -45,6 +46,7 @@ from interplay.train.settings import NetworkGroup
 __all__ = [
     "AttentionNetwork",
     "MlpNetwork",
+    "SeatsNetwork",
     "TilesAttentionNetwork",
     "TilesNetwork",
     "make_network",
@@ -64,6 +66,7 @@ def make_network(
     built_in = {
         "attention": AttentionNetwork,
         "mlp": MlpNetwork,
+        "seats": SeatsNetwork,
         "tiles": TilesNetwork,
         "tiles_attention": TilesAttentionNetwork,
     }

@@ -1,0 +1,144 @@
+"""Turns: whose it is follows the running mean by hand, and a stop or another number of workers changes no bit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from interplay.core.errors import UserError
+from interplay.core.settings import build, changed
+from interplay.train.alternation import Alternation
+from interplay.train.checkpoint import latest_checkpoint, list_checkpoints, read_checkpoint
+from interplay.train.settings import AlternateGroup, TrainSettings
+from interplay.train.trainer import train
+from tests.train.test_opponents import go_on
+from tests.train.test_population_runs import arrays_of, log_of
+
+NAMES = ("villager", "werewolf", "seer")
+
+
+def turns_of(**own: Any) -> Alternation:
+    asked = {"metric": "win_vil", "at_high": "werewolf", "at_low": "villager", "episodes": 10} | own
+    return Alternation(build(AlternateGroup, asked, "test"), NAMES)
+
+
+def played(turns: Alternation, *updates: tuple[int, float]) -> list[str]:
+    """Who learns after each update, by first letters."""
+    told = []
+    for episodes, value in updates:
+        turns.add({"episodes": episodes, "win_vil": value} if episodes else {"episodes": 0})
+        told.append("".join(name[0] for name, learns in zip(NAMES, turns.learns(), strict=True) if learns))
+    return told
+
+
+def test_turns_by_hand() -> None:
+    updates = (
+        (6, 0.9),  # too few: both learn, and the seer, whom turns do not concern
+        (4, 0.5),  # (5.4 + 2) / 10 = .74
+        (10, 0.6),  # .6, between: the wolves go on
+        (10, 0.34),
+        (0, 0.0),  # nobody finished
+        (5, 0.6),  # (3.4 + 3) / 15 = .43: the villagers go on
+        (5, 1.0),  # (3 + 5) / 10 = .8: the ten newest
+    )
+    assert played(turns_of(), *updates) == ["vws", "ws", "ws", "vs", "vs", "vs", "ws"]
+    assert played(turns_of(between="both"), *updates) == ["vws", "ws", "vws", "vs", "vs", "vws", "ws"]
+    assert played(turns_of(between="none"), *updates) == ["vws", "ws", "s", "vs", "vs", "s", "ws"]
+    assert played(turns_of(high=0.75), *updates) == ["vws", "vws", "vws", "vs", "vs", "vs", "ws"]
+
+
+def test_an_update_without_a_case_is_left_out() -> None:
+    assert played(turns_of(), (10, 0.7), (10, float("nan")), (10, 0.1)) == ["ws", "ws", "vs"]
+
+
+def test_turns_go_on_from_a_record() -> None:
+    first, second = turns_of(), turns_of()
+    played(first, (6, 0.9), (5, 0.7), (3, 0.1))
+    second.load(json.loads(json.dumps(first.describe())))
+    after = ((4, 0.2), (4, 0.3), (9, 0.81))
+    assert played(first, *after) == played(second, *after)
+    assert first.mean == second.mean
+
+
+def test_without_a_metric_everybody_learns() -> None:
+    turns = Alternation(AlternateGroup(), NAMES)
+    assert turns.add({"episodes": 10}) == {}
+    assert turns.learns().all()
+    assert turns.describe() == {}
+
+
+def settings_of(updates: int, workers: int = 1) -> TrainSettings:
+    values = {
+        "world": {"id": "tests.train.toy_worlds:Corridor"},
+        "num_worlds": 8,
+        "steps": 10**9,
+        "train": {
+            "shards": 2,
+            "workers": workers,
+            "most_updates": updates,
+            "checkpoint_updates": 1,
+            "keep_checkpoints": 99,
+        },
+        "ppo": {"rollout": 16, "minibatch": 64, "epochs": 1, "learning_rate": 1e-4, "target_kl": "off"},
+        "population": {
+            "by": "name",
+            "groups": {"left": ["walker_0"], "right": ["walker_1"]},
+            "block": 32,
+        },
+        "alternate": {
+            "metric": "episode_length",
+            "at_high": "left",
+            "at_low": "right",
+            "high": 17.3,
+            "low": 17.1,
+            "episodes": 20,
+        },
+        "network": {"kind": "mlp", "hidden": [8]},
+    }
+    return build(TrainSettings, values, "test")
+
+
+def test_those_who_rest_keep_their_weights_and_resume_is_exact(tmp_path: Path) -> None:
+    whole = train(settings_of(12), tmp_path / "whole")
+    log = log_of(whole)
+    turns = [(line["learning[left]"], line["learning[right]"]) for line in log]
+    assert {(1, 0), (0, 1)} <= set(turns), [line["episode_length_mean"] for line in log]
+    saved = [read_checkpoint(path).arrays for path in list_checkpoints(whole)]
+    for before, after, learns in zip(saved, saved[1:], turns[1:], strict=False):
+        for name, learnt in zip(("left", "right"), learns, strict=True):
+            stems = [stem for stem in before if stem.endswith(f"-{name}")]
+            same = all(
+                np.array_equal(before[stem][key], after[stem][key]) for stem in stems for key in before[stem]
+            )
+            assert same == (not learnt)
+    stop = next(i for i in range(2, 12) if turns[i] != turns[i - 1]) - 1
+    run = train(settings_of(stop), tmp_path / "run")
+    assert arrays_of(go_on(run, 12, workers=2)) == arrays_of(whole)
+    assert read_checkpoint(latest_checkpoint(run) or "").record["alternate"]["spans"]
+    again = [(line["learning[left]"], line["learning[right]"]) for line in log_of(run)]
+    assert again == turns
+
+
+@pytest.mark.parametrize(
+    ("own", "says"),
+    [
+        ({"metric": "episode_lenth"}, r"no 'episode_lenth'; did you mean 'episode_length'\?"),
+        ({"at_high": "lefty"}, r"alternate.at_high: no population 'lefty'; did you mean 'left'\?"),
+        ({"at_low": "left"}, "are not two populations; name two"),
+        ({"high": 1.0}, r"low = 17.1 is not below high = 1.0"),
+        ({"metric": "off"}, "populations without a metric"),
+    ],
+)
+def test_turns_that_cannot_be_taken_are_one_line(own: dict[str, Any], says: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=says):
+        train(changed(settings_of(1), {"alternate": own}, "test"), tmp_path / "run")
+
+
+def test_turns_against_somebody_else_are_refused(tmp_path: Path) -> None:
+    asked = changed(settings_of(1), {"opponents": {"left": "random"}}, "test")
+    with pytest.raises(UserError, match=r"alternate.at_high: left is played by somebody else"):
+        train(asked, tmp_path / "run")

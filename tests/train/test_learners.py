@@ -1,0 +1,76 @@
+"""Who learns: populations that are named, and those whose turn it is; the others act and stay as they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from interplay.core.errors import UserError
+from interplay.train.exchange import Alone
+from interplay.train.line_up import with_opponents
+from interplay.train.sorted_training import SortedTraining
+from interplay.train.stacked_learner import StackedLearner
+from tests.train.meadow import Meadow, make_meadow
+from tests.train.test_opponents import settings_of
+
+TRAIN = {"shards": 2, "most_updates": 2}
+
+
+def training_of(**own: Any) -> SortedTraining:
+    settings = settings_of(2, **{"opponents": {}, **own})
+    world = Meadow(1)
+    learner = StackedLearner(world.kinds, settings, with_opponents(settings, world))
+    return SortedTraining(settings, make_meadow, learner, Alone())
+
+
+def moved(training: SortedTraining, updates: int) -> list[bool]:
+    """Which populations' weights these updates change."""
+    before = np.array(training.learner.vectors["agent"])
+    for _ in range(updates):
+        training.update()
+    after = np.array(training.learner.vectors["agent"])
+    return [not np.array_equal(b, a) for b, a in zip(before, after, strict=True)]
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "policy_gradient"])
+def test_only_the_populations_that_are_named_learn(algorithm: str) -> None:
+    gradient = {"rollout": 16, "horizon": 24}
+    training = training_of(
+        train=TRAIN | {"learners": ["pop2"]}, algorithm=algorithm, policy_gradient=gradient
+    )
+    assert moved(training, 2) == [False, False, True]
+    shard = training.shards[0]
+    numbers = training.update()
+    assert {name for name in numbers if name.startswith("rows[")} == {"rows[pop2]"}
+    assert {"lives[pop0]", "lives[pop2]"} <= set(numbers)
+    pending = shard.collector.pending["agent"]
+    assert set(pending.population[: pending.count].tolist()) <= {2}
+    assert shard.collector.acted > 3 * numbers["rows[pop2]"] / 2 / 4  # the others act all the same
+
+
+def test_rows_of_a_population_that_stops_learning_are_forgotten() -> None:
+    gradient = {"rollout": 8, "horizon": 64}
+    training = training_of(algorithm="policy_gradient", policy_gradient=gradient)
+    training.update()
+    pending = training.shards[0].collector.pending["agent"]
+    there = pending.population[: pending.count]
+    assert set(there.tolist()) == {0, 1, 2}
+    kept = pending.action[: pending.count][there == 1].copy()
+    training.shards[0].let_learn(np.array([False, True, False]))
+    assert set(pending.population[: pending.count].tolist()) == {1}
+    assert np.array_equal(pending.action[: pending.count], kept)
+
+
+@pytest.mark.parametrize(
+    ("learners", "says"),
+    [
+        (["pop9"], r"train.learners: no kind or population 'pop9'; did you mean 'pop\d'"),
+        (["pop0", "nobody"], "no kind or population 'nobody'; there are agent, pop0, pop1, pop2"),
+        (["pop1"], "train.learners: pop1 is played by somebody else"),
+    ],
+)
+def test_learners_that_cannot_be_are_one_line(learners: list[str], says: str) -> None:
+    with pytest.raises(UserError, match=says):
+        training_of(train=TRAIN | {"learners": learners}, opponents={"pop1": "random"})

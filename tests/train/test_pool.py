@@ -1,0 +1,156 @@
+"""Past selves: who plays where is drawn as promised, they play and are not learnt from, a stop changes no bit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from interplay.core.errors import UserError
+from interplay.core.settings import build
+from interplay.train.line_up import with_opponents
+from interplay.train.pool import PastSelves, Pool, check_pool
+from interplay.train.populations import Populations
+from interplay.train.settings import PoolGroup, TrainSettings
+from interplay.train.sorted_shard import SortedShard
+from interplay.train.stacked_learner import StackedLearner
+from interplay.train.trainer import train
+from tests.train.meadow import Meadow
+from tests.train.test_alternation import settings_of as turns_of
+from tests.train.test_opponents import go_on, last
+from tests.train.test_population_runs import arrays_of, log_of
+from tests.train.toy_worlds import Corridor
+
+TWO = Populations(("left", "right"), np.array([0, 1], np.uint8))
+
+
+def settings_of(updates: int, **pool: Any) -> TrainSettings:
+    asked = {"populations": ["left"], "every": 2, "keep": 2, "share": 0.5} | pool
+    values = turns_of(updates).model_dump() | {"pool": asked, "alternate": {}}
+    return build(TrainSettings, values, "test")
+
+
+def pool_of(snapshots: int, **own: Any) -> Pool:
+    asked = build(
+        PoolGroup, {"populations": ["right", "left"], "every": 3, "keep": 4, "share": 0.25} | own, "x"
+    )
+    pool = Pool(asked, TWO, {"agent": 5})
+    for update in range(1, 3 * snapshots + 1):
+        pool.add(update, {"agent": np.full((2, 5), update) + np.array([[0.0], [0.5]])})
+    return pool
+
+
+def test_the_newest_snapshots_are_kept() -> None:
+    pool = pool_of(6)
+    # Snapshots after the updates 3, 6, ... 18; the places of 3 and 6 went to 15 and 18.
+    assert pool.stacks["agent"][:, 0].tolist() == [15.5, 18.5, 9.5, 12.5, 15.0, 18.0, 9.0, 12.0]
+    assert pool.there.tolist() == [4, 4]
+    assert pool_of(2).there.tolist() == [2, 2]
+
+
+def test_a_share_of_the_episodes_meets_one_member_each() -> None:
+    past = PastSelves(pool_of(3), Corridor(2_000), seed=5)
+    seen = np.zeros((8,), int)
+    games, population = 0, np.broadcast_to(TWO.fixed, (2_000, 2))
+    for _ in range(10):
+        past.draw(np.ones(2_000, bool))
+        seat = past.seat(population)
+        moved = seat != population
+        assert (moved.sum(axis=1) <= 1).all()
+        assert (seat[moved] >= 2).all()
+        games += int(moved.any(axis=1).sum())
+        for slot, places in ((1, range(4)), (0, range(4, 8))):  # right is the pool's first population
+            for place in places:
+                seen[place] += (seat[:, slot] == 2 + place).sum()
+    assert abs(games - 5_000) < 4 * np.sqrt(20_000 * 0.25 * 0.75)
+    expected = np.array([5_000 / 6] * 3 + [0])
+    for side in (seen[:4], seen[4:]):
+        assert (np.abs(side - expected) <= 4 * np.sqrt(expected)).all()
+
+
+def test_draws_are_the_world_s_own() -> None:
+    """However the worlds are cut into batches, and whenever the others' episodes end."""
+    pool = pool_of(4, share=0.5)
+    whole = PastSelves(pool, Corridor(8, seed=1), seed=3)
+    part = PastSelves(pool, Corridor(4, seed=1, first_world=4), seed=3)
+    for _ in range(5):
+        whole.draw(np.ones(8, bool))
+        for w in range(4):
+            part.draw(np.arange(4) == w)
+        assert np.array_equal(whole.member[4:], part.member)
+        assert np.array_equal(whole.population[4:], part.population)
+    assert len(set(whole.member.tolist())) > 2
+    assert (PastSelves(pool, Corridor(8, seed=1), seed=4).member != whole.member).any()
+
+
+def test_past_selves_play_and_are_not_learnt_from() -> None:
+    """Now left goes left, before it went right; right keeps its random weights."""
+    settings, world = settings_of(1), Corridor(8)
+    learner = StackedLearner(world.kinds, settings, with_opponents(settings, world))
+    brain = learner.brains["agent"]
+    at = brain._ends[brain.names.index("policy_head/dense/bias")]
+    now = np.array(learner.vectors["agent"])
+    now[0, at - 2 : at] = [-50.0, 50.0]
+    learner.pool.add(2, {"agent": now})
+    now[0, at - 2 : at] = [50.0, -50.0]
+    learner.begin_with({"agent": now})
+    world.reset()
+    shard = SortedShard(0, world, learner.brains, learner.populations, settings, learner.pool)
+    past = shard.collector.past
+    past.draw(np.ones(8, bool))
+    actions: list[np.ndarray] = []
+    step = world.step
+
+    def spy(action: np.ndarray) -> Any:
+        theirs = past.population == 0
+        acting = world.timestep.acting[:, 0]
+        assert (action[theirs & acting, 0] == 1).all()
+        assert (action[~theirs & acting, 0] == 0).all()
+        actions.append(np.array([(theirs & acting).sum(), (~theirs & acting).sum(), acting.sum()]))
+        return step(action)
+
+    world.step = spy  # type: ignore[method-assign]
+    shard.play(learner.forms(), 0)
+    theirs, ours, everybody = np.sum(actions, axis=0)
+    assert theirs > 10 < ours
+    pending = shard.collector.pending["agent"]
+    rows = pending.acts[: pending.count] & (pending.population[: pending.count] == 0)
+    assert rows.sum() == ours == everybody - theirs
+    assert (pending.action[: pending.count][rows] == 0).all()
+
+
+def test_a_run_with_past_selves_resumes_exactly(tmp_path: Path) -> None:
+    whole = train(settings_of(6, share=0.8), tmp_path / "whole")
+    assert [line["past_selves"] for line in log_of(whole)] == [0, 0, 1, 1, 2, 2]
+    arrays = last(whole)
+    assert arrays["pool"]["taken"].tolist() == [3]
+    assert {stem for stem in arrays if stem.startswith("policy")} == {"policy-left", "policy-right"}
+    run = train(settings_of(3, share=0.8), tmp_path / "run")
+    members = [last(run)[f"shard-000{shard}"]["past_member"] for shard in (0, 1)]
+    assert (np.concatenate(members) >= 2).any()  # at the stop one was playing
+    assert arrays_of(go_on(run, 6, workers=2)) == arrays_of(whole)
+
+
+@pytest.mark.parametrize(
+    ("own", "says"),
+    [
+        (
+            {"pool": {"populations": ["lefty"]}},
+            r"pool.populations: no population 'lefty'; did you mean 'left'\?",
+        ),
+        ({"opponents": {"left": "random"}}, r"pool.populations: left is played by somebody else"),
+        ({"population": {"by": "kind", "groups": {}}}, "has one population; make several"),
+        ({"pool": {"populations": ["left", "left"]}}, "names a population twice; name each once"),
+    ],
+)
+def test_pools_that_cannot_be_are_one_line(own: dict[str, Any], says: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=says):
+        train(build(TrainSettings, settings_of(1).model_dump() | own, "test"), tmp_path / "run")
+
+
+def test_a_world_that_never_ends_has_no_past_selves() -> None:
+    world = Meadow(1)
+    with pytest.raises(UserError, match="may never end"):
+        check_pool(PoolGroup(populations=("pop0",)), world, Populations(("pop0", "pop1", "pop2"), None))
