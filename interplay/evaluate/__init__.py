@@ -1,5 +1,6 @@
 """Playing worlds with policies and saying what came of it; no jax here."""
 
+from interplay.evaluate.cast import Cast
 from interplay.evaluate.episodes import EpisodeTable, compare, play
 from interplay.evaluate.lives import Watch
 from interplay.evaluate.merge import Home, merge_homes
@@ -11,6 +12,7 @@ from interplay.evaluate.standings import Standings, rate_players
 from interplay.evaluate.statistics import Difference, Estimate
 
 __all__ = [
+    "Cast",
     "Difference",
     "EpisodeTable",
     "Estimate",

@@ -58,7 +58,7 @@ class EpisodeTable:
         """The estimate of each column, over episodes.
 
         A column per agent gives its mean over agents under its own name (agents of one episode are not
-        independent, so an episode counts once) and each agent's as ``name[agent]``.
+        independent, so an episode counts once) and each agent's as ``name[agent]``. NaN is left out of every mean.
         """
         found: dict[str, Estimate] = {}
         for name, values in self.columns.items():
@@ -67,7 +67,7 @@ class EpisodeTable:
             if values.ndim == 1:
                 found[name] = estimate(values)
                 continue
-            found[name] = estimate(values.mean(axis=1, dtype=np.float64))
+            found[name] = estimate(_mean_over_agents(values))
             for slot, agent in enumerate(self.agents):
                 found[f"{name}[{agent}]"] = estimate(values[:, slot])
         return found
@@ -111,7 +111,7 @@ def play(
     if max_steps is not None and max_steps < 1:
         raise UserError(f"max_steps = {max_steps}: an episode has at least one step")
     if max_steps is None and world.persistent:
-        raise UserError(f"{world.id}: its worlds may run for ever; pass max_steps")
+        raise UserError(f"{world.id}: its worlds may run for ever; pass max_steps (--max-steps)")
     ledger = _Ledger(world, seeding.world_seeds(seed, episodes))
     timestep = world.reset(seeds=ledger.first_seeds(seed))
     policy.start(world, seed)
@@ -197,3 +197,14 @@ class _Ledger:
         first = ["seed", "steps", "cut", "return"]
         names = first + [name for name in rows[0] if name not in first]
         return {name: np.stack([row[name] for row in rows]) for name in names}
+
+
+def _mean_over_agents(values: np.ndarray) -> np.ndarray:
+    """(E,) means over the agents of each episode that have a number; NaN where none has."""
+    missing = np.isnan(values)
+    if not missing.any():
+        mean: np.ndarray = values.mean(axis=1, dtype=np.float64)
+        return mean
+    sums = np.where(missing, 0.0, values).sum(axis=1, dtype=np.float64)
+    cases = (~missing).sum(axis=1)
+    return np.divide(sums, cases, out=np.full(len(values), np.nan), where=cases > 0)

@@ -32,7 +32,7 @@ class LifeCell:
         home, other: their names.
         cap: places of the world.
         life: mean life, restricted at the horizon, ticks.
-        interval: 95 % of it when maps (and, with several, training runs) are drawn again.
+        interval: 95 % of it when maps (and, with several, training runs) are drawn again; NaN for one map, which tells none.
         lives: that ended; `cut` were not followed to their end.
         cut: see `lives`.
         share: of the agents alive during the window that were the home's.
@@ -150,7 +150,7 @@ def _life_cell(
     ended, cut = _counts(rows, sides, settings.horizon)
     times = np.array([np.bincount(picked, minlength=len(rows)) for picked in drawn])  # each map was drawn
     again = restricted_means(times @ ended, times @ cut)
-    known = again[np.isfinite(again)]
+    known = again[np.isfinite(again)] if len(rows) > 1 else again[:0]
     ends = np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]) if known.size else (np.nan, np.nan)
     standing = np.mean([row["standing"] for row in rows], axis=0)
     own = _own_populations(rows[0], standing, sides)

@@ -17,7 +17,7 @@ from interplay.evaluate.seats import Table
 class PopulationView:
     """A world as the policy of some of its populations sees it: those are numbered 0, 1, ... in ascending order.
 
-    Everything but `population` and `num_populations` is the world's own.
+    Everything but these and their names is the world's own.
 
     Args:
         world: any batch.
@@ -27,6 +27,8 @@ class PopulationView:
     def __init__(self, world: World, populations: tuple[int, ...]) -> None:
         self._world = world
         self.num_populations = len(populations)
+        names = world.population_names
+        self.population_names = None if names is None else tuple(names[k] for k in populations)
         self._number = np.zeros(max(world.num_populations, 1), np.uint8)
         self._number[list(populations)] = np.arange(len(populations))
 

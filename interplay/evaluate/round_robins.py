@@ -158,7 +158,10 @@ def check_world(settings: RoundRobinSettings) -> None:
     with closing(make_world(settings.world, 1, **settings.options)) as world:
         check_sides(world, settings.per_match)
         if settings.max_steps is None and world.persistent:
-            raise UserError(f"{world.id}: its worlds may run for ever; say where matches end (--max-steps)")
+            merge = ", or merge populations (--merge)" if world.num_populations > 1 else ""
+            raise UserError(
+                f"{world.id}: its worlds may run for ever; say where matches end (--max-steps){merge}"
+            )
         world.reset()
         agent_scores(world, settings.score)
 

@@ -27,6 +27,19 @@ class Table(Policy):
         for policy in self._players:
             policy.forget(which)
 
+    def save(self) -> dict[str, np.ndarray]:
+        """What every player remembers."""
+        return {
+            f"{index}/{name}": array
+            for index, policy in enumerate(self._players)
+            for name, array in policy.save().items()
+        }
+
+    def load(self, arrays: Mapping[str, np.ndarray]) -> None:
+        for index, policy in enumerate(self._players):
+            prefix = f"{index}/"
+            policy.load({k.removeprefix(prefix): a for k, a in arrays.items() if k.startswith(prefix)})
+
     def act(self, timestep: TimeStep) -> Any:
         player = self.sitting()
         actions = [

@@ -12,9 +12,9 @@ class Estimate(NamedTuple):
     """A mean over episodes.
 
     Attributes:
-        mean: of n values.
-        standard_error: of the mean, s / sqrt(n) with s over n - 1; None for a single value.
-        n: number of episodes.
+        mean: of n values; NaN if there are none.
+        standard_error: of the mean, s / sqrt(n) with s over n - 1; None for a single value or none.
+        n: number of episodes that have a value.
     """
 
     mean: float
@@ -22,6 +22,8 @@ class Estimate(NamedTuple):
     n: int
 
     def __str__(self) -> str:
+        if self.n == 0:
+            return "-"
         return (
             f"{self.mean:.4g}"
             if self.standard_error is None
@@ -47,13 +49,16 @@ class Difference(NamedTuple):
 
 
 def estimate(values: Any) -> Estimate:
-    """Mean and standard error of independent values.
+    """Mean and standard error of independent values; NaN, a share without a case, is left out.
 
     Example:
         >>> estimate([1.0, 2.0, 3.0, 4.0])
         Estimate(mean=2.5, standard_error=0.6454972243679028, n=4)
     """
     array = np.asarray(values, np.float64)
+    array = array[~np.isnan(array)]
+    if not len(array):
+        return Estimate(math.nan, None, 0)
     error = float(array.std(ddof=1) / math.sqrt(len(array))) if len(array) > 1 else None
     return Estimate(float(array.mean()), error, len(array))
 

@@ -132,3 +132,29 @@ def test_compare_finds_a_difference_that_is_there_and_none_that_is_not():
     still = play(Line(8, masked=True), RandomPolicy(), episodes=200, seed=1)
     assert abs(compare(random, again)["steps"].sigmas) < 4
     assert compare(still, random)["steps"].sigmas > 8
+
+
+class Shares(Line):
+    """Every second episode has no share; agent 0 never has a score, agent 1 has one where the share is."""
+
+    @property
+    def metrics(self):
+        odd = super().metrics["steps"] % 2 == 1
+        score = np.full((self.num_worlds, len(self.agents)), 6.0)
+        score[:, 0], score[:, 1] = np.nan, np.where(odd, 3.0, np.nan)
+        return {"share": np.where(odd, super().metrics["steps"], np.nan), "score": score}
+
+
+def test_episodes_without_a_share_do_not_count_for_it():
+    table = play(Shares(4), Walker(), episodes=30, seed=1)
+    odd = table["steps"] % 2 == 1
+    assert 0 < odd.sum() < 30
+    summary = table.summary()
+    assert summary["share"].n == odd.sum()
+    assert summary["share"].mean == pytest.approx(table["steps"][odd].mean())
+    assert summary["steps"].n == 30
+    others = len(table.agents) - 2
+    whole = np.where(odd, (6.0 * others + 3.0) / (others + 1), 6.0)
+    assert (summary["score"].n, summary["score"].mean) == (30, pytest.approx(whole.mean()))
+    names = [f"score[{agent}]" for agent in table.agents]
+    assert [summary[name].n for name in names] == [0, odd.sum(), *[30] * others]

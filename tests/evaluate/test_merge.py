@@ -54,6 +54,13 @@ def test_known_lives_come_back_in_every_company():
     assert [len(cell.standing) for cell in copies] == [2, 2, 4, 4]
 
 
+def test_one_map_tells_no_interval():
+    found = merged(maps=1, caps=(8,))
+    assert np.isfinite(found.life(8)).all()
+    assert np.isnan([cell.interval for cell in found.cells]).all()
+    assert all(cell["interval"] == [None, None] for cell in found.to_dict()["cells"])
+
+
 @pytest.mark.parametrize(("quota", "places"), [("per_home", (6, 3, 3)), ("per_population", (4, 4, 4))])
 def test_places_are_kept(quota, places):
     found = merged(quota=quota, caps=(12,), options={"lives": (300,)}, watch=Watch(20, 80, 150))

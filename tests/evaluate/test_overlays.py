@@ -172,7 +172,8 @@ def test_unknown_overlays_are_one_line(name, words):
         find_overlay(name)
 
 
-def test_what_cannot_be_computed_is_said_before_anything_is_played():
+def test_what_cannot_be_computed_is_said_before_anything_is_played(monkeypatch):
+    monkeypatch.setattr(RandomPolicy, "act", lambda *_: pytest.fail("somebody was asked to play"))
     world = common()
     with pytest.raises(UserError, match="scripted policy has no values"):
         compute_overlays(["values"], world, RandomPolicy(), 10)

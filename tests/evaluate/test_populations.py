@@ -54,6 +54,9 @@ def test_a_view_is_the_world_but_for_its_populations():
     view = PopulationView(world, (1, 3))
     assert view.num_populations == 2
     assert view.population.tolist() == [[1, 0, 0, 0]]
+    assert view.population_names is None
+    world.population_names = ("red", "green", "blue", "grey")
+    assert PopulationView(world, (1, 3)).population_names == ("green", "grey")
     assert view.agents is world.agents
     assert view.timestep is world.timestep
 

@@ -20,6 +20,16 @@ def test_one_value_has_no_error():
     assert difference(estimate([3]), estimate([1, 2])).sigmas is None
 
 
+def test_missing_values_are_left_out_and_none_is_a_dash():
+    with_gaps = estimate([np.nan, 2, 4, np.nan, 4, 4, 5, 5, 7, 9])
+    assert with_gaps == estimate([2, 4, 4, 4, 5, 5, 7, 9])
+    assert estimate([np.nan, 3]) == Estimate(3.0, None, 1)
+    none = estimate([np.nan, np.nan])
+    assert (np.isnan(none.mean), none.standard_error, none.n, str(none)) == (True, None, 0, "-")
+    assert difference(none, estimate([1, 2])).sigmas is None
+    assert np.isinf(estimate([np.inf]).mean)  # no missing value but a fault, which has to show
+
+
 def test_without_spread_there_are_no_sigmas_unless_equal():
     same, other = estimate([1, 1]), estimate([2, 2])
     assert difference(same, same).sigmas == 0.0

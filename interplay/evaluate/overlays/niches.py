@@ -117,5 +117,6 @@ NICHES = Overlay(
     "do populations live in different places and ways",
     niches,
     {"tracks": recorders.tracks},
+    compares=True,
     one_map=True,
 )

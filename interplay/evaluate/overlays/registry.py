@@ -27,6 +27,7 @@ class Overlay:
         compute: makes the data from a study.
         needs: name -> what makes a recorder for a world; overlays that need the same name share one recorder.
         asks_values: it asks a network, so scripted policies are refused before anything is played.
+        compares: it compares populations, so a world of one is refused before anything is played.
         one_map: it adds up the worlds of a batch cell by cell, so they must lie on one map.
         plays: False if the scene is made up and no tick needs to be played.
 
@@ -44,6 +45,7 @@ class Overlay:
     compute: Callable[[Study], OverlayData]
     needs: Mapping[str, Callable[[World], Recorder]] = field(default_factory=dict)
     asks_values: bool = False
+    compares: bool = False
     one_map: bool = False
     plays: bool = True
 
@@ -127,7 +129,7 @@ def compute_overlays(
         Name -> data, in the order asked for.
 
     Raises:
-        UserError: for an unknown overlay or population, or values of a scripted policy.
+        UserError: for an unknown overlay or population, values of a scripted policy, or a comparison of one population.
     """
     chosen = [find_overlay(one) if isinstance(one, str) else one for one in overlays]
     if population is not None and not 0 <= population < world.num_populations:
@@ -148,8 +150,13 @@ def compute_overlays(
 
 
 def _check(world: Any, chosen: Sequence[Overlay]) -> None:
-    """Refuses worlds of another sort, and worlds on several maps where cells are added up."""
+    """Refuses worlds of another sort, one population alone, and worlds on several maps where cells are added up."""
     state_of(world)
+    comparing = [overlay.name for overlay in chosen if overlay.compares]
+    if comparing and world.num_populations < 2:
+        raise UserError(
+            f"overlay {comparing[0]!r} compares populations, {world.id} has one here; give npop=2 or more, or leave it out"
+        )
     adding = [overlay.name for overlay in chosen if overlay.one_map]
     if adding and world.num_worlds > 1 and world.settings.maps != 1:
         raise UserError(

@@ -1,0 +1,148 @@
+"""Positive listening by ablation: what is lost when something of the talk is taken away (specification 17 and 18)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.policy import Policy
+from interplay.core.world import World
+from interplay.evaluate.episodes import EpisodeTable, play
+from interplay.evaluate.statistics import Estimate, estimate
+
+ARMS = ("signals_off", "signals_shuffled", "talk_off", "targets_off")  # columns of every evaluation
+SURE = 1.959964  # standard errors: the 95 % interval of a normal distribution
+
+
+class Ablation(NamedTuple):
+    """One arm against the normal game, on the same episodes' seeds.
+
+    Attributes:
+        arm: what was taken away.
+        metric: of which the means are.
+        normal, ablated: means with their standard errors.
+        difference: normal minus ablated, mean of the episodes' differences.
+        error: standard error of that mean; None for a single episode.
+        episodes: pairs.
+    """
+
+    arm: str
+    metric: str
+    normal: Estimate
+    ablated: Estimate
+    difference: float
+    error: float | None
+    episodes: int
+
+    @property
+    def listens(self) -> bool:
+        """Whether the normal game is better by more than the 95 % interval of the difference."""
+        return self.error is not None and self.difference > SURE * self.error
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the difference."""
+        half = SURE * self.error if self.error is not None else math.inf
+        return self.difference - half, self.difference + half
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        known = {"normal": self.normal._asdict(), "ablated": self.ablated._asdict(), "listens": self.listens}
+        return {**self._asdict(), **known}
+
+
+def pair(arm: str, normal: EpisodeTable, ablated: EpisodeTable, metric: str) -> Ablation:
+    """The paired difference of a metric.
+
+    Args:
+        arm: its name.
+        normal, ablated: the same episodes, played both ways.
+        metric: a column with one number per episode.
+
+    Raises:
+        UserError: if the episodes are not the same, or the metric is not one number per episode.
+    """
+    if len(normal) != len(ablated) or (normal["seed"] != ablated["seed"]).any():
+        raise UserError(f"arm {arm}: other episodes than the normal ones; play both with one seed and number")
+    ours, theirs = (np.asarray(table[metric], np.float64) for table in (normal, ablated))
+    if ours.ndim != 1:
+        raise UserError(f"metric {metric}: one number per agent; name one per episode, such as win_vil")
+    gap = estimate(ours - theirs)
+    return Ablation(arm, metric, estimate(ours), estimate(theirs), gap.mean, gap.standard_error, len(ours))
+
+
+def ablate(
+    make: Callable[[str], World],
+    policy: Callable[[], Policy],
+    arms: Sequence[str] = ARMS,
+    *,
+    episodes: int,
+    metric: str = "win_vil",
+    seed: int = 0,
+    normal: EpisodeTable | None = None,
+    tell: Callable[[str, int, int], None] | None = None,
+    **play_options: Any,
+) -> list[Ablation]:
+    """Plays the same episodes with each arm.
+
+    Args:
+        make: arm -> world; ``"full"`` is the normal one.
+        policy: makes who plays; anew for each arm, so that all of them begin with the same draws.
+        arms: to be compared.
+        episodes: per arm.
+        metric: of the episodes.
+        seed: names the episodes.
+        normal: the normal game's episodes, if they were played already.
+        tell: hears (arm, done, of).
+        play_options: of `evaluate.play`.
+    """
+    tables: dict[str, EpisodeTable] = {} if normal is None else {"full": normal}
+    for arm in dict.fromkeys(("full", *arms)):
+        if arm not in tables:
+            world = make(arm)
+            ticker = Ticker(f"playing {arm}", episodes, tell)
+            tables[arm] = play(world, policy(), episodes, seed, on_step=ticker.note, **play_options)
+            world.close()
+    return [pair(arm, tables["full"], tables[arm], metric) for arm in arms]
+
+
+def fitting_arms(settings: Any, arms: Sequence[str] = ARMS) -> tuple[str, ...]:
+    """Those arms that a werewolf game has: no words, no arms of signals; no talk, none of talk."""
+    talks = any(row.resolver == "none" and row.rounds for row in settings.table)
+    return tuple(
+        arm
+        for arm in arms
+        if not (arm.startswith("signals") and not settings.word_length)
+        and not (arm in ("talk_off", "targets_off") and not talks)
+    )
+
+
+class Ticker:
+    """Tells how many episodes are over, as a hook of `evaluate.play`.
+
+    Args:
+        what: is done, for who hears it.
+        episodes: in all.
+        tell: hears (what, done, of); None: nobody.
+
+    Example:
+        >>> ticker = Ticker("playing", 4, lambda what, done, of: print(what, done, of))
+        >>> ticker.note(None, np.array([0, 1]))
+        playing 0 4
+        >>> ticker.note(None, np.array([3, -1]))
+        playing 3 4
+    """
+
+    def __init__(self, what: str, episodes: int, tell: Callable[[str, int, int], None] | None) -> None:
+        self._what, self._episodes, self._tell = what, episodes, tell
+        self._begun = 0
+
+    def note(self, _world: World | None, episode: np.ndarray) -> None:
+        """What `play` says after a step: the number of the episode of each world, -1 for none."""
+        self._begun = max(self._begun, int(episode.max(initial=-1)) + 1)
+        if self._tell is not None:
+            self._tell(self._what, self._begun - int(np.count_nonzero(episode >= 0)), self._episodes)

@@ -1,0 +1,211 @@
+"""Board edits and ablations: exact zeros, closed forms, leaks of the world, paired errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from interplay.core.errors import UserError
+from interplay.evaluate import EpisodeTable
+from interplay.evaluate.talk.ablation import ablate, fitting_arms, pair
+from interplay.evaluate.talk.edits import Marginal, board_influence, divergence, edited, speaker_marginal
+from interplay.evaluate.talk.listening import Views, measure_influence
+from interplay.registry import make_policy, make_world
+from interplay.worlds.werewolf.config import WerewolfSettings
+
+HEADS = (4, 2)
+
+
+def observations(rng, viewers=30, n=5, length=2, symbols=3):
+    words = rng.integers(0, symbols, (viewers, n, length))
+    words[rng.random((viewers, n)) < 0.3] = -1
+    return {"public_signals": words.astype(np.int16), "own_id": rng.integers(0, n, viewers)}
+
+
+def word_reader(row=0):
+    """Chances that follow the first symbol that one seat said."""
+    table = np.random.default_rng(1).dirichlet(np.ones(4), 4)
+
+    def chances(seen):
+        first = np.asarray(seen["public_signals"])[:, row, 0]
+        return np.concatenate([table[first], np.full((len(first), 2), 0.5)], axis=1)
+
+    return chances, table
+
+
+def test_the_influence_of_the_row_that_is_read_and_of_no_other():
+    seen = observations(np.random.default_rng(0))
+    chances, table = word_reader(row=2)
+    marginal = Marginal(np.array([[0, 0], [1, 1], [2, 0]]), np.array([0.5, 0.25, 0.25]))
+    found = board_influence(chances, seen, marginal, HEADS)
+    mixed = np.array([0.5, 0.25, 0.25]) @ table[:3]
+    first = seen["public_signals"][:, 2, 0]
+    expected = [
+        sum(p * np.log(p / q) for p, q in zip(table[s], mixed, strict=True)) if s >= 0 else 0 for s in first
+    ]
+    np.testing.assert_allclose(found[:, 2, 0], expected, atol=1e-12)
+    assert found[:, 2, 0].max() > 0.01
+    assert (np.delete(found, 2, axis=1) == 0).all()
+    assert (found[:, :, 1] == 0).all()
+
+
+def test_rows_that_are_not_shown_are_not_asked_about_and_give_exactly_zero():
+    seen = observations(np.random.default_rng(0))
+
+    def nosy(other):
+        """Notices any change of any row, shown or not."""
+        words = np.asarray(other["public_signals"])
+        score = np.stack([words.sum(axis=(1, 2)) * k for k in range(4)], axis=1) / 10
+        p = np.exp(score) / np.exp(score).sum(axis=1, keepdims=True)
+        return np.concatenate([p, np.full((len(p), 2), 0.5)], axis=1)
+
+    found = board_influence(nosy, seen, speaker_marginal(seen["public_signals"].reshape(-1, 2)), HEADS)
+    hidden = (seen["public_signals"] < 0).any(axis=2)
+    assert (found[hidden] == 0).all()
+    assert (found[~hidden][:, 0] > 0).all()
+
+
+def test_a_policy_that_does_not_listen_gives_exactly_zero():
+    seen = observations(np.random.default_rng(0))
+    deaf = np.random.default_rng(3).dirichlet(np.ones(6), 30) * 1.0
+
+    def chances(other):
+        # The same numbers whatever is said; the viewer is told by a leaf that no edit touches.
+        return deaf[np.asarray(other["own_row"])]
+
+    seen["own_row"] = np.arange(30)
+    found = board_influence(chances, seen, speaker_marginal(seen["public_signals"].reshape(-1, 2)), HEADS)
+    assert (found == 0).all()
+
+
+def test_an_edit_changes_the_board_and_its_copy_among_earlier_boards():
+    rng = np.random.default_rng(0)
+    board = rng.integers(0, 3, (4, 5, 2))
+    past = np.stack([board, rng.integers(0, 3, board.shape)], axis=1)
+    past[3, 0, 1, 0] += 1  # another board came in between
+    seen = {"public_signals": board, "past_signals": past}
+    changed = edited(seen, "public_signals", np.array([0, 1, 2, 3]), np.full((4, 2), 8))
+    assert (changed["public_signals"] == 8).sum() == 8
+    for viewer, row in enumerate([0, 1, 2]):
+        assert (changed["past_signals"][viewer, 0, row] == 8).all()
+    np.testing.assert_array_equal(changed["past_signals"][3], past[3])
+    np.testing.assert_array_equal(changed["past_signals"][:, 1], past[:, 1])
+    np.testing.assert_array_equal(seen["public_signals"], board)
+    assert (board < 8).all()
+
+
+def test_whatever_the_pack_says_villagers_see_bit_for_bit_the_same():
+    world = make_world("werewolf/9-l1s9", num_worlds=6, seed=4)
+    policy = make_policy(world.id, "random")
+    timestep = world.reset(seeds=1)
+    policy.start(world)
+    for _ in range(5):
+        timestep = world.step(policy.act(timestep))
+    before = {name: np.array(leaf) for name, leaf in timestep.observation.items()}
+    wolves = world.population == 1
+    spoken = world.state.pack_signals >= 0
+    world.state.pack_signals[spoken] = (world.state.pack_signals[spoken] + 1) % 9
+    after = world.refresh().observation
+    for name, leaf in before.items():
+        np.testing.assert_array_equal(np.asarray(after[name])[~wolves], leaf[~wolves], err_msg=name)
+    assert (np.asarray(after["pack_signals"])[wolves] != before["pack_signals"][wolves]).any()
+
+
+class Listener:
+    """Names the first seat that said symbol 0, if it may, else anybody."""
+
+    def probabilities(self, observation, mask, population):
+        words = np.asarray(observation["public_signals"])[:, :, 0]
+        n = words.shape[1]
+        liked = np.concatenate([(words == 0) * 9.0, np.zeros((len(words), 1))], axis=1) + 1.0
+        names = np.where(mask[:, : n + 1], liked, 0)
+        word = mask[:, n + 1 :].astype(float)
+        return np.concatenate(
+            [names / names.sum(1, keepdims=True), word / word.sum(1, keepdims=True)], axis=1
+        )
+
+
+def test_views_of_a_played_world_show_who_listens():
+    world = make_world("werewolf/9-l1s9", num_worlds=16, seed=4)
+    policy, views = make_policy(world.id, "random"), Views(every=1, most=200)
+    timestep = world.reset(seeds=1)
+    policy.start(world)
+    for _ in range(6):
+        timestep = world.step(policy.act(timestep))
+        views.note(world, np.zeros(16))
+    seen = views.observations()
+    assert len(seen["phase"]) == 200
+    found = measure_influence(
+        Listener(), world, seen, speaker_marginal(seen["public_signals"].reshape(-1, 1)), world.phase_names
+    )
+    assert {(f.phase, f.population) for f in found} >= {
+        ("day_execution", "villager"),
+        ("day_execution", "werewolf"),
+    }
+    for influence in found:
+        assert influence.name.mean > 0
+        assert (influence.word.mean, influence.invisible) == (0, 0)
+
+
+def test_marginals_are_shares_of_what_was_said():
+    words = np.array([[0, 1]] * 3 + [[2, 2]] + [[-1, -1]] * 5)
+    found = speaker_marginal(words)
+    assert found.words.tolist() == [[0, 1], [2, 2]]
+    assert found.share.tolist() == [0.75, 0.25]
+    many = speaker_marginal(np.arange(1000)[:, None], most=32)
+    assert len(many.words) <= 32
+    assert many.share.sum() == pytest.approx(1)
+    with pytest.raises(UserError, match="nobody said a word"):
+        speaker_marginal(words[4:])
+
+
+def test_divergence_in_closed_form():
+    assert divergence(np.array([1.0, 0.0]), np.array([0.25, 0.75])) == pytest.approx(np.log(4))
+    assert divergence(np.array([0.3, 0.7]), np.array([0.3, 0.7])) == 0
+    with pytest.raises(UserError, match="5 probabilities"):
+        board_influence(
+            lambda seen: np.ones((30, 5)),
+            observations(np.random.default_rng(0)),
+            Marginal(np.zeros((1, 2)), np.ones(1)),
+            HEADS,
+        )
+
+
+def table(wins, seeds):
+    return EpisodeTable(
+        "w", "p", 0, ("a",), {"steps": np.ones(len(wins)), "seed": seeds, "win_vil": np.array(wins)}
+    )
+
+
+def test_paired_differences_by_hand():
+    seeds = np.arange(4)
+    found = pair("x", table([1, 1, 1, 0], seeds), table([1, 0, 0, 0], seeds), "win_vil")
+    assert found.difference == 0.5
+    assert found.error == pytest.approx(np.std([0, 1, 1, 0], ddof=1) / 2)
+    assert not found.listens
+    sure = pair("x", table([1] * 50 + [0], np.arange(51)), table([0] * 51, np.arange(51)), "win_vil")
+    assert sure.listens
+    with pytest.raises(UserError, match="other episodes"):
+        pair("x", table([1, 1], seeds[:2]), table([1, 1], seeds[2:]), "win_vil")
+
+
+def test_arms_are_played_on_the_same_episodes_and_do_nothing_to_who_does_not_listen():
+    def make(arm):
+        return make_world("werewolf/9-l1s9", num_worlds=20, seed=1, arm=arm)
+
+    found = ablate(
+        make,
+        lambda: make_policy("werewolf/9-l1s9", "random"),
+        ("signals_off", "signals_shuffled"),
+        episodes=60,
+    )
+    assert [a.arm for a in found] == ["signals_off", "signals_shuffled"]
+    assert all(a.difference == 0 and a.error == 0 and not a.listens for a in found)
+
+
+def test_arms_that_a_game_has():
+    assert fitting_arms(WerewolfSettings()) == ("talk_off", "targets_off")
+    assert fitting_arms(WerewolfSettings(signal_length=1, talk_rounds_day=0, talk_rounds_night=0)) == (
+        "signals_off",
+        "signals_shuffled",
+    )
