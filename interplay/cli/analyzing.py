@@ -72,9 +72,14 @@ def _player(run: str, checkpoint: int | None) -> str:
     """The run, or one of its checkpoints."""
     if checkpoint is None:
         return run
-    from interplay.train.checkpoint import checkpoint_path
+    from interplay.core.errors import UserError
+    from interplay.train.checkpoint import checkpoint_path, list_checkpoints
 
-    return str(checkpoint_path(run, checkpoint))
+    path = checkpoint_path(run, checkpoint)
+    there = ", ".join(str(int(one.name)) for one in list_checkpoints(run))
+    if there and not path.is_dir():
+        raise UserError(f"-c {checkpoint}: {run} has no such checkpoint; it has {there}")
+    return str(path)
 
 
 def _script(words: list[str] | None) -> str:

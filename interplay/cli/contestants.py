@@ -28,11 +28,13 @@ class Contestant(NamedTuple):
     populations: int = 1
 
 
-def choose_world(names: Sequence[str], world: str, options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+def choose_world(
+    names: Sequence[str], world: str, options: Mapping[str, Any], example: str
+) -> tuple[str, dict[str, Any]]:
     """The tournament's world: the one that was named, else that of the first run with its options.
 
     Raises:
-        UserError: if neither is given.
+        UserError: if neither is given, with an `example`.
     """
     if world:
         return world, dict(options)
@@ -40,7 +42,7 @@ def choose_world(names: Sequence[str], world: str, options: Mapping[str, Any]) -
         if Path(name).is_dir():
             trained_on = _settings_of(name).world
             return trained_on.id, {**trained_on.options, **options}
-    raise UserError("scripted policies need a world; add for example --world survival/1v1-heals-low")
+    raise UserError(f"scripted policies need a world; add for example --world {example}")
 
 
 def find_contestant(name: str, world: World, greedy: bool = False, merged: bool = False) -> Contestant:

@@ -7,11 +7,14 @@ from typing import Annotated
 
 import typer
 
+from interplay.cli.options import Roles
+
 MOST_AGENTS = 16  # told one by one; JSON has all
 
 EXAMPLE = (
     "interplay evaluate runs/first --episodes 200\n"
-    "interplay evaluate random --world survival/1v1-heals-low --json"
+    "interplay evaluate random --world survival/1v1-heals-low --json\n"
+    "interplay evaluate bayes --roles werewolf=avoid_wolves --world werewolf/9"
 )
 
 
@@ -28,6 +31,7 @@ def evaluate(
     max_steps: Annotated[
         int | None, typer.Option(help="Cut episodes there; for worlds that may never end.", min=1)
     ] = None,
+    roles: Roles = None,
     greedy: Annotated[
         bool, typer.Option("--greedy", help="A trained policy takes its likeliest action.")
     ] = False,
@@ -38,8 +42,9 @@ def evaluate(
     from interplay.cli.players import find_player
     from interplay.core.settings import parse_overrides
     from interplay.evaluate import play
+    from interplay.train.metrics_log import plain
 
-    found = find_player(player, world, parse_overrides(options or []), greedy)
+    found = find_player(player, world, parse_overrides(options or []), greedy, roles=roles)
     batch = found.make_world(num_worlds=min(num_worlds, episodes), seed=seed)
     summary = play(batch, found.policy, episodes=episodes, seed=seed, max_steps=max_steps).summary()
     batch.close()
@@ -48,13 +53,15 @@ def evaluate(
         report = {
             "world": found.world,
             "policy": player,
+            **({"roles": dict(words.split("=", 1) for words in roles)} if roles else {}),
             "seed": seed,
             "episodes": episodes,
             "metrics": metrics,
         }
-        typer.echo(json_text.dumps(report, indent=2))
+        typer.echo(json_text.dumps(plain(report), indent=2, allow_nan=False))
         return
-    typer.echo(f"{player} on {found.world}, {episodes} episodes, mean ± standard error")
+    whom = f"{player} ({', '.join(roles)})" if roles else player
+    typer.echo(f"{whom} on {found.world}, {episodes} episodes, mean ± standard error")
     crowd = len(batch.agents) > MOST_AGENTS
     told = {name: estimate for name, estimate in summary.items() if not (crowd and name.endswith("]"))}
     width = max(map(len, told))

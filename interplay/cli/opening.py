@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from interplay.core.errors import UserError
 from interplay.core.world import World
 
 PATIENCE = 1.5  # seconds; the bar for a start from the cache
@@ -22,6 +23,19 @@ def open_world(world_id: str, num_worlds: int = 1, seed: int = 0, **options: Any
         world = make_world(world_id, num_worlds=num_worlds, seed=seed, **options)
         world.reset()
     return world
+
+
+def let_see(world: World, reveal: bool) -> None:
+    """Sets the privileged view of a world (``--reveal``).
+
+    Raises:
+        UserError: if it is asked for where nothing is hidden.
+    """
+    if not reveal:
+        return
+    if world.privileged_view is None:
+        raise UserError(f"--reveal: {world.id} hides nothing; leave the option out")
+    world.privileged_view = True
 
 
 @contextmanager

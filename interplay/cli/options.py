@@ -1,11 +1,21 @@
-"""Telling names from `key=value` pairs among a verb's arguments."""
+"""Arguments that several verbs take, and telling names from `key=value` pairs among them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from interplay.core.errors import UserError
+
+Roles = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=RUN|POLICY",
+        help="Who plays a population of the world instead, e.g. werewolf=revenge; may be given several times.",
+    ),
+]
 
 
 def split_options(words: Sequence[str]) -> tuple[list[str], dict[str, Any]]:

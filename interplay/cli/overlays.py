@@ -63,7 +63,7 @@ def analyse_overlays(
         raise UserError(
             f"{words[0]}: with --overlay only options of the world stand here; write OPTION=VALUE"
         )
-    found = find_player(player, world, parse_overrides(list(options)))
+    found = find_player(player, world, parse_overrides(list(options)), example="mmo/forage")
     found = found._replace(options=on_one_map(found.world, found.options, options, world_seed))
     batch = found.make_world(num_worlds, seed)
     value = _values(found.policy, batch)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,7 +26,12 @@ class Player(NamedTuple):
 
 
 def find_player(
-    name: str, world: str = "", options: Mapping[str, Any] | None = None, greedy: bool = False
+    name: str,
+    world: str = "",
+    options: Mapping[str, Any] | None = None,
+    greedy: bool = False,
+    example: str = "survival/1v1-heals-low",
+    roles: Sequence[str] | None = None,
 ) -> Player:
     """Finds a run's trained policy, or a scripted policy of a world.
 
@@ -35,17 +40,21 @@ def find_player(
         world: id; empty: the run's own world.
         options: of the world, on top of the run's own (if it is the run's own world).
         greedy: a trained policy takes its likeliest action instead of drawing one.
+        example: a world that is named where one is missing.
+        roles: who plays some populations instead, ``"werewolf=revenge"``, ``"villager=runs/first"``.
 
     Raises:
         UserError: for an unknown policy, world or run, or a policy without a world.
     """
+    if roles:
+        return _with_roles(find_player(name, world, options, greedy, example), name, greedy, roles)
     given = dict(options or {})
     if Path(name).is_dir():
         return _trained(Path(name), world, given, greedy)
     if "/" in name and ":" not in name:
         raise UserError(f"{name}: no such run folder; `interplay train WORLD --out {name}` makes one")
     if not world:
-        raise UserError(f"policy {name!r} needs a world; add for example --world survival/1v1-heals-low")
+        raise UserError(f"policy {name!r} needs a world; add for example --world {example}")
     from interplay.registry import make_policy
 
     return Player(make_policy(world, name), world, given)
@@ -59,3 +68,33 @@ def _trained(run: Path, world: str, options: dict[str, Any], greedy: bool) -> Pl
     if world in ("", trained_on.id):
         options = {**trained_on.options, **options}
     return Player(policy, world or trained_on.id, options)
+
+
+def _with_roles(player: Player, name: str, greedy: bool, roles: Sequence[str]) -> Player:
+    """The player, with others in some populations' places.
+
+    Raises:
+        UserError: for what is no NAME=RUN|POLICY, a name that is given twice, or an unknown policy or run.
+    """
+    from interplay.evaluate.cast import Cast
+
+    cast: dict[str, Policy] = {}
+    for words in roles:
+        population, equals, who = words.partition("=")
+        if not (population and equals and who):
+            raise UserError(f"--roles {words}: write NAME=RUN or NAME=POLICY, for example werewolf=revenge")
+        if population in cast:
+            raise UserError(f"--roles {words}: {population} is named twice; leave one out")
+        cast[population] = _parts(who, player, greedy)(population)
+    return player._replace(policy=Cast(cast, _parts(name, player, greedy)))
+
+
+def _parts(who: str, player: Player, greedy: bool) -> Callable[[str], Policy]:
+    """Gives the policy for a population by its name: of a run, the one that was trained for it."""
+    if Path(who).is_dir():
+        from interplay.cli.trainer import load_trainer
+
+        trainer = load_trainer()
+        return lambda population: trainer.load_population(who, population, greedy)
+    policy = find_player(who, player.world, player.options, greedy).policy
+    return lambda _: policy

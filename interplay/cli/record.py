@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from interplay.cli.options import Roles
+
 EXAMPLE = (
     "interplay record runs/first --out episode.mp4\n"
     "interplay record random --world survival/2v2-all-low --out episode.gif"
@@ -27,20 +29,66 @@ def record(
         int | None, typer.Option(help="Leave an episode there; for worlds that may never end.", min=1)
     ] = None,
     every: Annotated[int, typer.Option(help="Show each so many-th step: faster playback.", min=1)] = 1,
-    size: Annotated[int, typer.Option(help="Width and height in pixels.", min=64)] = 512,
+    size: Annotated[
+        str,
+        typer.Option(
+            metavar="SIDE|WIDTHxHEIGHT", help="Pixels.  [default: 512, or wider where the scene is wider]"
+        ),
+    ] = "",
+    frames: Annotated[
+        int | None,
+        typer.Option(
+            help="Frames for which a step stays in view, 30 a second.  [default: the world's own]", min=1
+        ),
+    ] = None,
+    step: Annotated[
+        int | None, typer.Option(help="For .png: after so many steps.  [default: the middle]", min=0)
+    ] = None,
+    reveal: Annotated[
+        bool, typer.Option("--reveal", help="Show what the public may not know: hidden roles.")
+    ] = False,
+    roles: Roles = None,
     greedy: Annotated[
         bool, typer.Option("--greedy", help="A trained policy takes its likeliest action.")
     ] = False,
     seed: Annotated[int, typer.Option(help="Of the world and of the players.", min=0)] = 0,
 ) -> None:
     """Plays episodes and records them; the suffix of --out chooses video, animation or picture."""
+    from interplay.cli.opening import let_see
     from interplay.cli.players import find_player
     from interplay.core.settings import parse_overrides
     from interplay.view.video import record as record_video
 
-    found = find_player(player, world, parse_overrides(options or []), greedy)
+    found = find_player(player, world, parse_overrides(options or []), greedy, roles=roles)
     batch = found.make_world(num_worlds=1, seed=seed)
+    let_see(batch, reveal)
     written = record_video(
-        batch, found.policy, out, episodes=episodes, max_steps=max_steps, size=size, every=every, seed=seed
+        batch,
+        found.policy,
+        out,
+        episodes=episodes,
+        max_steps=max_steps,
+        size=read_size(size),
+        every=every,
+        seed=seed,
+        frames=frames,
+        step=step,
     )
     typer.echo(f"written: {written}")
+
+
+def read_size(words: str) -> int | tuple[int, int] | None:
+    """Pixels from ``"512"`` or ``"900x600"``; None from "".
+
+    Raises:
+        UserError: for anything else.
+    """
+    from interplay.core.errors import UserError
+
+    if not words:
+        return None
+    sides = words.split("x")
+    if len(sides) > 2 or not all(side.isdecimal() for side in sides):
+        raise UserError(f"--size {words}: no size; write pixels as 512 or 900x600")
+    pixels = [int(side) for side in sides]
+    return pixels[0] if len(pixels) == 1 else (pixels[0], pixels[1])

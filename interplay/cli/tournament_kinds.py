@@ -64,7 +64,7 @@ def round_robin(
     """
     from interplay.evaluate.round_robins import RoundRobinSettings, run_round_robin
 
-    world_id, options = choose_world(players, values["world"], values["options"])
+    world_id, options = choose_world(players, values["world"], values["options"], "survival/1v1-heals-low")
     with closing(open_world(world_id, 1, **options)) as world:
         found = [find_contestant(name, world, values["greedy"]) for name in players]
     identities = tuple(contestant.identity for contestant in found)
@@ -94,7 +94,9 @@ def merge(homes: Sequence[str], values: Mapping[str, Any], before: Sequence[str]
     from interplay.evaluate.merge import MergeSettings, run_merge
 
     members = [home.partition("=")[2] or home for home in homes]
-    world_id, options = choose_world(",".join(members).split(","), values["world"], values["options"])
+    world_id, options = choose_world(
+        ",".join(members).split(","), values["world"], values["options"], "mmo/forage"
+    )
     options = {key: value for key, value in options.items() if key not in _SET_BY_MERGES}
     with closing(open_world(world_id, 1, **options)) as world:
         found = [

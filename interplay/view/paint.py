@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from interplay.core.layers import Layer
+from interplay.core.scene import ALIGNMENTS
 from interplay.view import palette
 from interplay.view.palette import RGB, mix, rgb
 from interplay.view.pen import Pen
@@ -73,9 +74,11 @@ def paint_segments(pen: Pen, layer: Layer) -> None:
 
 def paint_labels(pen: Pen, layer: Layer) -> None:
     """Free texts."""
+    size, anchor = layer.value("size"), (ALIGNMENTS[layer.options["align"]], 0.5)
     for row in _drawn(layer):
         x, y = pen.pixel(layer.columns["x"][row], layer.columns["y"][row])
-        pen.write(layer.text[row], x, y, 0.7 * pen.scale, _colour(layer, row))
+        height = float(size[row]) * pen.scale
+        pen.write(layer.text[row], x, y, height, _colour(layer, row), anchor, layer.options["halo"])
 
 
 PAINTERS: dict[str, Callable[[Pen, Layer], None]] = {

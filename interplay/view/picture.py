@@ -23,6 +23,7 @@ from interplay.view.pen import Pen
 from interplay.view.tables import write_caption, write_tables
 
 SMALLEST, LARGEST = 16, 4096  # pixels a side
+SHORTER = 512  # pixels of the shorter side, where nothing else is asked for
 MARGIN = 0.015  # of the shorter side
 
 
@@ -89,6 +90,21 @@ def save_png(picture: np.ndarray, path: str | Path) -> Path:
     with writing(path, (".png",)) as temporary:
         pygame.image.save(surface, str(temporary))
     return Path(path)
+
+
+def fitting_size(scene: Scene) -> tuple[int, int]:
+    """(width, height) in the proportions of a scene: 512 pixels for the shorter side, twice as many at most for the other.
+
+    Example:
+        >>> from interplay.core.scene import Canvas
+        >>> fitting_size(Canvas(bounds=(0, 0, 3, 2)).scene()), fitting_size(Canvas().scene())
+        ((768, 512), (512, 512))
+    """
+    if scene.bounds is None:
+        return SHORTER, SHORTER
+    x0, y0, x1, y1 = scene.bounds
+    across = min(max((x1 - x0) / (y1 - y0), 0.5), 2.0)
+    return round(SHORTER * max(across, 1.0)), round(SHORTER * max(1 / across, 1.0))
 
 
 def picture_size(size: int | Sequence[int] | Any) -> tuple[int, int]:

@@ -110,6 +110,8 @@ def company_table(results: MergeResults) -> Table:
 def _life(cell: LifeCell) -> str:
     if not np.isfinite(cell.life):
         return "nobody was born"
+    if not np.isfinite(cell.interval).all():
+        return f"{cell.life:.4g}"
     return f"{cell.life:.4g} ({cell.interval[0]:.3g} .. {cell.interval[1]:.3g})"
 
 

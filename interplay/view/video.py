@@ -15,7 +15,8 @@ from interplay.core.world import World
 from interplay.view.encode import write_video
 from interplay.view.extras import load, load_pygame
 from interplay.view.output import check_output, writing
-from interplay.view.picture import picture_size, render, save_png
+from interplay.view.picture import fitting_size, picture_size, render, save_png
+from interplay.view.stepping import check_play, stands
 
 SUFFIXES = (".mp4", ".gif", ".png")
 HOLD = 20  # frames for which the end of an episode stays in view
@@ -29,11 +30,13 @@ def record(
     path: str | Path,
     episodes: int = 1,
     max_steps: int | None = None,
-    size: int | Sequence[int] = 512,
+    size: int | Sequence[int] | None = None,
     every: int = 1,
     seed: int = 0,
     index: int = 0,
     progress: Callable[[int], None] | None = None,
+    frames: int | None = None,
+    step: int | None = None,
 ) -> Path:
     """Plays episodes with `policy` and records one world of the batch at 30 frames a second.
 
@@ -43,11 +46,13 @@ def record(
         path: ``.mp4`` (H.264), ``.gif``, or ``.png``: a picture from the middle of the last episode.
         episodes: how many, one after another.
         max_steps: an episode is left after so many steps; needed for worlds that never end.
-        size: pixels, one number or (width, height).
+        size: pixels, one number or (width, height); None = 512 for the shorter side, in the proportions of the scene.
         every: records each `every`-th step, so the playback is that much faster.
         seed: of the worlds and of the policy's own stream: the same seed, the same recording.
         index: which world of the batch.
-        progress: called with the number of frames recorded so far.
+        progress: called with the number of steps recorded so far.
+        frames: for which a step stays in view; None = as the world wishes (`World.frames_per_step`).
+        step: of a ``.png``: the picture shows the last episode after so many steps instead of its middle.
 
     Returns:
         The path that was written; the file appears when it is complete.
@@ -58,17 +63,21 @@ def record(
     """
     target = check_output(path, SUFFIXES)
     video = target.suffix.lower() != ".png"
-    _check(world, episodes, max_steps, every, index)
-    width, height = picture_size(size)
+    check_play(world, episodes, max_steps, every, index)
+    if frames is not None and frames < 1:
+        raise UserError(f"frames = {frames}; a step stays in view for at least one")
+    if size is not None:
+        size = picture_size(size)
     # What is missing is told before hours of play, not after.
     load_pygame()
     if video:
         load("av", "video", "videos")
     scenes = _told(play(world, policy, episodes, max_steps, every, seed, index), progress)
     if not video:
-        return save_png(render(middle(scenes), (width, height)), target)
+        scene = middle(scenes) if step is None else shown_at(scenes, step, every)
+        return save_png(render(scene, size or fitting_size(scene)), target)
     with writing(target, SUFFIXES) as temporary:
-        write_video(temporary, held(scenes, (width, height)))
+        write_video(temporary, held(scenes, size, frames or world.frames_per_step))
     return target
 
 
@@ -82,25 +91,38 @@ def play(
     index: int = 0,
 ) -> Iterator[tuple[Scene, int, bool]]:
     """Plays and yields (scene, episode, whether it is the episode's last one); arguments as for `record`."""
-    world.reset(seeds=seed)
-    policy.start(world, seed)
-    for episode in range(episodes):
-        if episode:
-            world.reset()
-        step, over = 0, False
-        while not over:
-            if step % every == 0:
-                yield scene_of(world, index), episode, False
-            world.step(policy.act(world.timestep))
-            step += 1
-            over = bool(world.timestep.over[index]) or step == max_steps
-        yield scene_of(world, index), episode, True
+    for stand in stands(world, policy, episodes, max_steps, seed, index):
+        if stand.last or stand.step % every == 0:
+            yield scene_of(world, index), stand.episode, stand.last
 
 
-def held(scenes: Iterable[tuple[Scene, int, bool]], size: tuple[int, int]) -> Iterator[np.ndarray]:
-    """Draws the scenes; the end of each episode stays in view for a moment."""
+def held(
+    scenes: Iterable[tuple[Scene, int, bool]], size: tuple[int, int] | None, frames: int = 1
+) -> Iterator[np.ndarray]:
+    """Draws the scenes, each for so many frames; the end of each episode stays in view for a moment longer."""
     for scene, _, last in scenes:
-        yield from repeat(render(scene, size, SHARPNESS), HOLD if last else 1)
+        size = size or fitting_size(scene)
+        yield from repeat(render(scene, size, SHARPNESS), frames + (HOLD - 1) * last)
+
+
+def shown_at(scenes: Iterable[tuple[Scene, int, bool]], step: int, every: int) -> Scene:
+    """The scene of the last episode after `step` steps.
+
+    Raises:
+        UserError: if the episode is shorter, or the step is left out by `every`.
+    """
+    current, seen, found = -1, 0, None
+    for scene, episode, _ in scenes:
+        if episode != current:
+            current, seen, found = episode, 0, None
+        if seen * every == step:
+            found = scene
+        seen += 1
+    if found is None:
+        raise UserError(
+            f"step = {step}: the episode has {(seen - 1) * every} steps; choose one of them, or another seed"
+        )
+    return found
 
 
 def middle(scenes: Iterable[tuple[Scene, int, bool]]) -> Scene:
@@ -125,15 +147,3 @@ def _told(
         yield scene
         if progress is not None:
             progress(count)
-
-
-def _check(world: World, episodes: int, max_steps: int | None, every: int, index: int) -> None:
-    for name, value in (("episodes", episodes), ("max_steps", max_steps), ("every", every)):
-        if value is not None and value < 1:
-            raise UserError(f"{name} = {value}; record at least one")
-    if world.persistent and max_steps is None:
-        raise UserError(f"{world.id}: this world may never end; say with max_steps how long to record")
-    if not 0 <= index < world.num_worlds:
-        raise UserError(
-            f"{world.id}: world {index} of a batch of {world.num_worlds}; name one of 0..{world.num_worlds - 1}"
-        )

@@ -119,6 +119,15 @@ def test_a_world_without_a_map_is_one_line(capsys, tmp_path):
     assert "no map of tiles" in line
 
 
+def test_a_checkpoint_that_is_not_there_is_named_with_those_that_are(capsys, tmp_path):
+    (tmp_path / "run/checkpoints/000000000500").mkdir(parents=True)
+    line = refusal(
+        capsys, "analyze", tmp_path / "run", "-c", "7", "--overlay", "lives", "--out", tmp_path / "x"
+    )
+    assert "-c 7" in line
+    assert line.endswith("no such checkpoint; it has 500")
+
+
 def test_a_file_in_the_way_is_told_before_the_play(capsys, tmp_path):
     (tmp_path / "file").write_text("kept")
     line = refusal(

@@ -7,38 +7,12 @@ import pytest
 
 from interplay.view import scales
 from interplay.view.palette import rgb
-
-# Machado et al. (2009), severity 1, in linear RGB.
-BLIND = {
-    "protan": [
-        [0.152286, 1.052583, -0.204868],
-        [0.114503, 0.786281, 0.099216],
-        [-0.003882, -0.048116, 1.051998],
-    ],
-    "deutan": [
-        [0.367322, 0.860646, -0.227968],
-        [0.280085, 0.672501, 0.047413],
-        [-0.011820, 0.042940, 0.968881],
-    ],
-    "tritan": [
-        [1.255528, -0.076749, -0.178779],
-        [-0.078411, 0.930809, 0.147602],
-        [0.004733, 0.691367, 0.303900],
-    ],
-}
+from tests.view.colour_blindness import SIGHTS, seen
 
 
-def seen_by(kind: str, colours: np.ndarray) -> np.ndarray:
-    linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
-    seen = np.clip(linear @ np.array(BLIND[kind]).T, 0, 1)
-    return np.where(seen <= 0.0031308, 12.92 * seen, 1.055 * seen ** (1 / 2.4) - 0.055)
-
-
-@pytest.mark.parametrize("kind", [None, *BLIND])
-def test_low_and_high_are_told_apart_by_everybody(kind):
-    steps = scales.diverging(np.linspace(-1, 1, 9), (-1, 1))
-    if kind:
-        steps = seen_by(kind, steps)
+@pytest.mark.parametrize("sight", SIGHTS)
+def test_low_and_high_are_told_apart_by_everybody(sight):
+    steps = seen(scales.diverging(np.linspace(-1, 1, 9), (-1, 1)), sight)
     for below, above in zip(steps[:4], steps[:4:-1], strict=True):
         assert np.linalg.norm(below - above) > 0.15
     light = steps @ [0.2126, 0.7152, 0.0722]

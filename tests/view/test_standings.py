@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -71,6 +72,13 @@ def test_merges_show_who_lives_beside_whom():
     assert "nobody was born" in text
     assert "1 / 2" in text
     assert "a home has only 1 lives in one of these cells" in text
+
+
+def test_a_mean_of_one_map_is_shown_without_an_interval():
+    names = ("small", "large")
+    cells = tuple(replace(cell(a, b, 60.0), interval=(np.nan, np.nan)) for a in names for b in names)
+    lives = printed(MergeResults(names, (16,), cells, made_up(names))).split("lives of each home")[0]
+    assert [line.split()[-2:] for line in lives.splitlines()[-2:]] == [["60", "60"]] * 2
 
 
 def test_circles_are_told():

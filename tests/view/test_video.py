@@ -10,7 +10,7 @@ from interplay.core.policy import RandomPolicy
 from interplay.core.scene import scene_of
 from interplay.view import encode
 from interplay.view.encode import choose_colours, nearest_colours, write_video
-from interplay.view.picture import render
+from interplay.view.picture import render, save_png
 from interplay.view.video import HOLD, middle, play, record
 from tests.view.scenes import WalkWorld
 
@@ -53,6 +53,39 @@ def test_every_and_episodes_and_max_steps(tmp_path):
     assert steps == [0, 5, 10, 12]
     told = [(episode, last) for _, episode, last in play(world, policy, episodes=2, max_steps=2)]
     assert told == [(0, False), (0, False), (0, True), (1, False), (1, False), (1, True)]
+
+
+def test_a_step_stays_in_view_as_long_as_it_was_asked_for(tmp_path):
+    class Slow(WalkWorld):
+        frames_per_step = 4
+
+    for frames, each in ((None, 4), (7, 7)):
+        path = record(Slow(length=3), RandomPolicy(), tmp_path / "a.gif", size=64, frames=frames)
+        pictures = decoded(path)
+        assert len(pictures) == 4 * each + HOLD - 1
+        assert all((picture == pictures[0]).all() for picture in pictures[:each])
+    with pytest.raises(UserError, match="frames = 0"):
+        record(Slow(), RandomPolicy(), tmp_path / "a.gif", frames=0)
+
+
+def test_a_picture_of_a_step_is_of_the_last_episode(tmp_path):
+    path = record(WalkWorld(length=4), RandomPolicy(), tmp_path / "a.png", episodes=2, step=4)
+    scenes = [scene for scene, _, _ in play(WalkWorld(length=4), RandomPolicy(), episodes=2)]
+    save_png(render(scenes[-1]), tmp_path / "b.png")
+    assert path.read_bytes() == (tmp_path / "b.png").read_bytes()
+    with pytest.raises(UserError, match="has 4 steps"):
+        record(WalkWorld(length=4), RandomPolicy(), tmp_path / "c.png", step=5)
+
+
+def test_a_policy_forgets_between_episodes():
+    forgotten = []
+
+    class Remembering(RandomPolicy):
+        def forget(self, which):
+            forgotten.append(which.tolist())
+
+    list(play(WalkWorld(num_worlds=2, length=3), Remembering(), episodes=3))
+    assert forgotten == [[True, True]] * 2
 
 
 def test_one_world_of_a_batch_is_shown_to_its_end():

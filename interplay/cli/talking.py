@@ -1,0 +1,95 @@
+"""`interplay talk`: who tells what by talking, who listens, and how far one can trust the figures."""
+
+from __future__ import annotations
+
+import json as json_text
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+EXAMPLE = (
+    "interplay talk runs/villagers --against random_target\n"
+    "interplay talk random --world werewolf/9-l1s9 --games 500 --permutations 200\n"
+    "interplay talk runs/villagers --out games --transfer runs/others --json"
+)
+
+
+def talk(
+    player: Annotated[
+        str,
+        typer.Argument(
+            metavar="RUN|POLICY|GAMES",
+            help="A run folder, a scripted policy's name, or a folder of recorded games.",
+        ),
+    ],
+    options: Annotated[
+        list[str] | None, typer.Argument(metavar="[OPTION=VALUE]...", help="Options of the world.")
+    ] = None,
+    world: Annotated[str, typer.Option(help="The world's id; a run brings its own.")] = "",
+    against: Annotated[
+        str, typer.Option(metavar="RUN|POLICY", help="Who plays the team that hides (the wolves).")
+    ] = "",
+    games: Annotated[int, typer.Option(help="Games to play, for each arm too.", min=1)] = 1_000,
+    permutations: Annotated[int, typer.Option(help="Permutations of every null.", min=1)] = 1_000,
+    arm: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What to take away: signals_off, signals_shuffled, talk_off, targets_off, ...; repeat for more; "
+            "none: nothing.  [default: those four]"
+        ),
+    ] = None,
+    metric: Annotated[str, typer.Option(help="Of an episode, to compare the arms by.")] = "win_vil",
+    probe: Annotated[
+        bool, typer.Option("--probe/--no-probe", help="Try to tell roles from what was said in public.")
+    ] = True,
+    transfer: Annotated[
+        str, typer.Option(metavar="RUN|POLICY|GAMES", help="Also judge the role probe on this one's games.")
+    ] = "",
+    out: Annotated[Path | None, typer.Option(help="Folder to keep the recorded games in.")] = None,
+    log_every: Annotated[int, typer.Option(help="Of so many games one is kept in --out.", min=1)] = 1,
+    num_worlds: Annotated[int, typer.Option(help="Worlds side by side.", min=1)] = 256,
+    greedy: Annotated[
+        bool, typer.Option("--greedy", help="Trained policies take their likeliest action.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Of games, players and permutations.", min=0)] = 0,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Plays games, records what was said, and prints what it tells beside what chance would."""
+    from interplay.cli.overlays import Teller, check_folder
+    from interplay.cli.talking_games import Wanted, ablate_arms, listen, play_games
+    from interplay.cli.talking_text import show
+    from interplay.evaluate.talk import measure_talk
+
+    if out is not None:
+        check_folder(out)
+    tell = Teller()
+    wanted = Wanted(player, world, tuple(options or ()), against, games, num_worlds, greedy, seed)
+    played = play_games(wanted, tell)
+    other = play_games(wanted._replace(player=transfer), tell) if transfer else None
+    report = measure_talk(
+        played.talk,
+        other=None if other is None else other.talk,
+        models=("logistic", "gru") if probe else (),
+        permutations=permutations,
+        seed=seed,
+        tell=tell,
+    )
+    report.influences = listen(played)
+    report.ablations = ablate_arms(wanted, played, arm, metric, tell)
+    if out is not None:
+        _keep(played.talk, out, log_every)
+    if json:
+        about = {"player": player, "against": against, "world": played.talk.about.world, "seed": seed}
+        typer.echo(json_text.dumps({**about, **report.to_dict()}, indent=1, allow_nan=False))
+        return
+    show(report, played.talk, player, against, seed)
+
+
+def _keep(games: object, out: Path, log_every: int) -> None:
+    from interplay.evaluate.talk import Talk, TalkFolder
+
+    assert isinstance(games, Talk)
+    kept = games.select(games.games.number % log_every == 0)
+    with TalkFolder(out) as folder:
+        typer.echo(f"written: {folder.append(kept)}, {len(kept):,} games", err=True)

@@ -1,0 +1,187 @@
+"""The games that `interplay talk` measures: played now or read from disk, and played again with each arm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.policy import Policy
+from interplay.core.world import World
+from interplay.evaluate import EpisodeTable, Populations, play
+from interplay.evaluate.talk import Talk, TalkRecorder, read_talk, reader_of
+from interplay.evaluate.talk.ablation import Ablation, Ticker, ablate, fitting_arms
+from interplay.evaluate.talk.edits import speaker_marginal
+from interplay.evaluate.talk.listening import Influence, Views, measure_influence
+from interplay.evaluate.talk.null import Tell
+from interplay.evaluate.talk.shards import holds_talk
+
+NO_ARM = "none"
+
+
+class Wanted(NamedTuple):
+    """What was asked for; see the options of `interplay talk`."""
+
+    player: str
+    world: str
+    options: tuple[str, ...]
+    against: str
+    games: int
+    num_worlds: int
+    greedy: bool
+    seed: int
+
+
+class Played(NamedTuple):
+    """Recorded games, and what only games that were played here have.
+
+    Attributes:
+        talk: the record.
+        table: the episodes, or None for games from disk.
+        world: their world, closed later by whoever asks; or None.
+        policy: the player that was asked about, or None.
+        own: the world's populations that it plays.
+        views: what players saw.
+    """
+
+    talk: Talk
+    table: EpisodeTable | None = None
+    world: World | None = None
+    policy: Policy | None = None
+    own: tuple[int, ...] = ()
+    views: Views | None = None
+
+
+def play_games(wanted: Wanted, tell: Tell) -> Played:
+    """Plays and records the games, or reads them.
+
+    Raises:
+        UserError: for an unknown player, a world without talk, or damaged records.
+    """
+    if Path(wanted.player).is_dir() and holds_talk(wanted.player):
+        if wanted.against or wanted.options:
+            raise UserError(
+                f"{wanted.player}: these games were played already; leave out --against and options of the world"
+            )
+        return Played(read_talk(wanted.player))
+    world, everybody, own = _open(wanted)
+    reader = reader_of(world)
+    recorder, views = TalkRecorder(reader, log_every=1), Views()
+    ticker = Ticker("playing", wanted.games, tell)
+
+    def note(batch: World, episode: Any) -> None:
+        recorder.note(batch, episode)
+        views.note(batch, episode)
+        ticker.note(batch, episode)
+
+    table = play(world, everybody.policy, wanted.games, wanted.seed, on_step=note)
+    talk = recorder.talk()
+    named = Talk(talk.about._replace(policy=everybody.policy.name), talk.games, talk.boards)
+    return Played(named, table, world, everybody.ours, own, views)
+
+
+def ablate_arms(
+    wanted: Wanted, played: Played, arms: Sequence[str] | None, metric: str, tell: Tell
+) -> list[Ablation]:
+    """Plays the same games with parts of the talk taken away; nothing for records and for worlds without arms.
+
+    Raises:
+        UserError: for an unknown arm or metric, or arms of games that were read from disk.
+    """
+    chosen = [name for name in arms or () if name != NO_ARM]
+    settings: Any = getattr(played.world, "settings", None)
+    if played.table is None or not hasattr(settings, "arm"):
+        if chosen:
+            raise UserError(
+                f"--arm {chosen[0]}: only games that are played now, of a world with arms, have them"
+            )
+        return []
+    if arms is None:
+        chosen = list(fitting_arms(settings))
+    if not chosen or settings.arm != "full":
+        return []
+    _ = played.table[metric]  # refused before anything is played
+
+    def make(arm: str) -> World:
+        return _open(wanted, arm)[0]
+
+    return ablate(
+        make,
+        lambda: _open(wanted)[1].policy,
+        chosen,
+        episodes=wanted.games,
+        metric=metric,
+        seed=wanted.seed,
+        normal=played.table,
+        tell=tell,
+    )
+
+
+def listen(played: Played) -> list[Influence]:
+    """Board-edit influence on a trained policy; nothing for scripted ones, which say no probabilities."""
+    seen = {} if played.views is None else played.views.observations()
+    if not seen or not hasattr(played.policy, "probabilities") or played.world is None:
+        return []
+    asked = np.isin(seen["population"], played.own)
+    seen = {name: leaf[asked] for name, leaf in seen.items()}
+    if not asked.any():
+        return []
+    marginal = speaker_marginal(played.talk.utterances().word)
+    policy: Any = _Own(played.policy, played.own)
+    return measure_influence(policy, played.world, seen, marginal, played.talk.about.phases)
+
+
+class _Own:
+    """A policy that plays some populations, asked by the world's numbers of them; it knows them as 0, 1, ..."""
+
+    def __init__(self, policy: Any, own: tuple[int, ...]) -> None:
+        self._policy, self._own = policy, np.array(own)
+
+    def probabilities(self, observation: Any, mask: Any, population: np.ndarray) -> np.ndarray:
+        said: np.ndarray = self._policy.probabilities(
+            observation, mask, np.searchsorted(self._own, population)
+        )
+        return said
+
+
+class _Cast(NamedTuple):
+    """Who plays: all together, and the one that was asked about."""
+
+    policy: Policy
+    ours: Policy
+
+
+def _open(wanted: Wanted, arm: str = "") -> tuple[World, _Cast, tuple[int, ...]]:
+    """The world, who plays it, and our populations; a second player takes those of the team that hides."""
+    from interplay.cli.players import find_player
+    from interplay.core.settings import parse_overrides
+
+    typed = [*wanted.options, *([f"arm={arm}"] if arm else [])]
+    ours = find_player(wanted.player, wanted.world, parse_overrides(typed), wanted.greedy)
+    batch = ours.make_world(min(wanted.num_worlds, wanted.games), wanted.seed)
+    every = range(batch.num_populations)
+    if not wanted.against:
+        return batch, _Cast(ours.policy, ours.policy), tuple(every)
+    hiding = _hiding(batch)
+    theirs = find_player(wanted.against, ours.world, ours.options, wanted.greedy).policy
+    players = Populations({p: theirs if p in hiding else ours.policy for p in every})
+    return batch, _Cast(players, ours.policy), tuple(p for p in every if p not in hiding)
+
+
+def _hiding(world: World) -> set[int]:
+    """Populations of the team that hides.
+
+    Raises:
+        UserError: for a world without one.
+    """
+    from interplay.worlds.werewolf.roles import NAMES, ROLES, WOLVES
+
+    teams = {role.name: role.team for role in ROLES}
+    names = world.population_names or ()
+    found = {number for number, name in enumerate(names) if name in NAMES and teams[name] == WOLVES}
+    if not found:
+        raise UserError(f"--against: no team hides in {world.id}; leave it out")
+    return found

@@ -1,0 +1,48 @@
+"""`interplay transcript`: an episode in words."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from interplay.cli.options import Roles
+
+EXAMPLE = (
+    "interplay transcript random --world werewolf/9-l1s9 --seed 3\ninterplay transcript runs/village --reveal"
+)
+
+
+def transcript(
+    player: Annotated[
+        str, typer.Argument(metavar="RUN|POLICY", help="A run folder, or a scripted policy's name.")
+    ],
+    options: Annotated[
+        list[str] | None, typer.Argument(metavar="[OPTION=VALUE]...", help="Options of the world.")
+    ] = None,
+    world: Annotated[str, typer.Option(help="The world's id; a run brings its own.")] = "",
+    episodes: Annotated[int, typer.Option(help="Episodes to tell.", min=1)] = 1,
+    max_steps: Annotated[
+        int | None, typer.Option(help="Leave an episode there; for worlds that may never end.", min=1)
+    ] = None,
+    reveal: Annotated[
+        bool, typer.Option("--reveal", help="Tell what the public may not know: hidden roles.")
+    ] = False,
+    roles: Roles = None,
+    greedy: Annotated[
+        bool, typer.Option("--greedy", help="A trained policy takes its likeliest action.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Of the world and of the players.", min=0)] = 0,
+) -> None:
+    """Plays an episode and tells it in words, step by step."""
+    from interplay.cli.opening import let_see
+    from interplay.cli.players import find_player
+    from interplay.core.settings import parse_overrides
+    from interplay.view.telling import print_lines
+    from interplay.view.telling import transcript as tell
+
+    found = find_player(player, world, parse_overrides(options or []), greedy, roles=roles)
+    batch = found.make_world(num_worlds=1, seed=seed)
+    let_see(batch, reveal)
+    print_lines(tell(batch, found.policy, episodes=episodes, max_steps=max_steps, seed=seed))
+    batch.close()

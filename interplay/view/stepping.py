@@ -1,0 +1,72 @@
+"""Playing one world of a batch step by step, for those who look on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.policy import Policy
+from interplay.core.world import World
+
+
+class Stand(NamedTuple):
+    """Where a world stands: the episode, from 0, its step, from 0 after the reset, and whether the episode ends here."""
+
+    episode: int
+    step: int
+    last: bool
+
+
+def stands(
+    world: World,
+    policy: Policy,
+    episodes: int = 1,
+    max_steps: int | None = None,
+    seed: int = 0,
+    index: int = 0,
+) -> Iterator[Stand]:
+    """Plays and stops after every reset and step, so that the world can be looked at.
+
+    Args:
+        world: is reset with `seed`.
+        policy: acts for every slot; it is started with `seed`.
+        episodes: how many, one after another.
+        max_steps: an episode is left after so many steps.
+        seed: the same seed, the same episodes.
+        index: the world of the batch whose end ends the episode.
+    """
+    world.reset(seeds=seed)
+    policy.start(world, seed)
+    for episode in range(episodes):
+        if episode:
+            world.reset()
+            policy.forget(np.ones(world.num_worlds, bool))
+        step, last = 0, False
+        yield Stand(episode, step, last)
+        while not last:
+            world.step(policy.act(world.timestep))
+            step += 1
+            last = bool(world.timestep.over[index]) or step == max_steps
+            yield Stand(episode, step, last)
+
+
+def check_play(world: World, episodes: int, max_steps: int | None, every: int = 1, index: int = 0) -> None:
+    """Refuses what cannot be played, before it is played.
+
+    Raises:
+        UserError: for numbers out of range, or a world that never ends without `max_steps`.
+    """
+    for name, value in (("episodes", episodes), ("max_steps", max_steps), ("every", every)):
+        if value is not None and value < 1:
+            raise UserError(f"{name} = {value}; record at least one")
+    if world.persistent and max_steps is None:
+        raise UserError(
+            f"{world.id}: its worlds may run for ever; say how long to record with max_steps (--max-steps)"
+        )
+    if not 0 <= index < world.num_worlds:
+        raise UserError(
+            f"{world.id}: world {index} of a batch of {world.num_worlds}; name one of 0..{world.num_worlds - 1}"
+        )

@@ -1,0 +1,77 @@
+"""A world's words in a terminal: colours of the palette where there is a terminal, plain text elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.text import Text
+
+from interplay.core.policy import Policy
+from interplay.core.telling import Line, Span, line
+from interplay.core.world import World
+from interplay.view.palette import POPULATIONS
+from interplay.view.stepping import check_play, stands
+
+MARGIN = 5  # characters left of what is told, for the step
+
+
+def transcript(
+    world: World,
+    policy: Policy,
+    episodes: int = 1,
+    max_steps: int | None = None,
+    seed: int = 0,
+    index: int = 0,
+) -> Iterator[Line]:
+    """Plays episodes and tells what every step did, in the world's own words (`World.tell`).
+
+    Args:
+        world: is reset with `seed`.
+        policy: acts for every slot.
+        episodes: how many, one after another.
+        max_steps: an episode is left after so many steps; needed for worlds that never end.
+        seed: of the worlds and of the policy: the same seed, the same episodes as `interplay.view.video.record` shows.
+        index: which world of the batch.
+
+    Yields:
+        Lines; the number of the step stands before the first one of each.
+
+    Raises:
+        UserError: for numbers out of range, or a world that never ends without `max_steps`.
+    """
+    check_play(world, episodes, max_steps, index=index)
+    for stand in stands(world, policy, episodes, max_steps, seed, index):
+        if stand.step == 0:
+            yield line(Span(_head(world, seed, stand.episode, episodes), strong=True))
+        yield from _numbered(stand.step, world.tell(index))
+
+
+def print_lines(lines: Iterator[Line], console: Console | None = None) -> None:
+    """Prints lines as they come."""
+    console = console or Console(highlight=False)
+    for told in lines:
+        console.print(as_text(told), soft_wrap=True, markup=False, highlight=False)
+
+
+def as_text(told: Line) -> Text:
+    """A line with its colours."""
+    text = Text()
+    for span in told:
+        style = " ".join(word for word, given in (("bold", span.strong), ("dim", span.faint)) if given)
+        if span.colour is not None:
+            style += f" {POPULATIONS[span.colour % len(POPULATIONS)]}"
+        text.append(span.text, style.strip())
+    text.rstrip()
+    return text
+
+
+def _head(world: World, seed: int, episode: int, episodes: int) -> str:
+    which = f", episode {episode + 1} of {episodes}" if episodes > 1 else ""
+    return f"{world.id}, seed {seed}{which}"
+
+
+def _numbered(step: int, told: list[Line]) -> Iterator[Line]:
+    for number, parts in enumerate(told):
+        before = f"{step:>{MARGIN - 2}}  " if number == 0 else " " * MARGIN
+        yield (Span(before, faint=True), *parts)

@@ -1,0 +1,60 @@
+"""`--roles NAME=RUN|POLICY` of evaluate, record and transcript."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from interplay.evaluate import Populations, play
+from interplay.registry import make_world
+from interplay.worlds.werewolf.policies import POLICIES
+from tests.cli.command import refusal, typed
+
+WORLD = ("--world", "werewolf/9-l1s9")
+
+
+def test_evaluate_sets_one_policy_against_another(capsys):
+    games = ("--episodes", "20", "--seed", "3", "--json")
+    told = json.loads(
+        typed(capsys, "evaluate", "oracle", "--roles", "werewolf=avoid_wolves", *WORLD, *games)[1]
+    )
+    assert told["roles"] == {"werewolf": "avoid_wolves"}
+    assert told["metrics"]["win_vil"]["mean"] == 1.0
+    both = ("--roles", "werewolf=unite", "--roles", "villager=random")
+    told = json.loads(typed(capsys, "evaluate", "oracle", *both, *WORLD, *games)[1])
+    policy = Populations({0: POLICIES["random"](), 1: POLICIES["unite"]()})
+    world = make_world("werewolf/9-l1s9", num_worlds=20, seed=3)
+    expected = play(world, policy, episodes=20, seed=3).summary()["return"]
+    assert told["metrics"]["return"]["mean"] == pytest.approx(expected.mean)
+
+
+def test_the_table_says_who_played(capsys):
+    _, out, _ = typed(capsys, "evaluate", "random", "--roles", "werewolf=unite", *WORLD, "--episodes", "3")
+    assert out.startswith("random (werewolf=unite) on werewolf/9-l1s9, 3 episodes")
+
+
+def test_transcript_and_record_take_roles_too(capsys, tmp_path):
+    roles = ("--roles", "werewolf=muted_wolf", "--roles", "villager=password")
+    _, out, _ = typed(capsys, "transcript", "random", *roles, *WORLD, "--reveal")
+    wolves = [line.split() for line in out.splitlines() if " W " in line and len(line.split()) == 4]
+    assert wolves
+    assert {words[-1] for words in wolves} == {"0"}
+    picture = tmp_path / "game.png"
+    assert typed(capsys, "record", "random", *roles, *WORLD, "--out", str(picture))[0] == 0
+    assert picture.stat().st_size > 0
+
+
+@pytest.mark.parametrize(
+    ("roles", "said"),
+    [
+        (("werwolf=unite",), "no population 'werwolf'; did you mean 'werewolf'?"),
+        (("werewolf=unit",), "unknown policy 'unit'; did you mean 'unite'?"),
+        (("werewolf",), "--roles werewolf: write NAME=RUN or NAME=POLICY"),
+        (("werewolf=unite", "werewolf=random"), "werewolf is named twice"),
+        (("werewolf=runs/none",), "runs/none: no such run folder"),
+    ],
+)
+def test_wrong_roles_are_one_line(capsys, roles, said):
+    words = [word for pair in roles for word in ("--roles", pair)]
+    assert said in refusal(capsys, "evaluate", "random", *words, *WORLD)
