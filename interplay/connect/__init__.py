@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from interplay.connect.dense import DenseEnv, make_dense
     from interplay.connect.gymnasium import GymABS, GymWrapper, gym_to_simulation
     from interplay.connect.managers import to_aec, to_parallel
     from interplay.connect.openspiel import OpenSpielListWrapper, OpenSpielWrapper
@@ -18,33 +19,42 @@ if TYPE_CHECKING:
         multi_agent_to_simulation,
         world_to_rllib,
     )
+    from interplay.connect.world_simulation import WorldSimulation, world_to_simulation
 
 __all__ = [
+    "DenseEnv",
     "GymABS",
     "GymWrapper",
     "MultiAgentABS",
     "MultiAgentWrapper",
     "OpenSpielListWrapper",
     "OpenSpielWrapper",
+    "WorldSimulation",
     "gym_to_simulation",
+    "make_dense",
     "multi_agent_to_simulation",
     "to_aec",
     "to_parallel",
     "world_to_rllib",
+    "world_to_simulation",
 ]
 
 _ROOMS = {
+    "DenseEnv": "dense",
     "GymABS": "gymnasium",
     "GymWrapper": "gymnasium",
     "MultiAgentABS": "rllib",
     "MultiAgentWrapper": "rllib",
     "OpenSpielListWrapper": "openspiel",
     "OpenSpielWrapper": "openspiel",
+    "WorldSimulation": "world_simulation",
     "gym_to_simulation": "gymnasium",
+    "make_dense": "dense",
     "multi_agent_to_simulation": "rllib",
     "to_aec": "managers",
     "to_parallel": "managers",
     "world_to_rllib": "rllib",
+    "world_to_simulation": "world_simulation",
 }
 
 

@@ -36,7 +36,8 @@ class SB3VecEnv(VecEnv):
 
     A slot whose agent died but goes on earning stays in place, with the world's rows for the dead and its
     rewards, until the world is over. A slot whose life ended is done in that step; what it is given until its
-    next life, or the world's end, is not counted as an episode.
+    next life, or the world's end, is not counted as an episode. Lengths count from the first time that the slot acted: for who died
+    before that (a villager of werewolf in the first night) 0.
 
     Where slots live more than once, each life is an episode; it has no observation after its end (``terminal_observation`` is
     blank where the slot lives again). SB3 would learn from empty slots as from living agents, so there none may be empty.
@@ -185,7 +186,7 @@ class SB3VecEnv(VecEnv):
                 for k, field in timestep.observation.items()
             }
             info["TimeLimit.truncated"] = bool(timestep.truncated[w, a] and not timestep.terminated[w, a])
-            if self._lived[w, a]:
+            if self._lived[w, a] or timestep.terminated[w, a] or timestep.truncated[w, a]:
                 info["episode"] = {
                     "r": round(float(self._returns[w, a]), 6),
                     "l": int(self._lengths[w, a]),

@@ -1,0 +1,129 @@
+"""One world as arrays with a row for every slot, in the style of a Gymnasium environment.
+
+Nobody leaves and nobody is left out: who does not act has a row too, which nobody reads. It is the batch of one, with spaces to
+it, for programs that want whole arrays and play for all.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector.utils import batch_space
+
+from interplay.core.errors import UserError
+from interplay.core.masks import to_gymnasium
+from interplay.core.world import TimeStep, World
+from interplay.registry import make_world
+
+
+class DenseEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
+    """A batch of one with A slots: observations, actions and rewards have A rows.
+
+    A reward is an array (A,), which is more than Gymnasium's own algorithms take. Infos hold ``acting``, ``terminated`` and
+    ``truncated`` (A,) bool, ``action_mask`` where there are illegal choices, in the form that ``action_space.sample(mask)`` takes
+    (rows of who does not act included), and when the world is over ``metrics``.
+
+    Args:
+        world: with ``num_worlds == 1``, one kind of agent, and actions that are no Dict.
+
+    Attributes:
+        world: the batch.
+        agents: names of the rows.
+
+    Raises:
+        UserError: for another world.
+    """
+
+    def __init__(self, world: World) -> None:
+        if world.num_worlds != 1:
+            raise UserError(
+                f"{world.id}: a Gymnasium environment is one world, this batch has {world.num_worlds}; pass num_worlds=1"
+            )
+        if len(world.kinds) > 1 or isinstance(world.kinds[0].action_space, spaces.Dict):
+            raise UserError(
+                f"{world.id}: its agents' spaces make no single array; use interplay.make, or the batch itself"
+            )
+        self.world = world
+        self.agents = world.agents
+        self.observation_space = spaces.Dict(
+            {name: batch_space(part, len(self.agents)) for name, part in world.observation_space.items()}
+        )
+        self.action_space = _rows_of(world.action_space, len(self.agents))
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Starts an episode; the seed names it, None goes on with the world's own stream."""
+        super().reset(seed=seed)
+        timestep = self.world.reset(seeds=seed)
+        return _seen(timestep), self._told(timestep)
+
+    def step(self, action: Any) -> tuple[dict[str, np.ndarray], Any, bool, bool, dict[str, Any]]:
+        """Observations, rewards (A,), whether the world ended by its rules, whether by a limit, and infos.
+
+        Args:
+            action: (A, ...).
+        """
+        timestep = self.world.step(np.asarray(action)[np.newaxis])
+        over, cut = bool(timestep.over[0]), bool(timestep.truncated[0].any())
+        return (
+            _seen(timestep),
+            timestep.reward[0].copy(),
+            over and not cut,
+            over and cut,
+            self._told(timestep),
+        )
+
+    def close(self) -> None:
+        """Closes the world."""
+        self.world.close()
+
+    def _told(self, timestep: TimeStep) -> dict[str, Any]:
+        info: dict[str, Any] = {
+            name: getattr(timestep, name)[0].copy() for name in ("acting", "terminated", "truncated")
+        }
+        if timestep.action_mask is not None:
+            rows = [to_gymnasium(self.world.action_space, row) for row in timestep.action_mask["action"][0]]
+            info["action_mask"] = tuple(rows)
+        if timestep.over[0]:
+            info["metrics"] = {name: values[0] for name, values in self.world.metrics.items()}
+        return info
+
+
+def make_dense(world_id: str, *, seed: int = 0, **options: Any) -> DenseEnv:
+    """Makes one world as a `DenseEnv`.
+
+    Args:
+        world_id: a registered id, or anything else that `interplay.make_world` takes.
+        seed: names the stream of episodes that `reset` without a seed goes through.
+        **options: the world's settings.
+
+    Raises:
+        UserError: for an unknown world or option, or a world whose agents' spaces make no single array.
+
+    Example:
+        >>> env = make_dense("werewolf/6")
+        >>> observation, info = env.reset(seed=1)
+        >>> observation["status_map"].shape, info["acting"].sum(), env.action_space.shape  # two wolves
+        ((6, 6), np.int64(2), (6, 1))
+        >>> observation, reward, terminated, truncated, info = env.step(env.action_space.sample(info["action_mask"]))
+        >>> reward.shape
+        (6,)
+    """
+    return DenseEnv(make_world(world_id, num_worlds=1, seed=seed, **options))
+
+
+def _rows_of(space: spaces.Space[Any], count: int) -> spaces.Space[Any]:
+    if isinstance(space, spaces.MultiDiscrete):  # gymnasium would make a Box of it, which has no masks
+        start = np.broadcast_to(space.start, (count, *space.nvec.shape))
+        return spaces.MultiDiscrete(
+            np.tile(space.nvec, (count, 1)), dtype=space.start.dtype.type, start=start
+        )
+    return batch_space(space, count)
+
+
+def _seen(timestep: TimeStep) -> dict[str, np.ndarray]:
+    return {name: field[0].copy() for name, field in timestep.observation.items()}

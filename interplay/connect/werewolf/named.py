@@ -1,0 +1,162 @@
+"""Agents that keep a name with their role in it, for libraries that can map policies by an agent's name alone (specification 2).
+
+A name is for the library; no player ever sees one. Players speak of each other by public ids, which are dealt anew in every game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from pettingzoo.utils.env import ParallelEnv
+
+from interplay.connect.pettingzoo import Infos, WorldEnv, make
+from interplay.connect.werewolf.relabelling import Relabelling
+from interplay.connect.werewolf.spaces import point_of
+from interplay.core import seeding
+from interplay.core.errors import UserError
+from interplay.worlds.werewolf.roles import NAMES
+from interplay.worlds.werewolf.world import WerewolfWorld
+
+_LABELS = 0x1ABE15  # of the stream that public ids are drawn from
+
+Told = dict[str, Any]
+
+
+class RoleNamedEnv(ParallelEnv[str, Any, Any]):
+    """A game whose agents are called ``werewolf_0``, ..., ``villager_3``, ...: wolves first, numbered through.
+
+    In every game the deal says which seat of the world an agent takes. Its rows are those of the seat; what rows say of players
+    is written in public ids. With ``relabel`` these are drawn anew for each game, as in the original: then what comes out goes
+    through the forward map (seat -> id), entries and the rows of boards and lists alike, and what comes in through the inverse.
+    Without it an id is a seat, which tells a player just as little.
+
+    Args:
+        env: the game, as `interplay.make` gives it.
+        relabel: draw public ids anew in every game.
+
+    Attributes:
+        env: the game.
+        labels: seats to public ids in this game.
+
+    Raises:
+        UserError: for another world.
+    """
+
+    def __init__(self, env: WorldEnv, relabel: bool = True) -> None:
+        if not isinstance(env.world, WerewolfWorld):
+            raise UserError(
+                f"{env.world.id}: no game of werewolf, its agents have no roles; use the environment as it is"
+            )
+        self.env, self.world, self.relabel = env, env.world, relabel
+        self.metadata, self.render_mode = env.metadata, env.render_mode
+        crew = env.world.settings.crew
+        order = sorted((role for role, count in enumerate(crew) for _ in range(count)), key=_wolves_first)
+        self.possible_agents = [f"{NAMES[role]}_{i}" for i, role in enumerate(order)]
+        self._order = np.array(order)
+        self.agents: list[str] = []
+        seat = env.possible_agents[0]
+        self.observation_spaces = dict.fromkeys(self.possible_agents, env.observation_spaces[seat])
+        self.action_spaces = dict.fromkeys(self.possible_agents, env.action_spaces[seat])
+        self.labels = Relabelling(env.world.settings, np.arange(len(order)))
+        self._seat_of: dict[str, str] = {}
+        self._name_of: dict[str, str] = {}
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Told, Infos]:
+        """Starts a game, as `WorldEnv.reset`."""
+        observations, infos = self.env.reset(seed, options)
+        self._deal()
+        self.agents = list(self.possible_agents)
+        return self._seen(observations), self._told(infos)
+
+    def step(self, actions: Mapping[str, Any]) -> tuple[Told, Told, Told, Told, Infos]:
+        """Plays a phase, as `WorldEnv.step`.
+
+        Raises:
+            UserError: for an unknown agent, or an action that is missing or outside its space.
+        """
+        given = {}
+        for name, action in actions.items():
+            if name not in self._seat_of:
+                raise UserError(
+                    f"{self.world.id}: unknown agent {name!r}; agents are {', '.join(self.possible_agents)}"
+                )
+            row = point_of(self.action_spaces[name], action, f"{self.world.id}: action", name)
+            given[self._seat_of[name]] = self.labels.action_in(row)
+        for name in self.agents:
+            seat = self._seat_of[name]
+            if seat not in given and self.world.timestep.acting[0, self.env.possible_agents.index(seat)]:
+                raise UserError(f"{self.world.id}: no action for {name}, which is acting; pass one")
+        observations, rewards, terminated, truncated, infos = self.env.step(given)
+        self.agents = [name for name in self.possible_agents if self._seat_of[name] in self.env.agents]
+        return (
+            self._seen(observations),
+            self._renamed(rewards),
+            self._renamed(terminated),
+            self._renamed(truncated),
+            self._told(infos),
+        )
+
+    def render(self) -> Any:
+        """What the game draws."""
+        return self.env.render()
+
+    def close(self) -> None:
+        """Closes the game."""
+        self.env.close()
+
+    def _deal(self) -> None:
+        """Agents take the seats that their role was dealt to, in order; public ids are drawn."""
+        role = self.world.state.role[0]
+        seats = np.empty(len(role), np.int64)
+        for number in np.unique(self._order):
+            seats[self._order == number] = np.flatnonzero(role == number)
+        taken = [self.env.possible_agents[seat] for seat in seats]
+        self._seat_of = dict(zip(self.possible_agents, taken, strict=True))
+        self._name_of = {seat: name for name, seat in self._seat_of.items()}
+        ids = np.arange(len(role))
+        if self.relabel:
+            seed, episode = (int(part) for part in self.world.state.stream[0, :2])
+            ids = seeding.generator(seed, episode, _LABELS).permutation(len(role))
+        self.labels = Relabelling(self.world.settings, ids)
+
+    def _renamed(self, by_seat: Mapping[str, Any]) -> Told:
+        return {name: by_seat[seat] for name, seat in self._seat_of.items() if seat in by_seat}
+
+    def _seen(self, observations: Mapping[str, Any]) -> Told:
+        return {name: self.labels.seen(row) for name, row in self._renamed(observations).items()}
+
+    def _told(self, infos: Mapping[str, Any]) -> Infos:
+        told: Infos = {}
+        for name, info in self._renamed(infos).items():
+            told[name] = dict(info)
+            if "action_mask" in info:
+                told[name]["action_mask"] = self.labels.mask(info["action_mask"])
+        return told
+
+
+def make_role_named(world_id: str, *, relabel: bool = True, **options: Any) -> RoleNamedEnv:
+    """Makes a game whose agents keep role-bearing names.
+
+    Args:
+        world_id: of a werewolf variant.
+        relabel: see `RoleNamedEnv`.
+        **options: of `interplay.make`, the world's settings among them.
+
+    Example:
+        >>> make_role_named("werewolf/6").possible_agents[:3]
+        ['werewolf_0', 'werewolf_1', 'villager_2']
+    """
+    return RoleNamedEnv(make(world_id, **options), relabel)
+
+
+def _wolves_first(role: int) -> tuple[bool, int]:
+    return NAMES[role] != "werewolf", role

@@ -1,0 +1,54 @@
+"""What the wrappers around the original's game have in common: they pass on what they do not change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gymnasium import spaces
+from pettingzoo.utils.env import ParallelEnv
+
+
+class WrappedEnv(ParallelEnv[str, Any, Any]):
+    """A game inside another one.
+
+    Args:
+        env: the game.
+
+    Attributes:
+        env: the game.
+    """
+
+    def __init__(self, env: Any) -> None:
+        self.env = env
+        self.metadata, self.render_mode = env.metadata, None
+        self.possible_agents = env.possible_agents
+        self.observation_spaces, self.action_spaces = env.observation_spaces, env.action_spaces
+
+    @property
+    def world(self) -> Any:
+        """The game's world."""
+        return self.env.world
+
+    @property
+    def agents(self) -> list[str]:
+        """The seats whose episode goes on."""
+        agents: list[str] = self.env.agents
+        return agents
+
+    @property
+    def asked(self) -> list[str]:
+        """The seats that act in the coming phase."""
+        asked: list[str] = self.env.asked
+        return asked
+
+    @property
+    def owed(self) -> dict[str, float]:
+        """Seat -> reward that it was not told yet."""
+        owed: dict[str, float] = self.env.owed
+        return owed
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        return self.action_spaces[agent]

@@ -1,0 +1,204 @@
+"""Werewolf as its original description has it: an environment that asks only who acts, with the original's spaces.
+
+Actions are ``MultiDiscrete([n] * (1 + L))``: a name, then L symbols, which are the first S of n values; ``Discrete(n)`` without
+words. There is no value for a pass, so sleepers and the dead are not called. Source: specification 6 and 7 (connector).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from pettingzoo.utils.env import ParallelEnv
+
+from interplay.connect.werewolf.spaces import (
+    action_space_of,
+    columns_of,
+    observed_spaces,
+    point_of,
+    refuse_others,
+)
+from interplay.core.errors import UserError
+from interplay.registry import find_world, make_world
+from interplay.worlds.werewolf.world import WerewolfWorld
+
+Told = dict[str, Any]
+
+
+class WrittenEnv(ParallelEnv[str, Any, Any]):
+    """One game, in the style of a PettingZoo parallel environment or of RLlib's: who is in the observations acts next.
+
+    `agents` are the seats whose episode goes on. `reset` and `step` report the seats that act in the coming phase and those
+    whose episode has just ended. A reward is what a seat earned since it was last reported, so what reaches a sleeper or a dead
+    player is kept for it; `owed` shows what is kept.
+
+    Infos hold ``action_mask``, ``n * (1 + L)`` int8, the heads one after another; of an ended seat ``metrics``.
+
+    Args:
+        world: one game with one name on a ballot, one board and the original's roles, see `make_written`.
+
+    Attributes:
+        world: the game. Its roles are for policy mapping and evaluation, never for a player.
+        owed: seat -> reward that it was not told yet.
+
+    Raises:
+        UserError: for settings that the original's spaces have no place for, naming setting and cure.
+    """
+
+    def __init__(self, world: WerewolfWorld) -> None:
+        refuse_others(world)
+        self.world = world
+        settings = world.settings
+        self.metadata = {"name": world.id, "render_modes": [], "is_parallelizable": True}
+        self.render_mode = None
+        self.possible_agents = list(world.agents)
+        self._seat = {name: seat for seat, name in enumerate(self.possible_agents)}
+        self.agents: list[str] = []
+        self.observation_spaces = {
+            name: spaces.Dict(observed_spaces(settings)) for name in self.possible_agents
+        }
+        self.action_spaces = {name: action_space_of(settings) for name in self.possible_agents}
+        self.owed = dict.fromkeys(self.possible_agents, 0.0)
+        self._choices = columns_of(settings)
+        self._rows = np.zeros((1, settings.n_players, 1 + settings.signal_length), np.int16)
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Told, Told]:
+        """Starts a game; observations and infos of who acts first.
+
+        Args:
+            seed: names the game; None goes on with the world's own stream.
+            options: ignored.
+        """
+        self.world.reset(seeds=seed)
+        self.agents = list(self.possible_agents)
+        self.owed = dict.fromkeys(self.possible_agents, 0.0)
+        asked = self.asked
+        return self._seen(asked), self._infos(asked, [])
+
+    @property
+    def asked(self) -> list[str]:
+        """The seats that act in the coming phase."""
+        return self._flagged(self.world.timestep.acting)
+
+    def step(self, actions: Mapping[str, Any]) -> tuple[Told, Told, Told, Told, Told]:
+        """Plays a phase with an action of each seat in `asked`.
+
+        Raises:
+            UserError: for an action that is missing, too many or outside its space, naming the seat; nothing has happened then.
+        """
+        if not self.agents:
+            return {}, {}, {}, {}, {}
+        now = self.world.step(self._batch(actions))
+        for seat, name in enumerate(self.possible_agents):
+            self.owed[name] += float(now.reward[0, seat])
+        cut = self._flagged(now.truncated)
+        ended = self._flagged(now.terminated) + cut
+        shown = self.asked
+        shown = [name for name in self.agents if name in shown or name in ended]
+        rewards = {name: self.owed[name] for name in shown}
+        self.owed |= dict.fromkeys(shown, 0.0)
+        self.agents = [name for name in self.agents if name not in ended]
+        terminated = {name: name in ended and name not in cut for name in shown}
+        truncated = {name: name in cut for name in shown}
+        return self._seen(shown), rewards, terminated, truncated, self._infos(shown, ended)
+
+    def render(self) -> None:
+        """Draws nothing."""
+
+    def close(self) -> None:
+        """Closes the world."""
+        self.world.close()
+
+    def action_mask(self, agent: str) -> np.ndarray:
+        """(n * (1 + L),) int8, the seat's legal names and symbols."""
+        row = self.world.timestep.action_mask["action"][0, self._seat[agent]]  # type: ignore[index]
+        return np.where(self._choices >= 0, row[self._choices], False).astype(np.int8)
+
+    # -- parts of a step --------------------------------------------------------------------------
+
+    def _flagged(self, flags: np.ndarray) -> list[str]:
+        return [name for name, flag in zip(self.possible_agents, flags[0].tolist(), strict=True) if flag]
+
+    def _batch(self, actions: Mapping[str, Any]) -> np.ndarray:
+        asked = self.asked
+        for name in [*actions, *asked]:
+            if name not in asked:
+                raise UserError(
+                    f"{self.world.id}: an action of {name}, who is not asked; asked are {', '.join(asked)}"
+                )
+            if name not in actions:
+                raise UserError(f"{self.world.id}: no action of {name}, who is asked; pass one")
+            given = point_of(self.action_spaces[name], actions[name], f"{self.world.id}: action", name)
+            self._rows[0, self._seat[name]] = self._symbols(name, given)
+        return self._rows
+
+    def _symbols(self, name: str, given: Any) -> np.ndarray:
+        row = np.atleast_1d(np.asarray(given))
+        settings = self.world.settings
+        if (row[1:] >= settings.signal_range).any():
+            raise UserError(
+                f"{self.world.id}: symbol {int(row[1:].max())} of {name} is not below signal_range = {settings.signal_range}; "
+                "choose by the action mask"
+            )
+        return row
+
+    def _seen(self, names: list[str]) -> Told:
+        fields = self.world.timestep.observation
+        found = {}
+        for name in names:
+            seat = self._seat[name]
+            space = self.observation_spaces[name]
+            assert isinstance(space, spaces.Dict)
+            found[name] = {key: _point(part, fields[key][0, seat]) for key, part in space.items()}
+        return found
+
+    def _infos(self, shown: list[str], ended: list[str]) -> Told:
+        infos: Told = {
+            name: {} if name in ended else {"action_mask": self.action_mask(name)} for name in shown
+        }
+        if ended and not self.agents:
+            told = {key: values[0].item() for key, values in self.world.metrics.items()}
+            infos |= {name: {"metrics": dict(told)} for name in ended}
+        return infos
+
+
+def make_written(world_id: str = "werewolf/written", *, seed: int = 0, **options: Any) -> WrittenEnv:
+    """Makes one game with the original's spaces.
+
+    Args:
+        world_id: of a werewolf variant; where it has two boards, it gets the one that was seen last.
+        seed: names the stream of games that `reset` without a seed goes through.
+        **options: the world's settings.
+
+    Raises:
+        UserError: for an unknown world or option, or settings that the original's spaces have no place for.
+
+    Example:
+        >>> env = make_written("werewolf/9-l1s9")
+        >>> env.action_space("seat_0")
+        MultiDiscrete([9 9])
+        >>> observations, infos = env.reset(seed=1)
+        >>> len(observations), infos[env.asked[0]]["action_mask"].shape  # three wolves
+        (3, (18,))
+    """
+    if find_world(world_id).options.get("board", "split") == "split":
+        options.setdefault("board", "last_visible")
+    options.setdefault("reward_terms", True)
+    world = make_world(world_id, num_worlds=1, seed=seed, **options)
+    if not isinstance(world, WerewolfWorld):
+        raise UserError(f"{world_id}: no game of werewolf; name one, such as werewolf/written")
+    return WrittenEnv(world)
+
+
+def _point(space: spaces.Space[Any], value: np.ndarray) -> Any:
+    if isinstance(space, spaces.Discrete):
+        return int(value)
+    return value.astype(space.dtype)

@@ -1,0 +1,128 @@
+"""One world as a simulation that says whose turn it is, so that every door of managers opens for worlds, too.
+
+Who acts next is read from the world's acting mask: a `DynamicOrderManager` asks nobody else. With it, worlds go through `to_aec`
+and the OpenSpiel doors (there under a `RavelActionWrapper`, as OpenSpiel's actions are numbers).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from interplay.connect.pettingzoo import WorldEnv, make
+from interplay.core.errors import UserError
+from interplay.sim import Agent, DynamicOrderSimulation
+
+
+class WorldSimulation(DynamicOrderSimulation):
+    """A world of one life per agent; for a `DynamicOrderManager`.
+
+    Observations are those that the world showed when it last stepped: nobody sees what others choose in the same step,
+    in whichever order they are asked. A reward is what an agent earned since it last acted, so what reaches
+    agents that are not asked (sleepers, the dead) is kept for them until they are reported again.
+
+    Args:
+        env: the world as a PettingZoo environment, as `interplay.make` gives it.
+
+    Raises:
+        UserError: where slots live more than once.
+    """
+
+    def __init__(self, env: WorldEnv) -> None:
+        if not env.one_life:
+            raise UserError(
+                f"{env.world.id}: its slots live more than once, a simulation's agents only once; use interplay.make or SB3VecEnv"
+            )
+        self.env = env
+        self.agents = {
+            name: Agent(
+                id=name, observation_space=env.observation_space(name), action_space=env.action_space(name)
+            )
+            for name in env.possible_agents
+        }
+        self.finalize()
+
+    def reset(self, seed: int | None = None, **kwargs: Any) -> None:
+        """Starts an episode; the seed names it."""
+        self._observations, self._infos = self.env.reset(seed=seed)
+        self._earned = dict.fromkeys(self.agents, 0.0)
+        self._ended: set[str] = set()
+        self._ask(set())
+
+    def step(self, action: dict[str, Any], **kwargs: Any) -> None:
+        """Goes on with the actions of those who act."""
+        for name in self.next_agent:  # they were told what they had earned
+            self._earned[name] = 0.0
+        observations, rewards, terminated, truncated, infos = self.env.step(action)
+        self._observations |= observations
+        self._infos |= infos
+        for name, reward in rewards.items():
+            self._earned[name] += reward
+        ended = {name for flags in (terminated, truncated) for name in flags if flags[name]}
+        self._ended |= ended
+        self._ask(ended)
+
+    def _ask(self, ended: set[str]) -> None:
+        """Those who act, and, once, those whose life has just ended; in the order of the slots."""
+        self.next_agent = [
+            name
+            for name in self.agents
+            if name in ended or (name not in self._ended and self._infos[name]["acting"])
+        ]
+
+    def render(self, **kwargs: Any) -> Any:
+        """What the environment draws."""
+        return self.env.render()
+
+    def close(self) -> None:
+        """Closes the environment."""
+        self.env.close()
+
+    def get_obs(self, agent_id: str, **kwargs: Any) -> Any:
+        """What the world showed this agent last."""
+        return self._observations[agent_id]
+
+    def get_reward(self, agent_id: str, **kwargs: Any) -> float:
+        """What the agent has earned since it last acted."""
+        return self._earned[agent_id]
+
+    def get_done(self, agent_id: str, **kwargs: Any) -> bool:
+        """Whether the agent's life has ended."""
+        return agent_id in self._ended
+
+    def get_all_done(self, **kwargs: Any) -> bool:
+        """Whether the world is over."""
+        return not self.env.agents
+
+    def get_action_mask(self, agent_id: str, **kwargs: Any) -> Any:
+        """The agent's legal choices in gymnasium's form; None: all."""
+        return self._infos[agent_id].get("action_mask")
+
+    def get_info(self, agent_id: str, **kwargs: Any) -> dict[str, Any]:
+        """The agent's metrics, once its life has ended."""
+        info = self._infos[agent_id]
+        return {"metrics": info["metrics"]} if "metrics" in info else {}
+
+
+def world_to_simulation(world_id: str, **options: Any) -> WorldSimulation:
+    """Makes one world as a simulation.
+
+    Args:
+        world_id: a registered id, or anything else that `interplay.make` takes.
+        **options: of `interplay.make`, the world's settings among them.
+
+    Raises:
+        UserError: for an unknown world or option, and where slots live more than once.
+
+    Example:
+        >>> from interplay.connect import to_aec
+        >>> from interplay.sim.managers import DynamicOrderManager
+        >>> env = to_aec(DynamicOrderManager(world_to_simulation("werewolf/6")))
+        >>> env.reset(seed=1)
+        >>> for agent in env.agent_iter():
+        ...     observation, reward, terminated, truncated, info = env.last()
+        ...     mask = info.get("action_mask")
+        ...     env.step(None if terminated or truncated else env.action_space(agent).sample(mask))
+        >>> env.agents
+        []
+    """
+    return WorldSimulation(make(world_id, **options))
