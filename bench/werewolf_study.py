@@ -51,7 +51,7 @@ AGAINST_RANDOM = "opponents.werewolf=random_target"
 EVERY = ("9", "9-l1s9", "9-l3s9")
 STUDIES = {
     "random": Study(400_000, EVERY, (AGAINST_RANDOM,)),
-    "both": Study(300_000, EVERY),
+    "both": Study(1_000_000, EVERY),
     "shuffled": Study(400_000, ("9-l1s9",), (AGAINST_RANDOM, "world.options.arm=signals_shuffled")),
 }
 

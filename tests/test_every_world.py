@@ -23,7 +23,7 @@ def test_there_are_worlds():
 @pytest.mark.parametrize("world_id", IDS)
 def test_keeps_every_law(world_id):
     options = SMALLER if world_id in LARGE else {}
-    steps = FEWER if world_id in LARGE or world_id.startswith("werewolf/21") else STEPS
+    steps = FEWER if world_id in LARGE else STEPS
     report = check_world(
         lambda num_worlds, seed: interplay.make_world(world_id, num_worlds=num_worlds, seed=seed, **options),
         steps=steps,

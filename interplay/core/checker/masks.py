@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from itertools import product
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -140,7 +141,7 @@ def _legal_actions(world: World, base: Any, choice: Choice) -> Iterator[Any]:
     if world.ignores_illegal:  # whatever is illegal does the same, that is nothing
         for value in sorted(set(range(choices)) - set(legal[choice.head]) - {choice.value}):
             yield _with(world, base, choice, {choice.head: value})
-    if len(legal) > 1 and np.prod([len(values) for values in legal.values()]) <= _JOINT:
+    if len(legal) > 1 and prod(len(values) for values in legal.values()) <= _JOINT:  # of Python: 42 heads pass 64 bits
         for values in product(*legal.values()):
             yield _with(world, base, choice, dict(zip(legal, values, strict=True)))
 
