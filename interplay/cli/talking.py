@@ -75,7 +75,7 @@ def talk(
         seed=seed,
         tell=tell,
     )
-    report.influences = listen(played)
+    report.influences, report.beliefs = listen(played), played.beliefs
     report.ablations = ablate_arms(wanted, played, arm, metric, tell)
     if out is not None:
         _keep(played.talk, out, log_every)

@@ -14,10 +14,12 @@ from interplay.core.world import World
 from interplay.evaluate import EpisodeTable, Populations, play
 from interplay.evaluate.talk import Talk, TalkRecorder, read_talk, reader_of
 from interplay.evaluate.talk.ablation import Ablation, Ticker, ablate, fitting_arms
+from interplay.evaluate.talk.believing import BeliefRecorder, Beliefs
 from interplay.evaluate.talk.edits import speaker_marginal
 from interplay.evaluate.talk.listening import Influence, Views, measure_influence
 from interplay.evaluate.talk.null import Tell
 from interplay.evaluate.talk.shards import holds_talk
+from interplay.worlds.werewolf.belief import WAYS_OF_WOLVES, Ways
 
 NO_ARM = "none"
 
@@ -45,6 +47,7 @@ class Played(NamedTuple):
         policy: the player that was asked about, or None.
         own: the world's populations that it plays.
         views: what players saw.
+        beliefs: of players who guess, or None.
     """
 
     talk: Talk
@@ -53,6 +56,7 @@ class Played(NamedTuple):
     policy: Policy | None = None
     own: tuple[int, ...] = ()
     views: Views | None = None
+    beliefs: Beliefs | None = None
 
 
 def play_games(wanted: Wanted, tell: Tell) -> Played:
@@ -70,17 +74,26 @@ def play_games(wanted: Wanted, tell: Tell) -> Played:
     world, everybody, own = _open(wanted)
     reader = reader_of(world)
     recorder, views = TalkRecorder(reader, log_every=1), Views()
-    ticker = Ticker("playing", wanted.games, tell)
+    noted: list[Any] = [recorder, views, Ticker("playing", wanted.games, tell)]
+    player, asked = everybody.policy, None
+    if getattr(everybody.ours, "guesses", False):
+        believer: Any = everybody.ours
+        player = asked = BeliefRecorder(player, believer, own, _ways(wanted.against))
+        noted.append(asked)
 
     def note(batch: World, episode: Any) -> None:
-        recorder.note(batch, episode)
-        views.note(batch, episode)
-        ticker.note(batch, episode)
+        for each in noted:
+            each.note(batch, episode)
 
-    table = play(world, everybody.policy, wanted.games, wanted.seed, on_step=note)
+    table = play(world, player, wanted.games, wanted.seed, on_step=note)
     talk = recorder.talk()
     named = Talk(talk.about._replace(policy=everybody.policy.name), talk.games, talk.boards)
-    return Played(named, table, world, everybody.ours, own, views)
+    return Played(named, table, world, everybody.ours, own, views, None if asked is None else asked.scores())
+
+
+def _ways(against: str) -> Ways:
+    """How an exact observer takes wolves to play: as they do, where they are scripted in a way that it knows."""
+    return Ways(wolves=(against,)) if against in WAYS_OF_WOLVES else Ways()
 
 
 def ablate_arms(

@@ -48,6 +48,7 @@ def show(report: TalkReport, talk: Talk, player: str, against: str, seed: int) -
     _probes(report)
     _ablations(report)
     _influences(report)
+    _beliefs(report)
 
 
 def _verdicts(report: TalkReport) -> None:
@@ -167,6 +168,20 @@ def _influences(report: TalkReport) -> None:
     if rows:
         title = "board edits: KL of the choice from what it would be had another said something else, nats"
         _table(title, ("who", "phase", "viewers", "name", "word", "unseen rows"), rows)
+
+
+def _beliefs(report: TalkReport) -> None:
+    if report.beliefs is None:
+        return
+    own, exact = report.beliefs
+    rows = [
+        ("players", str(own.brier), str(own.log_score)),
+        ("exact observer", str(exact.brier), str(exact.log_score)),
+        ("the same for all", f"{own.base_brier:.4f}", f"{own.base_log_score:.4f}"),
+        ("players - observer", str(own.against_brier), str(own.against_log_score)),
+    ]
+    title = f"beliefs about living others when voting by day, {own.beliefs:,}; smaller is better"
+    _table(title, ("who", "Brier", "log score, bits"), rows)
 
 
 def where(phase: str, day: int | None) -> str:

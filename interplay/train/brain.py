@@ -24,6 +24,7 @@ from interplay.train.observations import ObservationRows
 from interplay.train.settings import TrainSettings
 
 NUM_TERMS = len(Terms._fields)
+_HEAD = 0x6E55  # folded into the key of the head that guesses
 
 assert compute  # imported for its effect: it sets XLA's flags before the backend starts
 
@@ -70,6 +71,9 @@ class Brain:
         self.rows = ObservationRows(kind.observation_space, settings.network.input_scale)
         self.distribution = Distribution(kind.action_space, settings.network.probability_floor)
         network = networks.make_network(settings.network, kind.observation_space, kind.action_space, key=key)
+        if settings.belief.about:
+            head = jax.random.fold_in(key, _HEAD)
+            network = networks.GuessingNetwork(network, settings.network.width, key=head)
         tensors, self._static = eqx.partition(network, eqx.is_inexact_array)
         leaves = jax.tree_util.tree_flatten_with_path(tensors)[0]
         self._tree = jax.tree.structure(tensors)
@@ -142,7 +146,7 @@ class Brain:
         return int(self._static.choose_plan(demand))
 
     def gradient(self, vector: jax.Array, batch: Batch, index: jax.Array, plan: jax.Array) -> jax.Array:
-        """Gradient of the summed loss over some rows of S shards, then the terms of `Terms`: (P + 7,) float32.
+        """Gradient of the summed loss over some rows of S shards, then the terms of `Terms`: (P + 8,) float32.
 
         Every shard's part is computed by the same instructions on arrays of the same shape, however many shards come
         together, and the parts are added up in the fixed tree.

@@ -21,6 +21,7 @@ class Terms(NamedTuple):
         clipped: acting rows whose ratio left the clip range.
         acting: number of acting rows.
         rows: number of rows.
+        guess: cross-entropy of guesses, nats, a mean over seats, sum over the rows that guess.
     """
 
     policy: Any
@@ -30,6 +31,7 @@ class Terms(NamedTuple):
     clipped: Any
     acting: Any
     rows: Any
+    guess: Any
 
 
 def ppo_terms(
@@ -80,6 +82,7 @@ def ppo_terms(
         clipped=((jnp.abs(ratio - 1.0) > clip) * acts).sum(),
         acting=acts.sum(),
         rows=counts.sum(),
+        guess=jnp.zeros((), jnp.float32),
     )
 
 
@@ -113,7 +116,25 @@ def policy_gradient_terms(
         clipped=jnp.zeros((), jnp.float32),
         acting=acts.sum(),
         rows=counts.sum(),
+        guess=jnp.zeros((), jnp.float32),
     )
+
+
+def guess_terms(guess: jax.Array, truth: jax.Array, counts: jax.Array) -> jax.Array:
+    """The cross-entropy of guesses, a mean over seats, summed over rows.
+
+    Args:
+        guess: (B, n) log odds.
+        truth: (B, n) bool.
+        counts: (B,) float32, 1 where the row guesses.
+
+    Example:
+        >>> round(float(guess_terms(jnp.zeros((1, 3)), jnp.zeros((1, 3), bool), jnp.ones(1))), 4)
+        0.6931
+    """
+    missed = jax.nn.softplus(jnp.where(truth, -guess, guess))
+    summed: jax.Array = (missed.mean(axis=1) * counts).sum()
+    return summed
 
 
 def total(terms: Terms, value_coefficient: float, entropy_coefficient: float) -> jax.Array:

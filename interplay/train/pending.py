@@ -18,6 +18,7 @@ class Pending:
         capacity: most rows; memory is used as far as rows come.
         columns: of an action.
         choices: of an action mask; None where the world has none.
+        seats: of whom it is guessed who they are; None where nothing is guessed.
 
     Attributes:
         count: rows that are there; arrays are longer.
@@ -30,9 +31,17 @@ class Pending:
         slot: (capacity,) int32, w A + a, among all slots of the world.
         population: (capacity,) uint8.
         acts: (capacity,) bool, the row teaches the policy, not the value alone.
+        truth: (capacity, seats) bool, who is of the population that is guessed, or None.
     """
 
-    def __init__(self, leaves: ObservationLeaves, capacity: int, columns: int, choices: int | None) -> None:
+    def __init__(
+        self,
+        leaves: ObservationLeaves,
+        capacity: int,
+        columns: int,
+        choices: int | None,
+        seats: int | None = None,
+    ) -> None:
         self.count = self.kept = 0
         self.leaves: Leaves = leaves.allocate(capacity)
         self.action = np.zeros((capacity, columns), np.float32)
@@ -42,6 +51,7 @@ class Pending:
         self.slot = np.zeros(capacity, np.int32)
         self.population = np.zeros(capacity, np.uint8)
         self.acts = np.zeros(capacity, bool)
+        self.truth = None if seats is None else np.zeros((capacity, seats), bool)
 
     def append(
         self,
@@ -52,6 +62,7 @@ class Pending:
         slot: np.ndarray,
         population: np.ndarray,
         acts: np.ndarray,
+        truth: np.ndarray | None = None,
     ) -> None:
         """Adds one step's rows.
 
@@ -63,6 +74,7 @@ class Pending:
             slot: (n,).
             population: (n,).
             acts: (n,).
+            truth: (n, seats), or None.
         """
         rows = len(slot)
         new = slice(self.count, self.count + rows)
@@ -71,6 +83,8 @@ class Pending:
         self.action[new], self.log_prob[new] = said[:, :-2], said[:, -2]
         if self.mask is not None and mask is not None:
             self.mask[new] = mask[:rows]
+        if self.truth is not None and truth is not None:
+            self.truth[new] = truth
         self.step[new], self.slot[new], self.population[new], self.acts[new] = step, slot, population, acts
         self.count += rows
 
@@ -105,4 +119,4 @@ class Pending:
         named = {f"leaf/{key}": leaf for key, leaf in self.leaves.items()}
         names = ("action", "log_prob", "step", "slot", "population", "acts")
         named |= {name: getattr(self, name) for name in names}
-        return named if self.mask is None else named | {"mask": self.mask}
+        return named | {n: a for n, a in (("mask", self.mask), ("truth", self.truth)) if a is not None}

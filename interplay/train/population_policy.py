@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.core.world import TimeStep, World
 from interplay.train.checkpoint import read_part
+from interplay.train.leaves import Leaves
 from interplay.train.manifest import read_manifest
 from interplay.train.opponents import Opponents
 from interplay.train.populations import Populations, cut_blocks, find_populations, sort_rows
@@ -138,6 +139,38 @@ class PopulationPolicy(Policy):
         every = np.arange(len(population))
         return self._ask(kind, observation, every, np.asarray(population), None, jax.random.key(0))[:, -1]
 
+    @property
+    def guesses(self) -> bool:
+        """Whether its networks guess who is who, so that `beliefs` can be asked."""
+        return bool(self.settings.belief.about)
+
+    def beliefs(
+        self, observation: Mapping[str, np.ndarray], population: np.ndarray, kind: str = "agent"
+    ) -> np.ndarray:
+        """How likely every seat is of the population that the run was told to guess (``belief.about``).
+
+        Args:
+            observation: key -> (N, ...).
+            population: (N,) of the world's populations.
+            kind: of agent.
+
+        Returns:
+            (N, n) float32.
+
+        Raises:
+            UserError: if the run learnt no guess.
+        """
+        if not self.guesses:
+            raise UserError(f"{self.name}: this run guesses nothing; train one with belief.about=werewolf")
+        brain, out = (
+            self._brains[kind],
+            np.zeros((len(population), len(self._brains[kind].kind.slots)), np.float32),
+        )
+        for number, picked, rows in self._pieces(observation, population, kind):
+            said = brain.beliefs_of(self._forms[kind], np.int32(number), rows)
+            out[picked] = np.asarray(said)[: len(picked)]
+        return out
+
     def probabilities(
         self,
         observation: Mapping[str, np.ndarray],
@@ -156,20 +189,27 @@ class PopulationPolicy(Policy):
         Returns:
             (N, choices) float32.
         """
+        brain = self._brains[kind]
+        out = np.zeros((len(population), brain.distribution.choices), np.float32)
+        for number, picked, rows in self._pieces(observation, population, kind):
+            legal = None if mask is None else pad_rows(np.asarray(mask, bool)[picked], AT_ONCE)
+            said = brain.chances_of(self._forms[kind], np.int32(number), rows, legal)
+            out[picked] = np.asarray(said)[: len(picked)]
+        return out
+
+    def _pieces(
+        self, observation: Mapping[str, np.ndarray], population: np.ndarray, kind: str
+    ) -> Iterator[tuple[int, np.ndarray, Leaves]]:
+        """Rows by who moves them: its number, where they stand, and their leaves, filled up so that XLA compiles one shape."""
         brain, own = self._brains[kind], self._moved_by[np.asarray(population)]
-        out = np.zeros((len(own), brain.distribution.choices), np.float32)
         rows = brain.leaves.allocate(AT_ONCE)
+        given = {key: np.asarray(leaf)[None] for key, leaf in observation.items()}
         for number in np.unique(own):
             index = np.flatnonzero(own == number)
             for start in range(0, len(index), AT_ONCE):
                 picked = index[start : start + AT_ONCE]
-                brain.leaves.take(
-                    {key: np.asarray(leaf)[None] for key, leaf in observation.items()}, picked, rows
-                )
-                legal = None if mask is None else pad_rows(np.asarray(mask, bool)[picked], AT_ONCE)
-                said = brain.chances_of(self._forms[kind], np.int32(number), rows, legal)
-                out[picked] = np.asarray(said)[: len(picked)]
-        return out
+                brain.leaves.take(given, picked, rows)
+                yield int(number), picked, rows
 
     def _match(self, world: World) -> np.ndarray:
         """(N,) number among the Q of who moves the world's population n."""

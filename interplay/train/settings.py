@@ -224,6 +224,27 @@ class PoolGroup(Settings):
         raise ValueError(f"{list(populations)} names a population twice; name each once")
 
 
+class BeliefGroup(Settings):
+    """Optional losses that help players to talk (Sarkar et al. 2025): guess who is who from what was said, be paid for what others guess.
+
+    The guess is a head of its own beside policy and value, fitted to the truth, which is known in training. Those who are
+    guessed do not guess.
+    """
+
+    about: str = Field(
+        "", description="Population whose seats are guessed, e.g. werewolf; empty: no head and neither loss."
+    )
+    listening: float = Field(
+        0.1, gt=0, description="Weight of the guess's cross-entropy (nats, mean over seats) in the loss."
+    )
+    speaking: float = Field(
+        0.0,
+        ge=0,
+        description="Reward of a step, times the change of what the others believe of those who are guessed (0 to 1); "
+        "those who are guessed get its negative.",
+    )
+
+
 class NetworkGroup(Settings):
     """The policy and value network; defaults are the preset."""
 
@@ -304,6 +325,7 @@ class TrainSettings(Settings):
     )
     alternate: AlternateGroup = AlternateGroup()
     pool: PoolGroup = PoolGroup()
+    belief: BeliefGroup = BeliefGroup()
     network: NetworkGroup = NetworkGroup()
 
     @model_validator(mode="after")

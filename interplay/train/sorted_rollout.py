@@ -58,6 +58,7 @@ class SortedCollector:
         lives: statistics of the lives that ended.
         episodes: statistics of the episodes that ended.
         learns: (Q + R,) bool, the populations whose rows are kept; the others, and past selves, only act.
+        truth: (W, A) bool, who is of the population that is guessed, in the step that is played; nobody without one.
         acted: actions that the networks took in the last rollout.
         seconds: spent in networks and in worlds in the last rollout.
     """
@@ -80,6 +81,8 @@ class SortedCollector:
         self.seconds: dict[str, float] = {}
         self.learns = np.append(populations.played, np.zeros(past.pool.places, bool))
         self._populations, self.opponents, self.past = populations, opponents, past
+        self.truth = np.zeros(self.present.shape, bool)
+        self._guessed = next(iter(brains.values())).guessed
         self._played = np.append(populations.played, np.ones(past.pool.places, bool))
         self._keys = {name: jax.random.fold_in(key, i) for i, name in enumerate(brains)}
         masks = world.by_kind(world.timestep.action_mask)
@@ -91,7 +94,8 @@ class SortedCollector:
             self._stage[name] = brain.allocate(rows, masked)
             choices = brain.distribution.choices if masked else None
             whole = (line.earlier + line.steps) * rows
-            self.pending[name] = Pending(brain.leaves, whole, brain.distribution.columns, choices)
+            seats = len(brain.kind.slots) if brain.guesses else None
+            self.pending[name] = Pending(brain.leaves, whole, brain.distribution.columns, choices, seats)
 
     def let_learn(self, learns: np.ndarray) -> None:
         """Says which populations learn from here on, (Q,) bool; rows of others that wait are forgotten."""
@@ -119,6 +123,7 @@ class SortedCollector:
             self.present |= timestep.acting
             line.acting[at] = timestep.acting
             born = self._populations.of(self.world).copy()
+            np.equal(born, self._guessed, out=self.truth)
             population = self.past.seat(born)
             self.acted += int((timestep.acting & self._played[population]).sum())
             actions = self._act(forms, timestep, population, at, update * line.steps + t)
@@ -177,14 +182,17 @@ class SortedCollector:
     ) -> None:
         """Puts the stage's rows of those who learn aside."""
         leaves, mask, pending = self._stage[name].leaves, self._stage[name].mask, self.pending[name]
+        truth = None
+        if pending.truth is not None:
+            truth = self.truth[where // self.truth.shape[1]][:, self._slots[name]]
         own = self.learns[population]
         if own.all():
-            pending.append(leaves, said, mask, at, where, population, acts)
+            pending.append(leaves, said, mask, at, where, population, acts, truth)
             return
         rows = np.flatnonzero(own)
         leaves = {key: leaf[rows] for key, leaf in leaves.items()}
-        mask = None if mask is None else mask[rows]
-        pending.append(leaves, said[rows], mask, at, where[rows], population[rows], acts[rows])
+        mask, truth = (None if each is None else each[rows] for each in (mask, truth))
+        pending.append(leaves, said[rows], mask, at, where[rows], population[rows], acts[rows], truth)
 
     def _sort(self, name: str, wanted: np.ndarray, population: np.ndarray) -> Stage:
         """The rows of a kind that the network is asked for: those in `wanted` that are no opponent's."""

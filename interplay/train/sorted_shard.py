@@ -11,6 +11,7 @@ import numpy as np
 from interplay.core import seeding
 from interplay.core.errors import CannotRestore, UserError
 from interplay.core.world import World
+from interplay.train.guessing import pay_speakers
 from interplay.train.line_up import make_opponents
 from interplay.train.opponents import Opponents
 from interplay.train.pool import PastSelves, Pool
@@ -99,6 +100,8 @@ class SortedShard:
         """
         line = self.collector.line
         self._last_value = self.collector.collect(forms, update)
+        if self._settings.belief.speaking:
+            pay_speakers(self.collector, forms, self._settings.belief.speaking)
         line.reward[line.earlier :] *= np.float32(self._rule.reward_scale)
         refuse_bad_numbers(self.collector, line.earlier, self._last_value, update)
 
@@ -180,6 +183,8 @@ class SortedShard:
             out.acts[:size] = pending.acts[index]
             if pending.mask is not None:
                 out.mask[:size] = pending.mask[index]
+            if pending.truth is not None:
+                out.truth[:size] = pending.truth[index]
             counts = np.bincount(found.population[part], minlength=self._count)
             yield out, cut_blocks(counts, brain.block, brain.most_blocks(CHUNK))
 

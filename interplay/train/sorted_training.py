@@ -20,6 +20,8 @@ from interplay.train.sorted_shard import SortedShard, learning_rule
 from interplay.train.stacked_learner import StackedLearner
 from interplay.train.training import KL_SLACK, MakeWorld, Training, _explained_variance
 
+_GUESSES = [Terms._fields.index(name) for name in ("guess", "rows")]
+
 
 class SortedTraining(Training):
     """One worker of a run with populations.
@@ -168,6 +170,10 @@ class SortedTraining(Training):
             for name, row, learnt in zip(names, terms, learns, strict=True):
                 if learnt:
                     numbers |= _losses(f"[{name}]", Terms(*row))
+        about = self.settings.belief.about
+        if about:
+            guess, rows = terms[[name != about for name in names]][:, _GUESSES].sum(axis=0)
+            numbers["guess_loss"] = guess / max(rows, 1.0)
         return numbers
 
     def _summarise(self) -> dict[str, Any]:

@@ -37,6 +37,7 @@ class Rows(NamedTuple):
         target: (...,) float32, of the value.
         acts: (...,) float32, 1 where the row teaches the policy.
         mask: (..., choices) bool, or None.
+        truth: (..., n) bool, which seats are of the population that is guessed; None where nothing is guessed.
     """
 
     leaves: Any
@@ -46,6 +47,7 @@ class Rows(NamedTuple):
     target: Any
     acts: Any
     mask: Any
+    truth: Any = None
 
 
 class StackedBrain(Brain):
@@ -61,6 +63,8 @@ class StackedBrain(Brain):
         stack: (Q, P) float32, the parameters that training begins with.
         leaves: layout of the observations.
         block: rows per block.
+        guesses: whether its networks guess who is who (`BeliefGroup`).
+        guessed: number of the population that is guessed, which does not guess; -1: none of these.
     """
 
     def __init__(self, kind: Kind, settings: TrainSettings, key: jax.Array, populations: Populations) -> None:
@@ -75,6 +79,9 @@ class StackedBrain(Brain):
             kind.observation_space, settings.network.input_scale, getattr(self._static, "raw", False)
         )
         self.block = settings.population.block
+        about = settings.belief.about
+        self.guesses, self._listening = bool(about), settings.belief.listening
+        self.guessed = populations.names.index(about) if about in populations.names else -1
         fast = networks.unfold(self._network(jnp.asarray(self.first)))
         self._fast_static = eqx.partition(fast, eqx.is_inexact_array)[1]
         self._algorithm = settings.algorithm
@@ -83,6 +90,7 @@ class StackedBrain(Brain):
         self.act_blocks = jax.jit(self._act_blocks, static_argnames="greedy")
         self.accumulate = jax.jit(self._accumulate, donate_argnums=1)
         self.chances_of = jax.jit(self._chances_of)
+        self.beliefs_of = jax.jit(self._beliefs_of)
 
     def most_blocks(self, rows: int, more: int = 0) -> int:
         """How many blocks so many rows of the populations, and of so many `more` networks, need at most."""
@@ -95,7 +103,8 @@ class StackedBrain(Brain):
         mask = np.ones((total, self.distribution.choices), bool) if masked else None
         action = np.zeros((total, self.distribution.columns), np.float32)
         leaves = self.leaves.allocate(total)
-        return Rows(leaves, action, log_prob, advantage, target, acts, mask)
+        truth = np.zeros((total, len(self.kind.slots)), bool) if self.guesses else None
+        return Rows(leaves, action, log_prob, advantage, target, acts, mask, truth)
 
     def _unfold(self, vectors: jax.Array) -> Any:
         """(Q, P) parameters as stacked arrays of the networks' fast form."""
@@ -109,6 +118,12 @@ class StackedBrain(Brain):
         network = eqx.combine(arrays, self._fast_static)
         parameters, value = network(networks.prepare(self._static, self.leaves.read(leaves)))
         return parameters, value
+
+    def _guess(self, arrays: Any, leaves: Mapping[str, jax.Array]) -> tuple[jax.Array, jax.Array, jax.Array]:
+        """The same, and the log odds (B, n) of its guess."""
+        network = eqx.combine(arrays, self._fast_static)
+        parameters, value, guess = network.guess(networks.prepare(self._static, self.leaves.read(leaves)))
+        return parameters, value, guess
 
     def _act_blocks(
         self,
@@ -159,17 +174,21 @@ class StackedBrain(Brain):
         parameters, _ = self._call(_pick(forms, population), leaves)
         return self.distribution.probabilities(parameters, mask)
 
+    def _beliefs_of(self, forms: Any, population: jax.Array, leaves: Mapping[str, jax.Array]) -> jax.Array:
+        """What one population's network believes of every seat, (B, n) probabilities."""
+        return jax.nn.sigmoid(self._guess(_pick(forms, population), leaves)[2])
+
     def _accumulate(self, vectors: jax.Array, total: jax.Array, rows: Rows, blocks: Blocks) -> jax.Array:
         """Adds every population's gradient of the summed loss over its rows, and its terms.
 
         Args:
             vectors: (Q, P) parameters.
-            total: (Q, P + 7), what was added up so far.
+            total: (Q, P + 8), what was added up so far.
             rows: sorted, as `Rows` says.
             blocks: how they are cut.
 
         Returns:
-            (Q, P + 7).
+            (Q, P + 8).
         """
         forms, back = jax.vjp(self._unfold, vectors)
         nothing = jax.tree.map(jnp.zeros_like, forms), jnp.zeros((len(self.stack), NUM_TERMS), jnp.float32)
@@ -179,7 +198,8 @@ class StackedBrain(Brain):
             own = blocks.population[i]
             cut = jax.lax.optimization_barrier(self._cut(rows, blocks.start[i]))
             counts = (ahead < blocks.rows[i]).astype(jnp.float32)
-            loss = partial(self._block_loss, rows=cut, counts=counts)
+            guessing = counts * (own != self.guessed)
+            loss = partial(self._block_loss, rows=cut, counts=counts, guessing=guessing)
             gradient, terms = jax.grad(loss, has_aux=True)(_pick(forms, own))
             added = jax.tree.map(lambda s, g: s.at[own].add(g), sums[0], gradient)
             return added, sums[1].at[own].add(jnp.stack(terms))
@@ -187,8 +207,20 @@ class StackedBrain(Brain):
         gradients, terms = jax.lax.fori_loop(0, blocks.number, one, nothing)
         return total + jnp.concatenate([back(gradients)[0], terms], axis=1)
 
-    def _block_loss(self, arrays: Any, rows: Rows, counts: jax.Array) -> tuple[jax.Array, Terms]:
-        parameters, value = self._call(arrays, rows.leaves)
+    def _block_loss(
+        self, arrays: Any, rows: Rows, counts: jax.Array, guessing: jax.Array
+    ) -> tuple[jax.Array, Terms]:
+        if not self.guesses:
+            parameters, value = self._call(arrays, rows.leaves)
+            return self._losses(parameters, value, rows, counts)
+        parameters, value, guess = self._guess(arrays, rows.leaves)
+        loss, terms = self._losses(parameters, value, rows, counts)
+        missed = losses.guess_terms(guess, rows.truth, guessing)
+        return loss + self._listening * missed, terms._replace(guess=missed)
+
+    def _losses(
+        self, parameters: jax.Array, value: jax.Array, rows: Rows, counts: jax.Array
+    ) -> tuple[jax.Array, Terms]:
         log_prob = self.distribution.log_prob(parameters, rows.action, rows.mask)
         entropy = self.distribution.entropy(parameters, rows.mask)
         known = (rows.log_prob, rows.advantage, rows.target, rows.acts * counts, counts)

@@ -78,12 +78,12 @@ class StackedLearner:
         }
 
     def nothing(self, name: str) -> jax.Array:
-        """Where a kind's sums begin: (Q, P + 7) zeros."""
+        """Where a kind's sums begin: (Q, P + 8) zeros."""
         brain = self.brains[name]
         return jnp.zeros((len(brain.stack), brain.size + NUM_TERMS), jnp.float32)
 
     def terms(self, total: np.ndarray) -> np.ndarray:
-        """The loss terms inside a summed vector, over all kinds: (Q, 7) float64."""
+        """The loss terms inside a summed vector, over all kinds: (Q, 8) float64."""
         return np.sum(
             [part[:, -NUM_TERMS:].astype(np.float64) for part in self._parts(total).values()], axis=0
         )
@@ -225,7 +225,7 @@ def _optimiser(settings: TrainSettings) -> optax.GradientTransformation:
 
 
 def _move(optimiser: optax.GradientTransformation, vectors: Any, moments: Any, parts: Any) -> tuple[Any, Any]:
-    """One step of every population with rows; `parts` (Q, P + 7) are summed gradients followed by the terms."""
+    """One step of every population with rows; `parts` (Q, P + 8) are summed gradients followed by the terms."""
     rows = parts[:, -NUM_TERMS:][:, Terms._fields.index("rows")]
 
     def one(vector: Any, moment: Any, part: Any, number: Any) -> tuple[Any, Any]:

@@ -32,6 +32,7 @@ from interplay.train.checkpoint import (
 )
 from interplay.train.episodes import EpisodeStatistics
 from interplay.train.exchange import Exchange
+from interplay.train.guessing import check_guesses
 from interplay.train.line_up import check_opponents, pinned, with_opponents
 from interplay.train.policy import load_policy, load_population
 from interplay.train.pool import check_pool
@@ -288,6 +289,7 @@ def make_learner(
         populations = with_opponents(settings, world)
         check_opponents(settings, world, populations)
         check_pool(settings.pool, world, populations)
+        check_guesses(settings.belief.about, world, populations)
         if settings.alternate.metric is not None:
             world.reset()
             check_turns(settings.alternate, populations, list(EpisodeStatistics(world).names))

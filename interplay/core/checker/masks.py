@@ -141,7 +141,9 @@ def _legal_actions(world: World, base: Any, choice: Choice) -> Iterator[Any]:
     if world.ignores_illegal:  # whatever is illegal does the same, that is nothing
         for value in sorted(set(range(choices)) - set(legal[choice.head]) - {choice.value}):
             yield _with(world, base, choice, {choice.head: value})
-    if len(legal) > 1 and prod(len(values) for values in legal.values()) <= _JOINT:  # of Python: 42 heads pass 64 bits
+    if (
+        len(legal) > 1 and prod(len(values) for values in legal.values()) <= _JOINT
+    ):  # of Python: 42 heads pass 64 bits
         for values in product(*legal.values()):
             yield _with(world, base, choice, dict(zip(legal, values, strict=True)))
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from interplay.evaluate.talk import signals
 from interplay.evaluate.talk.ablation import Ablation
+from interplay.evaluate.talk.believing import Beliefs
 from interplay.evaluate.talk.deception import Share, bussing, false_accusations, truthfulness, vote_switching
 from interplay.evaluate.talk.language import Language, describe_language
 from interplay.evaluate.talk.listening import Influence
@@ -32,6 +33,7 @@ class TalkReport:
         transfer: the same, fitted here and judged on another run.
         ablations: what is lost without parts of the talk.
         influences: how much others' words move a policy that says its probabilities.
+        beliefs: how good the guesses of players are who guess, beside an exact observer's; None for others.
     """
 
     games: int
@@ -45,6 +47,7 @@ class TalkReport:
     transfer: list[Probed] = field(default_factory=list)
     ablations: list[Ablation] = field(default_factory=list)
     influences: list[Influence] = field(default_factory=list)
+    beliefs: Beliefs | None = None
 
     @property
     def signalling(self) -> bool:
@@ -85,6 +88,7 @@ class TalkReport:
             "one_word_collapse": self.collapsed,
             "roles_show": self.roles_show,
             **{name: [entry.to_dict() for entry in getattr(self, name)] for name in lists},
+            "beliefs": None if self.beliefs is None else self.beliefs.to_dict(),
         }
 
 

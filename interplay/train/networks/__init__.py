@@ -22,6 +22,9 @@ A network that can work something out of its weights alone, such as a table, has
 same signature; with populations the trainer asks for it once per update (`TilesNetwork`). With ``raw = True`` its `prepare` gets
 observations in their own dtypes.
 
+A network with a row for each seat may have its `__call__` in two parts, ``attend(observation)``, which gives rows (width, n, B) and
+anything, and ``answer(rows, anything)``. Then ``belief.about`` can add a head to it that guesses who is who (`GuessingNetwork`).
+
 ``network.kind = "my_package.my_module:Mine"`` trains it. Agents of one world that differ in their spaces have one
 network each.
 """
@@ -37,6 +40,7 @@ from gymnasium import spaces
 
 from interplay.core.errors import UserError
 from interplay.train.networks.attention import AttentionNetwork
+from interplay.train.networks.guessing import GuessingNetwork
 from interplay.train.networks.mlp import MlpNetwork
 from interplay.train.networks.seats import SeatsNetwork
 from interplay.train.networks.tiles import TilesNetwork
@@ -45,6 +49,7 @@ from interplay.train.settings import NetworkGroup
 
 __all__ = [
     "AttentionNetwork",
+    "GuessingNetwork",
     "MlpNetwork",
     "SeatsNetwork",
     "TilesAttentionNetwork",

@@ -162,6 +162,10 @@ class SeatsNetwork(eqx.Module):
         return self.table.names + self.table.claims
 
     def __call__(self, observation: Mapping[str, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        return self.answer(*self.attend(observation))
+
+    def attend(self, observation: Mapping[str, jax.Array]) -> tuple[jax.Array, Seen]:
+        """What is made of every seat, (width, n, B), and the observation as it was read."""
         seen, act = read_seen(self.table, observation), ACTIVATIONS[self.activation]
         scene = keep(across(self.scene, _scene(self.table, seen)))
         seats = across(self.seat, self.listener(seen), keep(_known(self.table, seen)))
@@ -169,6 +173,11 @@ class SeatsNetwork(eqx.Module):
         related = keep(relations.relate(self.table, seen))
         for attend in self.rounds:
             rows = attend(rows, related)
+        return rows, seen
+
+    def answer(self, rows: jax.Array, seen: Seen) -> tuple[jax.Array, jax.Array]:
+        """Logits and value from what `attend` gave."""
+        act = ACTIVATIONS[self.activation]
         me = one_hot(seen.scalars["own_id"], self.table.players)
         features = keep(jnp.concatenate([total(rows * me, 1), total(rows, 1) / self.table.players]))
         trunk = keep(act(across(self.policy, features)))

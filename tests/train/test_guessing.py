@@ -1,0 +1,300 @@
+"""Guesses of who is who: the head, its loss, what speakers are paid, and what a run keeps of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from interplay.core.errors import UserError
+from interplay.core.settings import build
+from interplay.core.world import Kind
+from interplay.registry import make_world
+from interplay.train import losses
+from interplay.train.brain import NUM_TERMS
+from interplay.train.checkpoint import latest_checkpoint, read_checkpoint
+from interplay.train.guessing import check_guesses, share_changes
+from interplay.train.leaves import ObservationLeaves
+from interplay.train.line_up import with_opponents
+from interplay.train.losses import Terms
+from interplay.train.pending import Pending
+from interplay.train.population_policy import PopulationPolicy
+from interplay.train.populations import Populations, cut_blocks
+from interplay.train.settings import TrainSettings
+from interplay.train.sorted_shard import SortedShard
+from interplay.train.stacked import StackedBrain
+from interplay.train.stacked_learner import StackedLearner
+from interplay.train.trainer import load_policy, train
+from tests.train.round_table import Game, observe, spaces_of
+from tests.train.test_population_runs import log_of
+
+GAME = Game(n=5, words=1, symbols=3)
+NAMES = ("villager", "werewolf")
+COUNTS = (7, 6)
+LITTLE = {"kind": "seats", "width": 8, "tail": 8, "layers": 1, "activation": "relu"}
+
+
+def settings_of(**own: Any) -> TrainSettings:
+    values = {
+        "world": {"id": "werewolf/6", "options": {"signal_length": 1, "signal_range": 2}},
+        "num_worlds": 8,
+        "steps": 10**9,
+        "train": {"shards": 2, "most_updates": 2, "checkpoint_seconds": 1000.0, "quiet": True},
+        "ppo": {"rollout": 12, "minibatch": 64, "epochs": 2, "discount": "decision", "reward_scale": 0.1},
+        "population": {"block": 32},
+        "network": LITTLE,
+        "belief": {"about": "werewolf", "listening": 0.5},
+    }
+    return build(TrainSettings, {**values, **own}, "test")
+
+
+def brain_of(**belief: Any) -> StackedBrain:
+    kind = Kind("agent", tuple(range(GAME.n)), *spaces_of(GAME))
+    settings = settings_of(belief=belief, population={"block": 4})
+    return StackedBrain(kind, settings, jax.random.key(0), Populations(NAMES, None))
+
+
+def test_the_loss_is_the_cross_entropy_of_the_rows_that_count():
+    rng = np.random.default_rng(0)
+    guess, truth = rng.normal(size=(6, 5)).astype(np.float32) * 3, rng.random((6, 5)) < 0.4
+    counts = np.array([1, 1, 0, 1, 0, 1], np.float32)
+    p = 1 / (1 + np.exp(-guess.astype(np.float64)))
+    by_hand = -np.log(np.where(truth, p, 1 - p)).mean(axis=1) @ counts
+    assert float(losses.guess_terms(guess, truth, counts)) == pytest.approx(by_hand, rel=1e-5)
+
+
+def test_a_head_more_leaves_the_rest_of_the_network_as_it_was():
+    plain, guessing = brain_of(), brain_of(about="werewolf")
+    assert not plain.guesses
+    before, after = plain.split(plain.first), guessing.split(guessing.first)
+    assert set(after) - {f"network/{name}" for name in before} == {"head/weight", "head/bias"}
+    for name, tensor in before.items():
+        np.testing.assert_array_equal(after[f"network/{name}"], tensor)
+
+
+def gradients(brain: StackedBrain) -> tuple[np.ndarray, np.ndarray, Any]:
+    """Of both populations: (2, P) gradients, (2, terms), and the rows."""
+    rng = np.random.default_rng(1)
+    rows = brain.allocate(sum(COUNTS), masked=False)
+    for key, leaf in observe(GAME, sum(COUNTS)).items():
+        rows.leaves[key][: sum(COUNTS)] = leaf
+    rows.target[:], rows.acts[:] = rng.normal(size=len(rows.target)), 1
+    rows.action[:] = 1
+    if rows.truth is not None:
+        rows.truth[:] = rng.random(rows.truth.shape) < 0.4
+    blocks = cut_blocks(COUNTS, brain.block, brain.most_blocks(sum(COUNTS)))
+    nothing = jnp.zeros((len(NAMES), brain.size + NUM_TERMS), jnp.float32)
+    total = np.asarray(brain.accumulate(jnp.asarray(brain.stack), nothing, rows, blocks))
+    return total[:, :-NUM_TERMS], total[:, -NUM_TERMS:], rows
+
+
+def test_those_who_are_guessed_do_not_guess_and_the_others_learn_from_the_truth():
+    brain = brain_of(about="werewolf", listening=0.5)
+    brain.stack += np.random.default_rng(3).normal(size=brain.stack.shape).astype(np.float32) * 0.1
+    gradient, terms, rows = gradients(brain)
+    head = [brain.tensor_at(i).startswith("head/") for i in range(brain.size)]
+    guesses = Terms._fields.index("guess")
+    assert terms[1, guesses] == 0
+    assert not gradient[1][head].any()
+    assert gradient[0][head].any()
+
+    forms = brain.unfold(jnp.asarray(brain.stack))
+    own = {key: leaf[: COUNTS[0]] for key, leaf in rows.leaves.items()}
+    belief = np.asarray(brain.beliefs_of(forms, np.int32(0), own), np.float64)
+    truth = rows.truth[: COUNTS[0]]
+    assert terms[0, guesses] == pytest.approx(
+        -np.log(np.where(truth, belief, 1 - belief)).mean(axis=1).sum(), rel=1e-4
+    )
+    # The bias of the head: d loss / d logit is p - truth, a mean over seats, times the weight of the loss.
+    bias = brain.split(gradient[0])["head/bias"][0]
+    assert bias == pytest.approx(0.5 * (belief - truth).mean(axis=1).sum(), rel=1e-3, abs=1e-5)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.integers(1, 3), st.integers(1, 5))
+def test_speakers_share_what_others_change(seed: int, steps: int, worlds: int, seats: int):
+    rng = np.random.default_rng(seed)
+    believed = np.where(rng.random((steps, worlds, seats)) < 0.7, rng.random((steps, worlds, seats)), np.nan)
+    ended = rng.random(believed.shape) < 0.3
+    paid = share_changes(believed, ended)
+    for t in range(steps):
+        for w in range(worlds):
+            for i in range(seats):
+                changes = [
+                    believed[t + 1, w, k] - believed[t, w, k]
+                    for k in range(seats)
+                    if k != i and t + 1 < steps and not ended[t, w, k]
+                ]
+                changes = [change for change in changes if np.isfinite(change)]
+                assert paid[t, w, i] == pytest.approx(np.mean(changes) if changes else 0.0, abs=1e-6)
+
+
+def play_one(speaking: float) -> tuple[SortedShard, np.ndarray]:
+    """A shard after a rollout: both teams learn."""
+    settings = settings_of(belief={"about": "werewolf", "speaking": speaking})
+    world = make_world("werewolf/6", num_worlds=4, seed=3, signal_length=1, signal_range=2)
+    populations = with_opponents(settings, world)
+    learner = StackedLearner(world.kinds, settings, populations)
+    noise = np.random.default_rng(5)
+    for name, vectors in learner.vectors.items():
+        learner.vectors[name] = vectors + 0.3 * noise.normal(size=vectors.shape).astype(np.float32)
+    world.reset()
+    shard = SortedShard(0, world, learner.brains, populations, settings, learner.pool)
+    shard.play(learner.forms(), 0)
+    return shard, np.asarray(learner.vectors["agent"])
+
+
+def test_speakers_are_paid_in_the_steps_in_which_they_act_and_wolves_pay():
+    """Against beliefs that are asked for one by one."""
+    without, _ = play_one(0.0)
+    shard, vectors = play_one(3.0)
+    line, pending, brain = shard.collector.line, shard.collector.pending["agent"], shard.brains["agent"]
+    paid = (line.reward - without.collector.line.reward) / 0.1  # of reward_scale
+    seats = line.reward.shape[2]
+    believed: dict[tuple[int, int], float] = {}
+    wolves: set[tuple[int, int]] = set()
+    network = brain._network(jnp.asarray(vectors[0]))
+    leaves = {key: leaf[: pending.count] for key, leaf in pending.leaves.items()}
+    odds = np.asarray(eqx.filter_jit(network.guess)(leaves)[2])
+    for row in range(pending.count):
+        at = (int(pending.step[row]), int(pending.slot[row]))
+        if pending.population[row] == 1:
+            wolves.add(at)
+        else:
+            truth = pending.truth[row]
+            believed[at] = float((1 / (1 + np.exp(-odds[row])))[truth].mean())
+    some = 0
+    for t, w, i in np.ndindex(line.reward.shape):
+        changes = [
+            believed[t + 1, k] - believed[t, k]
+            for k in range(w * seats, (w + 1) * seats)
+            if k != w * seats + i
+            and (t, k) in believed
+            and (t + 1, k) in believed
+            and not line.ended[t].ravel()[k]
+        ]
+        share = 3.0 * np.mean(changes) if changes and line.acting[t, w, i] else 0.0
+        sign = -1 if (t, w * seats + i) in wolves else 1
+        assert paid[t, w, i] == pytest.approx(sign * share, abs=2e-3), (t, w, i)
+        some += abs(share) > 0.01
+    assert some > 20
+    assert wolves
+
+
+def test_rows_that_wait_keep_their_truth():
+    observation, _ = spaces_of(GAME)
+    leaves = ObservationLeaves(observation, raw=True)
+    pending, again = (Pending(leaves, 20, 2, None, GAME.n) for _ in range(2))
+    rng = np.random.default_rng(0)
+    truth = rng.random((6, GAME.n)) < 0.5
+    said = rng.random((6, 4)).astype(np.float32)
+    index = np.arange(6)
+    pending.append(observe(GAME, 6), said, None, 1, index, np.zeros(6), np.ones(6, bool), truth)
+    pending.keep(index % 2 == 0, 0)
+    again.load(pending.save(), "test")
+    np.testing.assert_array_equal(again.truth[: again.count], truth[::2])
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    own = {"belief": {"about": "werewolf", "listening": 0.5, "speaking": 1.0}}
+    return train(settings_of(**own), tmp_path_factory.mktemp("guess") / "run")
+
+
+def test_a_run_with_guesses_is_the_same_by_two_workers(run: Path, tmp_path: Path):
+    own = {"belief": {"about": "werewolf", "listening": 0.5, "speaking": 1.0}}
+    shared = {"shards": 2, "workers": 2, "most_updates": 2, "checkpoint_seconds": 1000.0, "quiet": True}
+    other = train(settings_of(**own, train=shared), tmp_path / "run")
+    mine, theirs = (read_checkpoint(latest_checkpoint(each) or "").arrays for each in (run, other))
+    for population in NAMES:
+        for name, tensor in mine[f"policy-{population}"].items():
+            np.testing.assert_array_equal(theirs[f"policy-{population}"][name], tensor)
+
+
+def test_the_log_tells_the_loss_of_guesses(run: Path):
+    told = [line["guess_loss"] for line in log_of(run)]
+    assert len(told) == 2
+    third = (
+        -(np.log(2 / 6) * 2 + np.log(4 / 6) * 4) / 6
+    )  # of who knows how many wolves there are and nothing else
+    assert all(third * 0.9 < loss < 0.75 for loss in told), told
+
+
+def test_the_policy_says_its_beliefs(run: Path):
+    world = make_world("werewolf/6", num_worlds=3, seed=1, signal_length=1, signal_range=2)
+    policy: Any = load_policy(run)
+    policy.start(world, 0)
+    seen = {name: leaf[:, 0] for name, leaf in world.reset().observation.items()}
+    said = policy.beliefs(seen, np.zeros(3, np.int64))
+    assert said.shape == (3, 6)
+    assert ((said > 0) & (said < 1)).all()
+
+
+def test_it_learns_who_always_says_the_same_word():
+    """Wolves who say symbol 0 among villagers who say anything can be told, and the head comes to tell them."""
+    game = Game(n=5, words=1, symbols=9)
+    kind = Kind("agent", tuple(range(game.n)), *spaces_of(game))
+    settings = settings_of(
+        population={"block": 64},
+        belief={"about": "werewolf", "listening": 1.0},
+        ppo={"learning_rate": 0.01},
+        network={**LITTLE, "width": 16},
+    )
+    populations = Populations(NAMES, None)
+    learner = StackedLearner((kind,), settings, populations)
+    brain, rows = learner.brains["agent"], None
+    rng = np.random.default_rng(2)
+    lost = []
+    for _ in range(150):
+        rows = brain.allocate(64, masked=False) if rows is None else rows
+        for key, leaf in observe(game, 64, seed=int(rng.integers(2**31))).items():
+            rows.leaves[key][:64] = leaf
+        rows.leaves["public_phase"][:64] = 1
+        rows.truth[:64] = rng.random((64, game.n)) < 0.4
+        words = np.where(rows.truth[:64], 0, rng.integers(1, 9, (64, game.n)))
+        rows.leaves["public_signals"][:64, :, 0] = words
+        blocks = cut_blocks((64, 0), brain.block, brain.most_blocks(64))
+        total = np.asarray(brain.accumulate(learner.vectors["agent"], learner.nothing("agent"), rows, blocks))
+        lost.append(learner.terms(total.ravel())[0, Terms._fields.index("guess")] / 64)
+        learner.apply(total.ravel())
+    assert np.mean(lost[:5]) > 0.6
+    assert np.mean(lost[-5:]) < 0.45, np.mean(lost[-5:])
+
+
+@pytest.mark.parametrize(
+    ("own", "says"),
+    [
+        ({"belief": {"about": "wolf"}}, "belief.about: werewolf/6 has no population 'wolf'.*werewolf"),
+        (
+            {"belief": {"about": "werewolf"}, "network": {"kind": "mlp"}},
+            "no row for each seat.*network.kind=seats",
+        ),
+        (
+            {"belief": {"about": "werewolf"}, "opponents": {"villager": "random"}},
+            "werewolf alone learns and would guess itself",
+        ),
+    ],
+)
+def test_refusals_are_one_line(own: dict[str, Any], says: str, tmp_path: Path):
+    with pytest.raises(UserError, match=says) as caught:
+        train(settings_of(**own), tmp_path / "run")
+    assert "\n" not in str(caught.value)
+
+
+def test_no_guess_needs_no_population():
+    world = make_world("werewolf/6")
+    check_guesses("", world, Populations(("pop0",), None))
+    with pytest.raises(UserError, match="no population 'werewolf' to guess"):
+        check_guesses("werewolf", world, Populations(("pop0",), None))
+
+
+def test_a_run_without_guesses_has_none_to_tell():
+    policy = PopulationPolicy(settings_of(belief={}), NAMES, [], greedy=False, name="mute")
+    with pytest.raises(UserError, match="mute: this run guesses nothing; train one with"):
+        policy.beliefs({}, np.zeros(0, np.int64))
