@@ -81,9 +81,9 @@ def share_changes(believed: np.ndarray, ended: np.ndarray) -> np.ndarray:
         (T, W, A) float32: the mean, over all others whose life goes on and who guess before and after, of the change; 0 without any.
 
     Example:
-        >>> believed = np.array([[[0.2, 0.5, np.nan]], [[0.6, 0.6, np.nan]]])
-        >>> share_changes(believed, np.zeros((2, 1, 3), bool))[0].round(2).tolist()
-        [[0.1, 0.4, 0.25]]
+        >>> believed = np.array([[[0.25, 0.5, np.nan]], [[0.75, 0.75, np.nan]]])
+        >>> share_changes(believed, np.zeros((2, 1, 3), bool))[0].tolist()
+        [[0.25, 0.5, 0.375]]
     """
     change = np.zeros(believed.shape)
     change[:-1] = believed[1:] - believed[:-1]
