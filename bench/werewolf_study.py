@@ -8,7 +8,8 @@ Run from the repository root::
 
 A run lies in ``OUT/STUDY/VARIANT-SEED``. Studies: ``random``, villagers learn against scripted `random_target` wolves; ``both``,
 villagers and wolves learn, a policy each; ``shuffled``, as ``random``, but the words that are shown were dealt out anew among
-those who spoke (``arm=signals_shuffled``), a control that leaves words their number and takes away their authors.
+those who spoke (``arm=signals_shuffled``), a control that leaves words their number and takes away their authors; ``listening``, as ``both``, with a head that guesses who is
+who; ``speaking``, as ``listening``, and a reward for what others guess better.
 
 The report plays the newest checkpoint of each run, actions drawn, on games that no run was trained on. What was measured is kept
 in ``--kept`` (a line of JSON each), so that a report that was cut, or that has more runs to tell of, does not play it again.
@@ -48,11 +49,14 @@ class Study(NamedTuple):
 
 
 AGAINST_RANDOM = "opponents.werewolf=random_target"
+GUESSING = "belief.about=werewolf"
 EVERY = ("9", "9-l1s9", "9-l3s9")
 STUDIES = {
     "random": Study(400_000, EVERY, (AGAINST_RANDOM,)),
     "both": Study(1_000_000, EVERY),
     "shuffled": Study(400_000, ("9-l1s9",), (AGAINST_RANDOM, "world.options.arm=signals_shuffled")),
+    "listening": Study(1_000_000, ("9", "9-l1s9"), (GUESSING,)),
+    "speaking": Study(1_000_000, ("9-l1s9",), (GUESSING, "belief.speaking=5")),
 }
 
 
