@@ -17,6 +17,7 @@ from interplay.core.errors import UserError
 from interplay.evaluate import play
 from interplay.evaluate.talk import TalkRecorder, measure_talk, reader_of
 from interplay.evaluate.talk.ablation import ablate, fitting_arms
+from interplay.evaluate.talk.believing import BeliefRecorder
 from interplay.evaluate.talk.edits import speaker_marginal
 from interplay.evaluate.talk.listening import Views, measure_influence
 from interplay.evaluate.talk.signals import headline_parts
@@ -45,7 +46,7 @@ class Run(NamedTuple):
     @property
     def learnt(self) -> tuple[int, ...]:
         """The world's populations that learn: 0 villagers, 1 wolves."""
-        return (0, 1) if self.study == "both" else (0,)
+        return (0,) if self.study in ("random", "shuffled") else (0, 1)
 
 
 def random_wins() -> float:
@@ -127,6 +128,18 @@ class Measures:
         """What a run's words tell: see `_instruments`."""
         what = f"talk {self.games} {self.permutations}"
         return self._once(run, what, lambda: _instruments(run, self.games, self.permutations))
+
+    def beliefs(self, run: Run) -> Value:
+        """How good the guesses of villagers who guess are: scores of theirs, of an exact observer's, and of the base rate."""
+
+        def measure() -> Value:
+            player = find_player(str(run.path))
+            policy: Any = player.policy
+            recorder = BeliefRecorder(policy, policy, (0,))
+            _play(player._replace(policy=recorder), self.games, recorder.note)
+            return recorder.scores().to_dict()
+
+        return self._once(run, f"beliefs {self.games}", measure)
 
     def _once(self, run: Run, what: str, measure: Callable[[], Value]) -> Value:
         of = f"{run.study}/{run.path.name} {sorted(p.name for p in run.path.glob('checkpoints/[0-9]*'))[-1]} {what}"

@@ -30,7 +30,7 @@ from interplay.core.errors import UserError
 LEARNING = (
     "train.shards=1",
 )  # one process each; all else that learnt is the world's own (`interplay train werewolf/...`)
-TABLES = ("wins", "wolves", "arms", "talk", "crossplay")
+TABLES = ("wins", "wolves", "arms", "talk", "beliefs", "crossplay")
 MOST_WINDOWS = 40  # points of a curve
 
 
@@ -99,6 +99,7 @@ def report(runs: list[Run], given: argparse.Namespace) -> None:
         "wolves": tables.other_wolves,
         "arms": tables.arms,
         "talk": tables.talk,
+        "beliefs": tables.beliefs,
         "crossplay": tables.crossplay,
     }
     for name in given.only:

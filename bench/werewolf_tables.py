@@ -61,15 +61,18 @@ def other_wolves(runs: Sequence[Run], measures: Measures) -> Iterator[str]:
 
 
 def arms(runs: Sequence[Run], measures: Measures) -> Iterator[str]:
-    """What villagers that learnt against random wolves lose when talk is taken away."""
-    yield from head("world", "taken away", "lost win rate, mean over seeds", "by seed", "seeds that lose")
-    for (_, variant), group in cells(run for run in runs if run.study == "random"):
+    """What villagers lose when talk is taken away, against the wolves that they learnt against."""
+    yield from head(
+        "study", "world", "taken away", "lost win rate, mean over seeds", "by seed", "seeds that lose"
+    )
+    talking = (run for run in runs if run.study in ("random", "both") and "-l" in run.variant)
+    for (study, variant), group in cells(talking):
         found = [measures.arms(run) for run in group]
         for arm in (arm for arm in ARMS if arm in found[0]):
             lost = [f[arm]["difference"] for f in found]
             loses = sum(f[arm]["difference"] > 1.96 * (f[arm]["error"] or 0) for f in found)
             each = " ".join(f"{value:+.3f}" for value in lost)
-            yield row(variant, f"`{arm}`", over(lost, "+"), each, f"{loses} of {len(found)}")
+            yield row(study, variant, f"`{arm}`", over(lost, "+"), each, f"{loses} of {len(found)}")
 
 
 def talk(runs: Sequence[Run], measures: Measures) -> Iterator[str]:
@@ -104,6 +107,33 @@ def instruments(found: dict[str, Any]) -> list[str]:
         said = words.get(team)
         cells += [str(said["unique"]), f"{said['commonest']:.2f}"] if said else ["-", "-"]
     return [*cells, "yes" if found["signalling"] else "no"]
+
+
+def beliefs(runs: Sequence[Run], measures: Measures) -> Iterator[str]:
+    """How good guesses are, run by run, beside an exact observer's."""
+    yield from head(
+        "study",
+        "world",
+        "seed",
+        "beliefs",
+        "Brier, players",
+        "exact observer",
+        "the same for all",
+        "players - observer",
+    )
+    for run in (run for run in runs if run.study in ("listening", "speaking")):
+        found = measures.beliefs(run)
+        own, exact = found["own"], found["exact"]
+        yield row(
+            run.study,
+            run.variant,
+            run.seed,
+            f"{own['beliefs']:,}",
+            f"{own['brier']['mean']:.4f}",
+            f"{exact['brier']['mean']:.4f}",
+            f"{own['base_brier']:.4f}",
+            error(own["against_brier"]),
+        )
 
 
 def crossplay(runs: Sequence[Run], measures: Measures) -> Iterator[str]:

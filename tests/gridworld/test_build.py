@@ -245,7 +245,7 @@ def test_5_an_agent_without_spaces_fails_at_build():
         ({1: lambda n: None}, "key 1 is no single character"),
         ({"W": 3}, r"object registry\['W'\] is 3; give a function"),
     ],
-    ids=str,
+    ids=["two characters", "a number", "no function"],
 )
 def test_a_registry_of_the_wrong_form_is_refused(registry, words):
     """Section 5: one character -> function."""
