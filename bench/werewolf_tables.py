@@ -76,7 +76,7 @@ def arms(runs: Sequence[Run], measures: Measures) -> Iterator[str]:
 
 
 def talk(runs: Sequence[Run], measures: Measures) -> Iterator[str]:
-    """What words tell, run by run, and how much another word moves who learnt."""
+    """What words tell, run by run, and how much another word moves who learnt, over seeds."""
     talking = [run for run in runs if run.study in ("random", "both") and "-l" in run.variant]
     told = [(run, measures.talk(run)) for run in talking]
     yield from head(
@@ -86,15 +86,14 @@ def talk(runs: Sequence[Run], measures: Measures) -> Iterator[str]:
     for run, found in told:
         yield row(run.study, run.variant, run.seed, *instruments(found))
     yield ""
-    yield from head(
-        "study", "world", "seed", "who", "phase", "viewers", "whom it names, nats", "what it says, nats"
-    )
+    yield from head("study", "world", "who", "phase", "seeds", "whom it names, nats", "what it says, nats")
+    moved: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for run, found in told:
         for edit in found["edits"]:
-            moved = (error(edit[part]) for part in ("name", "word"))
-            yield row(
-                run.study, run.variant, run.seed, edit["population"], edit["phase"], edit["viewers"], *moved
-            )
+            moved.setdefault((run.study, run.variant, edit["population"], edit["phase"]), []).append(edit)
+    for key, edits in moved.items():
+        parts = ([edit[part]["mean"] for edit in edits] for part in ("name", "word"))
+        yield row(*key, len(edits), *(over(values) for values in parts))
 
 
 def instruments(found: dict[str, Any]) -> list[str]:
