@@ -56,7 +56,7 @@ demo: $(VENV)/.installed-demo
 	@echo; echo "learning curve: $(DEMO)/curve.png"; echo "an episode:     $(DEMO)/episode.mp4"
 
 test: $(VENV)/.installed-all
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
 check: $(VENV)/.installed-all
 	$(BIN)/ruff format --check .

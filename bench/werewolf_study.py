@@ -115,17 +115,22 @@ def draw(runs: list[Run], out: Path) -> None:
 
     studies = list(dict.fromkeys(run.study for run in runs))
     variants = list(dict.fromkeys(run.variant for run in runs))
-    size = (4.8 * len(studies), 3.6)
+    columns = min(len(studies), 3)
+    rows = -(-len(studies) // columns)
+    size = (4.8 * columns, 3.6 * rows)
     figure = load("matplotlib.figure", "plot", "learning curves").Figure(size, dpi=120, layout="constrained")
-    panels = figure.subplots(1, len(studies), squeeze=False, sharey=True)[0]
-    for panel, study in zip(panels, studies, strict=True):
+    panels = figure.subplots(rows, columns, squeeze=False, sharey=True).ravel()
+    for panel in panels[len(studies) :]:
+        panel.set_axis_off()
+    for panel, study in zip(panels, studies, strict=False):
         for run in (run for run in runs if run.study == study):
             _draw_run(panel, run, variants.index(run.variant))
         panel.axhline(random_wins(), color=FAINT, linewidth=1, linestyle="--", label="random play")
         panel.set(title=study, xlabel="agent-steps, thousands", ylim=(0, 1))
         named = dict(zip(*reversed(panel.get_legend_handles_labels()), strict=True))  # a variant once
         panel.legend(named.values(), named.keys(), loc="best", fontsize=8, frameon=False)
-    panels[0].set_ylabel("games won by villagers")
+    for panel in panels[::columns]:
+        panel.set_ylabel("games won by villagers")
     figure.savefig(out)
 
 
