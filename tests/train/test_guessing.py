@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from interplay.train.sorted_shard import SortedShard
 from interplay.train.stacked import StackedBrain
 from interplay.train.stacked_learner import StackedLearner
 from interplay.train.trainer import load_policy, train
+from tests.cli.command import typed
 from tests.train.round_table import Game, observe, spaces_of
 from tests.train.test_population_runs import log_of
 
@@ -234,6 +236,24 @@ def test_the_policy_says_its_beliefs(run: Path):
     said = policy.beliefs(seen, np.zeros(3, np.int64))
     assert said.shape == (3, 6)
     assert ((said > 0) & (said < 1)).all()
+
+
+def test_talk_scores_beliefs_beside_an_exact_observer(run: Path, capsys: pytest.CaptureFixture[str]):
+    asked = ("talk", run, "--games", "40", "--permutations", "5", "--arm", "none", "--no-probe")
+    code, out, errors = typed(capsys, *asked)
+    assert code == 0, errors
+    table = out[out.index("beliefs about living others when voting by day") :].splitlines()
+    assert [line.split("  ")[1] for line in table[2:6]] == [
+        "players",
+        "exact observer",
+        "the same for all",
+        "players - observer",
+    ]
+    told = json.loads(typed(capsys, *asked, "--json")[1])["beliefs"]
+    own, exact = told["own"], told["exact"]
+    assert own["beliefs"] == exact["beliefs"] > 40 * 4  # who votes by day has three others at least
+    assert own["against_brier"]["mean"] == pytest.approx(own["brier"]["mean"] - exact["brier"]["mean"])
+    assert f"{own['base_brier']:.4f}" in table[4]
 
 
 def test_it_learns_who_always_says_the_same_word():
