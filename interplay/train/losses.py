@@ -20,8 +20,8 @@ class Terms(NamedTuple):
         kl: estimate of KL(old, new), sum over acting rows.
         clipped: acting rows whose ratio left the clip range.
         acting: number of acting rows.
-        rows: number of rows.
         guess: cross-entropy of guesses, nats, a mean over seats, sum over the rows that guess.
+        rows: number of rows.
     """
 
     policy: Any
@@ -30,8 +30,8 @@ class Terms(NamedTuple):
     kl: Any
     clipped: Any
     acting: Any
-    rows: Any
     guess: Any
+    rows: Any
 
 
 def ppo_terms(
@@ -81,8 +81,8 @@ def ppo_terms(
         kl=(((ratio - 1.0) - log_ratio) * acts).sum(),
         clipped=((jnp.abs(ratio - 1.0) > clip) * acts).sum(),
         acting=acts.sum(),
-        rows=counts.sum(),
         guess=jnp.zeros((), jnp.float32),
+        rows=counts.sum(),
     )
 
 
@@ -115,8 +115,8 @@ def policy_gradient_terms(
         kl=((jnp.exp(log_ratio) - 1.0 - log_ratio) * acts).sum(),
         clipped=jnp.zeros((), jnp.float32),
         acting=acts.sum(),
-        rows=counts.sum(),
         guess=jnp.zeros((), jnp.float32),
+        rows=counts.sum(),
     )
 
 

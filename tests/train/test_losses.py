@@ -50,9 +50,9 @@ def test_kl_estimate_is_never_negative_and_zero_without_change() -> None:
 
 def test_idle_rows_teach_the_value_only_and_padding_nothing() -> None:
     idle = terms(2.0, 5.0, acts=0.0, value=1.0, target=3.0)
-    assert [float(x) for x in idle] == [0.0, 4.0, 0.0, 0.0, 0.0, 0.0, 1.0]
+    assert [float(x) for x in idle] == [0.0, 4.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
     padding = terms(2.0, 5.0, acts=0.0, counts=0.0, value=1.0, target=3.0)
-    assert [float(x) for x in padding] == [0.0] * 7
+    assert [float(x) for x in padding] == [0.0] * 8
 
 
 def test_total_weighs_the_terms() -> None:
