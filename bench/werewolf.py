@@ -28,7 +28,7 @@ import numpy as np
 from interplay.cli.measure import pin
 from interplay.registry import make_policy, make_world
 
-BLOCKS, BLOCK_SECONDS = 10, 0.4
+BLOCKS, BLOCK_SECONDS = 40, 0.4  # long enough that a neighbour on the same machine comes and goes
 WARM_UP_STEPS = 40
 WORLDS = 1024
 
