@@ -62,8 +62,8 @@ def check_action(owner: str, space: spaces.Space, action: Any, num_worlds: int, 
     low, count = _choices(space)
     if array.dtype.kind == "b":
         array = array.astype(np.int8)
-    bad = _outside(array, low, count)
-    if bad.any():
+    bad = None if _surely_inside(array, low, count) else _outside(array, low, count)
+    if bad is not None and bad.any():
         at = tuple(int(i) for i in np.argwhere(bad)[0])
         start, top = (
             np.broadcast_to(low, space.shape or ())[at[2:]],
@@ -73,6 +73,15 @@ def check_action(owner: str, space: spaces.Space, action: Any, num_worlds: int, 
             f"{owner}: action {array[at]} at index {at} is outside {start}..{top}; mend the policy"
         )
     return np.ascontiguousarray(array, space.dtype)
+
+
+def _surely_inside(array: np.ndarray, low: np.ndarray, count: np.ndarray) -> bool:
+    """Whether all numbers are below the smallest number of choices: one pass, enough where all parts have as many."""
+    if array.dtype.kind != "i" or not array.size or low.any():
+        return False
+    # Seen without a sign a negative number is a huge one: half of what fits and above.
+    size = array.dtype.itemsize
+    return bool(array.view(f"u{size}").max() < min(int(count.min()), 1 << (8 * size - 1)))
 
 
 def _outside(array: np.ndarray, low: np.ndarray, count: np.ndarray) -> np.ndarray:
@@ -85,7 +94,9 @@ def _outside(array: np.ndarray, low: np.ndarray, count: np.ndarray) -> np.ndarra
         most = np.minimum(np.ravel(count).astype(np.uint64), limit).astype(unsigned)
         most = most if most.size == 1 else np.tile(most, rows.shape[1] // most.size)
         return (rows >= most).reshape(array.shape)
-    outside: np.ndarray = (array < low) | (array - low >= count)
+    outside: np.ndarray = (array < low) | (
+        array > low + (count - 1)
+    )  # no difference, which could wrap around
     return outside
 
 

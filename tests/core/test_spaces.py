@@ -53,6 +53,27 @@ def test_integer_actions_are_taken_exactly_in_range_and_cast(value, dtype):
             check_action("w", space, action, 1, 2)
 
 
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_any_integers_are_taken_as_slow_python_takes_them(data):
+    """Ends of every integer type beside choices that fill a type and such that do not: nothing may wrap around."""
+    parts = data.draw(st.integers(1, 3))
+    count = [data.draw(st.sampled_from([1, 2, 9, 127, 128, 255, 256, 300, 2**40])) for _ in range(parts)]
+    low = [data.draw(st.sampled_from([0, 0, 0, -1, 2])) for _ in range(parts)]
+    space = spaces.MultiDiscrete(count, start=low)
+    dtype = np.dtype(data.draw(st.sampled_from(["i1", "i2", "i4", "i8", "u1", "u2", "u4"])))
+    ends = np.iinfo(dtype)
+    near = st.sampled_from([0, 0, 1, 2, 8, 126, 127, 128, 254, 255, -1, -128, ends.min, ends.max])
+    values = [min(max(data.draw(near), int(ends.min)), int(ends.max)) for _ in range(2 * parts)]
+    action = np.array(values, dtype).reshape(1, 2, parts)
+    inside = all(low[i % parts] <= v < low[i % parts] + count[i % parts] for i, v in enumerate(values))
+    if inside:
+        assert check_action("w", space, action, 1, 2).tolist() == action.tolist()
+    else:
+        with pytest.raises(UserError, match="outside"):
+            check_action("w", space, action, 1, 2)
+
+
 @pytest.mark.parametrize(
     ("space", "action", "words"),
     [

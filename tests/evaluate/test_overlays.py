@@ -57,7 +57,9 @@ def found():
 
 def test_the_overlays_that_are_promised_exist():
     there = [overlay.name for overlay in list_overlays()]
-    assert [name for name in there if name in NAMES] == NAMES  # documentation that was run may have added its own
+    assert [
+        name for name in there if name in NAMES
+    ] == NAMES  # documentation that was run may have added its own
 
 
 @pytest.mark.parametrize("name", NAMES)
