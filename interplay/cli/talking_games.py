@@ -44,8 +44,8 @@ class Played(NamedTuple):
         talk: the record.
         table: the episodes, or None for games from disk.
         world: their world, closed later by whoever asks; or None.
-        policy: the player that was asked about, or None.
-        own: the world's populations that it plays.
+        ours: the player that was asked about, or None.
+        asked: the world's populations whose choices are its own.
         views: what players saw.
         beliefs: of players who guess, or None.
     """
@@ -53,8 +53,8 @@ class Played(NamedTuple):
     talk: Talk
     table: EpisodeTable | None = None
     world: World | None = None
-    policy: Policy | None = None
-    own: tuple[int, ...] = ()
+    ours: Ours | None = None
+    asked: tuple[int, ...] = ()
     views: Views | None = None
     beliefs: Beliefs | None = None
 
@@ -71,15 +71,15 @@ def play_games(wanted: Wanted, tell: Tell) -> Played:
                 f"{wanted.player}: these games were played already; leave out --against and options of the world"
             )
         return Played(read_talk(wanted.player))
-    world, everybody, own = _open(wanted)
+    world, everybody = _open(wanted)
     reader = reader_of(world)
     recorder, views = TalkRecorder(reader, log_every=1), Views()
     noted: list[Any] = [recorder, views, Ticker("playing", wanted.games, tell)]
-    player, asked = everybody.policy, None
-    if getattr(everybody.ours, "guesses", False):
-        believer: Any = everybody.ours
-        player = asked = BeliefRecorder(player, believer, own, _ways(wanted.against))
-        noted.append(asked)
+    ours, recorded = everybody.ours, None
+    player = everybody.policy
+    if getattr(ours.policy, "guesses", False):
+        player = recorded = BeliefRecorder(player, ours, ours.asked, _ways(wanted.against or ours.foe))
+        noted.append(recorded)
 
     def note(batch: World, episode: Any) -> None:
         for each in noted:
@@ -88,7 +88,8 @@ def play_games(wanted: Wanted, tell: Tell) -> Played:
     table = play(world, player, wanted.games, wanted.seed, on_step=note)
     talk = recorder.talk()
     named = Talk(talk.about._replace(policy=everybody.policy.name), talk.games, talk.boards)
-    return Played(named, table, world, everybody.ours, own, views, None if asked is None else asked.scores())
+    scores = None if recorded is None else recorded.scores()
+    return Played(named, table, world, ours, ours.asked, views, scores)
 
 
 def _ways(against: str) -> Ways:
@@ -136,52 +137,77 @@ def ablate_arms(
 def listen(played: Played) -> list[Influence]:
     """Board-edit influence on a trained policy; nothing for scripted ones, which say no probabilities."""
     seen = {} if played.views is None else played.views.observations()
-    if not seen or not hasattr(played.policy, "probabilities") or played.world is None:
+    if (
+        not seen
+        or played.ours is None
+        or not hasattr(played.ours.policy, "probabilities")
+        or played.world is None
+    ):
         return []
-    asked = np.isin(seen["population"], played.own)
+    asked = np.isin(seen["population"], played.asked)
     seen = {name: leaf[asked] for name, leaf in seen.items()}
     if not asked.any():
         return []
     marginal = speaker_marginal(played.talk.utterances().word)
-    policy: Any = _Own(played.policy, played.own)
-    return measure_influence(policy, played.world, seen, marginal, played.talk.about.phases)
+    return measure_influence(played.ours, played.world, seen, marginal, played.talk.about.phases)
 
 
-class _Own:
-    """A policy that plays some populations, asked by the world's numbers of them; it knows them as 0, 1, ..."""
+class Ours:
+    """The player that was asked about, by the world's numbers of populations.
 
-    def __init__(self, policy: Any, own: tuple[int, ...]) -> None:
-        self._policy, self._own = policy, np.array(own)
+    Args:
+        policy: who plays.
+        seats: the world's populations that it was seated for; it knows them as 0, 1, ...
+        names: of the world's populations.
+
+    Attributes:
+        asked: those of them that it moves itself; a run's own opponents move the others.
+        foe: who those are that a run was trained to guess, where it brings them; else empty.
+    """
+
+    def __init__(self, policy: Any, seats: tuple[int, ...], names: tuple[str, ...]) -> None:
+        self.policy, self._seats = policy, np.array(seats)
+        opponents = getattr(getattr(policy, "settings", None), "opponents", {})
+        self.asked = tuple(p for p in seats if not names or names[p] not in opponents)
+        self.foe = opponents.get(policy.settings.belief.about, "") if opponents else ""
 
     def probabilities(self, observation: Any, mask: Any, population: np.ndarray) -> np.ndarray:
-        said: np.ndarray = self._policy.probabilities(
-            observation, mask, np.searchsorted(self._own, population)
-        )
+        """(N, choices), see `PopulationPolicy.probabilities`."""
+        said: np.ndarray = self.policy.probabilities(observation, mask, self._own(population))
         return said
+
+    def beliefs(self, observation: Any, population: np.ndarray) -> np.ndarray:
+        """(N, n), see `PopulationPolicy.beliefs`."""
+        said: np.ndarray = self.policy.beliefs(observation, self._own(population))
+        return said
+
+    def _own(self, population: np.ndarray) -> np.ndarray:
+        return np.searchsorted(self._seats, population)
 
 
 class _Cast(NamedTuple):
     """Who plays: all together, and the one that was asked about."""
 
     policy: Policy
-    ours: Policy
+    ours: Ours
 
 
-def _open(wanted: Wanted, arm: str = "") -> tuple[World, _Cast, tuple[int, ...]]:
-    """The world, who plays it, and our populations; a second player takes those of the team that hides."""
+def _open(wanted: Wanted, arm: str = "") -> tuple[World, _Cast]:
+    """The world and who plays it; a second player takes the populations of the team that hides."""
     from interplay.cli.players import find_player
     from interplay.core.settings import parse_overrides
 
     typed = [*wanted.options, *([f"arm={arm}"] if arm else [])]
-    ours = find_player(wanted.player, wanted.world, parse_overrides(typed), wanted.greedy)
-    batch = ours.make_world(min(wanted.num_worlds, wanted.games), wanted.seed)
-    every = range(batch.num_populations)
+    found = find_player(wanted.player, wanted.world, parse_overrides(typed), wanted.greedy)
+    batch = found.make_world(min(wanted.num_worlds, wanted.games), wanted.seed)
+    names, every = tuple(batch.population_names or ()), tuple(range(batch.num_populations))
     if not wanted.against:
-        return batch, _Cast(ours.policy, ours.policy), tuple(every)
+        return batch, _Cast(found.policy, Ours(found.policy, every, names))
     hiding = _hiding(batch)
-    theirs = find_player(wanted.against, ours.world, ours.options, wanted.greedy).policy
-    players = Populations({p: theirs if p in hiding else ours.policy for p in every})
-    return batch, _Cast(players, ours.policy), tuple(p for p in every if p not in hiding)
+    theirs = find_player(wanted.against, found.world, found.options, wanted.greedy).policy
+    players = Populations({p: theirs if p in hiding else found.policy for p in every})
+    seats = tuple(p for p in every if p not in hiding)
+    return batch, _Cast(players, Ours(found.policy, seats, names))
 
 
 def _hiding(world: World) -> set[int]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from interplay.cli.talking_games import Ours
 from interplay.evaluate.talk import read_talk
 from tests.cli.command import refusal, typed
 
@@ -124,3 +127,19 @@ def test_other_worlds_talk_too(capsys):
 )
 def test_refusals_are_one_line(capsys, arguments, says):
     assert says in refusal(capsys, "talk", *arguments, *(QUICK if "0" not in arguments else QUICK[:2]))
+
+
+def test_a_run_is_asked_for_those_whom_it_moves_itself():
+    """Those whom a run's own opponents move are not asked, and each is known to the policy by its seat among those that it was given."""
+    settings = SimpleNamespace(opponents={"werewolf": "unite"}, belief=SimpleNamespace(about="werewolf"))
+    policy = SimpleNamespace(
+        settings=settings, beliefs=lambda seen, own: own, probabilities=lambda *given: given[2]
+    )
+    everybody = Ours(policy, (0, 1), ("villager", "werewolf"))
+    assert (everybody.asked, everybody.foe) == ((0,), "unite")
+    some = Ours(policy, (0, 2), ("villager", "werewolf", "seer"))
+    assert some.asked == (0, 2)
+    assert some.beliefs({}, np.array([2, 0, 2])).tolist() == [1, 0, 1]
+    assert some.probabilities({}, None, np.array([2, 0])).tolist() == [1, 0]
+    scripted = Ours(SimpleNamespace(), (0, 1), ("villager", "werewolf"))
+    assert (scripted.asked, scripted.foe) == ((0, 1), "")

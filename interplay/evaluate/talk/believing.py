@@ -45,16 +45,16 @@ class BeliefRecorder(Policy):
     Args:
         policy: who plays.
         believer: who is asked; it has been started by `policy`, or is it.
-        own: the world's populations that are asked; they are 0, 1, ... to `believer`.
+        asked: the world's populations that are asked, by the world's numbers.
         ways: how the exact observer takes players to play.
     """
 
     def __init__(
-        self, policy: Policy, believer: Believing, own: tuple[int, ...], ways: Ways | None = None
+        self, policy: Policy, believer: Believing, asked: tuple[int, ...], ways: Ways | None = None
     ) -> None:
         self.name = policy.name
         self._policy, self._believer, self._ways = policy, believer, ways
-        self._own = np.array(own)
+        self._asked = np.array(asked)
         self._rows: list[tuple[Array, ...]] = []
         self._fresh: tuple[Array, ...] | None = None
 
@@ -125,13 +125,11 @@ class BeliefRecorder(Policy):
         seen, population = timestep.observation, np.asarray(self.world.population)
         voting = timestep.acting & (self._kinds[seen["phase"]] == EXECUTION)
         wolf = population == self._hiding
-        voting &= np.isin(population, self._own) & ~wolf
+        voting &= np.isin(population, self._asked) & ~wolf
         w, a = np.nonzero(voting)
         if not len(w):
             return None
-        own = self._believer.beliefs(
-            {name: leaf[w, a] for name, leaf in seen.items()}, np.searchsorted(self._own, population[w, a])
-        )
+        own = self._believer.beliefs({name: leaf[w, a] for name, leaf in seen.items()}, population[w, a])
         exact = np.clip(self._exact.posterior(voting)[w, a], 0, 1)
         living = np.array(seen["status_map"][w, a] != 0)
         living[np.arange(len(w)), a] = False
