@@ -80,7 +80,9 @@ def _native(owner: str, action: Any) -> np.ndarray:
     try:
         array = np.asarray(action)
     except ValueError:  # rows of unequal length
-        raise UserError(f"{owner}: actions make no array, as their rows differ in length; pass as many of each") from None
+        raise UserError(
+            f"{owner}: actions make no array, as their rows differ in length; pass as many of each"
+        ) from None
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
