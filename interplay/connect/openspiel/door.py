@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from numbers import Real
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from interplay.connect.refusals import no_manager
 from interplay.core.errors import MissingExtraError
 from interplay.sim import is_agent
 from interplay.sim.agents import is_unset
-from interplay.sim.checks import require
+from interplay.sim.checks import refuse, require
 from interplay.sim.managers import SimulationManager, TurnBasedManager
 
 
@@ -95,11 +96,15 @@ class Door(ABC):
             **kwargs: reach the simulation's `step`.
 
         Raises:
-            AssertionError: for another number of actions.
+            AssertionError: for another number of actions, and for actions that are no whole numbers.
         """
         if self._over:
             return self.reset()
         names = self._named()
+        require(
+            isinstance(action_list, Sequence | np.ndarray) and np.ndim(action_list) == 1,
+            f"actions {' '.join(repr(action_list).split())} are no list; give one of {len(names)} whole numbers",
+        )
         require(
             len(action_list) == len(names),
             f"{len(action_list)} actions; give {len(names)}, of {', '.join(names)}",
@@ -148,9 +153,12 @@ class Door(ABC):
     def _named(self) -> list[str]:
         """Whose actions `step` expects, in order."""
 
-    def _action(self, name: str, action: Any) -> Any:
-        """An action as the simulation takes it."""
-        return action
+    def _action(self, name: str, action: Any) -> int:
+        """An action as the simulation takes it: a whole number, nothing rounded."""
+        try:
+            return index(action)
+        except TypeError:
+            refuse(f"action {' '.join(repr(action).split())} of {name} is no whole number; mend the player")
 
     @abstractmethod
     def _observe(self, observations: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
 import interplay
 from interplay.connect.lives import LivesEnv
-from interplay.connect.rllib.actions import offered, taken
+from interplay.connect.rllib.actions import offered, taken_of_all
 from interplay.core.errors import UserError
 
 Members = dict[str, Any]
@@ -51,8 +51,12 @@ class WorldMultiAgentEnv(MultiAgentEnv):
         return {name: observations[name] for name in shown}, {name: infos[name] for name in shown}
 
     def step(self, action_dict: Members) -> tuple[Members, Members, Members, Members, Members]:
-        """Observations, rewards, terminateds, truncateds and infos; the flags' ``__all__`` says how the world ended."""
-        given = {name: taken(self._given[name], action) for name, action in action_dict.items()}
+        """Observations, rewards, terminateds, truncateds and infos; the flags' ``__all__`` says how the world ended.
+
+        Raises:
+            UserError: for an unknown agent, or an action that is not in its space.
+        """
+        given = taken_of_all(self._given, action_dict)
         observations, rewards, terminated, truncated, infos = self.env.step(given)
         self.agents = list(dict.fromkeys((*rewards, *observations)))
         over = self._is_over()
