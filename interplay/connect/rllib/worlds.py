@@ -47,8 +47,8 @@ class WorldMultiAgentEnv(MultiAgentEnv):
         """Starts an episode: observations and infos of those who act."""
         observations, infos = self.env.reset(seed=seed, options=options)
         self.agents = list(self.env.agents)
-        shown = [name for name in observations if infos[name].get("acting", True)]
-        return {name: observations[name] for name in shown}, {name: infos[name] for name in shown}
+        shown = [name for name in observations if infos.get(name, {}).get("acting", True)]
+        return {name: observations[name] for name in shown}, {name: infos.get(name, {}) for name in shown}
 
     def step(self, action_dict: Members) -> tuple[Members, Members, Members, Members, Members]:
         """Observations, rewards, terminateds, truncateds and infos; the flags' ``__all__`` says how the world ended.
@@ -61,17 +61,15 @@ class WorldMultiAgentEnv(MultiAgentEnv):
         self.agents = list(dict.fromkeys((*rewards, *observations)))
         over = self._is_over()
         cut = over and any(truncated.values())
-        shown = [
-            name
-            for name in observations
-            if terminated[name] or truncated[name] or infos[name].get("acting", True)
-        ]
+        # Who has just joined has no flags in some environments.
+        ended = {name for flags in (terminated, truncated) for name in flags if flags[name]}
+        shown = [n for n in observations if n in ended or infos.get(n, {}).get("acting", True)]
         return (
             {name: observations[name] for name in shown},
             dict(rewards),
-            {**{name: terminated[name] for name in shown}, "__all__": over and not cut},
-            {**{name: truncated[name] for name in shown}, "__all__": cut},
-            {name: infos[name] for name in shown},
+            {**{name: bool(terminated.get(name)) for name in shown}, "__all__": over and not cut},
+            {**{name: bool(truncated.get(name)) for name in shown}, "__all__": cut},
+            {name: infos.get(name, {}) for name in shown},
         )
 
     def _is_over(self) -> bool:
