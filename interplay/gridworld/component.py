@@ -110,11 +110,27 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
 
     @property
     def users(self) -> np.ndarray:
-        """`supported_slots`, remembered until somebody joins the grid: kernels ask for it in every step."""
-        known: np.ndarray | None = self.__dict__.get("_users")
-        if known is None or len(known) != len(self.grid.agents):
-            known = self.__dict__["_users"] = self.supported_slots()
-        return known
+        """`supported_slots`, remembered until somebody joins the grid or the component: kernels ask for it in every step."""
+        return self._remembered("_users", self.supported_slots)
+
+    @property
+    def members(self) -> np.ndarray:
+        """(A,) bool over the grid's slots: the component's own agents, whom it may or may not work for. Remembered as `users`."""
+        return self._remembered("_members", self._own_slots)
+
+    def _own_slots(self) -> np.ndarray:
+        slots = [self._grid.slot_of(agent) for agent in self._agents.values()]
+        flags = np.zeros(len(self._grid.agents), bool)
+        flags[slots] = True
+        return flags
+
+    def _remembered(self, name: str, find: Callable[[], np.ndarray]) -> np.ndarray:
+        known = self.__dict__.get(name)
+        number = len(self._agents)
+        if known is None or known[0] != number or len(known[1]) != len(self._grid.agents):
+            known = self.__dict__[name] = number, find()
+        slots: np.ndarray = known[1]
+        return slots
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Arrays of the component's own that belong to the state, with the world axis first: saved with a batch.

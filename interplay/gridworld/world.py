@@ -211,7 +211,11 @@ class GridWorld(ArrayWorld):
         report.line_up(self._acting, self._over, self._learners, order, count, lo, hi)
         if self._shuffled:
             shuffle_orders(batch.board.stream, order, count, lo, hi)
+        stream = batch.board.stream
+        drawn = stream[lo:hi, 2].copy()
         batch.act(lo, hi)
+        # A new moment, as `GridWorldSimulation` has it: who is shown of a cell's occupants depends on the stream's place.
+        stream[lo:hi, 2] += (stream[lo:hi, 2] == drawn) & (count[lo:hi] > 0)
         batch.judge(lo, hi)
         report.report(
             batch.board.agents,
