@@ -261,7 +261,7 @@ class Grid:
 
     def _set_board(self, board: Board) -> None:
         self.board = board
-        self._rows = Rows(board.agents[0], self._show, (self.rows, self.cols))
+        self._rows = Rows(board.agents, self._show, (self.rows, self.cols))
 
     def _show(self, slot: int) -> None:
         rules.refresh(self.board.agents, self.board.cells, _ZERO, slot)
