@@ -61,7 +61,17 @@ class BoardDone(DoneBaseComponent):
         """Adds its answers for the worlds lo..hi-1 to ``done`` (W, A) and ``over`` (W,), uint8."""
         targets, encodings, any_ends = self._mapped()
         scores.judge(
-            board.agents, self.form, self.users, self.members, targets, encodings, any_ends, done, over, lo, hi
+            board.agents,
+            self.form,
+            self.users,
+            self.members,
+            targets,
+            encodings,
+            any_ends,
+            done,
+            over,
+            lo,
+            hi,
         )
 
     def _mapped(self) -> tuple[np.ndarray, np.ndarray, bool]:

@@ -280,7 +280,7 @@ class MazePlacementState(TargetBarriersFreePlacementState):
         self.strict_maze = strict_maze
         self._ground: np.ndarray | None = None  # (R, C) int8: the maze of this simulation's episode
 
-    @property  # type: ignore[override]
+    @property
     def strict_maze(self) -> bool:
         """Whether walls are opened only where the release opens them."""
         return self._strict_maze

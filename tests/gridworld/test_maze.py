@@ -52,7 +52,9 @@ def chances(rows, cols, start, strict):
         return 0 <= cell[0] < rows and 0 <= cell[1] < cols
 
     def judged(cell, passages, visited):
-        up, down, left, right = (near not in visited for near in neighbours(cell))  # those beyond the edge too
+        up, down, left, right = (
+            near not in visited for near in neighbours(cell)
+        )  # those beyond the edge too
         return sum(near in passages for near in neighbours(cell)) < 2 and (
             not strict or up != down or left != right
         )

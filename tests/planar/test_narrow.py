@@ -99,7 +99,11 @@ def test_contacts_come_in_fixed_order_with_the_circle_first():
 @pytest.mark.parametrize(
     ("t0", "t1", "part"),
     [
-        (-3.0, 5.0, (0.25, 0.5)),  # both ends outside, on either side: only what lies between the limits is left
+        (
+            -3.0,
+            5.0,
+            (0.25, 0.5),
+        ),  # both ends outside, on either side: only what lies between the limits is left
         (5.0, -3.0, (0.5, 0.75)),
         (-3.0, 1.0, (0.5, 1.0)),  # one end outside
         (0.0, 4.0, (0.0, 0.25)),
@@ -114,7 +118,7 @@ def test_contacts_come_in_fixed_order_with_the_circle_first():
 def test_an_edge_is_clipped_to_the_face_that_it_meets(t0, t1, part):
     low, high = clip_edge(t0, t1, 1.0)
     assert (low, high) == part
-    if -1.0 <= max(t0, t1) and min(t0, t1) <= 1.0:
+    if max(t0, t1) >= -1.0 and min(t0, t1) <= 1.0:
         assert max(abs(t0 + low * (t1 - t0)), abs(t0 + high * (t1 - t0))) <= 1.0
 
 
