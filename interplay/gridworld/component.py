@@ -27,7 +27,7 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
         only: the agents that the component works for: ids, encodings, or a function of the agent. None = all it can.
 
     Raises:
-        AssertionError: for agents that are no dict of grid agents, or no grid.
+        AssertionError: for agents that are no dict of grid agents, no grid, or an ``only`` that names nobody.
     """
 
     def __init__(
@@ -54,6 +54,14 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
             only is None or callable(only) or (isinstance(only, Collection) and not isinstance(only, str)),
             f"{name}: only {only!r} is no function and no set or list; give ids, encodings or a function of the agent",
         )
+        if agents and isinstance(only, Collection):
+            known = {*agents, *(agent.encoding for agent in agents.values())}
+            unknown = [one for one in only if one not in known]
+            require(
+                not unknown,
+                f"{name}: only names {unknown}, which is nobody's id or encoding, so it would do nothing; the agents are "
+                f"{', '.join(agents)}",
+            )
         self._agents, self._grid = agents, grid
         self._only = only
         grid.join(agents.values())
