@@ -42,8 +42,8 @@ def ask(tree: Path, tests: Sequence[str], plain: bool = False, limit: float = 30
         plain: kernels run in plain Python.
         limit: seconds; whoever takes longer is ended with all its children.
     """
-    command = [sys.executable, "-m", "pytest", "-x", "-n", "0", "-q", "-p", "no:cacheprovider",
-               "--hypothesis-seed=0", "--tb=line", *tests]  # fmt: skip
+    command = [sys.executable, "-m", "pytest", "-x", "-n", "0", "-q", "-p", "no:cacheprovider", "--tb=line",
+               *tests]  # fmt: skip
     begun = time.monotonic()
     with _own_cache() as cache:
         env = {**os.environ, "PYTHONPATH": str(tree), "INTERPLAY_CACHE": str(cache)}
