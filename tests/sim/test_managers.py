@@ -353,3 +353,20 @@ def test_a_step_before_the_reset_or_with_no_dict_is_refused(kind):
     for actions in (None, [1], 3):
         with pytest.raises(AssertionError, match="are no dict; give id -> action"):
             manager.step(actions)
+
+
+def test_m8_a_simulation_in_which_nobody_learns_goes_on_until_it_is_over():
+    """Release: the episode ends by the simulation's word, or when everybody has finished."""
+    sim = Called({}, [["wall"], []], passive=("wall", "tree"))
+    sim.get_done = lambda agent_id: False
+    sim.get_all_done = lambda: sim.clock >= 3
+    manager = DynamicOrderManager(sim)
+    assert list(manager.reset()) == ["wall"]
+    assert [manager.step({})[2]["__all__"] for _ in range(3)] == [False, False, True]
+    sim = Called({}, [["wall"], ["wall", "tree"]], passive=("wall", "tree"))
+    sim.get_done = lambda agent_id: sim.clock >= (2 if agent_id == "tree" else 1)
+    sim.get_all_done = lambda: False
+    manager = DynamicOrderManager(sim)
+    manager.reset()
+    assert manager.step({})[2] == {"wall": True, "tree": False, "__all__": False}
+    assert manager.step({})[2] == {"tree": True, "__all__": True}
