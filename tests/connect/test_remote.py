@@ -38,8 +38,12 @@ from interplay.sim.managers import AllStepManager
 
 ROOT = Path(__file__).resolve().parents[2]
 RAW = Path(__file__).with_name("raw_program.py")
-QUICK = Limits(start=3.0, reply=1.5, close=0.5)  # a sound program on a busy machine needs some tenths of a second
-SOON = 20.0  # seconds in which every failure has ended; without limits it would be a minute, see raw_program.py
+QUICK = Limits(
+    start=3.0, reply=1.5, close=0.5
+)  # a sound program on a busy machine needs some tenths of a second
+SOON = (
+    20.0  # seconds in which every failure has ended; without limits it would be a minute, see raw_program.py
+)
 
 AT_START = {
     "dies at once": "ended with exit code 3 after it was started",
