@@ -168,9 +168,9 @@ def _bound(bound: Array, most: float | None) -> Any:
     """A Box's bound, as one number where it is one; infinite sides reach to the dtype's end."""
     if most is not None:
         bound = np.clip(bound, -abs(most), abs(most))
-    first = bound.flat[0] if bound.size else 0
-    return first.item() if bound.size and (bound == first).all() else bound
+    values = np.unique(bound)
+    return values[0].item() if len(values) == 1 else bound
 
 
 def _brief(bound: Any, of: Callable[[Any], Any]) -> str:
-    return "" if bound is None else str(of(np.ravel(bound).tolist(), default=""))
+    return "" if bound is None or not np.size(bound) else str(of(np.ravel(bound).tolist()))

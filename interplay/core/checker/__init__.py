@@ -13,6 +13,7 @@ from interplay.core.checker.report import LAWS, Finding, Report
 from interplay.core.checker.scenes import check_scenes
 from interplay.core.checker.snapshots import check_snapshots
 from interplay.core.checker.streams import check_streams
+from interplay.core.checker.wild import check_wild_snapshots
 from interplay.core.errors import UserError
 from interplay.core.world import Array, World
 
@@ -86,9 +87,10 @@ def _check(bench: Bench) -> None:
     if bench.can_save:
         _passes(bench, check_snapshots)
     if not bench.can_save or report.broken({"save-load"}):
-        report.skipped.append("whether masks are honoured, until snapshots are exact")
+        report.skipped.append("whether masks are honoured and wild snapshots refused, until snapshots are exact")
     else:
         _passes(bench, check_masks)
+        _passes(bench, check_wild_snapshots)
     _passes(bench, check_scenes)
 
 

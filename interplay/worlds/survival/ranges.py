@@ -12,12 +12,12 @@ from interplay.core.ranges import (
     MOST_32,
     MOST_REAL,
     REAL,
+    Arrays,
     Law,
     Range,
     count,
     index,
 )
-from interplay.core.ranges import Arrays
 from interplay.worlds.survival.state import EMPTY, ZONE, Rules, SurvivalState
 
 _LEAST = 1e-9  # of what divides: lengths, masses
@@ -32,7 +32,7 @@ def ranges_of(state: SurvivalState, rules: Rules, heads: Sequence[int]) -> dict[
         rules: of the world.
         heads: choices of each action head.
     """
-    bodies, agents, sides = rules.num_bodies, rules.agents, 2 if rules.teams else rules.agents
+    bodies, sides = rules.num_bodies, 2 if rules.teams else rules.agents
     steps = count(rules.max_steps) if rules.max_steps else count()
     return {
         **_body_ranges(rules),

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.core.ranges import ANYTHING, MOST_32, REAL, Arrays, Law, Range, count, index, one_of
+from interplay.core.ranges import MOST_32, REAL, Arrays, Law, Range, count, index, one_of
 from interplay.worlds.werewolf.config import WerewolfSettings
 from interplay.worlds.werewolf.phases import LAST_SHOT, POTIONS
 from interplay.worlds.werewolf.roles import (
