@@ -54,7 +54,9 @@ def attempt(world: World, planted: Planted, seed: int) -> Outcome:
     try:
         world.load(planted.snapshot)
     except UserError as error:
-        return Outcome(True, "the refusal is not one line" if "\n" in str(error) else _changed(world, told, saved))
+        return Outcome(
+            True, "the refusal is not one line" if "\n" in str(error) else _changed(world, told, saved)
+        )
     except Exception as error:
         return Outcome(False, f"load raised {type(error).__name__}: {_line(error)}")
     with np.errstate(all="ignore"):
@@ -108,7 +110,9 @@ def _check_declared(bench: Bench, world: World, sound: list[Snapshot]) -> None:
             wrong = outside(snapshot[name], allowed) if name in snapshot else None
             if wrong is not None:
                 seen, value = f"a state of its own is outside {allowed}", snapshot[name][wrong][0]
-                bench.note("undeclared", seen, world=int(np.argwhere(wrong)[0][0]), field=f"save/{name}", value=value)
+                bench.note(
+                    "undeclared", seen, world=int(np.argwhere(wrong)[0][0]), field=f"save/{name}", value=value
+                )
 
 
 def _changed(world: World, told: Mapping[str, Field], saved: Snapshot) -> str:
