@@ -40,6 +40,7 @@ class Range(NamedTuple):
 
 
 ANYTHING = Range()  # every bit pattern is sound: random streams
+FLAG = Range(0, 1)  # a bool, whose byte a file may have set to anything
 REAL = Range(-MOST_REAL, MOST_REAL)  # rewards, sums, places that are no index
 
 
@@ -103,9 +104,9 @@ def check_state(owner: str, given: Arrays, ranges: Mapping[str, Range], laws: It
         UserError: naming the field, the world, the value and what is allowed, in one line.
     """
     for name, array in given.items():
-        wrong = outside(array, ranges.get(name, ANYTHING))
+        allowed = ranges.get(name, FLAG if array.dtype == bool else ANYTHING)
+        wrong = outside(array, allowed)
         if wrong is not None:
-            allowed = Range(0, 1) if array.dtype == bool else ranges[name]
             raise UserError(_complaint(owner, name, _raw(array), wrong, f"is outside {allowed}"))
     for law in laws:
         broken = np.asarray(law.broken(given))
@@ -115,8 +116,6 @@ def check_state(owner: str, given: Arrays, ranges: Mapping[str, Range], laws: It
 
 def outside(array: Array, allowed: Range) -> Array | None:
     """Which numbers are not allowed, as an array of bools of the same shape; None if all are."""
-    if array.dtype == bool:
-        allowed = Range(0, 1)
     array = _raw(array)
     if not array.size or array.dtype.kind not in "iuf":
         return None

@@ -46,6 +46,11 @@ class Parts:
                 yield f"{type(part).__name__}.{place}", part
 
     @property
+    def foreign(self) -> bool:
+        """Whether a component is written by somebody else."""
+        return any(not type(part).__module__.startswith("interplay.") for _, part in self.named())
+
+    @property
     def others(self) -> list[str]:
         """Names of components that work for one world only: a user's own."""
         built_in = (BoardState, BoardActor, BoardObserver, BoardDone, BoardReward)

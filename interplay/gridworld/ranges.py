@@ -10,17 +10,34 @@ from typing import Any
 
 import numpy as np
 
-from interplay.core.ranges import ANYTHING, REAL, Arrays, Law, Range, count, index
+from interplay.core.ranges import ANYTHING, REAL, Arrays, Law, Range, count, exactly, index
 from interplay.gridworld.board import SCREEN, SEVERAL, Board
 
 _SHOWN = Range(0, SCREEN | SEVERAL | (SEVERAL - 1))
 
 
-def board_ranges(board: Board) -> dict[str, Range]:
+# What agents are made with: no rule of ours changes it.
+_SETTINGS = (
+    *(
+        "strength",
+        "accuracy",
+        "first_health",
+        "first_ammo",
+        "first_row",
+        "first_col",
+        "first_orientation",
+        "encoding",
+    ),
+    *("view_range", "move_range", "attack_range", "attacks", "blocking", "has_ammo", "learns"),
+)
+
+
+def board_ranges(board: Board, fixed: bool) -> dict[str, Range]:
     """Name -> range of the fields of agents and cells.
 
     Args:
         board: as it was made; windows and tables are as wide as its agents reach and their encodings ask.
+        fixed: whether nobody changes what agents were made with, as components of a user's own may.
     """
     _, agents = board.agents.shape
     _, rows, cols = board.cells.shape
@@ -28,7 +45,8 @@ def board_ranges(board: Board) -> dict[str, Range]:
         f"agents.{name}": Range(np.minimum(board.agents[name][0], 0), board.agents[name][0].copy())
         for name in ("view_range", "move_range", "attack_range", "attacks")
     }
-    return reaches | {
+    made = {f"agents.{name}": exactly(board.agents[name][0].copy()) for name in _SETTINGS if fixed}
+    ranges = reaches | {
         "agents.health": Range(0.0, 1.0),
         "agents.reward": REAL,
         "agents.strength": REAL,
@@ -47,6 +65,7 @@ def board_ranges(board: Board) -> dict[str, Range]:
         "cells.shown": _SHOWN,
         "cells.first": index(agents, none=True),
     }
+    return ranges | made
 
 
 def report_ranges(learners: int, limit: int) -> dict[str, Range]:

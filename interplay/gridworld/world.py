@@ -92,7 +92,7 @@ class GridWorld(ArrayWorld):
         grid = self._sim.grid
         grid.join(self._sim.agents.values())  # also those who were added after it was built
         self._batch = Batch(self._sim.parts, grid, repeated(grid.board, num_worlds))
-        self._board_ranges = board_ranges(self._batch.board)
+        self._board_ranges = board_ranges(self._batch.board, fixed=not self._sim.parts.foreign)
         self._learners = np.array([grid.slot_of(self._sim.agents[name]) for name in layout.agents], np.int32)
         self._in_turns = isinstance(manager, TurnBasedManager)
         self._shuffled = isinstance(manager, AllStepManager) and manager.randomize_action_input

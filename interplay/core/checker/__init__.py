@@ -88,7 +88,9 @@ def _check(bench: Bench) -> None:
     if bench.can_save:
         _passes(bench, check_snapshots)
     if not bench.can_save or report.broken({"save-load"}):
-        report.skipped.append("copies, wild snapshots and whether masks are honoured, until snapshots are exact")
+        report.skipped.append(
+            "copies, wild snapshots and whether masks are honoured, until snapshots are exact"
+        )
     else:
         _passes(bench, check_masks)
         _passes(bench, check_copies)

@@ -37,7 +37,7 @@ def plant(rng: np.random.Generator, sound: Sequence[Snapshot]) -> Planted:
         rng: where the choices come from.
         sound: taken at different moments; fields of one may stand in another afterwards.
     """
-    base = sound[rng.integers(len(sound))]
+    base = sound[int(rng.integers(len(sound)))]
     names = [name for name, array in base.items() if array.size]
     number = 1 + int(rng.random() < _SEVERAL) * int(rng.integers(1, 4))
     changed, stories = {}, []
@@ -59,7 +59,7 @@ def _trick_for(rng: np.random.Generator, array: Array) -> Trick:
         "b": [_raw_bytes, _inverted],
     }
     tricks = general + 2 * own.get(array.dtype.kind, [])
-    return tricks[rng.integers(len(tricks))]
+    return tricks[int(rng.integers(len(tricks)))]
 
 
 def _places(rng: np.random.Generator, array: Array) -> Array:
@@ -141,7 +141,7 @@ def _bits(rng: np.random.Generator, array: Array, others: Sequence[Array]) -> st
 
 
 def _mixed(rng: np.random.Generator, array: Array, others: Sequence[Array]) -> str:
-    array[...] = others[rng.integers(len(others))]
+    array[...] = others[int(rng.integers(len(others)))]
     return "the field of another moment"
 
 

@@ -102,7 +102,11 @@ def laws_of(state: SurvivalState) -> list[Law]:
             given["over"][:, None] | ~given["bodies.present"][:, : given["acting"].shape[1]]
         )
 
+    def of_another(given: Arrays) -> Any:
+        return (given["index"] != EMPTY) & (given["index"] != np.arange(state.body.shape[1]))
+
     return [
+        Law("index", "is the number of another body", of_another),
         Law("inventory", "stands where `held` says otherwise", filled_otherwise),
         Law("bodies.turn", "is no cosine and sine", no_direction),
         Law("acting", "though it is dead or its world over", acts_after_the_end),
