@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -48,6 +48,17 @@ def plant(rng: np.random.Generator, sound: Sequence[Snapshot]) -> Planted:
             stories.append(f"{name}: {_trick_for(rng, array)(rng, array, others)}")
         changed[str(name)] = array
     return Planted({**base, **changed}, next(iter(changed)), "; ".join(stories))
+
+
+def plant_each(rng: np.random.Generator, sound: Sequence[Snapshot]) -> Iterator[Planted]:
+    """The wildest number that there is, once in every field."""
+    wildest: dict[str, Trick] = {"i": _extreme, "u": _extreme, "f": _not_finite, "b": _raw_bytes}
+    base = sound[-1]
+    for name, array in base.items():
+        if array.size and array.dtype.kind in wildest:
+            copied = array.copy()
+            story = wildest[array.dtype.kind](rng, copied, [])
+            yield Planted({**base, name: copied}, name, f"{name}: {story}")
 
 
 def _trick_for(rng: np.random.Generator, array: Array) -> Trick:

@@ -10,13 +10,13 @@ import numpy as np
 from interplay.core import seeding
 from interplay.core.checker.bench import Bench, Broken, Players
 from interplay.core.checker.outputs import Field, copy_fields, first_difference, read_fields
-from interplay.core.checker.planting import Planted, Snapshot, plant
+from interplay.core.checker.planting import Planted, Snapshot, plant, plant_each
 from interplay.core.errors import UserError
 from interplay.core.ranges import outside
 from interplay.core.world import ArrayWorld, World
 
 MOMENTS = (0, 17, 60)  # steps after which sound snapshots are taken; wild ones mix them
-PLANTED = 60  # wild snapshots of a check
+PLANTED = 40  # wild snapshots of a check, besides one for each field
 PLAYED, AFTER = 20, 3  # steps that an accepted one is played on, and those after a reset
 
 
@@ -27,14 +27,34 @@ class Outcome(NamedTuple):
     harm: str
 
 
+def check_declared(bench: Bench) -> None:
+    """Every field of numbers has a range, and what the world says of its own lies in it."""
+    world = bench.begun()
+    if not isinstance(world, ArrayWorld):
+        return  # what its numbers may be is the business of its own `load`
+    sound, ranges, sane = sound_snapshots(bench, world), world.state_ranges(), True
+    for name, array in sound[0].items():
+        if array.dtype != bool and name not in ranges:
+            bench.note("undeclared", "numbers without a range", field=f"save/{name}")
+    for snapshot in sound:
+        for name in ranges.keys() & snapshot.keys():
+            wrong = outside(snapshot[name], ranges[name])
+            if wrong is not None:
+                w, value = int(np.argwhere(wrong)[0][0]), snapshot[name][wrong][0]
+                seen = f"a state of the world's own is outside {ranges[name]}"
+                bench.note("undeclared", seen, world=w, field=f"save/{name}", value=value)
+                sane = False
+    if not sane:
+        raise Broken
+
+
 def check_wild_snapshots(bench: Bench) -> None:
     """Plants wild numbers into sound snapshots: each is refused with one line, or plays on as any state does."""
     world = bench.begun()
     sound = sound_snapshots(bench, world)
-    _check_declared(bench, world, sound)
     rng = seeding.generator(bench.seed, 0x311D)
-    for number in range(PLANTED):
-        planted = plant(rng, sound)
+    wild = [*plant_each(rng, sound), *(plant(rng, sound) for _ in range(PLANTED))]
+    for number, planted in enumerate(wild):
         harm = attempt(world, planted, number).harm
         if harm:
             bench.note("wild-snapshot", f"{planted.story}: {harm}", field=f"save/{planted.field}")
@@ -95,24 +115,6 @@ def _play_on(world: World, seed: int) -> str:
             if field.array.dtype.kind == "f" and not np.isfinite(field.array).all():
                 return f"accepted, and after step {t} {name} is not finite"
     return ""
-
-
-def _check_declared(bench: Bench, world: World, sound: list[Snapshot]) -> None:
-    """Every field of numbers has a range, and the sound states lie in it."""
-    if not isinstance(world, ArrayWorld):
-        return  # what its numbers may be is the business of its own `load`
-    ranges = world.state_ranges()
-    for name, array in sound[0].items():
-        if array.dtype != bool and name not in ranges:
-            bench.note("undeclared", "numbers without a range", field=f"save/{name}")
-    for snapshot in sound:
-        for name, allowed in ranges.items():
-            wrong = outside(snapshot[name], allowed) if name in snapshot else None
-            if wrong is not None:
-                seen, value = f"a state of its own is outside {allowed}", snapshot[name][wrong][0]
-                bench.note(
-                    "undeclared", seen, world=int(np.argwhere(wrong)[0][0]), field=f"save/{name}", value=value
-                )
 
 
 def _changed(world: World, told: Mapping[str, Field], saved: Snapshot) -> str:
