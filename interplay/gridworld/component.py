@@ -13,6 +13,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core.errors import Refused
+from interplay.core.ranges import Range
 from interplay.gridworld.agents import GridWorldAgent
 from interplay.gridworld.grid import Grid
 from interplay.sim.checks import is_exactly, require
@@ -146,6 +147,10 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
         A component serves one board, this simulation's or that of a batch; it makes its arrays for as many worlds as the
         first board that it is handed has.
         """
+        return {}
+
+    def ranges(self) -> dict[str, Range]:
+        """What the numbers of `arrays` may be: name -> range (`interplay.core.ranges`); bools need none."""
         return {}
 
     def reach(self, agent: GridWorldAgent, name: str) -> int:
