@@ -13,13 +13,14 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.vector.utils import batch_space
 
+from interplay.core.copying import CopiedWhole
 from interplay.core.errors import UserError
 from interplay.core.masks import to_gymnasium
 from interplay.core.world import TimeStep, World
 from interplay.registry import make_world
 
 
-class DenseEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
+class DenseEnv(CopiedWhole, gymnasium.Env[dict[str, np.ndarray], Any]):
     """A batch of one with A slots: observations, actions and rewards have A rows.
 
     A reward is an array (A,), which is more than Gymnasium's own algorithms take. Infos hold ``acting``, ``terminated`` and

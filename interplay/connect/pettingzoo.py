@@ -10,6 +10,7 @@ from gymnasium import spaces
 from pettingzoo.utils.env import ParallelEnv
 
 from interplay.core import masks
+from interplay.core.copying import CopiedWhole
 from interplay.core.errors import UserError
 from interplay.core.world import TimeStep, World
 from interplay.registry import make_world
@@ -20,7 +21,7 @@ Infos = dict[str, dict[str, Any]]
 Members = list[tuple[int, str]]
 
 
-class WorldEnv(ParallelEnv[str, Any, Any]):
+class WorldEnv(CopiedWhole, ParallelEnv[str, Any, Any]):
     """A batch of one, read as a PettingZoo environment.
 
     Everybody stays in `agents` to the end of the world: an agent that died in a world where the dead go on
@@ -153,6 +154,9 @@ class WorldEnv(ParallelEnv[str, Any, Any]):
             self._window = Window(self.world.id, picture.shape[1], picture.shape[0])
         self._window.show(picture)
         return None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_window": None}  # a copy opens its own
 
     def close(self) -> None:
         if self._window is not None:
