@@ -188,7 +188,7 @@ DOORS = {
     "manager of a grid": (lambda: AllStepManager(traffic(), time_limit=30), play_manager),
     "manager of a battle": (lambda: TurnBasedManager(battle(), time_limit=30), play_manager),
     "manager of wrappers": (
-        lambda: AllStepManager(FlattenWrapper(RavelDiscreteWrapper(traffic())), time_limit=30),
+        lambda: AllStepManager(FlattenWrapper(RavelDiscreteWrapper(MultiCorridor(num_agents=2))), time_limit=9),
         play_manager,
     ),
     "aec": (lambda: to_aec(corridor(manager=TurnBasedManager)), play_aec),
