@@ -34,9 +34,9 @@ def flat_observation_space(space: spaces.Dict) -> spaces.Box:
     return spaces.Box(low, high, low.shape, np.float32)
 
 
-def flat_rows(fields: Mapping[str, np.ndarray]) -> np.ndarray:
-    """The observations of all agents of a kind in world 0, (A, numbers) float32: a copy."""
-    parts = [field[0].reshape(len(field[0]), -1) for field in fields.values()]
+def flat_rows(space: spaces.Dict, fields: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The observations of all agents of a kind in world 0, (A, numbers) float32: a copy, in the order of the space."""
+    parts = [fields[name][0].reshape(len(fields[name][0]), -1) for name in space.spaces]
     return np.concatenate(parts, axis=1, dtype=np.float32, casting="unsafe")
 
 
@@ -165,6 +165,8 @@ def _part(owner: str, key: str | None, space: spaces.Space[Any]) -> Part:
             f"{owner}: action {key} has real numbers beside choices, which no flat space has; leave flat out"
         )
     if not space.is_bounded("both"):
-        raise UserError(f"{owner}: action {key or ''} has no bounds, so it cannot be numbered; leave flat out")
+        raise UserError(
+            f"{owner}: action {key or ''} has no bounds, so it cannot be numbered; leave flat out"
+        )
     low, high = space.low.ravel().astype(np.int64), space.high.ravel().astype(np.int64)
     return Part(key, space, tuple((high - low + 1).tolist()), low, False)

@@ -32,7 +32,11 @@ class KeptEnv(WorldEnv):
         env.one_choice = self.one_choice = True
         self.one_life = env.one_life
         self.render_mode, self.metadata = env.render_mode, env.metadata
-        self.remove_dead, self.mask_in_observation, self.flat = env.remove_dead, env.mask_in_observation, env.flat
+        self.remove_dead, self.mask_in_observation, self.flat = (
+            env.remove_dead,
+            env.mask_in_observation,
+            env.flat,
+        )
         self.possible_agents = list(env.possible_agents)
         self.observation_spaces = {name: env.observation_space(name) for name in self.possible_agents}
         self.action_spaces = {name: env.action_space(name) for name in self.possible_agents}

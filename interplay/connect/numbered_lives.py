@@ -114,9 +114,7 @@ class NumberedLivesEnv(LivesEnv):
                 break
             observation, _, _, _, infos = super().step({})
         else:
-            raise UserError(
-                f"{self.world.id}: nobody was born in {PATIENCE:,} steps; see its settings"
-            )
+            raise UserError(f"{self.world.id}: nobody was born in {PATIENCE:,} steps; see its settings")
         if not self.agents:
             return [], {}, {}
         return list(self.agents), infos, observation

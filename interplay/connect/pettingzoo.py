@@ -19,7 +19,9 @@ from interplay.registry import make_world
 RENDER_MODES = ("rgb_array", "human")
 
 Infos = dict[str, dict[str, Any]]
-Rows = list[np.ndarray | None]  # for each kind the masks of its agents, (A_kind, choices) bool; None: all legal
+Rows = list[
+    np.ndarray | None
+]  # for each kind the masks of its agents, (A_kind, choices) bool; None: all legal
 
 
 class WorldEnv(CopiedWhole, ParallelEnv[str, Any, Any]):
@@ -284,7 +286,9 @@ class WorldEnv(CopiedWhole, ParallelEnv[str, Any, Any]):
     def _infos(self, timestep: TimeStep, legal: Rows) -> Infos:
         if not self._unknown:
             self._unknown = self._unknown_yet()
-        infos: Infos = {n: {"acting": a, **self._unknown} for n, a in self._named(timestep.acting[0].tolist()).items()}
+        infos: Infos = {
+            n: {"acting": a, **self._unknown} for n, a in self._named(timestep.acting[0].tolist()).items()
+        }
         for kind, rows in zip(self._kinds, legal, strict=True):
             for name, row in kind.named(rows, self._listed).items():
                 infos[name]["action_mask"] = row
@@ -348,7 +352,9 @@ def make(
     if agents is not None and not isinstance(agents, str):
         options["agents"], agents = agents, None
     if agents not in (None, "slots"):
-        raise UserError(f'{world_id}: agents = {agents!r}; "slots" is the only word for them, or leave it out')
+        raise UserError(
+            f'{world_id}: agents = {agents!r}; "slots" is the only word for them, or leave it out'
+        )
     world = make_world(world_id, num_worlds=1, seed=seed, **options)
     if lives is not None and (agents or not world.rebirths):
         why = 'agents = "slots" is another way' if agents else "each agent of this world lives once"
@@ -362,6 +368,10 @@ def make(
     if not world.rebirths:
         env = WorldEnv(*form)
     elif lives is None:
+        if keep_dead:
+            raise UserError(
+                f'{world_id}: keep_dead = True, but nobody knows beforehand who is born; pass lives=N or agents="slots"'
+            )
         from interplay.connect.lives import LivesEnv
 
         env = LivesEnv(*form)

@@ -54,7 +54,9 @@ class KindReader:
     def _choose_spaces(self, world: World) -> None:
         self.plain_space: spaces.Space[Any] = self._given.observation_space
         self.action_space = by_row(self._given.action_space)
-        self._whole = {key for key, part in self._given.observation_space.items() if isinstance(part, spaces.Box)}
+        self._whole = {
+            key for key, part in self._given.observation_space.items() if isinstance(part, spaces.Box)
+        }
 
     def batch(self, actions: Mapping[str, Any], acting: Any) -> Any:
         """(1, A_kind, ...) actions; who is not acting may be left out."""
@@ -164,7 +166,7 @@ class FlatReader(KindReader):
         return self._actions.masks(mask, len(self.members))
 
     def _seen(self, fields: Any, listed: Sequence[bool]) -> dict[str, Any]:
-        rows = flat_rows(fields)
+        rows = flat_rows(self._given.observation_space, fields)
         return {name: rows[column] for column, (slot, name) in enumerate(self.members) if listed[slot]}
 
     def _stacked(self, rows: list[Any]) -> Any:

@@ -111,10 +111,15 @@ def play_vec(env, seed, steps=STEPS):
     rng, told = np.random.default_rng(seed), [env.reset()]
     for _ in range(steps):
         legal = env.action_masks()
-        actions = np.stack([
-            [rng.choice(np.flatnonzero(part)) for part in np.split(row, np.cumsum(env.action_space.nvec)[:-1])]
-            for row in legal
-        ])
+        actions = np.stack(
+            [
+                [
+                    rng.choice(np.flatnonzero(part))
+                    for part in np.split(row, np.cumsum(env.action_space.nvec)[:-1])
+                ]
+                for row in legal
+            ]
+        )
         seen, reward, done, infos = env.step(actions)
         for info in infos:
             info.get("episode", {}).pop("t", None)  # a clock's
@@ -188,7 +193,9 @@ DOORS = {
     "manager of a grid": (lambda: AllStepManager(traffic(), time_limit=30), play_manager),
     "manager of a battle": (lambda: TurnBasedManager(battle(), time_limit=30), play_manager),
     "manager of wrappers": (
-        lambda: AllStepManager(FlattenWrapper(RavelDiscreteWrapper(MultiCorridor(num_agents=2))), time_limit=9),
+        lambda: AllStepManager(
+            FlattenWrapper(RavelDiscreteWrapper(MultiCorridor(num_agents=2))), time_limit=9
+        ),
         play_manager,
     ),
     "aec": (lambda: to_aec(corridor(manager=TurnBasedManager)), play_aec),

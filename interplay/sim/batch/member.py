@@ -98,9 +98,7 @@ class Member:
             acting = agent in living and info.get("acting", True)
             self._row["acting"][slot] = acting
             if kind.masks and acting:
-                mask = by_parts(
-                    self.env, agent, seen[MASK] if kind.mask_in_observation else info.get(MASK)
-                )
+                mask = by_parts(self.env, agent, seen[MASK] if kind.mask_in_observation else info.get(MASK))
                 for leaf, row in self._legal[kind.kind.name]:
                     part = mask_of(leaf, mask)
                     if part is not None:
