@@ -94,7 +94,7 @@ def test_updates_between_faults_make_them_single_ones() -> None:
     assert faults_in_a_row((0, 3), (2, 5), (5, 6), (6, 9)) == 1
     assert faults_in_a_row((0, 3), (2, 2)) == 2
     assert faults_in_a_row((0, 3), (2, 2), (2, 4)) == 1
-    with pytest.raises(UserError, match="the third time without an update in between; .* then go on"):
+    with pytest.raises(UserError, match=r"the third time without an update in between; .* then go on"):
         faults_in_a_row((0, 3), (2, 2), (2, 2))
     with pytest.raises(UserError, match="the third time"):
         faults_in_a_row((0, 7), (5, 7), (5, 7))  # it is always the eighth update that kills
