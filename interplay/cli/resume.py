@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from interplay.cli.stopping import told_by_exit_code
+
 EXAMPLE = "interplay resume runs/first"
 
 
@@ -18,4 +20,5 @@ def resume(
     """Goes on from a run's newest sound checkpoint, as if it had never stopped."""
     from interplay.cli.trainer import load_trainer
 
-    typer.echo(f"run folder: {load_trainer().resume(run, workers=workers, steps=steps)}")
+    with told_by_exit_code():
+        typer.echo(f"run folder: {load_trainer().resume(run, workers=workers, steps=steps)}")

@@ -10,6 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
+from interplay.cli.stopping import told_by_exit_code
+
 EXAMPLE = (
     "interplay tournament runs/first runs/second hunter --world survival/1v1-heals-low --matches 100 --out cup\n"
     "interplay tournament --resume --out cup\n"
@@ -80,7 +82,8 @@ def tournament(
         raise UserError(
             "no players; name at least two run folders or policies, or go on with --resume --out FOLDER"
         )
-    results = _played(kind.run, kind.unit, out, resume or not players)
+    with told_by_exit_code():
+        results = _played(kind.run, kind.unit, out, resume or not players)
     if json:
         typer.echo(json_text.dumps(results.to_dict(), indent=1))
     else:
