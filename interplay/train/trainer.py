@@ -92,7 +92,11 @@ def train(
 
 
 def resume(
-    run: Path | str, workers: int | None = None, steps: int | None = None, make_world: MakeWorld | None = None
+    run: Path | str,
+    workers: int | None = None,
+    steps: int | None = None,
+    make_world: MakeWorld | None = None,
+    accept_settings: bool = False,
 ) -> Path:
     """Goes on from a run's newest sound checkpoint; the result is the same, bit for bit, as without the stop.
 
@@ -101,17 +105,19 @@ def resume(
         workers: another number of processes; None keeps it.
         steps: another total of agent-steps; None keeps it.
         make_world: as given to `train`.
+        accept_settings: go on with what ``settings.toml`` says now, though the checkpoint was made with other values.
 
     Returns:
         The run folder.
 
     Raises:
-        UserError: as `train`, and if no checkpoint is sound.
+        UserError: as `train`, and if no checkpoint is sound or the settings are not those that it was made with.
     """
     with RunFolder.open(run, TrainSettings) as folder:
-        folder.change(_changed(folder.settings, workers, steps, str(run)))
         path = latest_checkpoint(run)
         checkpoint = read_checkpoint(path) if path is not None else None
+        folder.admit(checkpoint, accept_settings)
+        folder.change(_changed(folder.settings, workers, steps, str(run)))
         folder.rewind(checkpoint.agent_steps if checkpoint else 0)
         make = make_world or _registry_factory(folder.settings)
         _run(folder, make, make_learner(folder.settings, make, begins=checkpoint is None), checkpoint)
@@ -260,7 +266,9 @@ def _save(
             **training.describe(),
             **best.describe(),
         }
-        path = writer.commit(record, world_id=world.id, world_version=world.version)
+        path = writer.commit(
+            record, world_id=world.id, world_version=world.version, settings=folder.settings
+        )
         if better:
             keep_best(path)
     folder.sync()
