@@ -15,7 +15,10 @@ def resume(
     workers: Annotated[int | None, typer.Option(help="Processes; they change no bit.", min=1)] = None,
     steps: Annotated[int | None, typer.Option(help="A new total of agent-steps, to train on.", min=1)] = None,
     accept_settings: Annotated[
-        bool, typer.Option("--accept-settings", help="Go on with what settings.toml says now, though it was changed.")
+        bool,
+        typer.Option(
+            "--accept-settings", help="Go on with what settings.toml says now, though it was changed."
+        ),
     ] = False,
 ) -> None:
     """Goes on from a run's newest sound checkpoint, as if it had never stopped."""

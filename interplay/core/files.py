@@ -118,7 +118,11 @@ def open_log(path: Path) -> int:
         found = os.fstat(handle)
         refuse_special(path, found)
         if found.st_nlink > 1:
-            with replacing(path, "own copy") as copy, copy.open("wb") as target, open(handle, "rb", closefd=False) as source:
+            with (
+                replacing(path, "own copy") as copy,
+                copy.open("wb") as target,
+                open(handle, "rb", closefd=False) as source,
+            ):
                 shutil.copyfileobj(source, target)
             own = os.open(path, flags, 0o666)
             os.close(handle)
@@ -155,7 +159,9 @@ def refuse_links(folder: Path, files: Iterable[str], folders: Iterable[str] = ()
             with contextlib.suppress(FileNotFoundError, NotADirectoryError):
                 mode = os.lstat(folder / name).st_mode
                 if stat.S_ISLNK(mode):
-                    raise UserError(f"{folder / name} is a link, which may lead anywhere; put the {word} itself there")
+                    raise UserError(
+                        f"{folder / name} is a link, which may lead anywhere; put the {word} itself there"
+                    )
                 if not right(mode):
                     raise UserError(f"{folder / name} is no ordinary {word}; move it away")
 

@@ -72,11 +72,14 @@ def recall(owner: object, arrays: Mapping[str, np.ndarray], but: tuple[str, ...]
         raise UserError(
             f"{type(owner).__name__}: its {path} cannot be restored from its attributes; give it save and load of its own"
         )
+
     def thaw(path: str, value: Any) -> Any:
         try:
             return _thawed(value, arrays[path])
         except (ValueError, TypeError, LookupError, OverflowError) as error:
-            raise UserError(f"{type(owner).__name__}: its {path} is not as it was saved ({error}); save it again") from None
+            raise UserError(
+                f"{type(owner).__name__}: its {path} is not as it was saved ({error}); save it again"
+            ) from None
 
     _walk(owner, "", but, thaw, set())
     for path in late:

@@ -128,7 +128,9 @@ def read_json_lines(path: Path | str, links: bool = True) -> Iterator[tuple[int,
             number += 1
             if not line.endswith(b"\n"):
                 if len(line) > LINE:
-                    raise UserError(f"{path}: line {number} is damaged (longer than {LINE:,} bytes); remove it")
+                    raise UserError(
+                        f"{path}: line {number} is damaged (longer than {LINE:,} bytes); remove it"
+                    )
                 return
             if line.strip():
                 yield number, _object(path, number, line)
@@ -216,7 +218,9 @@ def check_depth(value: Any) -> None:
     for _ in range(DEPTH + 1):
         if any(type(one) is int and abs(one) >= 10**DIGITS for one in level):
             raise ValueError(f"a whole number has more than {DIGITS} digits")
-        parts = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)]
+        parts = [
+            one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)
+        ]
         if not parts:
             return
         level = [one for part in parts for one in part]

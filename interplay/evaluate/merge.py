@@ -22,8 +22,8 @@ from interplay.core.policy import Policy
 from interplay.core.settings import Settings, build
 from interplay.core.world import World
 from interplay.evaluate.lives import LifeWatch, Watch
-from interplay.evaluate.merge_rows import wrong_row
 from interplay.evaluate.merge_results import MergeResults, merge_results
+from interplay.evaluate.merge_rows import wrong_row
 from interplay.evaluate.populations import Populations
 from interplay.evaluate.quotas import Rule, shares
 from interplay.evaluate.results_log import ResultsLog
@@ -286,7 +286,9 @@ def _cells(
             row = log.results[key]
             reason = wrong_row(row, [settings.populations[home] for home in merge.homes], like)
             if reason is not None:
-                raise UserError(f"{log.path}: what is kept of {key} is no result ({reason}); delete its line to play it again")
+                raise UserError(
+                    f"{log.path}: what is kept of {key} is no result ({reason}); delete its line to play it again"
+                )
             like = row if any(home["ended"] for home in row["homes"]) else like
             cell.append((max(merge.runs), row))
     return cells

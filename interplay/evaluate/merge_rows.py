@@ -12,7 +12,9 @@ MOST = 2**31  # ticks of a life, and lives of a cause
 LISTS = ("ended", "cut")
 
 
-def wrong_row(row: Mapping[str, Any], populations: Sequence[int], like: Mapping[str, Any] | None) -> str | None:
+def wrong_row(
+    row: Mapping[str, Any], populations: Sequence[int], like: Mapping[str, Any] | None
+) -> str | None:
     """What is wrong with a row, in a few words; None if it is what `lives.LifeWatch` gives.
 
     Args:
@@ -23,7 +25,11 @@ def wrong_row(row: Mapping[str, Any], populations: Sequence[int], like: Mapping[
     homes, standing = row.get("homes"), row.get("standing")
     if row.get("populations") != list(populations):
         return "populations are others"
-    if not isinstance(standing, list) or len(standing) != sum(populations) or not all(map(_is_number, standing)):
+    if (
+        not isinstance(standing, list)
+        or len(standing) != sum(populations)
+        or not all(map(_is_number, standing))
+    ):
         return "standing is not a number for each population"
     if not isinstance(homes, list) or len(homes) != 2 or not all(isinstance(home, Mapping) for home in homes):
         return "homes are not two"

@@ -223,10 +223,12 @@ def _scores(log: ResultsLog, key: str, players: int) -> tuple[float, ...]:
     Raises:
         UserError: if they are not one number for each player.
     """
-    scores = log.results[key].get("scores")
+    scores: Any = log.results[key].get("scores", ())
     fits = isinstance(scores, list | tuple) and len(scores) == players
     if not fits or not all(type(score) in (int, float) and abs(score) < 1e300 for score in scores):
-        raise UserError(f"{log.path}: scores of {key} are not {players} numbers; delete its line to play it again")
+        raise UserError(
+            f"{log.path}: scores of {key} are not {players} numbers; delete its line to play it again"
+        )
     return tuple(float(score) for score in scores)
 
 

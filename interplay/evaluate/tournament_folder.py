@@ -134,7 +134,9 @@ def _read(file: Path) -> dict[str, Any]:
     """
     found = read_sealed(file)
     if found.seal == "broken":
-        raise UserError(f"{file} was changed since the tournament began; restore it, or begin another one in a new folder")
+        raise UserError(
+            f"{file} was changed since the tournament began; restore it, or begin another one in a new folder"
+        )
     return found.values
 
 

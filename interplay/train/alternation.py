@@ -89,7 +89,9 @@ class Alternation:
         if saved is None:
             return
         if saved["turn"] not in (None, *self._names):
-            raise UserError(f"checkpoint: it is the turn of {saved['turn']!r}; there are {', '.join(self._names)}")
+            raise UserError(
+                f"checkpoint: it is the turn of {saved['turn']!r}; there are {', '.join(self._names)}"
+            )
         self.turn, self._both = saved["turn"], bool(saved["both"])
         self._spans = deque((int(count), float(total)) for count, total in saved["spans"])
 

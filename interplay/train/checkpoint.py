@@ -374,7 +374,9 @@ def _json(values: Mapping[str, Any]) -> bytes:
     try:
         return (json.dumps(values, indent=1, default=_number, allow_nan=False) + "\n").encode()
     except ValueError as error:
-        raise UserError(f"a checkpoint's record cannot be kept ({error}); leave out what is not finite") from None
+        raise UserError(
+            f"a checkpoint's record cannot be kept ({error}); leave out what is not finite"
+        ) from None
 
 
 def _number(value: Any) -> Any:

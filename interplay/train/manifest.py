@@ -48,7 +48,9 @@ def make_manifest(
         "world": {"id": world_id, "version": int(world_version)},
         "agent_steps": int(agent_steps),
         **({} if settings is None else {"settings": dict(settings)}),
-        "files": {path.name: _fingerprint(read_bytes(path, links=False)) for path in sorted(folder.iterdir())},
+        "files": {
+            path.name: _fingerprint(read_bytes(path, links=False)) for path in sorted(folder.iterdir())
+        },
     }
     return manifest | {"checksum": _checksum(manifest)}
 
@@ -79,7 +81,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise damaged(file, reason)
     number = _NUMBERED.fullmatch(folder.name)
     if number and int(number[1]) != manifest["agent_steps"]:
-        raise damaged(file, f"it is of {manifest['agent_steps']:,} agent-steps, the folder's name says another number")
+        raise damaged(
+            file, f"it is of {manifest['agent_steps']:,} agent-steps, the folder's name says another number"
+        )
     return manifest
 
 
@@ -132,7 +136,9 @@ def _damage_told(file: Path) -> Iterator[None]:
         yield
     except (FileNotFoundError, NotADirectoryError):
         if file.name == NAME:
-            raise UserError(f"{file.parent} is no checkpoint: {NAME} is missing; choose another one") from None
+            raise UserError(
+                f"{file.parent} is no checkpoint: {NAME} is missing; choose another one"
+            ) from None
         raise damaged(file, "the file is missing") from None
     except OSError as error:
         raise damaged(file, f"it cannot be read ({error.strerror})") from None
@@ -158,7 +164,11 @@ def _wrong(manifest: Mapping[str, Any]) -> str | None:
             return f"{name} has {entry['size']:,} bytes, more than this machine's memory takes in"
     if not _is_count(steps):
         return f"agent_steps is {_short(steps)}, no count"
-    if not isinstance(world, dict) or not isinstance(world.get("id"), str) or not _is_count(world.get("version")):
+    if (
+        not isinstance(world, dict)
+        or not isinstance(world.get("id"), str)
+        or not _is_count(world.get("version"))
+    ):
         return "it does not say the world's id and version"
     said = manifest.get("settings")
     if said is not None and not (

@@ -291,4 +291,6 @@ def read_populations(
         raise damaged(checkpoint / "record.json", "populations are not those that have files")
     names = list(wanted) if wanted is not None else list(told)
     tensors = read_part(checkpoint, [policy_stem(name) for name in names])[1]
-    return names, [check_weights(f"{checkpoint}: {name}", one) for name, one in zip(names, tensors, strict=True)]
+    return names, [
+        check_weights(f"{checkpoint}: {name}", one) for name, one in zip(names, tensors, strict=True)
+    ]

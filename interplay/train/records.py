@@ -57,21 +57,31 @@ def _is_alternation(value: Any) -> bool:
         (turn is None or isinstance(turn, str))
         and isinstance(value["both"], bool)
         and isinstance(spans, list)
-        and all(isinstance(s, list) and len(s) == 2 and is_count(s[0]) and s[0] and is_number(s[1]) for s in spans)
+        and all(
+            isinstance(s, list) and len(s) == 2 and is_count(s[0]) and s[0] and is_number(s[1]) for s in spans
+        )
     )
 
 
 def _is_best(value: Any) -> bool:
-    return isinstance(value, Mapping) and isinstance(value.get("metric"), str) and is_number(value.get("value"))
+    return (
+        isinstance(value, Mapping) and isinstance(value.get("metric"), str) and is_number(value.get("value"))
+    )
 
 
 def _are_names(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(name, str) for name in value) and len({*value}) == len(value)
+    return (
+        isinstance(value, list)
+        and all(isinstance(name, str) for name in value)
+        and len({*value}) == len(value)
+    )
 
 
 def _are_spaces(value: Any) -> bool:
     return isinstance(value, Mapping) and all(
-        isinstance(kind, Mapping) and {"observation", "action"} <= kind.keys() and all(isinstance(t, str) for t in kind.values())
+        isinstance(kind, Mapping)
+        and {"observation", "action"} <= kind.keys()
+        and all(isinstance(t, str) for t in kind.values())
         for kind in value.values()
     )
 

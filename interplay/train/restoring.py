@@ -30,7 +30,9 @@ def check_weights(owner: Path | str, tensors: Arrays) -> dict[str, np.ndarray]:
         raise UserError(f"{owner} holds no weights of a policy; choose an earlier checkpoint")
     for name, array in tensors.items():
         if array.dtype != np.float32:
-            raise UserError(f"{owner}: weights {name!r} are {array.dtype}, not float32; choose an earlier checkpoint")
+            raise UserError(
+                f"{owner}: weights {name!r} are {array.dtype}, not float32; choose an earlier checkpoint"
+            )
         if not np.isfinite(array).all():
             raise UserError(f"{owner}: weights {name!r} hold NaN or infinity; choose an earlier checkpoint")
     return dict(tensors)

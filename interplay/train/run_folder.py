@@ -167,9 +167,7 @@ class RunFolder(Generic[S]):
         if settings == self.settings and self._sealed.seal == "whole":
             return
         with told_plainly("writing", self.path / "settings.toml", "the old settings stand"):
-            replace_file(
-                self.path / "settings.toml", sealed_toml(settings, self._sealed.departs), "settings"
-            )
+            replace_file(self.path / "settings.toml", sealed_toml(settings, self._sealed.departs), "settings")
         self.settings, self._sealed = settings, self._sealed._replace(seal="whole")
 
     def rewind(self, agent_steps: int) -> None:

@@ -229,8 +229,16 @@ def load_world(world: World, snapshot: Mapping[str, np.ndarray], owner: str) -> 
         world.load(snapshot)
     except UserError:
         raise
-    except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:  # of a world of the user's own
-        raise UserError(f"{owner}: {world.id} does not take its saved worlds ({error}); choose an earlier checkpoint") from error
+    except (
+        ValueError,
+        TypeError,
+        LookupError,
+        ArithmeticError,
+        AttributeError,
+    ) as error:  # of a world of the user's own
+        raise UserError(
+            f"{owner}: {world.id} does not take its saved worlds ({error}); choose an earlier checkpoint"
+        ) from error
 
 
 @partial(jax.jit, static_argnames=("gamma", "lam", "by_decision", "normalised"))

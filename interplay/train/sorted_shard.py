@@ -251,7 +251,11 @@ class SortedShard:
         restore(self._counters(), arrays, owner, bounds)
         self.collector.line.load(_below(arrays, "line/"), owner)
         slots = self.world.num_worlds * len(self.world.agents)
-        bounds = {"step": (0, self._rule.earlier - 1), "slot": (0, slots - 1), "population": (0, self._count - 1)}
+        bounds = {
+            "step": (0, self._rule.earlier - 1),
+            "slot": (0, slots - 1),
+            "population": (0, self._count - 1),
+        }
         for kind, pending in self.collector.pending.items():
             pending.load(_below(arrays, f"pending/{kind}/"), f"{owner}, kind {kind}", bounds)
         self.collector.opponents.load(_below(arrays, "opponent/"))

@@ -266,9 +266,7 @@ def _save(
             **training.describe(),
             **best.describe(),
         }
-        path = writer.commit(
-            record, world_id=world.id, world_version=world.version, settings=folder.settings
-        )
+        path = writer.commit(record, world_id=world.id, world_version=world.version, settings=folder.settings)
         if better:
             keep_best(path)
     folder.sync()
