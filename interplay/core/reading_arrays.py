@@ -42,10 +42,23 @@ def read_npz(path: Path | str, links: bool = True) -> dict[str, np.ndarray]:
             members = archive.infolist()
             if sum(member.file_size for member in members) > UNPACKED:
                 raise ValueError(f"it unpacks to more than {UNPACKED:,} bytes")
+            if _covered(data, members) != archive.start_dir:
+                raise ValueError("its list of members leaves some out")
             return {m.filename.removesuffix(".npy"): _array(archive.read(m), m.filename) for m in members}
     except _ODD as error:
         said = " ".join(str(error).split()) or type(error).__name__
         raise UserError(f"{path} is no archive of arrays ({said[:200]}); remove the file") from None
+
+
+def _covered(data: bytes, members: list[zipfile.ZipInfo]) -> int:
+    """Where the members end that follow each other from the archive's beginning."""
+    end = 0
+    for member in sorted(members, key=lambda member: member.header_offset):
+        if member.header_offset != end:
+            break
+        name, extra = struct.unpack_from("<HH", data, end + 26)
+        end += 30 + name + extra + member.compress_size
+    return end
 
 
 def _array(data: bytes, name: str) -> np.ndarray:
