@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import socket
@@ -159,22 +160,16 @@ def test_archives_of_arrays_hold_what_they_say(tmp_path: Path) -> None:
     }
     np.savez_compressed(file, **arrays)
     found = read_npz(file)
-    assert {name: (a.tolist(), a.dtype) for name, a in found.items()} == {
-        n: (a.tolist(), a.dtype) for n, a in arrays.items()
-    }
+    sound = {n: (a.tolist(), a.dtype) for n, a in arrays.items()}
+    assert {name: (a.tolist(), a.dtype) for name, a in found.items()} == sound
     data, missed = file.read_bytes(), []
     for at in range(0, len(data), 3):
         file.write_bytes(data[:at] + bytes([data[at] ^ 0x55]) + data[at + 1 :])
-        try:
+        with contextlib.suppress(UserError):
             again = read_npz(file)
-        except UserError as error:
-            assert "\n" not in str(error)
-            continue
-        # Dates and versions in the archive's headers mean nothing.
-        if {n: (a.tolist(), a.dtype) for n, a in again.items()} != {
-            n: (a.tolist(), a.dtype) for n, a in arrays.items()
-        }:
-            missed.append(at)
+            # Dates and versions in the archive's headers mean nothing.
+            if {n: (a.tolist(), a.dtype) for n, a in again.items()} != sound:
+                missed.append(at)
     assert missed == []
 
 
