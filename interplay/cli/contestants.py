@@ -113,8 +113,8 @@ def _trained(name: str, world: World, greedy: bool) -> Contestant:
 
 def _settings_of(name: str) -> Any:
     """The training settings of a run, by its folder or by that of one of its checkpoints."""
-    from interplay.core.settings import from_toml
-    from interplay.train.settings import TrainSettings
+    from interplay.train.checkpoint import find_checkpoint
+    from interplay.train.run_settings import settings_of
 
     folder = Path(name)
     run = folder.resolve().parent.parent if (folder / "manifest.json").exists() else folder
@@ -122,4 +122,4 @@ def _settings_of(name: str) -> Any:
         raise UserError(
             f"{name} holds no run: settings.toml is missing; name a run folder (RUN) or one of RUN/checkpoints"
         )
-    return from_toml(run / "settings.toml", TrainSettings)
+    return settings_of(find_checkpoint(name))

@@ -133,9 +133,11 @@ def _played(run: Callable[..., Any], unit: str, out: Path, resume: bool) -> Any:
 
 
 def _lines(out: Path) -> int:
+    from interplay.core.reading import MIB, opened
     from interplay.evaluate.tournament_folder import RESULTS
 
-    return (out / RESULTS).read_bytes().count(b"\n")
+    with opened(out / RESULTS, 2**63, links=False) as file:
+        return sum(block.count(b"\n") for block in iter(lambda: file.read(MIB), b""))
 
 
 def _draw(results: Any, out: Path, quiet: bool) -> None:

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 
 import pydantic
 
+from interplay.core import reading
 from interplay.core.errors import UserError
-from interplay.core.files import told_plainly
 from interplay.core.settings_text import allowed, show, union_members, write_toml
 
 M = TypeVar("M", bound="Settings")
@@ -149,12 +149,7 @@ def read_toml(path: Path | str) -> dict[str, Any]:
     Raises:
         UserError: if the file cannot be read or is no TOML.
     """
-    with told_plainly("reading", Path(path)):
-        data = Path(path).read_bytes()
-    try:
-        return tomllib.loads(data.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} is not TOML: {error}; mend that line") from None
+    return reading.read_toml(path)
 
 
 def _python_form(value: Any, annotation: Any) -> Any:

@@ -17,6 +17,7 @@ from typing import Any
 
 from interplay.core.errors import MENDABLE, UserError
 from interplay.core.files import replace_file, told_plainly
+from interplay.core.reading import read_bytes
 from interplay.experiment.params import Experiment, read_params
 from interplay.train.tabular.folders import make_folder, results_folder, stamp
 
@@ -65,7 +66,7 @@ def config_of(run: str | Path) -> Path:
 def copy_into(config: str | Path, run: Path) -> Path:
     """Puts a copy of an experiment's file into a run folder."""
     with told_plainly("copying", Path(config)):
-        data = Path(config).read_bytes()
+        data = read_bytes(config)
         target = run / Path(config).name
         replace_file(target, data, "config")
     return target

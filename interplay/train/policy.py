@@ -11,7 +11,6 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
-from interplay.core.settings import from_toml
 from interplay.core.world import TimeStep, World
 from interplay.train.brain import Brain
 from interplay.train.checkpoint import find_checkpoint, read_checkpoint
@@ -24,6 +23,8 @@ from interplay.train.population_policy import (
     read_populations,
 )
 from interplay.train.ppo import read_policy
+from interplay.train.restoring import check_weights
+from interplay.train.run_settings import settings_of
 from interplay.train.settings import TrainSettings
 
 
@@ -41,7 +42,7 @@ def load_policy(
         UserError: if there is no sound checkpoint, or a population's file is missing or damaged.
     """
     path = find_checkpoint(run)
-    settings = from_toml(path.parent.parent / "settings.toml", TrainSettings)
+    settings = settings_of(path)
     if population_names(path):
         names, tensors = read_populations(path, populations)
         name = f"{settings.world.id} {read_manifest(path)['agent_steps']:,}"
@@ -51,9 +52,8 @@ def load_policy(
     if populations is not None:
         raise UserError(f"{path}: this run has one set of weights; leave out populations")
     checkpoint = read_checkpoint(path)
-    return TrainedPolicy(
-        settings, checkpoint.arrays["policy"], greedy, f"{settings.world.id} {checkpoint.agent_steps:,}"
-    )
+    weights = check_weights(path, checkpoint.arrays.get("policy", {}))
+    return TrainedPolicy(settings, weights, greedy, f"{settings.world.id} {checkpoint.agent_steps:,}")
 
 
 def load_population(run: Path | str, population: str, greedy: bool = False) -> Policy:
@@ -68,7 +68,7 @@ def load_population(run: Path | str, population: str, greedy: bool = False) -> P
         UserError: if there is no sound checkpoint, or no such population.
     """
     path = find_checkpoint(run)
-    names, settings = population_names(path), from_toml(path.parent.parent / "settings.toml", TrainSettings)
+    names, settings = population_names(path), settings_of(path)
     if population not in names and population in settings.opponents:
         return find_opponent(settings, population)
     return load_policy(path, greedy, [population] if names else None)
