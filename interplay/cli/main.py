@@ -151,8 +151,13 @@ def _typed(parameter: object, arguments: Sequence[str]) -> str:
 
 
 def _fail(message: str, code: int) -> int:
-    print("interplay: " + " ".join(message.split()), file=sys.stderr)
+    print("interplay: " + _plain(" ".join(message.split())), file=sys.stderr)
     return code
+
+
+def _plain(line: str) -> str:
+    """The line as a terminal may show it: names out of a file could hold its commands."""
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in line)
 
 
 def main() -> None:

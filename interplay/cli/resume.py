@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from interplay.cli.options import Trust
+
 EXAMPLE = "interplay resume runs/first"
 
 
@@ -14,8 +16,9 @@ def resume(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
     workers: Annotated[int | None, typer.Option(help="Processes; they change no bit.", min=1)] = None,
     steps: Annotated[int | None, typer.Option(help="A new total of agent-steps, to train on.", min=1)] = None,
+    trust: Trust = False,
 ) -> None:
     """Goes on from a run's newest sound checkpoint, as if it had never stopped."""
     from interplay.cli.trainer import load_trainer
 
-    typer.echo(f"run folder: {load_trainer().resume(run, workers=workers, steps=steps)}")
+    typer.echo(f"run folder: {load_trainer().resume(run, workers=workers, steps=steps, trust=trust)}")

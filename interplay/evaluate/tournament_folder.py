@@ -9,9 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from interplay.core import trust
 from interplay.core.errors import UserError
 from interplay.core.files import FileLock, replace_file, sync_folder, told_plainly
-from interplay.core.settings import Settings, from_toml, read_toml, to_toml
+from interplay.core.settings import Settings, read_toml, to_toml
 from interplay.evaluate.results_log import ResultsLog
 
 S = TypeVar("S", bound=Settings)
@@ -76,7 +77,7 @@ class TournamentFolder(Generic[S]):
             ):  # a kill may leave a hidden file
                 raise UserError(f"{path} holds other things than a tournament; choose another --out")
             with told_plainly("creating the tournament", path):
-                replace_file(file, to_toml(self.settings), "settings")
+                trust.write_settings(file, self.settings)
                 sync_folder(path.parent)
             return
         stands = read_toml(file)
@@ -91,13 +92,18 @@ class TournamentFolder(Generic[S]):
             raise UserError(f"{path} already holds this tournament; go on with it by --resume")
 
 
-def read_settings(path: Path | str, model: type[S]) -> S:
+def read_settings(path: Path | str, model: type[S], trusted: bool = False) -> S:
     """The settings of the tournament in a folder.
 
+    Args:
+        path: the folder.
+        model: of the settings.
+        trusted: its file may name programs, see `interplay.core.trust`.
+
     Raises:
-        UserError: if there is none, or its settings cannot be read.
+        UserError: if there is none, its settings cannot be read, or they name programs and are not trusted.
     """
-    return from_toml(_settings_file(path), model)
+    return trust.read_settings(_settings_file(path), model, trusted)
 
 
 def kind_of(path: Path | str) -> str:

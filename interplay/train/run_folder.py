@@ -15,7 +15,8 @@ from typing import Any, Generic, TypeVar
 
 from interplay.core.errors import UserError
 from interplay.core.files import FileLock, replace_file, sync_folder, told_plainly
-from interplay.core.settings import Settings, from_toml, to_toml
+from interplay.core.settings import Settings
+from interplay.core.trust import read_settings, remove_settings, write_settings
 from interplay.train.checkpoint import list_checkpoints, set_aside
 from interplay.train.metrics_log import MetricsLog, TensorBoardLog
 from interplay.train.settings import TrainSettings
@@ -61,7 +62,7 @@ class RunFolder(Generic[S]):
             _refuse_second_run(path)
             with told_plainly("creating the run folder", path):
                 (path / "checkpoints").mkdir(exist_ok=True)
-                replace_file(path / "settings.toml", to_toml(settings), "settings")
+                write_settings(path / "settings.toml", settings)
                 sync_folder(path.parent)
         except BaseException:
             lock.release()
@@ -69,11 +70,22 @@ class RunFolder(Generic[S]):
         return cls(path, settings, lock)
 
     @classmethod
-    def open(cls, path: Path | str, model: type[S] = TrainSettings) -> RunFolder[S]:  # type: ignore[assignment]
+    def open(
+        cls,
+        path: Path | str,
+        model: type[S] = TrainSettings,  # type: ignore[assignment]
+        trust: bool = False,
+    ) -> RunFolder[S]:
         """Opens the folder of a run to go on with it; a torn last line of ``metrics.jsonl`` is cut off.
 
+        Args:
+            path: the folder.
+            model: of its settings.
+            trust: its settings may name programs, see `interplay.core.trust`.
+
         Raises:
-            UserError: if there is no run, its settings cannot be read, or another process is writing there.
+            UserError: if there is no run, its settings cannot be read or name programs without being trusted, or another
+                process is writing there.
         """
         path = Path(path)
         if not (path / "settings.toml").is_file():
@@ -82,7 +94,7 @@ class RunFolder(Generic[S]):
             )
         lock = _lock(path)
         try:
-            settings = from_toml(path / "settings.toml", model)
+            settings = read_settings(path / "settings.toml", model, trust)
             run = cls(path, settings, lock)
             with told_plainly("mending", run.metrics_path):
                 cut_torn_line(run.metrics_path)
@@ -94,7 +106,7 @@ class RunFolder(Generic[S]):
     def take_back(self) -> None:
         """Leaves the folder free for another run, if this one has nothing to show yet."""
         if not list_checkpoints(self.path) and not self.metrics_path.exists():
-            (self.path / "settings.toml").unlink(missing_ok=True)
+            remove_settings(self.path / "settings.toml")
 
     @property
     def metrics_path(self) -> Path:
@@ -132,7 +144,7 @@ class RunFolder(Generic[S]):
     def change(self, settings: S) -> None:
         """Rewrites ``settings.toml``, e.g. for a resumed run that is to take more steps."""
         with told_plainly("writing", self.path / "settings.toml", "the old settings stand"):
-            replace_file(self.path / "settings.toml", to_toml(settings), "settings")
+            write_settings(self.path / "settings.toml", settings)
         self.settings = settings
 
     def rewind(self, agent_steps: int) -> None:

@@ -10,7 +10,7 @@ import jax
 import numpy as np
 from gymnasium import spaces
 
-from interplay.core.settings import from_toml
+from interplay.core.trust import read_settings
 from interplay.core.world import Kind
 from interplay.train.brain import Brain
 from interplay.train.checkpoint import read_checkpoint
@@ -26,14 +26,15 @@ class SingleActor:
         checkpoint: its folder, inside the run's.
         kinds: that were trained.
         seed: of the actions that are drawn.
+        trust: the run's settings may name programs of their own; needed once, for a run from elsewhere.
 
     Raises:
-        UserError: if the checkpoint is damaged or of other kinds.
+        UserError: if the checkpoint is damaged or of other kinds, or the run names programs and is not trusted.
     """
 
-    def __init__(self, checkpoint: Path, kinds: Sequence[Kind], seed: int = 0) -> None:
+    def __init__(self, checkpoint: Path, kinds: Sequence[Kind], seed: int = 0, trust: bool = False) -> None:
+        settings = read_settings(checkpoint.parent.parent / "settings.toml", TrainSettings, trust)
         tensors = weights_of(read_checkpoint(checkpoint), None)
-        settings = from_toml(checkpoint.parent.parent / "settings.toml", TrainSettings)
         weights = jax.random.key(0)  # replaced at once
         self._brains = {kind.name: Brain(kind, settings, weights) for kind in kinds}
         self._vectors = read_policy(self._brains, tensors)

@@ -92,7 +92,11 @@ def train(
 
 
 def resume(
-    run: Path | str, workers: int | None = None, steps: int | None = None, make_world: MakeWorld | None = None
+    run: Path | str,
+    workers: int | None = None,
+    steps: int | None = None,
+    make_world: MakeWorld | None = None,
+    trust: bool = False,
 ) -> Path:
     """Goes on from a run's newest sound checkpoint; the result is the same, bit for bit, as without the stop.
 
@@ -101,14 +105,15 @@ def resume(
         workers: another number of processes; None keeps it.
         steps: another total of agent-steps; None keeps it.
         make_world: as given to `train`.
+        trust: the run's settings may name programs of their own; needed once, for a run from elsewhere.
 
     Returns:
         The run folder.
 
     Raises:
-        UserError: as `train`, and if no checkpoint is sound.
+        UserError: as `train`, if no checkpoint is sound, and if the run names programs and is not trusted.
     """
-    with RunFolder.open(run, TrainSettings) as folder:
+    with RunFolder.open(run, TrainSettings, trust) as folder:
         folder.change(_changed(folder.settings, workers, steps, str(run)))
         path = latest_checkpoint(run)
         checkpoint = read_checkpoint(path) if path is not None else None
