@@ -3,4 +3,5 @@
 import os
 import tempfile
 
-os.environ["XDG_DATA_HOME"] = tempfile.mkdtemp(prefix="interplay-data-")
+_data = tempfile.TemporaryDirectory(prefix="interplay-data-")  # removed when the process ends
+os.environ["XDG_DATA_HOME"] = _data.name
