@@ -17,6 +17,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core import seeding
+from interplay.core.copying import Remakable
 from interplay.core.errors import UserError
 from interplay.core.hashing import hash_rows
 from interplay.core.spaces import check_action
@@ -70,8 +71,10 @@ class TimeStep(NamedTuple):
     action_mask: Tree | None = None
 
 
-class World(ABC):
+class World(Remakable, ABC):
     """W copies of one world, stepped together.
+
+    `copy.deepcopy`, `copy.copy` and `pickle` give an independent batch that goes on in the same way (`interplay.core.copying`).
 
     Args:
         num_worlds: W, at least 1.

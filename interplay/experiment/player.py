@@ -27,7 +27,8 @@ class TrainedPolicies:
 
     Attributes:
         agents: ids of those for whom they act.
-        config: the experiment's ``ray_tune.config``; ``config['multiagent']['policy_mapping_fn']`` takes an agent's id.
+        config: the experiment's ``ray_tune.config``; ``config['policy_mapping_fn']``, which is also
+            ``config['multiagent']['policy_mapping_fn']``, takes an agent's id.
     """
 
     def __init__(
@@ -46,7 +47,8 @@ class TrainedPolicies:
         self._actor = SingleActor(checkpoint, kinds, seed or 0, trust)
         self._explore = explore
         multiagent = {**experiment.multiagent, "policy_mapping_fn": self.policy_of}
-        self.config: dict[str, Any] = {**experiment.config, "multiagent": multiagent}
+        by_agent = {"multiagent": multiagent, "policy_mapping_fn": self.policy_of}
+        self.config: dict[str, Any] = {**experiment.config, **by_agent}
 
     def policy_of(self, agent_id: str, *args: Any, **kwargs: Any) -> str:
         """The policy that acts for an agent.

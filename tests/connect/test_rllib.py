@@ -238,6 +238,39 @@ def test_x7_spaces_null_points_and_refusals():
         multi_agent_to_simulation(Relay(), {"0": 10})
 
 
+class _Late(Relay):
+    """Calls RLlib's constructor first, when there are no agents and no spaces yet, and sets one sort of them then."""
+
+    def __init__(self, sort):
+        MultiAgentEnv.__init__(self)
+        self.clock = 0
+        point, choice = spaces.Discrete(10), spaces.Discrete(2)
+        if sort == "spaces":
+            self.observation_spaces, self.action_spaces = {0: point, 1: point}, {0: choice, 1: choice}
+        elif sort == "space":
+            self.observation_space = spaces.Dict({"0": point, "1": point})
+            self.action_space = spaces.Dict({"0": choice, "1": choice})
+        else:
+            self.observation_space, self.action_space = point, choice
+            if sort == "ids":
+                self._agent_ids = {"1", "0"}
+            elif sort == "agents":
+                self.agents = ["0", "1"]
+
+
+@pytest.mark.parametrize("sort", ["spaces", "space", "ids", "agents"])
+def test_x7_spaces_set_after_the_constructor_of_rllib_name_the_agents(sort):
+    sim = multi_agent_to_simulation(_Late(sort))
+    assert list(sim.agents) == ["0", "1"]
+    assert sim.agents["1"].observation_space == spaces.Discrete(10)
+    assert sim.agents["1"].action_space == spaces.Discrete(2)
+
+
+def test_x7_an_environment_that_names_nobody_is_refused():
+    with pytest.raises(AssertionError, match="env _Late names no agents; set possible_agents"):
+        multi_agent_to_simulation(_Late("nobody"))
+
+
 def test_x7_what_it_says_is_what_the_environment_said():
     sim = multi_agent_to_simulation(Relay())
     sim.reset(seed=5)

@@ -508,6 +508,27 @@ class PendingLost(Camp):
         return self.timestep
 
 
+@fault("copies", "the author lets Python copy attribute by attribute: what was a view of the state is an array of its own")
+class CopiedApart(Camp):
+    def __init__(self, num_worlds: int, seed: int = 0) -> None:
+        super().__init__(num_worlds, seed)
+        self.shown = super()._read()
+
+    def _read(self) -> TimeStep:
+        return self.shown
+
+    def __getstate__(self) -> dict[str, Any]:
+        return dict(vars(self))
+
+
+@fault("copies", "a copy is quick, as it takes over the arrays of the original")
+class CopiedByReference(Camp):
+    def __deepcopy__(self, memo: dict[int, Any]) -> CopiedByReference:
+        twin = type(self)(self.num_worlds)
+        twin.state, twin._last, twin._seeds = self.state, self._last, self._seeds
+        return twin
+
+
 @fault("hash", "the hash looks at the clock alone")
 class LazyHash(Camp):
     def hash(self) -> np.ndarray:

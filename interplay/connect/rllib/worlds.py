@@ -20,7 +20,8 @@ class WorldMultiAgentEnv(MultiAgentEnv):
     """A PettingZoo parallel environment, as `interplay.make` gives, for RLlib.
 
     Asked are those who act: an agent whose info says ``{"acting": False}`` is shown nothing and chooses nothing until it acts
-    again or its life ends, but its rewards go on.
+    again or its life ends, but its rewards go on. `agents` are those whom the last step told of, those who ended in it too:
+    RLlib's own check of environments looks for everyone of a report there.
 
     Args:
         env: the environment.
@@ -53,7 +54,7 @@ class WorldMultiAgentEnv(MultiAgentEnv):
         """Observations, rewards, terminateds, truncateds and infos; the flags' ``__all__`` says how the world ended."""
         given = {name: taken(self._given[name], action) for name, action in action_dict.items()}
         observations, rewards, terminated, truncated, infos = self.env.step(given)
-        self.agents = list(self.env.agents)
+        self.agents = list(dict.fromkeys((*rewards, *observations)))
         over = self._is_over()
         cut = over and any(truncated.values())
         shown = [

@@ -28,7 +28,9 @@ class MultiAgentWrapper(MultiAgentEnv):
 
     Attributes:
         sim: the manager.
-        possible_agents: the ids of all learning agents; `agents` those who have not finished.
+        possible_agents: the ids of all learning agents.
+        agents: those who have not finished, and those whom the last step told of: RLlib's own check of environments looks for
+            everyone of a report there, also for who finished in it.
         observation_spaces, action_spaces: id -> space; `observation_space`, `action_space` the same as Dict spaces.
 
     Raises:
@@ -82,7 +84,8 @@ class MultiAgentWrapper(MultiAgentEnv):
             truncateds |= {name: not dones[name] for name in observations}
             dones = {**dones, "__all__": False}
         over = dones["__all__"] or self.sim.truncated
-        self.agents = [n for n in self.possible_agents if not over and n not in self.sim.done_agents]
+        going = set() if over else set(self.possible_agents) - self.sim.done_agents
+        self.agents = [name for name in self.possible_agents if name in going or name in observations]
         return self._seen(observations), rewards, dones, truncateds, infos
 
     def render(self, *args: Any, **kwargs: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from interplay.core.checker.bench import Bench, Broken, MakeWorld
+from interplay.core.checker.copies import check_copies
 from interplay.core.checker.layout import check_identity, check_layout, check_memory
 from interplay.core.checker.lockstep import run_in_step
 from interplay.core.checker.masks import check_masks
@@ -86,9 +87,10 @@ def _check(bench: Bench) -> None:
     if bench.can_save:
         _passes(bench, check_snapshots)
     if not bench.can_save or report.broken({"save-load"}):
-        report.skipped.append("whether masks are honoured, until snapshots are exact")
+        report.skipped.append("copies, and whether masks are honoured, until snapshots are exact")
     else:
         _passes(bench, check_masks)
+        _passes(bench, check_copies)
     _passes(bench, check_scenes)
 
 
