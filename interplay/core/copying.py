@@ -93,7 +93,10 @@ class Remakable(CopiedWhole):
 
     def _rest(self) -> dict[str, Any]:
         """What a copy takes over besides what is saved."""
-        left_out = {*_NEVER, *(name for kind in type(self).__mro__ for name in vars(kind).get("made_anew", ()))}
+        left_out = {
+            *_NEVER,
+            *(name for kind in type(self).__mro__ for name in vars(kind).get("made_anew", ())),
+        }
         return {name: _held(value) for name, value in vars(self).items() if name not in left_out}
 
     def _whole(self) -> Any:

@@ -6,6 +6,7 @@ Whatever a file holds, reading it ends in values that everything behind can hand
 from __future__ import annotations
 
 import codecs
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,7 +17,10 @@ from interplay.core.files import told_plainly
 
 MOST_DEPTH = 32  # groups and lists inside of each other; a real file has five
 MOST_NUMBER = 1 << 64  # whole numbers are smaller, and larger than its negative
+MOST_BYTES = 1 << 20  # of a file; a tournament of a thousand players has a tenth of it
 _MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+# tomllib takes a time that grows with the square of a dotted key's length, so long ones are found before.
+_DOTTED = re.compile(rf"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){{{MOST_DEPTH}}}""")
 
 
 def parse_overrides(pairs: Sequence[str]) -> dict[str, Any]:
@@ -88,10 +92,14 @@ def parse_toml(data: bytes, owner: str) -> dict[str, Any]:
     """
     if data.startswith(_MARKS):
         raise UserError(f"{owner} begins with a byte order mark; save it as UTF-8 without one")
+    if len(data) > MOST_BYTES:
+        raise UserError(f"{owner} has {len(data):,} bytes; settings have {MOST_BYTES:,} at most")
     try:
-        values = tomllib.loads(data.decode())
+        values = _loads(data.decode(), owner)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UserError(f"{owner} is not TOML: {_cut(str(error))}; mend that line") from None
+    except UserError:
+        raise
     except RecursionError:
         raise _too_deep(owner) from None
     except ValueError:  # Python reads no whole numbers of more than 4,300 digits
@@ -102,9 +110,11 @@ def parse_toml(data: bytes, owner: str) -> dict[str, Any]:
 
 def _parse_value(text: str, owner: str) -> Any:
     try:
-        document = tomllib.loads(f"value = {text}")
+        document = _loads(f"value = {text}", owner)
     except tomllib.TOMLDecodeError:
         return text
+    except UserError:
+        raise
     except RecursionError:
         raise _too_deep(owner) from None
     except ValueError:
@@ -115,6 +125,12 @@ def _parse_value(text: str, owner: str) -> Any:
     if plain:
         _check_size(value, owner)
     return value if plain else text
+
+
+def _loads(text: str, owner: str) -> dict[str, Any]:
+    if _DOTTED.search(text):
+        raise _too_deep(owner)
+    return tomllib.loads(text)
 
 
 def _check_size(value: Any, owner: str, depth: int = 0) -> None:

@@ -508,7 +508,10 @@ class PendingLost(Camp):
         return self.timestep
 
 
-@fault("copies", "the author lets Python copy attribute by attribute: what was a view of the state is an array of its own")
+@fault(
+    "copies",
+    "the author lets Python copy attribute by attribute: what was a view of the state is an array of its own",
+)
 class CopiedApart(Camp):
     def __init__(self, num_worlds: int, seed: int = 0) -> None:
         super().__init__(num_worlds, seed)

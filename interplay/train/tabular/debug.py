@@ -58,7 +58,9 @@ class DebugTrainer(MultiPolicyTrainer):
         self._made = False
 
     def _compare(self) -> None:
-        if not self._compared and self.policies is self._random:  # another sim was set: its agents need theirs
+        if (
+            not self._compared and self.policies is self._random
+        ):  # another sim was set: its agents need theirs
             self.policies = self._random = _random_policies(self.sim)
         super()._compare()
 
