@@ -118,8 +118,8 @@ def _trained(name: str, world: World, greedy: bool, trust: bool) -> Contestant:
 
 def _settings_of(name: str, trust: bool) -> Any:
     """The training settings of a run, by its folder or by that of one of its checkpoints."""
-    from interplay.core.trust import read_settings
-    from interplay.train.settings import TrainSettings
+    from interplay.train.checkpoint import find_checkpoint
+    from interplay.train.run_settings import settings_of
 
     folder = Path(name)
     run = folder.resolve().parent.parent if (folder / "manifest.json").exists() else folder
@@ -127,4 +127,4 @@ def _settings_of(name: str, trust: bool) -> Any:
         raise UserError(
             f"{name} holds no run: settings.toml is missing; name a run folder (RUN) or one of RUN/checkpoints"
         )
-    return read_settings(run / "settings.toml", TrainSettings, trust)
+    return settings_of(find_checkpoint(name), trust)

@@ -5,22 +5,17 @@ Whatever a file holds, reading it ends in values that everything behind can hand
 
 from __future__ import annotations
 
-import codecs
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from interplay.core import reading
 from interplay.core.errors import UserError
 from interplay.core.files import told_plainly
 
-MOST_DEPTH = 32  # groups and lists inside of each other; a real file has five
+MOST_DEPTH = 32  # groups of an override; a real one has three
 MOST_NUMBER = 1 << 64  # whole numbers are smaller, and larger than its negative
-MOST_BYTES = 1 << 20  # of a file; a tournament of a thousand players has a tenth of it
-_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-# tomllib takes a time that grows with the square of a dotted key's length, so long ones are found before.
-_DOTTED = re.compile(rf"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){{{MOST_DEPTH}}}""")
 
 
 def parse_overrides(pairs: Sequence[str]) -> dict[str, Any]:
@@ -62,7 +57,7 @@ def parse_overrides(pairs: Sequence[str]) -> dict[str, Any]:
 
 
 def read_toml(path: Path | str) -> dict[str, Any]:
-    """Reads a TOML file as a nested mapping, unchecked.
+    """Reads a settings file that a user named, as a nested mapping, unchecked.
 
     Raises:
         UserError: if the file cannot be read or is no TOML.
@@ -71,13 +66,13 @@ def read_toml(path: Path | str) -> dict[str, Any]:
 
 
 def read_bytes(path: Path | str) -> bytes:
-    """Reads a file.
+    """Reads a small file.
 
     Raises:
-        UserError: if it cannot be read.
+        UserError: if it cannot be read or is too large.
     """
     with told_plainly("reading", Path(path)):
-        return Path(path).read_bytes()
+        return reading.read_bytes(path, reading.SMALL)
 
 
 def parse_toml(data: bytes, owner: str) -> dict[str, Any]:
@@ -90,62 +85,36 @@ def parse_toml(data: bytes, owner: str) -> dict[str, Any]:
     Raises:
         UserError: if it is no TOML, nested too deeply, or has numbers beyond 64 bits.
     """
-    if data.startswith(_MARKS):
-        raise UserError(f"{owner} begins with a byte order mark; save it as UTF-8 without one")
-    if len(data) > MOST_BYTES:
-        raise UserError(f"{owner} has {len(data):,} bytes; settings have {MOST_BYTES:,} at most")
     try:
-        values = _loads(data.decode(), owner)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UserError(f"{owner} is not TOML: {_cut(str(error))}; mend that line") from None
-    except UserError:
-        raise
-    except RecursionError:
-        raise _too_deep(owner) from None
-    except ValueError:  # Python reads no whole numbers of more than 4,300 digits
-        raise UserError(f"{owner}: a number has thousands of digits; give one of at most 64 bits") from None
+        values = reading.parse_toml(data)
+    except ValueError as error:
+        raise UserError(f"{owner} is not TOML: {error}; mend that line") from None
     _check_size(values, owner)
     return values
 
 
 def _parse_value(text: str, owner: str) -> Any:
     try:
-        document = _loads(f"value = {text}", owner)
+        document = reading.parse_toml(f"value = {text}")
     except tomllib.TOMLDecodeError:
         return text
-    except UserError:
-        raise
-    except RecursionError:
-        raise _too_deep(owner) from None
-    except ValueError:
-        raise UserError(f"{owner}: a number has thousands of digits; give one of at most 64 bits") from None
+    except ValueError as error:
+        raise UserError(f"{owner}: {error}; give a value that a setting can have") from None
     value = document["value"]
     # A newline could smuggle in further keys, and dates are no settings: both are taken as the words they are.
-    plain = len(document) == 1 and isinstance(value, bool | int | float | str | list | dict)
-    if plain:
-        _check_size(value, owner)
-    return value if plain else text
+    if len(document) > 1 or not isinstance(value, bool | int | float | str | list | dict):
+        return text
+    _check_size(value, owner)
+    return value
 
 
-def _loads(text: str, owner: str) -> dict[str, Any]:
-    if _DOTTED.search(text):
-        raise _too_deep(owner)
-    return tomllib.loads(text)
-
-
-def _check_size(value: Any, owner: str, depth: int = 0) -> None:
-    """Refuses what nothing behind can handle: deep nesting, numbers beyond 64 bits."""
-    if depth > MOST_DEPTH:
-        raise _too_deep(owner)
+def _check_size(value: Any, owner: str) -> None:
+    """Refuses whole numbers beyond 64 bits, which nothing behind can handle."""
     if isinstance(value, int) and not -MOST_NUMBER < value < MOST_NUMBER:
         raise UserError(f"{owner}: a whole number has {value.bit_length()} bits; give one of at most 64")
     if isinstance(value, Mapping | list):
         for item in value.values() if isinstance(value, Mapping) else value:
-            _check_size(item, owner, depth + 1)
-
-
-def _too_deep(owner: str) -> UserError:
-    return UserError(f"{owner} is nested more than {MOST_DEPTH} deep; settings are groups of keys")
+            _check_size(item, owner)
 
 
 def _cut(text: str) -> str:

@@ -43,9 +43,15 @@ def read_settings(file: Path | str, model: type[S], trust: bool = False) -> S:
     return settings
 
 
-def write_settings(file: Path, settings: Settings) -> None:
-    """Writes a settings file that this process stands for; it is signed if it names programs."""
-    data = to_toml(settings).encode()
+def write_settings(file: Path, settings: Settings, text: str | None = None) -> None:
+    """Writes a settings file that this process stands for; it is signed if it names programs.
+
+    Args:
+        file: to be written.
+        settings: that it holds.
+        text: that says them; None: as `to_toml`.
+    """
+    data = (to_toml(settings) if text is None else text).encode()
     if any(True for _ in settings.code_names()):
         sign(file, data)
     else:

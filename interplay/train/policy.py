@@ -11,7 +11,6 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
-from interplay.core.trust import read_settings
 from interplay.core.world import TimeStep, World
 from interplay.train.brain import Brain
 from interplay.train.checkpoint import find_checkpoint, read_checkpoint
@@ -24,6 +23,8 @@ from interplay.train.population_policy import (
     read_populations,
 )
 from interplay.train.ppo import read_policy
+from interplay.train.restoring import check_weights
+from interplay.train.run_settings import settings_of
 from interplay.train.settings import TrainSettings
 
 
@@ -43,7 +44,7 @@ def load_policy(
             is not trusted.
     """
     path = find_checkpoint(run)
-    settings = read_settings(path.parent.parent / "settings.toml", TrainSettings, trust)
+    settings = settings_of(path, trust)
     if population_names(path):
         names, tensors = read_populations(path, populations)
         name = f"{settings.world.id} {read_manifest(path)['agent_steps']:,}"
@@ -53,9 +54,8 @@ def load_policy(
     if populations is not None:
         raise UserError(f"{path}: this run has one set of weights; leave out populations")
     checkpoint = read_checkpoint(path)
-    return TrainedPolicy(
-        settings, checkpoint.arrays["policy"], greedy, f"{settings.world.id} {checkpoint.agent_steps:,}"
-    )
+    weights = check_weights(path, checkpoint.arrays.get("policy", {}))
+    return TrainedPolicy(settings, weights, greedy, f"{settings.world.id} {checkpoint.agent_steps:,}")
 
 
 def load_population(run: Path | str, population: str, greedy: bool = False, trust: bool = False) -> Policy:
@@ -71,8 +71,7 @@ def load_population(run: Path | str, population: str, greedy: bool = False, trus
         UserError: if there is no sound checkpoint, no such population, or the run is not trusted.
     """
     path = find_checkpoint(run)
-    names = population_names(path)
-    settings = read_settings(path.parent.parent / "settings.toml", TrainSettings, trust)
+    names, settings = population_names(path), settings_of(path, trust)
     if population not in names and population in settings.opponents:
         return find_opponent(settings, population)
     return load_policy(path, greedy, [population] if names else None, trust)

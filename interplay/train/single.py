@@ -10,12 +10,11 @@ import jax
 import numpy as np
 from gymnasium import spaces
 
-from interplay.core.trust import read_settings
 from interplay.core.world import Kind
 from interplay.train.brain import Brain
 from interplay.train.checkpoint import read_checkpoint
 from interplay.train.ppo import read_policy
-from interplay.train.settings import TrainSettings
+from interplay.train.run_settings import settings_of
 from interplay.train.warm_start import weights_of
 
 
@@ -34,6 +33,8 @@ class SingleActor:
 
     def __init__(self, checkpoint: Path, kinds: Sequence[Kind], seed: int = 0, trust: bool = False) -> None:
         settings = read_settings(checkpoint.parent.parent / "settings.toml", TrainSettings, trust)
+        tensors = weights_of(read_checkpoint(checkpoint), None)
+        settings = settings_of(checkpoint, trust)
         tensors = weights_of(read_checkpoint(checkpoint), None)
         weights = jax.random.key(0)  # replaced at once
         self._brains = {kind.name: Brain(kind, settings, weights) for kind in kinds}

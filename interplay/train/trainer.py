@@ -96,6 +96,7 @@ def resume(
     workers: int | None = None,
     steps: int | None = None,
     make_world: MakeWorld | None = None,
+    accept_settings: bool = False,
     trust: bool = False,
 ) -> Path:
     """Goes on from a run's newest sound checkpoint; the result is the same, bit for bit, as without the stop.
@@ -105,18 +106,21 @@ def resume(
         workers: another number of processes; None keeps it.
         steps: another total of agent-steps; None keeps it.
         make_world: as given to `train`.
+        accept_settings: go on with what ``settings.toml`` says now, though the checkpoint was made with other values.
         trust: the run's settings may name programs of their own; needed once, for a run from elsewhere.
 
     Returns:
         The run folder.
 
     Raises:
-        UserError: as `train`, if no checkpoint is sound, and if the run names programs and is not trusted.
+        UserError: as `train`, and if no checkpoint is sound, the settings are not those that it was made with, or they name
+            programs and are not trusted.
     """
-    with RunFolder.open(run, TrainSettings, trust) as folder:
-        folder.change(_changed(folder.settings, workers, steps, str(run)))
+    with RunFolder.open(run, TrainSettings) as folder:
         path = latest_checkpoint(run)
         checkpoint = read_checkpoint(path) if path is not None else None
+        folder.admit(checkpoint, accept_settings, trust)
+        folder.change(_changed(folder.settings, workers, steps, str(run)))
         folder.rewind(checkpoint.agent_steps if checkpoint else 0)
         make = make_world or _registry_factory(folder.settings)
         _run(folder, make, make_learner(folder.settings, make, begins=checkpoint is None), checkpoint)
@@ -265,7 +269,7 @@ def _save(
             **training.describe(),
             **best.describe(),
         }
-        path = writer.commit(record, world_id=world.id, world_version=world.version)
+        path = writer.commit(record, world_id=world.id, world_version=world.version, settings=folder.settings)
         if better:
             keep_best(path)
     folder.sync()

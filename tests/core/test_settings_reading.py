@@ -8,7 +8,7 @@ import time
 import pytest
 
 from interplay.core.errors import UserError
-from interplay.core.settings_reading import MOST_DEPTH, parse_overrides, parse_toml
+from interplay.core.settings_reading import parse_overrides, parse_toml
 
 DIGITS = "9" * 5_000
 DEEP = 100_000
@@ -17,19 +17,18 @@ DEEP = 100_000
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (codecs.BOM_UTF8 + b"seed = 1", "byte order mark; save it as UTF-8 without one"),
-        ("seed = 1".encode("utf-16"), "byte order mark"),
+        (codecs.BOM_UTF8 + b"seed = 1", "byte order mark, save it without"),
+        ("seed = 1".encode("utf-16"), "is not TOML"),
         (b"\xff\x00", "is not TOML"),
         (b"seed = 1\nseed = 2", "is not TOML"),
-        (b"a = " + b"[" * DEEP, "nested more than 32 deep"),
-        (b"a = " + b"[" * 900 + b"]" * 900, "nested more than 32 deep"),
-        (b"a = " + b"{a=" * 900 + b"1" + b"}" * 900, "nested more than 32 deep"),
-        (b"[" + b".".join([b"a"] * DEEP) + b"]\nx = 1", "nested more than 32 deep"),
-        (b"a = {" + b" . ".join([b'"a"'] * DEEP) + b"}", "nested more than 32 deep"),
-        (b"#" * (1 << 20) + b"\n", "1,048,577 bytes; settings have 1,048,576 at most"),
+        (b"a = " + b"[" * DEEP, "nested deeper than 64 levels"),
+        (b"a = " + b"[" * 900 + b"]" * 900, "nested deeper than 64 levels"),
+        (b"a = " + b"{a=" * 900 + b"1" + b"}" * 900, "nested deeper than 64 levels"),
+        (b"[" + b".".join([b"a"] * DEEP) + b"]\nx = 1", "nested deeper than 64 levels"),
+        (b"a = {" + b" . ".join([b'"a"'] * DEEP) + b"}", "nested deeper than 64 levels"),
         (b"a = " + b"x" * 500_000, "is not TOML"),
-        (f"seed = {DIGITS}".encode(), "thousands of digits"),
-        (f"seed = 0x{'f' * 20_000}".encode(), "a whole number has 80000 bits"),
+        (f"seed = {DIGITS}".encode(), "more than 40 digits"),
+        (f"seed = 0x{'f' * 20_000}".encode(), "more than 40 digits"),
         (f"a.b = [1, {2**64}]".encode(), "a whole number has 65 bits"),
         (f"a = -{2**64}".encode(), "65 bits"),
         (b"a = '" + b"x" * 5_000 + b"\n", "is not TOML"),
@@ -46,19 +45,19 @@ def test_an_odd_file_is_one_line(data, message):
 
 
 def test_what_a_setting_may_be_is_read():
-    deep = "[" * (MOST_DEPTH - 1) + "1" + "]" * (MOST_DEPTH - 1)
+    deep = "[" * 40 + "1" + "]" * 40
     assert parse_toml(f"a = {2**64 - 1}\nb = -5\nc = {deep}".encode(), "x")["a"] == 2**64 - 1
 
 
 @pytest.mark.parametrize(
     ("pair", "message"),
     [
-        ("a={" + "a." * DEEP + "a=1}", "nested more than 32 deep"),
+        ("a={" + "a." * DEEP + "a=1}", "nested deeper than 64 levels"),
         ("a" + ".a" * DEEP + "=1", "groups deep"),
-        ("a=" + "[" * DEEP, "nested more than 32 deep"),
-        ("a=" + "[" * 900 + "]" * 900, "nested more than 32 deep"),
-        (f"a={DIGITS}", "thousands of digits"),
-        (f"a=0x{'f' * 20_000}", "80000 bits"),
+        ("a=" + "[" * DEEP, "nested deeper than 64 levels"),
+        ("a=" + "[" * 900 + "]" * 900, "nested deeper than 64 levels"),
+        (f"a={DIGITS}", "more than 40 digits"),
+        (f"a=0x{'f' * 20_000}", "more than 40 digits"),
         (f"a.b={2**64}", "65 bits"),
         ("x" * 5_000, "is not KEY=VALUE"),
         (".=1", "is not KEY=VALUE"),
