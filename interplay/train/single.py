@@ -32,8 +32,6 @@ class SingleActor:
     """
 
     def __init__(self, checkpoint: Path, kinds: Sequence[Kind], seed: int = 0, trust: bool = False) -> None:
-        settings = read_settings(checkpoint.parent.parent / "settings.toml", TrainSettings, trust)
-        tensors = weights_of(read_checkpoint(checkpoint), None)
         settings = settings_of(checkpoint, trust)
         tensors = weights_of(read_checkpoint(checkpoint), None)
         weights = jax.random.key(0)  # replaced at once

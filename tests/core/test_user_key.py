@@ -117,7 +117,7 @@ def test_a_folder_that_is_a_link_is_not_taken(home, tmp_path):
 
 def test_a_data_folder_that_cannot_be_made_is_one_line(home):
     home.parent.parent.write_text("a file is in the way")
-    with pytest.raises(UserError, match="set XDG_DATA_HOME|cannot be read"):
+    with pytest.raises(UserError, match=r"set XDG_DATA_HOME|cannot be read"):
         user_key.own_key()
 
 
