@@ -11,6 +11,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
+from interplay.core.trust import Untrusted
 from interplay.core.world import TimeStep, World
 from interplay.train.brain import Brain
 from interplay.train.checkpoint import find_checkpoint, read_checkpoint
@@ -100,7 +101,8 @@ def find_opponent(settings: TrainSettings, population: str) -> Policy:
 
         return make_policy(settings.world.id, who)
     except UserError as error:
-        raise UserError(f"opponents.{population}: {error}") from None
+        kind = Untrusted if isinstance(error, Untrusted) else UserError
+        raise kind(f"opponents.{population}: {error}") from None
 
 
 class TrainedPolicy(Policy):
