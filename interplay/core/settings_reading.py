@@ -109,7 +109,9 @@ def _parse_value(text: str, owner: str) -> Any:
 
 
 def _check_size(value: Any, owner: str) -> None:
-    """Refuses whole numbers beyond 64 bits, which nothing behind can handle."""
+    """Refuses what nothing behind can handle: whole numbers beyond 64 bits, texts with a NUL, which end names of files."""
+    if isinstance(value, str) and "\0" in value:
+        raise UserError(f"{owner}: the text {_cut(value)!r} holds a NUL; leave it out")
     if isinstance(value, int) and not -MOST_NUMBER < value < MOST_NUMBER:
         raise UserError(f"{owner}: a whole number has {value.bit_length()} bits; give one of at most 64")
     if isinstance(value, Mapping | list):

@@ -59,6 +59,29 @@ def make_run(out: Path) -> Path:
     return train(build(TrainSettings, SETTINGS, "test"), out)
 
 
+def verbs(run: Path, out: Path) -> dict[str, tuple[object, ...]]:
+    """Every command that reads a run."""
+    few = ("--max-steps", 2)
+    return {
+        "evaluate": ("evaluate", run, "--episodes", 1, "--num-worlds", 1, *few),
+        "evaluate --world": ("evaluate", run, "--world", WORLD, "--episodes", 1, *few),
+        "evaluate --roles": ("evaluate", "random", "--world", WORLD, "--roles", f"pop0={run}", "--episodes", 1, *few),
+        "record": ("record", run, "--out", out / "a.png", "--step", 1, *few),
+        "transcript": ("transcript", run, *few),
+        "resume": ("resume", run),
+        "tournament": ("tournament", run, "random", "--matches", 2, "--out", out / "cup", *few),
+        "tournament --world": ("tournament", run, "random", "--world", WORLD, "--matches", 2, "--out", out / "cup"),
+        "tournament --merge": ("tournament", run, "random", "--merge", "--out", out / "cup"),
+        "talk": ("talk", run, "--games", 1, "--no-probe"),
+        "talk --against": ("talk", "random", "--world", WORLD, "--against", run, "--games", 1, "--no-probe"),
+        "analyze": ("analyze", run, "--overlay", "lives", "--out", out / "overlays", "--ticks", 2),
+        "visualize": ("visualize", run, "--record-only"),
+        "train opponents": ("train", WORLD, "world.options.num_agents=2", "num_worlds=4", "ppo.rollout=4", "--steps", 1, "--workers", 1, "population.by=name",
+                            'population.groups={a=["agent0"],b=["agent1"]}', f"opponents.b={run}", "--out", out / "new"),
+        "train file": ("train", run / "settings.toml", "--workers", 1, "--out", out / "new"),
+    }  # fmt: skip
+
+
 @contextmanager
 def watched(folder: Path) -> Iterator[list[str]]:
     """A working folder with a module that sings when it is imported, and spies on the usual ways to start a program.

@@ -27,6 +27,7 @@ from tests.cli.planting import (
     plant_json,
     plant_json_lines,
     plant_toml,
+    verbs,
     watched,
 )
 
@@ -52,29 +53,6 @@ def own(tmp_path_factory) -> Path:
     """A run of a world of the user's own."""
     values = {**SETTINGS, "world": {"id": OWN}}
     return train(build(TrainSettings, values, "test"), tmp_path_factory.mktemp("own") / "line")
-
-
-def verbs(run: Path, out: Path) -> dict[str, tuple[object, ...]]:
-    """Every command that reads a run."""
-    few = ("--max-steps", 2)
-    return {
-        "evaluate": ("evaluate", run, "--episodes", 1, "--num-worlds", 1, *few),
-        "evaluate --world": ("evaluate", run, "--world", WORLD, "--episodes", 1, *few),
-        "evaluate --roles": ("evaluate", "random", "--world", WORLD, "--roles", f"pop0={run}", "--episodes", 1, *few),
-        "record": ("record", run, "--out", out / "a.png", "--step", 1, *few),
-        "transcript": ("transcript", run, *few),
-        "resume": ("resume", run),
-        "tournament": ("tournament", run, "random", "--matches", 2, "--out", out / "cup", *few),
-        "tournament --world": ("tournament", run, "random", "--world", WORLD, "--matches", 2, "--out", out / "cup"),
-        "tournament --merge": ("tournament", run, "random", "--merge", "--out", out / "cup"),
-        "talk": ("talk", run, "--games", 1, "--no-probe"),
-        "talk --against": ("talk", "random", "--world", WORLD, "--against", run, "--games", 1, "--no-probe"),
-        "analyze": ("analyze", run, "--overlay", "lives", "--out", out / "overlays", "--ticks", 2),
-        "visualize": ("visualize", run, "--record-only"),
-        "train opponents": ("train", WORLD, "world.options.num_agents=2", "population.by=name",
-                            'population.groups={a=["agent0"],b=["agent1"]}', f"opponents.b={run}", "--out", out / "new"),
-        "train file": ("train", run / "settings.toml", "--out", out / "new"),
-    }  # fmt: skip
 
 
 def asked(capsys, command, executed) -> str:

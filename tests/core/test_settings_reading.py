@@ -27,6 +27,7 @@ DEEP = 100_000
         (b"[" + b".".join([b"a"] * DEEP) + b"]\nx = 1", "nested deeper than 64 levels"),
         (b"a = {" + b" . ".join([b'"a"'] * DEEP) + b"}", "nested deeper than 64 levels"),
         (b"a = " + b"x" * 500_000, "is not TOML"),
+        (b'[a]\nb = ["x", "x\\u0000"]', "holds a NUL"),
         (f"seed = {DIGITS}".encode(), "more than 40 digits"),
         (f"seed = 0x{'f' * 20_000}".encode(), "more than 40 digits"),
         (f"a.b = [1, {2**64}]".encode(), "a whole number has 65 bits"),
