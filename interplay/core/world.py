@@ -255,7 +255,7 @@ class World(Remakable, ABC):
         """A 64-bit hash of each world's whole state, streams included: (W,) uint64."""
         return hash_rows(self.save())
 
-    def close(self) -> None:  # noqa: B027 - most worlds hold nothing that needs closing
+    def close(self) -> None:
         """Frees processes and windows, where a world holds any."""
 
     # -- what authors write -----------------------------------------------------------------------

@@ -97,6 +97,7 @@ def resume(
     steps: int | None = None,
     make_world: MakeWorld | None = None,
     accept_settings: bool = False,
+    trust: bool = False,
 ) -> Path:
     """Goes on from a run's newest sound checkpoint; the result is the same, bit for bit, as without the stop.
 
@@ -106,16 +107,18 @@ def resume(
         steps: another total of agent-steps; None keeps it.
         make_world: as given to `train`.
         accept_settings: go on with what ``settings.toml`` says now, though the checkpoint was made with other values.
+        trust: the run's settings may name programs of their own; needed once, for a run from elsewhere.
 
     Returns:
         The run folder.
 
     Raises:
-        UserError: as `train`, and if no checkpoint is sound or the settings are not those that it was made with.
+        UserError: as `train`, and if no checkpoint is sound, the settings are not those that it was made with, or they name
+            programs and are not trusted.
     """
     with finishing() as stop, RunFolder.open(run, TrainSettings) as folder:
         checkpoint = _newest(folder)
-        folder.admit(checkpoint, accept_settings)
+        folder.admit(checkpoint, accept_settings, trust)
         folder.change(_changed(folder.settings, workers, steps, str(run)))
         folder.rewind(checkpoint.agent_steps if checkpoint else 0)
         make = make_world or _registry_factory(folder.settings)
