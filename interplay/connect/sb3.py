@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
+from interplay.core.copying import CopiedWhole
 from interplay.core.errors import MissingExtraError, UserError
 from interplay.core.spaces import action_choices
 from interplay.core.world import TimeStep, World
@@ -27,7 +28,7 @@ except ImportError as error:
     ) from error
 
 
-class SB3VecEnv(VecEnv):
+class SB3VecEnv(CopiedWhole, VecEnv):
     """Worlds of one kind of agent, as SB3's algorithms take them.
 
     As SB3 wants it, a world that is over restarts at once: `step` returns the first observations of its next

@@ -28,7 +28,7 @@ class Door(ABC):
 
     def __init__(self, sim: SimulationManager, discounts: float | Mapping[str, float] = 1.0) -> None:
         require(isinstance(sim, SimulationManager), no_manager(sim, "sim"))
-        self._spiel = _open_spiel()
+        _open_spiel()
         self.sim = sim
         self._players = {name: agent for name, agent in sim.agents.items() if is_agent(agent)}
         for name, agent in self._players.items():
@@ -78,6 +78,11 @@ class Door(ABC):
             fits = isinstance(number, Real) and not isinstance(number, bool)
             require(fits, f"the discount {number!r} of {name} is no number; give one, such as 0.99")
         self._discounts = given
+
+    @property
+    def _spiel(self) -> Any:
+        # No attribute, as modules can be neither copied nor pickled.
+        return _open_spiel()
 
     @property
     def game(self) -> NoReturn:
