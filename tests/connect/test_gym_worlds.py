@@ -150,8 +150,9 @@ def test_others_are_played_by_the_policy_and_the_agent_by_its_actions(runs):
         assert reward == earned
         assert terminated == timestep.terminated[0, 1]
         assert truncated == timestep.truncated[0, 1]
+        assert terminated or truncated or info["metrics/steps"] == 0.0
         if terminated or truncated:
-            assert info["metrics"]["steps"] == world.metrics["steps"][0]
+            assert info["metrics/steps"] == world.metrics["steps"][0]
             break
     assert terminated or truncated
     assert (reward < -5) == runs

@@ -51,7 +51,7 @@ def test_who_never_lived_leaves_with_the_world(cut):
             if world.timestep.over[0]:
                 break
         assert env.agents == []
-        assert infos["agent_1"]["metrics"]["moves"] == 0
+        assert infos["agent_1"]["metrics/moves"] == 0.0
         ends.add(any(truncated.values()))
     assert ends == {cut}
 
