@@ -75,9 +75,12 @@ class Remakable(CopiedWhole):
             raise UserError(f"{self._called()}: no copy can be made of it, {why}; make another one")
         return remake, (kind, recipe.args, recipe.kwargs), (self._rest(), self._whole())
 
-    def __setstate__(self, state: tuple[Mapping[str, Any], Mapping[str, Any] | None]) -> None:
-        rest, saved = state
+    def __setstate__(self, state: Any) -> None:
         mine = vars(self)
+        if isinstance(state, dict):  # from a `__getstate__` of the author's own
+            mine.update(state)
+            return
+        rest, saved = state
         for name, value in rest.items():
             try:
                 mine[name] = _put(mine.get(name, AsMade), value)
@@ -93,7 +96,10 @@ class Remakable(CopiedWhole):
 
     def _rest(self) -> dict[str, Any]:
         """What a copy takes over besides what is saved."""
-        left_out = {*_NEVER, *(name for kind in type(self).__mro__ for name in vars(kind).get("made_anew", ()))}
+        left_out = {
+            *_NEVER,
+            *(name for kind in type(self).__mro__ for name in vars(kind).get("made_anew", ())),
+        }
         return {name: _held(value) for name, value in vars(self).items() if name not in left_out}
 
     def _whole(self) -> Any:

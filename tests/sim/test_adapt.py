@@ -159,7 +159,10 @@ def test_kinds_are_the_agents_with_equal_spaces():
         (lambda s: s.update(over=s["over"].astype(int)), "field over is int64"),
         (lambda s: s.update({name: a[:1] for name, a in s.items()}), "options and num_worlds"),
         (lambda s: s.update(episode_length=s["episode_length"] + 1), "field agent/action/action is uint8"),
-        (lambda s: s.update(episode_length=-s["episode_length"]), "episode_length is negative"),
+        (
+            lambda s: s.update(episode_length=-s["episode_length"]),
+            "episode_length of world 0 = -7 is outside",
+        ),
         (lambda s: s["agent/action/action"].fill(7), "holds actions outside Discrete"),
     ],
 )

@@ -42,9 +42,7 @@ def check_copies(bench: Bench) -> None:
     expected = _play(bench, world) if told else []
     for name, seen in told.items():
         for t, fields in enumerate(seen):
-            _compare(
-                bench, name, f"{t + 1} steps later copy and original differ", world, fields, expected[t]
-            )
+            _compare(bench, name, f"{t + 1} steps later copy and original differ", world, fields, expected[t])
 
 
 def _there_and_back(world: World) -> Any:
