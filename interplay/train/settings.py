@@ -7,10 +7,12 @@ Sources: *preset* is the column of the survival specification, section 10, that 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from interplay.core.loading import is_code
 from interplay.core.settings import Settings
 
 _CLASS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
@@ -329,6 +331,15 @@ class TrainSettings(Settings):
     pool: PoolGroup = PoolGroup()
     belief: BeliefGroup = BeliefGroup()
     network: NetworkGroup = NetworkGroup()
+
+    def code_names(self) -> Iterator[tuple[str, str]]:
+        """World, network and opponents, where they are programs of somebody's own."""
+        for key, name in (("world.id", self.world.id), ("network.kind", self.network.kind)):
+            if ":" in name:
+                yield key, name
+        for population, who in self.opponents.items():
+            if is_code(who):
+                yield f"opponents.{population}", who
 
     @model_validator(mode="after")
     def _shards_share_worlds(self) -> TrainSettings:

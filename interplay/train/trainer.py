@@ -92,7 +92,12 @@ def train(
 
 
 def resume(
-    run: Path | str, workers: int | None = None, steps: int | None = None, make_world: MakeWorld | None = None
+    run: Path | str,
+    workers: int | None = None,
+    steps: int | None = None,
+    make_world: MakeWorld | None = None,
+    accept_settings: bool = False,
+    trust: bool = False,
 ) -> Path:
     """Goes on from a run's newest sound checkpoint; the result is the same, bit for bit, as without the stop.
 
@@ -101,28 +106,31 @@ def resume(
         workers: another number of processes; None keeps it.
         steps: another total of agent-steps; None keeps it.
         make_world: as given to `train`.
+        accept_settings: go on with what ``settings.toml`` says now, though the checkpoint was made with other values.
+        trust: the run's settings may name programs of their own; needed once, for a run from elsewhere.
 
     Returns:
         The run folder.
 
     Raises:
-        UserError: as `train`, and if no checkpoint is sound.
+        UserError: as `train`, and if no checkpoint is sound, the settings are not those that it was made with, or they name
+            programs and are not trusted.
     """
     with finishing() as stop, RunFolder.open(run, TrainSettings) as folder:
+        checkpoint = _newest(folder)
+        folder.admit(checkpoint, accept_settings, trust)
         folder.change(_changed(folder.settings, workers, steps, str(run)))
-        checkpoint = _last_checkpoint(folder)
+        folder.rewind(checkpoint.agent_steps if checkpoint else 0)
         make = make_world or _registry_factory(folder.settings)
         learner = make_learner(folder.settings, make, begins=checkpoint is None)
         _run(folder, make, learner, checkpoint, stop)
     return Path(run)
 
 
-def _last_checkpoint(folder: RunFolder[TrainSettings]) -> Checkpoint | None:
-    """The newest sound checkpoint, with the run rewound to it; None, and the run's beginning, if there is none yet."""
+def _newest(folder: RunFolder[TrainSettings]) -> Checkpoint | None:
+    """The newest sound checkpoint of a run, if it has one yet."""
     path = latest_checkpoint(folder.path)
-    checkpoint = read_checkpoint(path) if path is not None else None
-    folder.rewind(checkpoint.agent_steps if checkpoint else 0)
-    return checkpoint
+    return read_checkpoint(path) if path is not None else None
 
 
 def _run(
@@ -141,7 +149,8 @@ def _run(
             return
         except LostWorker as error:
             lost = error
-        checkpoint = _last_checkpoint(folder)
+        checkpoint = _newest(folder)
+        folder.rewind(checkpoint.agent_steps if checkpoint else 0)
         where = f"the checkpoint at {checkpoint.agent_steps:,} agent-steps" if checkpoint else "the beginning"
         if stop:
             tell(f"{lost}; stopped at {where}; go on with `interplay resume {folder.path}`")
@@ -318,7 +327,7 @@ def _save(
             **training.describe(),
             **best.describe(),
         }
-        path = writer.commit(record, world_id=world.id, world_version=world.version)
+        path = writer.commit(record, world_id=world.id, world_version=world.version, settings=folder.settings)
         best.keep(path, better, ends)
     folder.sync()
     prune_checkpoints(folder.path, training.settings.train.keep_checkpoints)
