@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from interplay.cli.options import Trust
+from interplay.cli.stopping import told_by_exit_code
+
 EXAMPLE = "interplay resume runs/first"
 
 
@@ -20,8 +23,11 @@ def resume(
             "--accept-settings", help="Go on with what settings.toml says now, though it was changed."
         ),
     ] = False,
+    trust: Trust = False,
 ) -> None:
     """Goes on from a run's newest sound checkpoint, as if it had never stopped."""
     from interplay.cli.trainer import load_trainer
 
-    typer.echo(f"run folder: {load_trainer().resume(run, workers, steps, accept_settings=accept_settings)}")
+    with told_by_exit_code():
+        done = load_trainer().resume(run, workers, steps, accept_settings=accept_settings, trust=trust)
+        typer.echo(f"run folder: {done}")

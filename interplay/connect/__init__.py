@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from interplay.connect.dense import DenseEnv, make_dense
-    from interplay.connect.gymnasium import GymABS, GymWrapper, gym_to_simulation
+    from interplay.connect.gymnasium import (
+        GymABS,
+        GymWrapper,
+        WorldGymEnv,
+        gym_to_simulation,
+        world_to_gym,
+    )
     from interplay.connect.managers import to_aec, to_parallel
     from interplay.connect.openspiel import OpenSpielListWrapper, OpenSpielWrapper
     from interplay.connect.rllib import (
@@ -29,12 +35,14 @@ __all__ = [
     "MultiAgentWrapper",
     "OpenSpielListWrapper",
     "OpenSpielWrapper",
+    "WorldGymEnv",
     "WorldSimulation",
     "gym_to_simulation",
     "make_dense",
     "multi_agent_to_simulation",
     "to_aec",
     "to_parallel",
+    "world_to_gym",
     "world_to_rllib",
     "world_to_simulation",
 ]
@@ -47,12 +55,14 @@ _ROOMS = {
     "MultiAgentWrapper": "rllib",
     "OpenSpielListWrapper": "openspiel",
     "OpenSpielWrapper": "openspiel",
+    "WorldGymEnv": "gymnasium",
     "WorldSimulation": "world_simulation",
     "gym_to_simulation": "gymnasium",
     "make_dense": "dense",
     "multi_agent_to_simulation": "rllib",
     "to_aec": "managers",
     "to_parallel": "managers",
+    "world_to_gym": "gymnasium",
     "world_to_rllib": "rllib",
     "world_to_simulation": "world_simulation",
 }

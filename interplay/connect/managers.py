@@ -12,7 +12,9 @@ from typing import Any
 
 from pettingzoo.utils.env import AECEnv, ParallelEnv
 
+from interplay.connect.pictures import PIXELS, check_render_mode, picture_of
 from interplay.connect.refusals import no_manager
+from interplay.core.copying import CopiedWhole
 from interplay.core.masks import drawable
 from interplay.sim import is_agent
 from interplay.sim.batch.managed import ManagedSimulation
@@ -20,7 +22,7 @@ from interplay.sim.checks import require
 from interplay.sim.managers import SimulationManager
 
 
-class SimulationAEC(AECEnv[str, Any, Any]):
+class SimulationAEC(CopiedWhole, AECEnv[str, Any, Any]):
     """A manager as an `AECEnv`: its order is the order of `agent_iter`.
 
     Where several agents act together, they are asked one after another and the simulation goes on when the last of them has
@@ -28,21 +30,24 @@ class SimulationAEC(AECEnv[str, Any, Any]):
 
     Args:
         sim: the manager.
+        render_mode: ``"rgb_array"`` makes `render` give pixels; None leaves it to the simulation's own `render`.
 
     Attributes:
         sim: the manager.
 
     Raises:
         AssertionError: for anything but a manager.
+        UserError: for another render mode, and a simulation that draws no pictures.
     """
 
     agent_selection: str
 
-    def __init__(self, sim: SimulationManager) -> None:
+    def __init__(self, sim: SimulationManager, render_mode: str | None = None) -> None:
         _require_manager(sim)
+        check_render_mode(sim, render_mode)
         super().__init__()
         self.sim = sim
-        self.render_mode = None
+        self.render_mode = render_mode
         self.metadata = _metadata(sim)
         learning = {name: agent for name, agent in sim.agents.items() if is_agent(agent)}
         self.possible_agents = list(learning)
@@ -101,8 +106,8 @@ class SimulationAEC(AECEnv[str, Any, Any]):
         return self._seen[agent] if agent in self._seen else self.sim.sim.get_obs(agent)
 
     def render(self) -> Any:
-        """Has the simulation draw itself."""
-        return self.sim.render()
+        """A (height, width, 3) uint8 picture for ``"rgb_array"``; otherwise what the simulation's own `render` gives."""
+        return picture_of(self.sim) if self.render_mode == PIXELS else self.sim.render()
 
     def close(self) -> None:
         """Nothing to close."""
@@ -136,7 +141,7 @@ class SimulationAEC(AECEnv[str, Any, Any]):
         self.agent_selection = (self._waiting or self.agents)[0]
 
 
-class SimulationParallel(ManagedSimulation, ParallelEnv[str, Any, Any]):
+class SimulationParallel(CopiedWhole, ManagedSimulation, ParallelEnv[str, Any, Any]):
     """A manager as a `ParallelEnv`.
 
     Meant for the `AllStepManager`. Under the others, who is not asked stays listed, its info says ``{"acting": False}``, and
@@ -144,25 +149,32 @@ class SimulationParallel(ManagedSimulation, ParallelEnv[str, Any, Any]):
 
     Args:
         sim: the manager.
+        render_mode: ``"rgb_array"`` makes `render` give pixels; None leaves it to the simulation's own `render`.
 
     Raises:
         AssertionError: for anything but a manager.
+        UserError: for another render mode, and a simulation that draws no pictures.
     """
 
-    def __init__(self, sim: SimulationManager) -> None:
+    def __init__(self, sim: SimulationManager, render_mode: str | None = None) -> None:
         _require_manager(sim)
+        check_render_mode(sim, render_mode)
         super().__init__(sim)
         self.sim = sim
-        self.render_mode = None
+        self.render_mode = render_mode
         self.metadata = _metadata(sim)
+
+    def render(self) -> Any:
+        """A (height, width, 3) uint8 picture for ``"rgb_array"``; otherwise what the simulation's own `render` gives."""
+        return picture_of(self.sim) if self.render_mode == PIXELS else self.sim.render()
 
     def action_mask(self, agent: str) -> Any:
         """What the agent may do now, in a form that its action space can draw from; None: everything, or the space has no such form."""
         return drawable(self.action_space(agent), super().action_mask(agent))
 
 
-def to_aec(manager: SimulationManager) -> SimulationAEC:
-    """A manager as a PettingZoo environment in which agents act one by one.
+def to_aec(manager: SimulationManager, render_mode: str | None = None) -> SimulationAEC:
+    """A manager as a PettingZoo environment in which agents act one by one; see `SimulationAEC`.
 
     Example:
         >>> from interplay.sim.managers import TurnBasedManager
@@ -175,11 +187,11 @@ def to_aec(manager: SimulationManager) -> SimulationAEC:
         >>> truncated
         True
     """
-    return SimulationAEC(manager)
+    return SimulationAEC(manager, render_mode)
 
 
-def to_parallel(manager: SimulationManager) -> SimulationParallel:
-    """A manager as a PettingZoo environment in which agents act all at once.
+def to_parallel(manager: SimulationManager, render_mode: str | None = None) -> SimulationParallel:
+    """A manager as a PettingZoo environment in which agents act all at once; see `SimulationParallel`.
 
     Example:
         >>> from interplay.sim.managers import AllStepManager
@@ -189,7 +201,7 @@ def to_parallel(manager: SimulationManager) -> SimulationParallel:
         >>> env.step({"agent0": 1, "agent1": 1})[1]
         {'agent0': -1, 'agent1': -1}
     """
-    return SimulationParallel(manager)
+    return SimulationParallel(manager, render_mode)
 
 
 def _require_manager(sim: Any) -> None:
@@ -197,7 +209,12 @@ def _require_manager(sim: Any) -> None:
 
 
 def _metadata(sim: SimulationManager) -> dict[str, Any]:
-    return {"name": type(sim.sim.unwrapped).__name__, "render_modes": [], "is_parallelizable": True}
+    return {
+        "name": type(sim.sim.unwrapped).__name__,
+        "render_modes": [PIXELS],
+        "render_fps": 10,
+        "is_parallelizable": True,
+    }
 
 
 def _told(info: Any) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""The one place that knows Numba: `kernel` compiles a function and caches it safely.
+"""The one place that compiles: `kernel` makes a compiled function that is kept on disk, `phase` one that kernels take in.
 
-Numba's own cache looks at the file of the function that was compiled, not at the helpers it calls: after an edit
-of a helper in another file the caller goes on with the old rule. Here the cache folder is named by a hash of all
-kernel sources, so an edit anywhere starts a new folder (`docs/decisions/0002-kernel-cache.md`).
+Numba's own cache looks at the file of the function that was compiled, not at the helpers and constants it uses: after
+an edit of another file the caller goes on with the old rule. Ours names an entry by everything that was compiled into
+it (`kernel_cache`, `docs/decisions/0002-kernel-cache.md`).
 
 ``NUMBA_DISABLE_JIT=1`` runs every kernel in plain Python, for the debugger.
 """
@@ -10,18 +10,15 @@ kernel sources, so an edit anywhere starts a new folder (`docs/decisions/0002-ke
 from __future__ import annotations
 
 import gc
-import hashlib
-import os
-import sys
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
 import numpy as np
 from numba.core import event
 from numba.core.registry import CPUDispatcher
+
+from interplay.core.kernel_cache import KernelCache
 
 
 class _PauseCollector(event.Listener):
@@ -47,38 +44,7 @@ event.register("numba:compile", _PauseCollector())
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_PACKAGE = Path(__file__).resolve().parent.parent
-_MARK = b"core.jit"
-
-
-def cache_root() -> Path:
-    """Where compiled kernels are kept: ``INTERPLAY_CACHE``, else the user's cache folder."""
-    given = os.environ.get("INTERPLAY_CACHE")
-    if given:
-        return Path(given)
-    base = os.environ.get("XDG_CACHE_HOME") or (
-        Path.home() / "Library" / "Caches" if sys.platform == "darwin" else Path.home() / ".cache"
-    )
-    return Path(base) / "interplay"
-
-
-@cache
-def sources_hash(folder: Path) -> str:
-    """Hash of every kernel source of the package and, for a user's kernels, of the Python files in their folder."""
-    digest = hashlib.sha256(
-        f"{sys.version_info[:2]} numba {numba.__version__} numpy {np.__version__}".encode()
-    )
-    files = [
-        path
-        for path in sorted(_PACKAGE.rglob("*.py"))
-        if _MARK in (text := path.read_bytes()) or b"@kernel" in text
-    ]
-    if _PACKAGE not in folder.parents and folder != _PACKAGE:
-        files += sorted(folder.glob("*.py"))
-    for path in files:
-        digest.update(str(path.name).encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+_OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
 
 
 def kernel(function: F) -> F:
@@ -88,15 +54,11 @@ def kernel(function: F) -> F:
     costs nothing then. No fastmath: it would break bit-equality.
     """
     njit: Any = numba.njit
-    folder = cache_root() / "kernels" / sources_hash(Path(function.__code__.co_filename).resolve().parent)
-    config: Any = numba.config
-    saved = config.CACHE_DIR
-    config.CACHE_DIR = str(folder)
-    try:
-        compiled: F = njit(function, cache=True, nogil=True, error_model="numpy", _nrt=False)
-        return compiled
-    finally:
-        config.CACHE_DIR = saved
+    compiled: Any = njit(function, nogil=True, **_OPTIONS)
+    if compiled is not function:  # as it is under NUMBA_DISABLE_JIT
+        compiled._cache = KernelCache(function, repr(sorted(_OPTIONS.items())))
+    kernel_of: F = compiled
+    return kernel_of
 
 
 def phase(function: F) -> F:
@@ -108,8 +70,7 @@ def phase(function: F) -> F:
     njit: Any = numba.njit
     compiled: Any = njit(
         function,
-        error_model="numpy",
-        _nrt=False,
+        **_OPTIONS,
         no_cpython_wrapper=True,
         no_cfunc_wrapper=True,
         forceinline=True,

@@ -30,6 +30,8 @@ LINE = 8 * MIB  # bytes of a line of a log, and of a JSON document
 DEPTH = 64  # lists and groups inside each other
 DIGITS = 40  # of a whole number; a generator's 128 bits have 39
 
+# tomllib takes a time that grows with the square of a dotted key's length, so long ones are found before.
+_DOTTED = re.compile(rf"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){{{DEPTH}}}""")
 _LONE = re.compile(r"\\u[dD][89a-fA-F]")  # escapes of half a character; two may make a whole one
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
@@ -200,11 +202,17 @@ def parse_toml(data: bytes | str) -> dict[str, Any]:
         ValueError: in one line: for other text, a whole number of too many digits, or too deep nesting.
     """
     text = decode(data) if isinstance(data, bytes) else data
+    if _DOTTED.search(text):
+        raise ValueError(f"it is nested deeper than {DEPTH} levels")
     try:
         values = tomllib.loads(text)
-        check_depth(values)
     except RecursionError:
         raise ValueError(f"it is nested deeper than {DEPTH} levels") from None
+    except tomllib.TOMLDecodeError as error:
+        raise tomllib.TOMLDecodeError(_cut(str(error))) from None
+    except ValueError:  # Python reads no whole number of more than 4,300 digits
+        raise ValueError(f"a whole number has more than {DIGITS} digits") from None
+    check_depth(values)
     return values
 
 
@@ -225,6 +233,10 @@ def check_depth(value: Any) -> None:
             return
         level = [one for part in parts for one in part]
     raise ValueError(f"it is nested deeper than {DEPTH} levels")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 120 else text[:117] + "..."
 
 
 def _object(path: Path | str, number: int, line: bytes) -> dict[str, Any]:

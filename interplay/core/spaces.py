@@ -22,7 +22,7 @@ def check_action(owner: str, space: spaces.Space, action: Any, num_worlds: int, 
         num_agents: A.
 
     Returns:
-        The same actions as contiguous arrays of the space's dtype.
+        The same actions as contiguous arrays of the space's dtype, in native byte order.
 
     Raises:
         ValueError: for a wrong shape, dtype, range or NaN, naming the thing, the value and the cure.
@@ -36,7 +36,7 @@ def check_action(owner: str, space: spaces.Space, action: Any, num_worlds: int, 
         }
     if action is None:
         raise UserError(f"{owner}: no actions; pass an array of shape ({num_worlds}, {num_agents}, ...)")
-    array = np.asarray(action)
+    array = _native(owner, action)
     shape = (num_worlds, num_agents, *(space.shape or ()))
     if array.shape != shape:
         raise UserError(f"{owner}: actions have shape {array.shape}, expected {shape} (worlds, agents, ...)")
@@ -73,6 +73,17 @@ def check_action(owner: str, space: spaces.Space, action: Any, num_worlds: int, 
             f"{owner}: action {array[at]} at index {at} is outside {start}..{top}; mend the policy"
         )
     return np.ascontiguousarray(array, space.dtype)
+
+
+def _native(owner: str, action: Any) -> np.ndarray:
+    """Actions as an array in this machine's byte order: what follows reads their bytes."""
+    try:
+        array = np.asarray(action)
+    except ValueError:  # rows of unequal length
+        raise UserError(
+            f"{owner}: actions make no array, as their rows differ in length; pass as many of each"
+        ) from None
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def _surely_inside(array: np.ndarray, low: np.ndarray, count: np.ndarray) -> bool:

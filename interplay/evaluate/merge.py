@@ -18,6 +18,7 @@ from pydantic import Field, model_validator
 
 from interplay.core import seeding
 from interplay.core.errors import UserError
+from interplay.core.loading import is_code
 from interplay.core.policy import Policy
 from interplay.core.settings import Settings, build
 from interplay.core.world import World
@@ -54,8 +55,22 @@ class MergeSettings(Settings):
     block: int = Field(8, ge=1, description="Maps side by side; part of the result.")
     greedy: bool = Field(False, description="Trained policies take their likeliest action.")
 
+    def code_names(self) -> Iterator[tuple[str, str]]:
+        """World and homes, where they are programs of somebody's own."""
+        if ":" in self.world:
+            yield "world", self.world
+        yield from (("homes", run) for home in self.homes for run in members(home) if is_code(run))
+
     @model_validator(mode="after")
     def _fits(self) -> MergeSettings:
+        for name in ("identities", "runs", "populations"):
+            if len(getattr(self, name)) != len(self.homes):
+                raise ValueError(
+                    f"{name} has {len(getattr(self, name))} entries, there are {len(self.homes)} homes; give one for each"
+                )
+        for name in ("runs", "populations"):
+            if min(getattr(self, name)) < 1:
+                raise ValueError(f"{name} = {list(getattr(self, name))}: every home has at least one")
         for name in ("homes", "caps"):
             given = getattr(self, name)
             if len(set(given)) < len(given):
@@ -111,6 +126,16 @@ class Home(NamedTuple):
 
     policies: tuple[Policy, ...]
     populations: int = 1
+
+
+def members(home: str) -> list[str]:
+    """The players of a home, ``NAME=RUN,RUN`` or ``RUN``.
+
+    Example:
+        >>> members("large=runs/a,runs/b"), members("runs/a")
+        (['runs/a', 'runs/b'], ['runs/a'])
+    """
+    return (home.partition("=")[2] or home).split(",")
 
 
 def merge_homes(

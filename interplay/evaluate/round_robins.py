@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from interplay.core.errors import UserError
+from interplay.core.loading import is_code
 from interplay.core.policy import Policy
 from interplay.core.settings import Settings
 from interplay.core.world import World
@@ -39,6 +40,12 @@ class RoundRobinSettings(Settings):
     max_steps: int | None = Field(None, ge=1, description="Where matches are cut.")
     block: int = Field(32, ge=1, description="Matches side by side; part of the result.")
     greedy: bool = Field(False, description="Trained policies take their likeliest action.")
+
+    def code_names(self) -> Iterator[tuple[str, str]]:
+        """World and players, where they are programs of somebody's own."""
+        if ":" in self.world:
+            yield "world", self.world
+        yield from (("players", name) for name in self.players if is_code(name))
 
     @model_validator(mode="after")
     def _enough_players(self) -> RoundRobinSettings:

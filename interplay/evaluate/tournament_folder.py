@@ -9,10 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from interplay.core import trust
 from interplay.core.errors import UserError
 from interplay.core.files import FileLock, refuse_links, replace_file, sync_folder, told_plainly
 from interplay.core.reading import parse_toml
-from interplay.core.seals import read_sealed, sealed_toml
+from interplay.core.seals import Sealed, read_sealed, sealed_toml
 from interplay.core.settings import Settings, build, to_toml
 from interplay.evaluate.results_log import ResultsLog
 
@@ -78,10 +79,10 @@ class TournamentFolder(Generic[S]):
             ):  # a kill may leave a hidden file
                 raise UserError(f"{path} holds other things than a tournament; choose another --out")
             with told_plainly("creating the tournament", path):
-                replace_file(file, sealed_toml(self.settings), "settings")
+                trust.write_settings(file, self.settings, sealed_toml(self.settings))
                 sync_folder(path.parent)
             return
-        stands = _read(file)
+        stands = _read(file).values
         asked = _plain(self.settings)
         for key in [*asked, *stands]:
             if stands.get(key) != asked.get(key):
@@ -93,14 +94,22 @@ class TournamentFolder(Generic[S]):
             raise UserError(f"{path} already holds this tournament; go on with it by --resume")
 
 
-def read_settings(path: Path | str, model: type[S]) -> S:
+def read_settings(path: Path | str, model: type[S], trusted: bool = False) -> S:
     """The settings of the tournament in a folder.
 
+    Args:
+        path: the folder.
+        model: of the settings.
+        trusted: its file may name programs, see `interplay.core.trust`.
+
     Raises:
-        UserError: if there is none, or its settings cannot be read.
+        UserError: if there is none, its settings cannot be read, or they name programs and are not trusted.
     """
     file = _settings_file(path)
-    return build(model, _read(file), str(file))
+    sealed = _read(file)
+    settings = build(model, sealed.values, str(file))
+    trust.admit(settings.code_names(), file, sealed.data, trusted)
+    return settings
 
 
 def kind_of(path: Path | str) -> str:
@@ -109,7 +118,7 @@ def kind_of(path: Path | str) -> str:
     Raises:
         UserError: as `read_settings`.
     """
-    return str(_read(_settings_file(path)).get("kind"))
+    return str(_read(_settings_file(path)).values.get("kind"))
 
 
 def _settings_file(path: Path | str) -> Path:
@@ -126,7 +135,7 @@ def _plain(settings: Settings) -> dict[str, Any]:
     return parse_toml(to_toml(settings))
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _read(file: Path) -> Sealed:
     """What stands in a tournament's settings file.
 
     Raises:
@@ -137,7 +146,7 @@ def _read(file: Path) -> dict[str, Any]:
         raise UserError(
             f"{file} was changed since the tournament began; restore it, or begin another one in a new folder"
         )
-    return found.values
+    return found
 
 
 def _shown(value: Any) -> str:

@@ -24,7 +24,7 @@ class Experiment:
         sim_creator: makes a manager or a connector from `env_config`.
         tune: the section ``ray_tune``; empty if there is none.
         params: the dictionary itself.
-        last: the simulation that `sim_creator` gave last, if any; see `simulations.Maker`.
+        last: the simulation that `sim_creator` gave last, if any, None if it may be any; see `simulations.Maker`.
     """
 
     title: str
@@ -32,6 +32,14 @@ class Experiment:
     tune: Mapping[str, Any]
     params: Mapping[str, Any]
     last: list[Any] = field(default_factory=list)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Experiment:
+        """Itself: what the user's function gave last is one fact, however many worlds are made of it."""
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Who reads a pickle cannot know whether somebody plays what `sim_creator` gives.
+        return {**vars(self), "last": [None]}
 
     @property
     def config(self) -> Mapping[str, Any]:

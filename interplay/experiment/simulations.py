@@ -52,7 +52,7 @@ class Maker:
         """
         manager = manager_of(self._made())
         last = self._experiment.last
-        if last and manager.sim.unwrapped is last[0]:
+        if last and (last[0] is None or manager.sim.unwrapped is last[0]):
             manager = self._copied(manager)
         else:
             last[:] = [manager.sim.unwrapped]

@@ -47,7 +47,7 @@ class GridWorldAgent(PrincipleAgent):
 
     def __new__(cls, *args: Any, **kwargs: Any) -> GridWorldAgent:
         agent = super().__new__(cls)
-        agent._rows, agent._slot = Rows(new_agents(1, 1)[0]), 0
+        agent._rows, agent._slot = Rows(new_agents(1, 1)), 0
         return agent
 
     def __init__(

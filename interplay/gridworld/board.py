@@ -7,7 +7,7 @@ They hold the state; agent objects and the grid are handles on the row of one wo
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -87,6 +87,9 @@ def new_agents(num_worlds: int, num_agents: int) -> np.ndarray:
 class Rows:
     """The agents' fields of one world as arrays (A,): what agent objects read and write.
 
+    Args:
+        agents: (1, A) AGENT, of a board; all that is pickled, as whatever else holds it is given the same array.
+
     Attributes:
         table: (A,) AGENT; each of its fields is an attribute too.
         top: the largest encoding.
@@ -96,16 +99,25 @@ class Rows:
 
     def __init__(
         self,
-        table: np.ndarray,
+        agents: np.ndarray,
         show: Callable[[int], None] | None = None,
         size: tuple[int, int] | None = None,
     ) -> None:
-        self.table = table
+        self._agents = agents
+        self.table = agents[0]
         self.show = show
         self.size = size
-        self.top = int(table["encoding"].max(initial=0))
+        self.top = int(self.table["encoding"].max(initial=0))
         for name in AGENT.names or ():
-            setattr(self, name, table[name])
+            setattr(self, name, self.table[name])
+
+    def __getstate__(self) -> Any:
+        return self._agents, self.show, self.size, self.top
+
+    def __setstate__(self, state: Any) -> None:
+        *given, top = state
+        self.__init__(*given)  # type: ignore[misc]
+        self.top = top  # may be that of somebody who has left
 
     def is_cell(self, row: int, col: int) -> bool:
         """Whether the grid, if there is one, has this cell."""

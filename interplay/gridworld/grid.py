@@ -18,6 +18,7 @@ from interplay.gridworld.rules import cells as rules
 from interplay.sim.checks import is_exactly, require
 
 _ZERO = np.int64(0)
+_WHOLE = (int, np.integer)  # an index that is a number, not a slice nor an array
 
 
 class Grid:
@@ -114,11 +115,31 @@ class Grid:
         """Everybody who belongs to the grid, by slot."""
         return tuple(self._agents)
 
-    def __getitem__(self, cell: tuple[int, int]) -> dict[str, GridWorldAgent] | None:
-        """The cell's occupants, id -> agent, in the order in which they came; None before the first reset."""
+    def __getitem__(self, subscript: Any) -> Any:
+        """The occupants of a cell, ``grid[row, col]``, id -> agent, in the order in which they came; None before the first reset.
+
+        Rows, columns and windows are read as of a NumPy array: ``grid[0]``, ``grid[:, 2]`` and ``grid[1:3, 4:]`` are arrays of
+        objects with such a dict, or None, for each cell.
+
+        Raises:
+            IndexError: for what is outside, or no index of two dimensions.
+        """
+        if type(subscript) is tuple and len(subscript) == 2:
+            row, col = subscript
+            if isinstance(row, _WHOLE) and isinstance(col, _WHOLE):
+                return self._occupants(row, col)
+        places: Any = np.arange(self.rows * self.cols).reshape(self.rows, self.cols)[subscript]
+        if np.ndim(places) == 0:
+            return self._occupants(*divmod(int(places), self.cols))
+        found = np.full(np.shape(places), None, object)
+        for index, place in np.ndenumerate(places):
+            found[index] = self._occupants(*divmod(int(place), self.cols))
+        return found
+
+    def _occupants(self, row: Any, col: Any) -> dict[str, GridWorldAgent] | None:
+        """Id -> agent."""
         if not self._was_reset:
             return None
-        row, col = cell
         found = {}
         slot = int(self.board.cells["first"][0, row, col])
         while slot >= 0:
@@ -243,7 +264,7 @@ class Grid:
 
     def _set_board(self, board: Board) -> None:
         self.board = board
-        self._rows = Rows(board.agents[0], self._show, (self.rows, self.cols))
+        self._rows = Rows(board.agents, self._show, (self.rows, self.cols))
 
     def _show(self, slot: int) -> None:
         rules.refresh(self.board.agents, self.board.cells, _ZERO, slot)

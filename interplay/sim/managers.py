@@ -11,7 +11,7 @@ import copy
 import inspect
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from interplay.core.errors import UserError
@@ -123,7 +123,7 @@ class SimulationManager(ABC):
             output = told if output is None else _together(output, told)
         output = output or ({}, {}, {}, {})
         dones = output[2]
-        nobody_left = done_agents.issuperset(self._learning)
+        nobody_left = done_agents.issuperset(self._awaited())
         self.truncated = cut and not nobody_left
         dones["__all__"] = over or cut or nobody_left
         return output
@@ -172,6 +172,10 @@ class SimulationManager(ABC):
     def _left(self) -> list[str]:
         """Ids of those who may act and have not finished, in the order of the dictionary."""
         return [agent_id for agent_id in self._learning if agent_id not in self.done_agents]
+
+    def _awaited(self) -> Collection[str]:
+        """Ids of those who keep the episode going until they have finished."""
+        return self._learning
 
     def _outsiders(self) -> set[str]:
         """Ids of those who never act."""
@@ -283,7 +287,8 @@ class DynamicOrderManager(SimulationManager):
 
     The simulation has to see to it that somebody it names has not finished, unless it is over: a loop that asks nobody
     would never end, so `reset` and `step` refuse it. Where everybody has finished by the simulation's own word, the
-    episode is over, and those not yet reported are.
+    episode is over, and those not yet reported are. A simulation in which no agent learns goes on until it says that it is
+    over, or every agent whom it named has finished and nobody else is left.
 
     Args:
         sim: a `DynamicOrderSimulation`.
@@ -311,7 +316,7 @@ class DynamicOrderManager(SimulationManager):
     def step(self, action_dict: dict[str, Any], **kwargs: Any) -> Output:
         output = super().step(action_dict, **kwargs)
         dones = output[2]
-        if dones["__all__"] or not all(dones[agent_id] for agent_id in output[0]):
+        if dones["__all__"] or not self._learning or not all(dones[agent_id] for agent_id in output[0]):
             return output
         left = self._left()
         if not all(self.sim.get_done(agent_id) for agent_id in left):
@@ -330,6 +335,9 @@ class DynamicOrderManager(SimulationManager):
             f"{type(self.sim.unwrapped).__name__} goes on and asks nobody: next_agent names {named}; "
             "name somebody who has not finished, or let get_all_done say True",
         )
+
+    def _awaited(self) -> Collection[str]:
+        return self._learning or self.agents
 
     def _outsiders(self) -> set[str]:
         return set()  # the simulation's choice is trusted, even of those who never act

@@ -12,7 +12,7 @@ import platform
 
 import jax
 
-from interplay.core.jit import cache_root
+from interplay.core.kernel_cache import cache_root, private_folder
 
 _FLAGS = ["--xla_cpu_multi_thread_eigen=false"]
 if platform.machine() in ("x86_64", "AMD64"):
@@ -25,7 +25,7 @@ os.environ["NPROC"] = "1"  # the size of XLA's own pool of compute threads
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 # Compiled programs are kept, as kernels are: the first run compiles for seconds, later ones and other workers load.
-if jax.config.jax_compilation_cache_dir is None:  # type: ignore[attr-defined]
+if jax.config.jax_compilation_cache_dir is None and private_folder(cache_root()):  # type: ignore[attr-defined]
     jax.config.update("jax_compilation_cache_dir", str(cache_root() / "xla"))
     jax.config.update("jax_compilation_cache_max_size", 256 * 2**20)
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from interplay.core.errors import UserError
-from interplay.core.files import FileLock, refuse_links, replace_file, sync_folder, told_plainly
+from interplay.core.files import FileLock, refuse_links, sync_folder, told_plainly
 from interplay.core.seals import Sealed, read_sealed, sealed_toml
 from interplay.core.settings import Settings, build
+from interplay.core.trust import admit, remove_settings, write_settings
 from interplay.train.checkpoint import BEST, Checkpoint, list_checkpoints, set_aside
 from interplay.train.manifest import read_manifest
 from interplay.train.metrics_log import MetricsLog, TensorBoardLog, cut_torn_line, drop_lines_after
@@ -26,7 +27,10 @@ from interplay.train.run_settings import departures, refuse_edits
 from interplay.train.settings import TrainSettings
 
 S = TypeVar("S", bound=Settings)
-_FILES, _FOLDERS = (".lock", "settings.toml", "metrics.jsonl"), ("checkpoints", "tensorboard")
+_FILES, _FOLDERS = (
+    (".lock", "settings.toml", "settings.toml.sig", "metrics.jsonl"),
+    ("checkpoints", "tensorboard"),
+)
 
 
 class RunFolder(Generic[S]):
@@ -52,6 +56,7 @@ class RunFolder(Generic[S]):
         self._sealed = sealed or Sealed({}, "whole", ())
         self._logs: tuple[MetricsLog, TensorBoardLog] | None = None
         self._first_step = 0
+        self._made = False  # the folder was not there before
 
     @classmethod
     def create(cls, path: Path | str, settings: S) -> RunFolder[S]:
@@ -61,6 +66,7 @@ class RunFolder(Generic[S]):
             UserError: if the folder already holds a run or links, another process is writing there, or it cannot be made.
         """
         path = Path(path)
+        made = not path.exists()
         with told_plainly("creating the run folder", path):
             path.mkdir(parents=True, exist_ok=True)
         refuse_links(path, _FILES, _FOLDERS)
@@ -69,16 +75,20 @@ class RunFolder(Generic[S]):
             _refuse_second_run(path)
             with told_plainly("creating the run folder", path):
                 (path / "checkpoints").mkdir(exist_ok=True)
-                replace_file(path / "settings.toml", sealed_toml(settings), "settings")
+                write_settings(path / "settings.toml", settings, sealed_toml(settings))
                 sync_folder(path.parent)
         except BaseException:
             lock.release()
             raise
-        return cls(path, settings, lock)
+        run = cls(path, settings, lock)
+        run._made = made
+        return run
 
     @classmethod
     def open(cls, path: Path | str, model: type[S] = TrainSettings) -> RunFolder[S]:  # type: ignore[assignment]
         """Opens the folder of a run to go on with it; a torn last line of ``metrics.jsonl`` is cut off.
+
+        What its settings say is not acted upon before `admit`.
 
         Raises:
             UserError: if there is no run, its settings cannot be read, another process is writing there, or links lead out of
@@ -103,9 +113,15 @@ class RunFolder(Generic[S]):
         return run
 
     def take_back(self) -> None:
-        """Leaves the folder free for another run, if this one has nothing to show yet."""
-        if not list_checkpoints(self.path) and not self.metrics_path.exists():
-            (self.path / "settings.toml").unlink(missing_ok=True)
+        """Leaves the folder free for another run, if this one has nothing to show yet; one that it made is removed."""
+        if list_checkpoints(self.path) or self.metrics_path.exists():
+            return
+        remove_settings(self.path / "settings.toml")
+        with contextlib.suppress(OSError):  # somebody else's files stay, and what they stand in
+            (self.path / "checkpoints").rmdir()
+            if self._made:
+                (self.path / ".lock").unlink(missing_ok=True)
+                self.path.rmdir()
 
     @property
     def metrics_path(self) -> Path:
@@ -140,23 +156,31 @@ class RunFolder(Generic[S]):
         if self._logs is not None:
             self._logs[0].sync()
 
-    def admit(self, checkpoint: Checkpoint | None, accept_settings: bool = False) -> None:
+    def admit(
+        self, checkpoint: Checkpoint | None, accept_settings: bool = False, trust: bool = False
+    ) -> None:
         """Makes sure that ``settings.toml`` says what the run was made with, or that the user wants what it says now.
+
+        And that it names no programs which are not the user's own.
 
         Args:
             checkpoint: that the run goes on from; None: it has none yet.
             accept_settings: what the file says now counts, for this run and for its checkpoints so far.
+            trust: the file may name programs, see `interplay.core.trust`.
 
         Raises:
-            UserError: naming the keys that were changed.
+            UserError: naming the keys that were changed, or that name programs.
         """
+        file, edited = self.path / "settings.toml", ""
         if not accept_settings:
-            file, manifest = self.path / "settings.toml", checkpoint.manifest if checkpoint else None
+            manifest = checkpoint.manifest if checkpoint else None
             edited = refuse_edits(
                 file, self._sealed, self.settings, manifest, checkpoint.path.name if checkpoint else ""
             )
-            if edited:
-                print(f"going on with an edit of {edited}", file=sys.stderr, flush=True)
+        admit(self.settings.code_names(), file, self._sealed.data, trust)
+        if edited:
+            print(f"going on with an edit of {edited}", file=sys.stderr, flush=True)
+        if not accept_settings:
             return
         kept = dict.fromkeys((*self._sealed.departs, *departures(_manifests(self.path))))
         self._sealed = self._sealed._replace(seal="none", departs=tuple(kept))
@@ -167,7 +191,8 @@ class RunFolder(Generic[S]):
         if settings == self.settings and self._sealed.seal == "whole":
             return
         with told_plainly("writing", self.path / "settings.toml", "the old settings stand"):
-            replace_file(self.path / "settings.toml", sealed_toml(settings, self._sealed.departs), "settings")
+            text = sealed_toml(settings, self._sealed.departs)
+            write_settings(self.path / "settings.toml", settings, text)
         self.settings, self._sealed = settings, self._sealed._replace(seal="whole")
 
     def rewind(self, agent_steps: int) -> None:

@@ -15,6 +15,7 @@ from interplay.core.errors import UserError
 from interplay.core.seals import Sealed, canonical, differing, digest, read_sealed
 from interplay.core.settings import Settings, build
 from interplay.core.settings_text import show
+from interplay.core.trust import admit
 from interplay.train.manifest import read_manifest
 from interplay.train.settings import TrainSettings
 
@@ -42,14 +43,17 @@ def describe_settings(settings: Settings) -> dict[str, Any]:
     return {"sha256": digest(values), "values": values}
 
 
-def settings_of(checkpoint: Path | str) -> TrainSettings:
+def settings_of(checkpoint: Path | str, trust: bool = False, acts: bool = True) -> TrainSettings:
     """The settings of the run that a checkpoint belongs to.
 
     Args:
         checkpoint: its folder.
+        trust: they may name programs, see `interplay.core.trust`.
+        acts: whether they are acted upon; False for who only looks at them, so that programs in them do not matter.
 
     Raises:
-        UserError: if they cannot be read, or are not those that the checkpoint was made with.
+        UserError: if they cannot be read, are not those that the checkpoint was made with, or name programs without being
+            trusted.
     """
     folder = Path(checkpoint)
     plain = len(folder.parts) > 2 and ".." not in folder.parts
@@ -58,6 +62,8 @@ def settings_of(checkpoint: Path | str) -> TrainSettings:
     sealed = read_sealed(file)
     settings = build(TrainSettings, sealed.values, str(file))
     refuse_edits(file, sealed, settings, manifest, folder.name)
+    if acts:
+        admit(settings.code_names(), file, sealed.data, trust)
     return settings
 
 

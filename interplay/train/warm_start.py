@@ -94,7 +94,7 @@ def warm_vectors(
             f"{checkpoint.path} has the kinds {', '.join(saved)}, this world {', '.join(brains)}; "
             "begin with a run that has a kind of the same name"
         )
-    theirs = settings_of(checkpoint.path).network
+    theirs = settings_of(checkpoint.path, acts=False).network
     for name, source in pairs.items():
         owner = f"{checkpoint.path}: kind {name}"
         _check_spaces(owner, saved[source], describe_spaces([brains[name].kind])[name])

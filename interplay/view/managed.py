@@ -81,7 +81,10 @@ class Stage:
         if frame_delay < 10:
             raise UserError(f"frame delay {frame_delay} ms; give at least 10, the shortest of an animation")
         if show and not record and not has_display():
-            raise UserError("no display here; use --record-only, which saves each episode as Episode_<i>.gif")
+            raise UserError(
+                "no display here; use record_only=True (--record-only on the command line), which saves each episode as "
+                "Episode_<i>.gif"
+            )
         self._title, self._delay = title, frame_delay
         self._show = show and has_display()
         self._artist = Artist()

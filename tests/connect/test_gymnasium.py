@@ -6,9 +6,11 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium import spaces
+from gymnasium.utils.env_checker import check_env
 from gymnasium.utils.passive_env_checker import env_reset_passive_checker, env_step_passive_checker
 
 from interplay.connect.gymnasium import GymABS, GymWrapper, gym_to_simulation
+from interplay.core.errors import UserError
 from interplay.sim.managers import AllStepManager, TurnBasedManager
 from interplay.sim.wrappers import FlattenWrapper
 from interplay.worlds.corridor.simulation import MultiCorridor
@@ -34,7 +36,7 @@ def test_x1_one_learning_agent_and_any_number_of_others():
     env = GymWrapper(TurnBasedManager(Countdown({"a": 2}, passive=("wall", "door"))))
     assert (env.agent_id, env.agent) == ("a", env.sim.agents["a"])
     assert env.observation_space == spaces.Discrete(100)
-    assert env.unwrapped is env.sim
+    assert env.unwrapped is env
     assert env.reset() == (0, {})
     assert env.step(1) == (1, "a at 1", False, False, {"clock": 1})
     assert env.step(1) == (2, "a at 2", True, False, {"clock": 2})
@@ -69,6 +71,57 @@ def test_x1_gymnasiums_own_checks_hold():
     for seed in range(5):
         env_reset_passive_checker(env, seed=seed)
         env_step_passive_checker(env, 2)
+
+
+@pytest.fixture
+def corridor():
+    """A simulation of one's own, registered with Gymnasium as one registers anything there."""
+    name = "interplay-tests/Corridor-v0"
+    gymnasium.register(
+        name,
+        entry_point=lambda **options: GymWrapper(
+            AllStepManager(MultiCorridor(end=6, num_agents=1)), **options
+        ),
+    )
+    yield name
+    del gymnasium.registry[name]
+
+
+@pytest.mark.filterwarnings("error")
+def test_gymnasium_makes_and_checks_a_simulation(corridor):
+    """`gymnasium.make` writes the environment's spec where `unwrapped` points, and its checks look for it there."""
+    env = gymnasium.make(corridor)
+    assert isinstance(env.unwrapped, GymWrapper)
+    assert env.spec.id == corridor
+    check_env(env.unwrapped)
+
+
+def test_what_was_shown_is_the_callers_to_keep(corridor):
+    """Gymnasium 1.4 checks it: the corridor hands out arrays of its own, the same ones in every episode."""
+    env = gymnasium.make(corridor).unwrapped
+    first, _ = env.reset(seed=1)
+    before = {key: value.copy() for key, value in first.items()}
+    for value in first.values():
+        value += 1
+    again, _ = env.reset(seed=1)
+    assert {key: value.tolist() for key, value in again.items()} == {k: v.tolist() for k, v in before.items()}
+    after, *_ = env.step(1)
+    assert not any(np.shares_memory(after[key], again[key]) for key in after)
+
+
+def test_gymnasium_shows_a_simulation(corridor):
+    env = gymnasium.make(corridor, render_mode="rgb_array", max_episode_steps=5)
+    env.reset(seed=1)
+    before = env.render()
+    env.step(2)
+    assert (before.ndim, before.shape[2], before.dtype) == (3, 3, np.uint8)
+    assert not np.array_equal(before, env.render())
+    with pytest.raises(UserError, match=r"MultiCorridor: render_mode = 'ansi'; choose"):
+        GymWrapper(AllStepManager(MultiCorridor(num_agents=1)), render_mode="ansi")
+    with pytest.raises(
+        UserError, match=r"Countdown: render_mode = .* needs a picture; give the simulation a method draw"
+    ):
+        GymWrapper(AllStepManager(Countdown({"a": 1})), render_mode="rgb_array")
 
 
 def test_f22_a_seed_names_the_episode_and_a_limit_truncates():

@@ -103,11 +103,12 @@ def test_x6_reset_and_step():
         {"__all__": False},
         {"a": {"clock": 1}, "b": {"clock": 1}},
     )
-    assert env.agents == ["b"]
+    assert env.agents == ["a", "b"]  # a finished in this report
     env.step({"b": 0})
+    assert env.agents == ["b"]
     *_, terminateds, truncateds, _ = env.step({"b": 0})
     assert (terminateds, truncateds) == ({"b": True, "__all__": True}, {"__all__": False})
-    assert env.agents == []
+    assert env.agents == ["b"]
 
 
 def test_x6_in_turns_only_the_next_is_shown():
@@ -124,7 +125,7 @@ def test_f22_a_time_limit_shows_as_truncation(manager):
     assert truncateds["b"] is True
     assert terminateds["b"] is False
     assert set(observations) == {"b"}
-    assert env.agents == []
+    assert env.agents == ["b"]
 
 
 @pytest.mark.parametrize("manager", MANAGERS)
@@ -238,6 +239,39 @@ def test_x7_spaces_null_points_and_refusals():
         multi_agent_to_simulation(Relay(), {"0": 10})
 
 
+class _Late(Relay):
+    """Calls RLlib's constructor first, when there are no agents and no spaces yet, and sets one sort of them then."""
+
+    def __init__(self, sort):
+        MultiAgentEnv.__init__(self)
+        self.clock = 0
+        point, choice = spaces.Discrete(10), spaces.Discrete(2)
+        if sort == "spaces":
+            self.observation_spaces, self.action_spaces = {0: point, 1: point}, {0: choice, 1: choice}
+        elif sort == "space":
+            self.observation_space = spaces.Dict({"0": point, "1": point})
+            self.action_space = spaces.Dict({"0": choice, "1": choice})
+        else:
+            self.observation_space, self.action_space = point, choice
+            if sort == "ids":
+                self._agent_ids = {"1", "0"}
+            elif sort == "agents":
+                self.agents = ["0", "1"]
+
+
+@pytest.mark.parametrize("sort", ["spaces", "space", "ids", "agents"])
+def test_x7_spaces_set_after_the_constructor_of_rllib_name_the_agents(sort):
+    sim = multi_agent_to_simulation(_Late(sort))
+    assert list(sim.agents) == ["0", "1"]
+    assert sim.agents["1"].observation_space == spaces.Discrete(10)
+    assert sim.agents["1"].action_space == spaces.Discrete(2)
+
+
+def test_x7_an_environment_that_names_nobody_is_refused():
+    with pytest.raises(AssertionError, match="env _Late names no agents; set possible_agents"):
+        multi_agent_to_simulation(_Late("nobody"))
+
+
 def test_x7_what_it_says_is_what_the_environment_said():
     sim = multi_agent_to_simulation(Relay())
     sim.reset(seed=5)
@@ -311,8 +345,7 @@ def test_a_world_shows_those_who_act_and_pays_all():
             assert set(observations) == set(infos) <= set(rewards) == set(env.possible_agents)
             waited += len(observations) == 1
             over = {"__all__": terminateds["__all__"] or truncateds["__all__"]}
-        assert set(observations) == set(env.possible_agents)
-        assert env.agents == []
+        assert set(observations) == set(env.possible_agents) == set(env.agents)
     assert waited > 0
     env.close()
 

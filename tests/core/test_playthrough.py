@@ -3,7 +3,7 @@
 import pytest
 
 from interplay.core.errors import UserError
-from interplay.core.playthrough import read_head, record_playthrough, replay_playthrough
+from interplay.core.playthrough import _agree, read_head, record_playthrough, replay_playthrough
 from interplay.core.policy import RandomPolicy
 from tests.core.sound_worlds import SOUND, Camp, Mourners
 
@@ -74,3 +74,24 @@ def test_more_than_one_world_is_refused():
 def test_foreign_text_is_refused():
     with pytest.raises(UserError, match="does not begin"):
         read_head("hello\n")
+
+
+def test_printed_numbers_agree_up_to_five_in_the_fourth_decimal():
+    """Rounding to either side, and no rule more."""
+    assert _agree("3 [1] -> 0.25 -1.5", "3 [1] -> 0.2504 -1.5")
+    assert _agree("3 [1] -> 0.2504 -1.5", "3 [1] -> 0.25 -1.5")
+    for told in ("0.2506 -1.5", "0.2494 -1.5", "0.25 -1.5006", "0.25 1.5", "0.25", "0.25 -1.5 0", "0.25 nan"):
+        assert not _agree("3 [1] -> 0.25 -1.5", f"3 [1] -> {told}"), told
+    assert not _agree("    acting: seat_1", "    acting: seat_2")  # a name's number is no number
+    assert not _agree("    acting: seat_1", "    acting: seat_1.0001")
+
+
+def test_a_reward_that_is_a_thousandth_off_is_found():
+    class Generous(Camp):
+        def pay(self, going):
+            super().pay(going)
+            self.state.reward[self.state.reward > 0] += 0.001
+
+    mismatch = replay_playthrough(record(Camp), lambda head: Generous(1))
+    assert mismatch is not None
+    assert " -> " in mismatch.written

@@ -11,6 +11,7 @@ from interplay.core import files
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.evaluate import Home, Watch, merge_homes
+from interplay.evaluate.merge import Merge, MergeSettings, play_merge
 
 NURSERY = "tests.evaluate.nursery:Nursery"
 SMALL = {"interior": 20}
@@ -151,3 +152,47 @@ def test_refusals_come_before_there_is_a_folder(tmp_path, world, values, said):
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
     assert not (tmp_path / "m").exists()
+
+
+class Heard(RandomPolicy):
+    """Tells who was started, with which seed, and in which worlds."""
+
+    def __init__(self, started):
+        self.started = started
+
+    def start(self, world, seed=0):
+        super().start(world, seed)
+        self.started.append((id(self), seed, world.num_populations, world.hash().tolist()))
+
+
+def played(blocks, cap=8):
+    """What was started when one home met itself on these blocks of maps."""
+    started = []
+    settings = MergeSettings(
+        world=NURSERY, options={"lives": (6,)}, homes=("home", "other"), identities=("a", "b"), runs=(1, 1),
+        populations=(2, 2), caps=(8, 12), burn_in=0, window=5, horizon=5,
+    )  # fmt: skip
+    player = Heard(started)
+    for block in blocks:
+        play_merge(settings, Merge((0, 0), cap, (0, 0)), (player, player), block)
+    return started
+
+
+def test_a_home_that_meets_itself_is_two_policies_with_draws_of_their_own():
+    (ours, theirs) = played([range(2)])
+    assert ours[0] != theirs[0]
+    assert ours[1] != theirs[1]
+    assert ours[2] == theirs[2] == 2  # populations each: one policy would have been given all four
+
+
+def test_blocks_of_a_merge_have_maps_and_draws_of_their_own():
+    (one, _, other, _) = played([range(2), range(2, 4)])
+    assert one[1] != other[1]
+    assert not set(one[3]) & set(other[3])
+    assert len(set(one[3])) == 2
+    assert played([range(2)], cap=12)[0][1] != one[1]
+
+
+def test_a_map_does_not_depend_on_the_block_that_it_is_played_in():
+    (pair, _, single, _) = played([range(2, 4), range(3, 4)])
+    assert pair[3][1:] == single[3]

@@ -88,3 +88,23 @@ def test_openskill_agrees_on_the_order():
     assert mu[0] < mu[1] < mu[2]
     assert all(0 < skill.sigma < 25 / 3 for skill in found.skill)
     assert found.to_dict()["players"][0]["openskill"]["mu"] == mu[2]
+
+
+def test_a_round_is_drawn_whole():
+    """Who wins in one seat and loses in the other of every round gives the bootstrap nothing to vary."""
+    seats = [Match((0, 1), n, (1.0, 0.0) if n % 2 else (0.0, 1.0), {}) for n in range(400)]
+    rounds, alone = (rate_players("ab", seats, together).interval[0] for together in (2, 1))
+    assert rounds[1] - rounds[0] < 0.25 * (alone[1] - alone[0])
+
+
+def test_rounds_that_repeat_themselves_count_once_each():
+    """Two matches of one seed that always end alike tell no more than one: the interval is as wide as for half as many."""
+    won = [n % 3 > 0 for n in range(150)]
+    twice = [
+        Match((0, 1), 2 * n + k, (float(w), float(not w)), {}) for n, w in enumerate(won) for k in (0, 1)
+    ]
+    once = [Match((0, 1), n, (float(w), float(not w)), {}) for n, w in enumerate(won)]
+    wide, same = rate_players("ab", twice, 2).interval[0], rate_players("ab", once, 1).interval[0]
+    narrow = rate_players("ab", twice, 1).interval[0]
+    assert wide == pytest.approx(same, abs=6)
+    assert narrow[1] - narrow[0] < 0.85 * (wide[1] - wide[0])

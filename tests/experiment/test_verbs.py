@@ -253,6 +253,7 @@ def test_the_manuals_analysis_runs(capsys, run_folder, tmp_path):
     assert f"steps {steps[0]} {steps[1]}\n" == outs[0][1]
     assert max(steps) <= 30  # the experiment's horizon
     assert sim.sim.unwrapped.__class__ is MultiCorridor
+    assert trainer.config["policy_mapping_fn"]("agent1") == "odd"  # where the release and RLlib keep it today
     observation = sim.sim.get_obs("agent1")
     assert trainer.compute_single_action(observation, policy_id="odd") in (0, 1, 2)
     drawn = {trainer.compute_action(observation, "odd", explore=True) for _ in range(60)}

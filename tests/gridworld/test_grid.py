@@ -276,3 +276,23 @@ def test_deep_copies_live_apart():
     assert grid.agents[0] is not sim.agents["a"]
     with pytest.raises(TypeError, match=r"copy\.deepcopy"):
         copy.copy(grid)
+
+
+def test_r1_rows_columns_and_windows_are_read_as_of_an_array():
+    """The release keeps cells in an array of objects, so people write ``grid[0]`` and ``grid[0, :]``."""
+    grid, agent, other = Grid(3, 4), thing("a"), thing("b")
+    for subscript, shape in ((0, (4,)), ((0, slice(None)), (4,)), ((slice(None), 1), (3,))):
+        assert grid[subscript].shape == shape
+        assert set(grid[subscript].tolist()) == {None}, "before the first reset"
+    grid.reset()
+    grid.place(agent, (0, 1))
+    grid.place(other, (2, 3))
+    assert grid[0].tolist() == grid[0, :].tolist() == grid[-3].tolist() == [{}, {"a": agent}, {}, {}]
+    assert grid[:, 1].tolist() == [{"a": agent}, {}, {}]
+    assert grid[1:, 2:].tolist() == [[{}, {}], [{}, {"b": other}]]
+    assert grid[2][3]["b"] is grid[2, 3]["b"] is grid[-1, -1]["b"] is other
+    assert [(list(cell)) for cell in grid[np.array([0, 2]), np.array([1, 3])]] == [["a"], ["b"]]
+    assert [len(row) for row in grid] == [4, 4, 4], "and it can be walked row by row"
+    for wrong in (3, (3, 0), (0, 4), (0, 0, 0), "a"):
+        with pytest.raises(IndexError):
+            grid[wrong]

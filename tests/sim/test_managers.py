@@ -6,6 +6,7 @@ import itertools
 
 import pytest
 
+from interplay.sim.batch.managed import ManagedSimulation
 from interplay.sim.managers import AllStepManager, DynamicOrderManager, SimulationManager, TurnBasedManager
 from interplay.worlds.corridor.simulation import MultiCorridor
 from tests.sim.toys import Called, Countdown
@@ -197,6 +198,44 @@ def test_an_end_at_the_limit_is_no_cut():
             AllStepManager(Countdown(LIVES), time_limit=value)
 
 
+@pytest.mark.parametrize("kind", [TurnBasedManager, AllStepManager])
+def test_everybody_is_back_after_a_reset(kind):
+    manager = kind(Countdown({"a": 3, "b": 1}, passive=("wall",)))
+    for _ in range(3):
+        observations = manager.reset()
+        assert manager.done_agents == {"wall"}
+        while observations:
+            observations, _, dones, _ = manager.step(stay(observations))
+            observations = [] if dones["__all__"] else alive(dones)
+        assert manager.done_agents == {"a", "b", "wall"}
+
+
+@pytest.mark.parametrize("kind", [TurnBasedManager, AllStepManager, DynamicOrderManager])
+def test_nothing_is_cut_where_everybody_finishes_at_the_limit(kind):
+    """The simulation itself never says that it is over; all the same nobody was stopped by the limit."""
+    for lives, cut in (({"a": 3}, False), ({"a": 4}, True)):
+        sim = Called(lives, [["a"]] * 9)
+        sim.get_all_done = lambda: False
+        manager = kind(sim, time_limit=3)
+        manager.reset()
+        for _ in range(3):
+            assert manager.truncated is False
+            dones = manager.step({"a": 1})[2]
+        assert dones == {"a": not cut, "__all__": True}
+        assert manager.truncated is cut
+
+
+def test_those_who_finish_at_the_limit_are_terminated_and_only_the_others_cut():
+    sim = Countdown({"a": 3, "b": 9}, passive=("wall",))
+    sim.get_all_done = lambda: False
+    environment = ManagedSimulation(AllStepManager(sim, time_limit=3))
+    environment.reset()
+    for _ in range(3):
+        _, _, terminated, truncated, _ = environment.step({"a": 1, "b": 1})
+    assert terminated == {"a": True, "b": False}
+    assert truncated == {"a": False, "b": True}
+
+
 def test_a_seed_names_the_episode_and_reaches_only_resets_that_take_it():
     class Deaf(Countdown):
         def reset(self):
@@ -326,3 +365,20 @@ def test_a_step_before_the_reset_or_with_no_dict_is_refused(kind):
     for actions in (None, [1], 3):
         with pytest.raises(AssertionError, match="are no dict; give id -> action"):
             manager.step(actions)
+
+
+def test_m8_a_simulation_in_which_nobody_learns_goes_on_until_it_is_over():
+    """Release: the episode ends by the simulation's word, or when everybody has finished."""
+    sim = Called({}, [["wall"], []], passive=("wall", "tree"))
+    sim.get_done = lambda agent_id: False
+    sim.get_all_done = lambda: sim.clock >= 3
+    manager = DynamicOrderManager(sim)
+    assert list(manager.reset()) == ["wall"]
+    assert [manager.step({})[2]["__all__"] for _ in range(3)] == [False, False, True]
+    sim = Called({}, [["wall"], ["wall", "tree"]], passive=("wall", "tree"))
+    sim.get_done = lambda agent_id: sim.clock >= (2 if agent_id == "tree" else 1)
+    sim.get_all_done = lambda: False
+    manager = DynamicOrderManager(sim)
+    manager.reset()
+    assert manager.step({})[2] == {"wall": True, "tree": False, "__all__": False}
+    assert manager.step({})[2] == {"tree": True, "__all__": True}

@@ -95,7 +95,7 @@ def test_figures_open_no_window_and_touch_no_backend(monkeypatch):
 
 def test_nothing_is_shown_where_there_is_no_display(no_display, capsys):
     """6.2, F27"""
-    with pytest.raises(UserError, match="--record-only"):
+    with pytest.raises(UserError, match=r"record_only=True \(--record-only"):
         Stage("x")
     with Stage("x", record=True) as stage:
         stage.look(started(Pictured()))

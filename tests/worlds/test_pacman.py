@@ -223,18 +223,50 @@ def test_rounds_lead_back_to_where_they_began():
     sim = manager(PacmanSettings(learning_baddies=False)).sim
     sim.reseed(1)
     sim.reset()
-    begins = {name: place(sim, name) for name in ROUNDS}
-    cells = {name: [] for name in ROUNDS}
+    rounds = {f"baddie{n}": moves for n, moves in enumerate(ROUNDS)}
+    begins = {name: place(sim, name) for name in rounds}
+    cells = {name: [] for name in rounds}
     for _ in range(40):
         sim.step({"pacman": STAY})
-        for name in ROUNDS:
+        for name in rounds:
             cells[name].append(place(sim, name))
-    for name, moves in ROUNDS.items():
+    for name, moves in rounds.items():
         period = len(moves)
         assert cells[name][period - 1] == begins[name]
         assert cells[name][: 40 - period] == cells[name][period:]
         assert all(a != b for a, b in zip(cells[name], cells[name][1:], strict=False)), "never against a wall"
         assert set(moves) <= set(CODES)
+
+
+@pytest.mark.parametrize("ids", ["baddie_{}", "ghost{}"])
+def test_the_usual_rounds_go_by_order_whatever_the_ids_are(ids):
+    """Release: its own example calls them ``baddie_0`` to ``baddie_4``, and they walk."""
+    named = {**legend(PacmanSettings(learning_baddies=False)), "B": lambda n: BaddieAgent(id=ids.format(n))}
+    usual = manager(PacmanSettings(learning_baddies=False)).sim
+    sim = PacmanSimSimple.build_sim_from_array(PacmanSimSimple.example_grid, named)
+    for one in (usual, sim):
+        one.reseed(1)
+        one.reset()
+    for _ in range(30):
+        sim.step({"pacman": STAY})
+        usual.step({"pacman": STAY})
+        walked = [place(sim, ids.format(n)) for n in range(5)]
+        assert walked == [place(usual, f"baddie{n}") for n in range(5)]
+
+
+def test_rounds_as_a_list_and_who_would_stand_still():
+    """A list goes by order, and may be longer; nobody stands still without a word."""
+    sim = game("SFS", "FFP", rules=PacmanSimSimple, rounds=["D", "L", "U"])
+    sim.step({"pacman": STAY})
+    assert (place(sim, "baddie0"), place(sim, "baddie1")) == ((1, 0), (0, 1))
+    with pytest.raises(AssertionError, match=r"5 rounds for 6 baddies, so \['baddie5'\] would stand still"):
+        game("SSSSSS", "FFFFFP", rules=PacmanSimSimple)
+    with pytest.raises(AssertionError, match="names 'baddie1', who is no baddie; the baddies are baddie0"):
+        game("SFP", rules=PacmanSimSimple, rounds={"baddie1": "R"})
+    with pytest.raises(AssertionError, match="names 'pacman', who is no baddie"):
+        game("SFP", rules=PacmanSimSimple, rounds={"pacman": "R"})
+    with pytest.raises(AssertionError, match="is no dict and no list"):
+        game("SFP", rules=PacmanSimSimple, rounds="LR")
 
 
 def test_rounds_begin_anew_with_each_episode():

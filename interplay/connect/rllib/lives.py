@@ -14,8 +14,8 @@ PATIENCE = 10_000  # steps until the first birth
 class LivesMultiAgentEnv(WorldMultiAgentEnv):
     """A `LivesEnv` for RLlib, which wants to be told of every agent beforehand: an episode has so many lives.
 
-    `agents` are those whom the last step told of. The step in which one more would be born cuts everybody, and with them the episode. The episode ends, too, when all whom RLlib
-    knows of die in one step, as RLlib ends it then. The next one is another episode of the world.
+    The step in which one more would be born cuts everybody, and with them the episode. The episode ends, too, when all whom
+    RLlib knows of die in one step, as RLlib ends it then. The next one is another episode of the world.
 
     Args:
         env: the environment.
@@ -69,7 +69,6 @@ class LivesMultiAgentEnv(WorldMultiAgentEnv):
             return self._end(told, before, cut=False)
         if any(int(name.removeprefix(PREFIX)) >= len(self._lives) for name in told[0]):
             return self._end(told, before, cut=True)
-        self.agents = list(told[0])  # RLlib's check of environments wants those who ended in it, too
         return told
 
     def _is_over(self) -> bool:
@@ -82,7 +81,7 @@ class LivesMultiAgentEnv(WorldMultiAgentEnv):
         )
         if cut:
             truncated = {name: not terminated[name] for name in observations}
-        self.agents = []
+        self.agents = [name for name in self.agents if name in before]
         return (
             observations,
             rewards,

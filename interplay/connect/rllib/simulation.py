@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gymnasium import spaces
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
+from interplay.core.errors import Refused
 from interplay.sim import Agent, DynamicOrderSimulation
 from interplay.sim.checks import require
 
@@ -21,6 +23,9 @@ class MultiAgentABS(DynamicOrderSimulation):
     Args:
         env: the environment.
         null_observation, null_action: id -> point; those who are missing have none.
+
+    Raises:
+        AssertionError: for anything but a `MultiAgentEnv`, and for one that names no agents.
     """
 
     def __init__(
@@ -31,7 +36,7 @@ class MultiAgentABS(DynamicOrderSimulation):
     ) -> None:
         require(isinstance(env, MultiAgentEnv), f"env {env!r} is no RLlib MultiAgentEnv; give one")
         self.env = env
-        self._ids = {str(theirs): theirs for theirs in env.possible_agents or env.agents}
+        self._ids = {str(theirs): theirs for theirs in agents_of(env)}
         observed, acted = dict(null_observation or {}), dict(null_action or {})
         unknown = [str(name) for name in (*observed, *acted) if name not in self._ids]
         require(not unknown, f"null points for {', '.join(unknown)}; the agents are {', '.join(self._ids)}")
@@ -97,6 +102,36 @@ class MultiAgentABS(DynamicOrderSimulation):
         return self._infos.get(self._ids[agent_id], {})
 
 
+def agents_of(env: MultiAgentEnv) -> list[Any]:
+    """The ids of everybody who may ever act in an RLlib environment, in its order.
+
+    RLlib looks for them when its own constructor runs. An environment that sets its spaces after that lists nobody, so the
+    spaces are asked too.
+
+    Raises:
+        AssertionError: if neither the environment nor its spaces name anybody.
+    """
+    listed = (
+        env.possible_agents,
+        dict.fromkeys([*env.agents, *(env.observation_spaces or ())]),
+        _shared_keys(env.observation_space, env.action_space),
+        sorted(getattr(env, "_agent_ids", ()), key=str),  # the old stack's, a set
+    )
+    for ids in listed:
+        if ids:
+            return list(ids)
+    raise Refused(
+        f"env {type(env).__name__} names no agents; set possible_agents or observation_spaces in its constructor"
+    )
+
+
+def _shared_keys(observation_space: Any, action_space: Any) -> list[Any]:
+    """Ids of the old stack's Dict spaces; a Dict that is one agent's own space has no twin among the actions."""
+    if not (isinstance(observation_space, spaces.Dict) and isinstance(action_space, spaces.Dict)):
+        return []
+    return [one for one in observation_space.spaces if one in action_space.spaces]
+
+
 def multi_agent_to_simulation(
     env: MultiAgentEnv,
     null_observation: Mapping[str, Any] | None = None,
@@ -109,6 +144,7 @@ def multi_agent_to_simulation(
         null_observation, null_action: id -> point; those who are missing have none.
 
     Raises:
-        AssertionError: for anything but a `MultiAgentEnv`, for null points outside their space or of unknown agents.
+        AssertionError: for anything but a `MultiAgentEnv`, for one that names no agents, for null points outside their space or
+            of unknown agents.
     """
     return MultiAgentABS(env, null_observation, null_action)

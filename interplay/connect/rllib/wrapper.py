@@ -8,7 +8,7 @@ from gymnasium import spaces
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
 from interplay.connect.refusals import no_manager
-from interplay.connect.rllib.actions import mask_row, mask_space, offered, taken
+from interplay.connect.rllib.actions import mask_row, mask_space, offered, taken_of_all
 from interplay.connect.rllib.observations import tidy
 from interplay.sim import is_agent
 from interplay.sim.checks import require
@@ -28,7 +28,9 @@ class MultiAgentWrapper(MultiAgentEnv):
 
     Attributes:
         sim: the manager.
-        possible_agents: the ids of all learning agents; `agents` those who have not finished.
+        possible_agents: the ids of all learning agents.
+        agents: those who have not finished, and those whom the last step told of: RLlib's own check of environments looks for
+            everyone of a report there, also for who finished in it.
         observation_spaces, action_spaces: id -> space; `observation_space`, `action_space` the same as Dict spaces.
 
     Raises:
@@ -74,15 +76,20 @@ class MultiAgentWrapper(MultiAgentEnv):
     def step(
         self, action_dict: dict[str, Any], **kwargs: Any
     ) -> tuple[dict[str, Any], dict[str, Any], dict[str, bool], dict[str, bool], dict[str, Any]]:
-        """Observations, rewards, terminateds, truncateds and infos of those who act next or have just finished."""
-        given = {name: taken(self._given[name], action) for name, action in action_dict.items()}
+        """Observations, rewards, terminateds, truncateds and infos of those who act next or have just finished.
+
+        Raises:
+            UserError: for an unknown agent, or an action that is not in its space.
+        """
+        given = taken_of_all(self._given, action_dict)
         observations, rewards, dones, infos = self.sim.step(given, **kwargs)
         truncateds = {"__all__": self.sim.truncated}
         if self.sim.truncated:
             truncateds |= {name: not dones[name] for name in observations}
             dones = {**dones, "__all__": False}
         over = dones["__all__"] or self.sim.truncated
-        self.agents = [n for n in self.possible_agents if not over and n not in self.sim.done_agents]
+        going = set() if over else set(self.possible_agents) - self.sim.done_agents
+        self.agents = [name for name in self.possible_agents if name in going or name in observations]
         return self._seen(observations), rewards, dones, truncateds, infos
 
     def render(self, *args: Any, **kwargs: Any) -> Any:

@@ -88,7 +88,9 @@ class Bench:
         """Writes a finding down."""
         self.report.add(Finding(law, seen, **place))
 
-    def note_difference(self, law: str, seen: str, world: World, at: Difference, row: int, step: int) -> None:
+    def note_difference(
+        self, law: str, seen: str, world: World, at: Difference, row: int, step: int | None
+    ) -> None:
         """Writes down where two worlds differ that should be equal."""
         agent = None if at.agent is None else world.agents[at.agent]
         self.note(

@@ -48,17 +48,21 @@ class DebugTrainer(MultiPolicyTrainer):
         require(isinstance(sim, SimulationManager), f"sim {sim!r} is no SimulationManager; give one")
         for what, value in (("name", name), ("output_dir", output_dir)):
             require(value is None or is_exactly(value, str), f"{what} {value!r} is no str; give one or None")
+        self._random: dict[str, Policy] | None = None
         if not policies and sim is not None:
-            policies = {
-                agent_id: RandomPolicy(agent.action_space, agent.observation_space)
-                for agent_id, agent in sim.agents.items()
-                if is_agent(agent)
-            }
+            policies = self._random = _random_policies(sim)
             policy_mapping_fn = _itself
         super().__init__(sim, policies, policy_mapping_fn, **kwargs)
         self._name = f"{name or NAME}_{stamp(datetime.now())}"
         self._folder = (results_folder() if output_dir is None else Path(output_dir)) / self._name
         self._made = False
+
+    def _compare(self) -> None:
+        if (
+            not self._compared and self.policies is self._random
+        ):  # another sim was set: its agents need theirs
+            self.policies = self._random = _random_policies(self.sim)
+        super()._compare()
 
     @property
     def name(self) -> str:
@@ -104,6 +108,15 @@ class DebugTrainer(MultiPolicyTrainer):
                 episode = self.generate_episode(render=render, log=log, seed=one, **kwargs)
             replace_file(self._folder / f"{stem}_agent.txt", episode.text())
         return self.output_dir
+
+
+def _random_policies(sim: SimulationManager) -> dict[str, Policy]:
+    """A random policy for each learning agent, named by its id."""
+    return {
+        agent_id: RandomPolicy(agent.action_space, agent.observation_space)
+        for agent_id, agent in sim.agents.items()
+        if is_agent(agent)
+    }
 
 
 def _itself(agent_id: str) -> str:

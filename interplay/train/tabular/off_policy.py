@@ -46,11 +46,11 @@ def generate_episode(sim: Any, policy: Policy, horizon: int = 200) -> tuple[list
 
 def off_policy(
     sim: SimulationManager,
-    iteration: int,
+    iteration: int = 10_000,
     gamma: float = 0.9,
     horizon: int = 200,
     seed: int | None = None,
-) -> tuple[Any, np.ndarray, QTablePolicy]:
+) -> tuple[Any, np.ndarray, EpsilonSoftPolicy]:
     """Learns the greedy policy from what an exploring one plays, by weighted importance sampling.
 
     The exploring policy is epsilon-soft around the table as it stands, with an epsilon that falls from 0.6 to 0.1.
@@ -63,7 +63,8 @@ def off_policy(
         seed: of everything random; None: another one each time.
 
     Returns:
-        The simulation as a `GymWrapper`, the (observations, actions) table and the greedy policy that reads it.
+        The simulation as a `GymWrapper`, the (observations, actions) table, and the exploring policy that reads it, whose
+        epsilon is 0.1 then: set ``policy.epsilon = 0`` to play what was learned.
 
     Raises:
         AssertionError: for spaces that are not Discrete, or another number of learning agents.
@@ -91,4 +92,5 @@ def off_policy(
             if greedy.compute_action(state) != action:
                 break
             weight /= chance
-    return env, table, greedy
+    playing.epsilon = LAST_EPSILON
+    return env, table, playing

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from interplay.sim.checks import require
-from interplay.sim.managers import SimulationManager
-from interplay.train.tabular.policies import Policy, QTablePolicy
+from interplay.train.tabular.policies import QTablePolicy
 from interplay.train.tabular.trainers import SinglePolicyTrainer
 
 
@@ -24,14 +23,11 @@ class OnPolicyMonteCarloTrainer(SinglePolicyTrainer):
         AssertionError: for another policy, and as `SinglePolicyTrainer` does.
     """
 
-    def __init__(
-        self, sim: SimulationManager | None = None, policy: Policy | None = None, **kwargs: Any
-    ) -> None:
+    def _check_policy(self, name: str, value: Any) -> None:
         require(
-            isinstance(policy, QTablePolicy),
-            f"policy {policy!r} has no table; give for example an EpsilonSoftPolicy",
+            isinstance(value, QTablePolicy),
+            f"{name} is {value!r}, which has no table; give for example an EpsilonSoftPolicy",
         )
-        super().__init__(sim, policy, **kwargs)
 
     def train(self, iterations: int = 10_000, gamma: float = 0.9, **kwargs: Any) -> None:
         """Plays so many episodes and sets each cell to the mean of the returns that followed first visits.

@@ -28,10 +28,15 @@ class MultiPolicyTrainer(ABC):
         policies: policy id -> policy.
         policy_mapping_fn: agent id -> policy id.
 
+    All three can be set later. Agents and policies are compared again when the next episode begins, so that they may be
+    set one after another.
+
     Raises:
         AssertionError: if one of them is something else, a learning agent is mapped to no policy, or its spaces are not
             those of its policy.
     """
+
+    _compared = False  # agents with policies, since one of the three was set
 
     def __init__(
         self,
@@ -40,40 +45,57 @@ class MultiPolicyTrainer(ABC):
         policy_mapping_fn: Callable[[str], str] | None = None,
         **kwargs: Any,
     ) -> None:
-        require(isinstance(sim, SimulationManager), f"sim {sim!r} is no SimulationManager; give one")
-        require(
-            is_exactly(policies, dict) and bool(policies), f"policies {policies!r} is no dict of policies"
-        )
-        for name, policy in (policies or {}).items():
-            require(isinstance(name, str), f"policies: the id {name!r} is no str; name each policy")
-            require(isinstance(policy, Policy), f"policies[{name!r}] is {policy!r}; give a Policy")
-        require(
-            callable(policy_mapping_fn),
-            f"policy_mapping_fn {policy_mapping_fn!r} cannot be called; give a function of an agent's id",
-        )
-        self._sim: Any = sim
-        self._policies: Any = policies
-        self._policy_mapping_fn: Any = policy_mapping_fn
-        for agent_id in self._learning():
-            self._check_spaces(agent_id)
+        self.sim = sim  # type: ignore[assignment]
+        self.policies = policies  # type: ignore[assignment]
+        self.policy_mapping_fn = policy_mapping_fn  # type: ignore[assignment]
+        self._compare()
 
     @property
     def sim(self) -> SimulationManager:
         """The manager."""
-        manager: SimulationManager = self._sim
-        return manager
+        return self._sim
+
+    @sim.setter
+    def sim(self, value: SimulationManager) -> None:
+        require(isinstance(value, SimulationManager), f"sim {value!r} is no SimulationManager; give one")
+        self._sim, self._compared = value, False
 
     @property
     def policies(self) -> dict[str, Policy]:
         """Policy id -> policy."""
-        policies: dict[str, Policy] = self._policies
-        return policies
+        return self._policies
+
+    @policies.setter
+    def policies(self, value: dict[str, Policy]) -> None:
+        require(is_exactly(value, dict) and bool(value), f"policies {value!r} is no dict of policies")
+        for name, policy in value.items():
+            require(isinstance(name, str), f"policies: the id {name!r} is no str; name each policy")
+            self._check_policy(f"policies[{name!r}]", policy)
+        self._policies, self._compared = value, False
 
     @property
     def policy_mapping_fn(self) -> Callable[[str], str]:
         """Agent id -> policy id."""
-        function: Callable[[str], str] = self._policy_mapping_fn
-        return function
+        return self._policy_mapping_fn
+
+    @policy_mapping_fn.setter
+    def policy_mapping_fn(self, value: Callable[[str], str]) -> None:
+        require(
+            callable(value),
+            f"policy_mapping_fn {value!r} cannot be called; give a function of an agent's id",
+        )
+        self._policy_mapping_fn, self._compared = value, False
+
+    def _check_policy(self, name: str, value: Any) -> None:
+        """Refuses what cannot be one of the trainer's policies."""
+        require(isinstance(value, Policy), f"{name} is {value!r}; give a Policy")
+
+    def _compare(self) -> None:
+        """Refuses a learning agent that has no policy, or one of other spaces; once for each setting."""
+        if not self._compared:
+            for agent_id in self._learning():
+                self._check_spaces(agent_id)
+            self._compared = True
 
     def compute_actions(self, obs: dict[str, Any]) -> dict[str, Any]:
         """The action of each agent that observes, from its policy."""
@@ -106,8 +128,9 @@ class MultiPolicyTrainer(ABC):
             Observations, actions, rewards and dones: agent id -> list. Dones has the key ``__all__`` besides.
 
         Raises:
-            AssertionError: for a log that cannot be written.
+            AssertionError: for a log that cannot be written, or agents and policies that were set and do not fit.
         """
+        self._compare()
         writable = log is None or (isinstance(log, io.TextIOBase) and log.writable())
         require(writable, f"log {log!r} is no text file open for writing; open one with mode 'w'")
         look = _renderer(render)
@@ -175,13 +198,22 @@ class SinglePolicyTrainer(MultiPolicyTrainer):
     def __init__(
         self, sim: SimulationManager | None = None, policy: Policy | None = None, **kwargs: Any
     ) -> None:
-        require(isinstance(policy, Policy), f"policy {policy!r} is no Policy; give one")
-        super().__init__(sim, {ONLY: policy}, lambda agent_id: ONLY, **kwargs)  # type: ignore[dict-item]
+        self._check_policy("policy", policy)
+        super().__init__(sim, {ONLY: policy}, _to_the_only_one, **kwargs)  # type: ignore[dict-item]
 
     @property
     def policy(self) -> Policy:
         """The only policy."""
         return self.policies[ONLY]
+
+    @policy.setter
+    def policy(self, value: Policy) -> None:
+        self._check_policy("policy", value)
+        self.policies = {ONLY: value}
+
+
+def _to_the_only_one(agent_id: str) -> str:
+    return ONLY
 
 
 def _renderer(

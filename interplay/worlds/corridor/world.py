@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from interplay.sim.adapt import SimulationWorld
 from interplay.sim.managers import AllStepManager, SimulationManager, TurnBasedManager
 from interplay.worlds.corridor.config import CorridorSettings
@@ -13,7 +15,7 @@ def make(
 ) -> SimulationWorld:
     """What the registry calls."""
     return SimulationWorld(
-        lambda: manager(settings), num_worlds, seed, first_world=first_world, threads=threads
+        partial(manager, settings), num_worlds, seed, first_world=first_world, threads=threads
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from interplay.core.world import World
 from interplay.sim.adapt import SimulationWorld
 from interplay.sim.managers import AllStepManager
@@ -34,7 +36,7 @@ def make_town(
 ) -> World:
     """What the registry calls for the town: every copy starts a program; `World.close` ends them."""
     return SimulationWorld(
-        lambda: town_manager(settings), num_worlds, seed, first_world=first_world, threads=threads
+        partial(town_manager, settings), num_worlds, seed, first_world=first_world, threads=threads
     )
 
 

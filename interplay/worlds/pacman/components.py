@@ -10,18 +10,20 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core.errors import Refused
+from interplay.core.ranges import Range, count
 from interplay.gridworld.actors.actor import ActionResult, BoardActor, Outcome, Turn
 from interplay.gridworld.actors.move import DriftMoveActor
 from interplay.gridworld.agents import GridWorldAgent
 from interplay.gridworld.board import Board
 from interplay.gridworld.rewards import BoardReward
 from interplay.gridworld.states import BoardState
-from interplay.sim.checks import is_exactly, require
+from interplay.sim.checks import require
 from interplay.worlds.pacman import rules
 from interplay.worlds.pacman.agents import BaddieAgent, FoodAgent, PacmanAgent, ScriptedBaddieAgent
 from interplay.worlds.pacman.config import CODES
 
 _NONE = np.zeros((0, 0, 0))
+BADDIES = (BaddieAgent, ScriptedBaddieAgent)  # classes
 
 
 class TunnelDriftActor(DriftMoveActor):
@@ -78,6 +80,9 @@ class RoundsState(BoardState):
     def arrays(self) -> dict[str, np.ndarray]:
         return {"clock": self.clock}
 
+    def ranges(self) -> dict[str, Range]:
+        return {"clock": count()}
+
     def begin(self, board: Board, which: np.ndarray) -> None:
         self.prepare(board)
         self.clock[which] = 0
@@ -90,30 +95,52 @@ class RoundsActor(TunnelDriftActor):
     """Baddies walk their rounds in every step; actions sent for them are ignored.
 
     Args:
-        rounds: id -> moves out of L, D, R, U and . (stay), walked again and again; who is not named stays.
+        rounds: moves out of L, D, R, U and . (stay), walked again and again. Id -> moves: who is not named stays. A list or
+            tuple: those of the first baddie, the second and so on, in the order of the agents; there may be more than
+            baddies.
         rounds_state: counts the steps.
         **kwargs: of the component.
 
     Raises:
-        AssertionError: for no dict, or other moves.
+        AssertionError: for another container, other moves, the name of somebody who is no baddie, or fewer rounds in a list
+            than baddies.
     """
 
     def __init__(self, rounds: Any = None, rounds_state: RoundsState | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        require(
-            is_exactly(rounds, dict), f"rounds {rounds!r} is no dict; give id -> moves such as 'LLDDRRUU'"
-        )
-        for name, moves in rounds.items():
-            fits = isinstance(moves, str) and moves != "" and set(moves) <= set(CODES)
-            require(fits, f"rounds[{name!r}] is {moves!r}; write moves as letters of {''.join(CODES)}")
         assert rounds_state is not None  # the simulation's own
         self._state = rounds_state
+        walked = self._by_id(rounds)
         self._rounds = np.full(
-            (len(self.grid.agents), max(map(len, rounds.values()), default=1)), -1, np.int8
+            (len(self.grid.agents), max(map(len, walked.values()), default=1)), -1, np.int8
         )
-        for name, agent in self.agents.items():
-            if name in rounds and isinstance(agent, BaddieAgent | ScriptedBaddieAgent):
-                self._rounds[self.grid.slot_of(agent), : len(rounds[name])] = [CODES[m] for m in rounds[name]]
+        for name, moves in walked.items():
+            self._rounds[self.grid.slot_of(self.agents[name]), : len(moves)] = [CODES[m] for m in moves]
+
+    def _by_id(self, rounds: Any) -> dict[str, str]:
+        """Rounds as id -> moves, checked."""
+        require(
+            isinstance(rounds, dict | list | tuple),
+            f"rounds {rounds!r} is no dict and no list; give id -> moves such as 'LLDDRRUU', or a list of moves",
+        )
+        baddies = [name for name, agent in self.agents.items() if isinstance(agent, BADDIES)]
+        named = rounds if isinstance(rounds, dict) else dict(enumerate(rounds))
+        for name, moves in named.items():
+            fits = isinstance(moves, str) and moves != "" and set(moves) <= set(CODES)
+            require(fits, f"rounds[{name!r}] is {moves!r}; write moves as letters of {''.join(CODES)}")
+        if isinstance(rounds, dict):
+            for name in rounds:
+                require(
+                    name in baddies,
+                    f"rounds names {name!r}, who is no baddie; the baddies are {', '.join(baddies) or 'nobody'}",
+                )
+            return dict(rounds)
+        require(
+            len(baddies) <= len(rounds),
+            f"{len(rounds)} rounds for {len(baddies)} baddies, so {baddies[len(rounds) :]} would stand still; "
+            "give rounds={id: moves} or a list with moves for each",
+        )
+        return dict(zip(baddies, rounds, strict=False))
 
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
         return isinstance(agent, BaddieAgent)
@@ -230,7 +257,7 @@ class MeetActor(ContactActor):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self._baddies = self._all_of(BaddieAgent, ScriptedBaddieAgent)
+        self._baddies = self._all_of(*BADDIES)
 
     def run(
         self,

@@ -61,12 +61,13 @@ EXAMPLE_GRID = np.array(
     ]
 )
 
-# Rounds of scripted baddies on that map: moves, again and again; each leads back to where it began.
-ROUNDS = {
-    "baddie0": "DDLLLUURRR",
-    "baddie1": "DDRRRDDLLLLLUUUURR",
-    "baddie2": "DDLLLDDRRRRRUUUULL",
-    "baddie3": "LLDDDDRRUUUU",
-    "baddie4": "LUUUURRDDRDDLL",
-}
+# Rounds of scripted baddies on that map, in the order of its letters: moves, again and again; each leads back to where it
+# began.
+ROUNDS = (
+    "DDLLLUURRR",
+    "DDRRRDDLLLLLUUUURR",
+    "DDLLLDDRRRRRUUUULL",
+    "LLDDDDRRUUUU",
+    "LUUUURRDDRDDLL",
+)
 CODES = {".": 0, "L": 1, "D": 2, "R": 3, "U": 4}  # of a drift move

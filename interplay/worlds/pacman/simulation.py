@@ -107,9 +107,14 @@ class PacmanSimSimple(PacmanSim):
 
     Args:
         reward_scheme: as of `PacmanSim`, without ``kill``.
-        rounds: id of a baddie -> its moves out of L, D, R, U and ``.``, walked again and again; the default is made for
-            `example_grid` and the ids ``baddie0`` to ``baddie4``.
+        rounds: moves of the baddies out of L, D, R, U and ``.``, walked again and again: id -> moves, where who is not
+            named stays, or a list, in the order of the baddies. The default is five rounds in the order of the baddies, made
+            for `example_grid`.
         **kwargs: as of `PacmanSim`.
+
+    Raises:
+        AssertionError: for more baddies than rounds in a list, also in the default one, so that nobody stands still without a
+            word; for rounds of somebody who is no baddie.
     """
 
     REWARDS: ClassVar[dict[str, float]] = {

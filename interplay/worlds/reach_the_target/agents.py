@@ -7,6 +7,7 @@ from typing import Any
 from interplay.gridworld.agents import AttackingAgent, GridObservingAgent, GridWorldAgent, MovingAgent
 
 BARRIERS, TARGETS, RUNNERS = 1, 2, 3  # encodings
+TARGET = "target"  # the id by which the simulation knows the target
 
 
 class BarrierAgent(GridWorldAgent):
@@ -24,11 +25,11 @@ class TargetAgent(GridObservingAgent, AttackingAgent):
     """Where runners want to go: it never moves, sees and attacks.
 
     Args:
-        **kwargs: of the agent; they go before the encoding and an accuracy of 1.
+        **kwargs: of the agent; they go before the id ``target``, the encoding and an accuracy of 1.
     """
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**{"encoding": TARGETS, "attack_accuracy": 1, **kwargs})
+        super().__init__(**{"id": TARGET, "encoding": TARGETS, "attack_accuracy": 1, **kwargs})
 
 
 class RunningAgent(GridObservingAgent, MovingAgent):

@@ -16,9 +16,7 @@ from interplay.gridworld.rewards import BoardReward
 from interplay.sim.agents import is_agent
 from interplay.sim.checks import require
 from interplay.worlds.reach_the_target import rules
-from interplay.worlds.reach_the_target.agents import RunningAgent
-
-TARGET = "target"
+from interplay.worlds.reach_the_target.agents import TARGET, RunningAgent
 
 
 class _Aiming(GridWorldBaseComponent):

@@ -10,9 +10,8 @@ from interplay.gridworld.observers import PositionCenteredEncodingObserver
 from interplay.gridworld.rewards import AttackReward, MoveReward, StepPenalty
 from interplay.gridworld.smart import SmartGridWorldSimulation
 from interplay.gridworld.states import HealthState, PositionState
-from interplay.worlds.reach_the_target.agents import BarrierAgent, RunningAgent, TargetAgent
+from interplay.worlds.reach_the_target.agents import TARGET, BarrierAgent, RunningAgent, TargetAgent
 from interplay.worlds.reach_the_target.components import (
-    TARGET,
     ArrivalReward,
     OnlyAgentLeftDone,
     RunActor,

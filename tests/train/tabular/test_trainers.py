@@ -88,6 +88,63 @@ def test_the_only_policy_is_called_policy():
     assert trainer.sim is manager
 
 
+def test_what_a_trainer_plays_with_can_be_set():
+    """Release: `sim`, `policies` and `policy_mapping_fn` have setters; the parts are compared when all are there."""
+    small, large = corridor(end=5, num_agents=2), corridor(end=8, num_agents=3)
+    trainer = Playing(small, {"one": random_policy(small)}, lambda agent: "one")
+    trainer.sim = large
+    with pytest.raises(AssertionError, match="observation_space of agent0 is"):
+        trainer.generate_episode()
+    trainer.policies = {"right": always_right(large)}
+    with pytest.raises(AssertionError, match="agent0 is mapped to 'one', which is no policy"):
+        trainer.generate_episode()
+    trainer.policy_mapping_fn = lambda agent: "right"
+    episode = trainer.generate_episode(seed=1)
+    assert set(episode.actions) == set(large.agents)
+    assert {action for actions in episode.actions.values() for action in actions} == {2}
+    for name, wrong in (
+        ("sim", large.sim),
+        ("policies", {}),
+        ("policies", {"a": 1}),
+        ("policy_mapping_fn", "a"),
+    ):
+        with pytest.raises(AssertionError, match=name):
+            setattr(trainer, name, wrong)
+    assert trainer.sim is large
+
+
+def test_the_only_policy_can_be_set():
+    manager = corridor(end=5, num_agents=2)
+    trainer = PlayingOne(sim=manager, policy=random_policy(manager))
+    trainer.policy = always_right(manager)
+    episode = trainer.generate_episode(seed=1)
+    assert {action for actions in episode.actions.values() for action in actions} == {2}
+    teacher = OnPolicyMonteCarloTrainer(sim=manager, policy=always_right(manager))
+    with pytest.raises(AssertionError, match="has no table"):
+        teacher.policy = random_policy(manager)
+
+
+def test_a_trainer_of_ones_own_may_set_the_parts_itself():
+    """Release: constructors of one's own assign them, as the `DebugTrainer` of the release does."""
+
+    class Own(Playing):
+        def __init__(self, manager):
+            self.sim = manager
+            self.policies = {"one": always_right(manager)}
+            self.policy_mapping_fn = lambda agent: "one"
+
+    assert set(Own(corridor(end=5, num_agents=2)).generate_episode(seed=1).actions) == {"agent0", "agent1"}
+
+
+def test_a_debug_trainers_own_policies_follow_its_simulation(tmp_path):
+    trainer = DebugTrainer(sim=corridor(end=5, num_agents=1), output_dir=str(tmp_path))
+    trainer.sim = corridor(end=8, num_agents=2)
+    assert set(trainer.generate_episode(seed=1).actions) == {"agent0", "agent1"}
+    trainer.policies = {"one": always_right(trainer.sim)}
+    trainer.policy_mapping_fn = lambda agent: "one"
+    assert {a for actions in trainer.generate_episode(seed=1).actions.values() for a in actions} == {2}
+
+
 @pytest.mark.parametrize("manager", [AllStepManager, TurnBasedManager])
 @pytest.mark.parametrize("horizon", [1, 2, 7, 200])
 def test_an_episode_is_observations_actions_rewards_and_dones(manager, horizon):
@@ -206,7 +263,18 @@ def test_off_policy_solves_the_corridor(seed):
     env, table, policy = off_policy(corridor(TurnBasedManager, num_agents=1), 1000, horizon=10, seed=seed)
     assert isinstance(env, GymWrapper)
     assert table is policy.q_table
+    policy.epsilon = 0
     assert arrives(env, policy)
+
+
+def test_off_policy_gives_the_policy_that_explored():
+    """Release: an `EpsilonSoftPolicy` around the table, with its usual epsilon."""
+    _, table, policy = off_policy(corridor(num_agents=1), 3, horizon=10, seed=1)
+    assert isinstance(policy, EpsilonSoftPolicy)
+    assert policy.epsilon == 0.1
+    chances = [policy.probability(4, action) for action in range(3)]
+    assert np.argmax(chances) == np.argmax(table[4])
+    assert np.isclose(max(chances), 0.9 + 0.1 / 3)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

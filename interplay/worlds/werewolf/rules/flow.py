@@ -30,7 +30,7 @@ def next_row(rules, row):
 def find_row(state, rules, tables, w):
     """From the row that is reached, to the first one that is held and in which somebody acts."""
     room = state.room[w]
-    for _ in range(2 * rules.rows):  # once around on the day after, too
+    for _ in range((rules.days + 1) * rules.rows):  # once around on every day to the last
         row = room.row
         held = room.day != tables.except_day[row]
         held = held and (tables.only_day[row] == ANY_DAY or tables.only_day[row] == room.day)

@@ -1,7 +1,4 @@
-"""Gymnasium in both directions: a simulation with one learning agent as an `Env`, and an `Env` as a simulation.
-
-Source: manual 2.1.5 and 7.4; specification 2.12, X1 and X2, and section 3, rows 15 and 16.
-"""
+"""A Gymnasium environment as a simulation."""
 
 from __future__ import annotations
 
@@ -9,72 +6,10 @@ from typing import Any
 
 import gymnasium
 
-from interplay.connect.refusals import no_manager
-from interplay.core.masks import drawable
-from interplay.sim import Agent, AgentBasedSimulation, is_agent
+from interplay.sim import Agent, AgentBasedSimulation
 from interplay.sim.checks import require
-from interplay.sim.managers import SimulationManager
 
 AGENT = "agent"  # the only agent of a simulation made from an Env
-
-
-class GymWrapper(gymnasium.Env[Any, Any]):
-    """A manager whose simulation has exactly one learning agent, as a Gymnasium environment.
-
-    Where the simulation has an action mask, infos hold it as ``action_mask``, in the form that ``action_space.sample(mask)`` takes.
-
-    Args:
-        sim: the manager; there may be any number of agents who cannot learn.
-
-    Attributes:
-        sim: the manager.
-        agent: the learning agent.
-        agent_id: its id.
-
-    Raises:
-        AssertionError: for anything but a manager, and for another number of learning agents.
-    """
-
-    def __init__(self, sim: SimulationManager) -> None:
-        require(isinstance(sim, SimulationManager), no_manager(sim, "sim"))
-        learning = [name for name, agent in sim.agents.items() if is_agent(agent)]
-        require(
-            len(learning) == 1,
-            f"{len(learning)} agents learn ({', '.join(learning) or 'nobody'}); a Gymnasium environment has exactly one",
-        )
-        self.sim = sim
-        self.agent_id = learning[0]
-        self.agent = sim.agents[self.agent_id]
-        self.observation_space = self.agent.observation_space
-        self.action_space = self.agent.action_space
-
-    @property
-    def unwrapped(self) -> Any:
-        """The manager."""
-        return self.sim
-
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        """The first observation and an info that is empty but for an action mask."""
-        return self.sim.reset(seed=seed)[self.agent_id], self._told({})
-
-    def step(self, action: Any) -> tuple[Any, Any, bool, bool, Any]:
-        """Observation, reward, terminated, truncated (by the manager's time limit) and info."""
-        observations, rewards, dones, infos = self.sim.step({self.agent_id: action})
-        truncated = self.sim.truncated
-        terminated = not truncated and bool(dones[self.agent_id] or dones["__all__"])
-        name = self.agent_id
-        told = infos[name] if terminated or truncated else self._told(infos[name])
-        return observations[name], rewards[name], terminated, truncated, told
-
-    def render(self) -> Any:
-        """Has the simulation draw itself."""
-        return self.sim.render()
-
-    def _told(self, info: Any) -> Any:
-        mask = drawable(self.action_space, self.sim.sim.get_action_mask(self.agent_id))
-        return info if mask is None else {**info, "action_mask": mask}
 
 
 class GymABS(AgentBasedSimulation):

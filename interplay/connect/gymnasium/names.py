@@ -1,0 +1,32 @@
+"""Our worlds under the names by which `gymnasium.make` finds them."""
+
+from __future__ import annotations
+
+import gymnasium
+from gymnasium.envs.registration import ENV_ID_RE
+
+from interplay.registry import list_worlds
+
+NAMESPACE = "interplay"
+MAKER = "interplay.connect.gymnasium.worlds:world_to_gym"
+
+
+def gym_id(world_id: str) -> str:
+    """The name of a world for `gymnasium.make`, whose names have one slash.
+
+    Example:
+        >>> gym_id("survival/1v1-heals-low")
+        'interplay/survival.1v1-heals-low'
+    """
+    return f"{NAMESPACE}/{world_id.replace('/', '.')}"
+
+
+def register_worlds() -> None:
+    """Registers every world that Gymnasium does not know yet; call it again after `interplay.register`.
+
+    A world whose id does not make a name of Gymnasium's is left out: `world_to_gym` makes it.
+    """
+    for spec in list_worlds():
+        name = gym_id(spec.id)
+        if name not in gymnasium.registry and ENV_ID_RE.fullmatch(name):
+            gymnasium.register(name, entry_point=MAKER, kwargs={"world_id": spec.id})

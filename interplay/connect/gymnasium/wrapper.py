@@ -1,0 +1,89 @@
+"""A simulation with one learning agent, under a manager, as a Gymnasium `Env`."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import gymnasium
+
+from interplay.connect.fresh import fresh
+from interplay.connect.pictures import PIXELS, check_render_mode, picture_of
+from interplay.connect.refusals import no_manager
+from interplay.core.masks import drawable
+from interplay.sim import is_agent
+from interplay.sim.checks import require
+from interplay.sim.managers import SimulationManager
+
+
+class GymWrapper(gymnasium.Env[Any, Any]):
+    """A manager whose simulation has exactly one learning agent, as a Gymnasium environment.
+
+    Where the simulation has an action mask, infos hold it as ``action_mask``, in the form that ``action_space.sample(mask)`` takes.
+    What it returns is the caller's to keep. `unwrapped` is this object, as Gymnasium has it: `gymnasium.make` and its checks ask it for their own; the manager is `sim`.
+
+    Args:
+        sim: the manager; there may be any number of agents who cannot learn.
+        render_mode: ``"rgb_array"`` makes `render` give pixels; None leaves it to the simulation's own `render`.
+
+    Attributes:
+        sim: the manager.
+        agent: the learning agent.
+        agent_id: its id.
+
+    Raises:
+        AssertionError: for anything but a manager, and for another number of learning agents.
+        UserError: for another render mode, and a simulation that draws no pictures.
+
+    Example:
+        >>> from interplay.sim.managers import AllStepManager
+        >>> from interplay.worlds.corridor.simulation import MultiCorridor
+        >>> env = GymWrapper(AllStepManager(MultiCorridor(end=6, num_agents=1)))
+        >>> observation, info = env.reset(seed=1)
+        >>> env.step(2)[1:4]
+        (-1, False, False)
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": [PIXELS], "render_fps": 10}  # type: ignore[misc]
+
+    def __init__(self, sim: SimulationManager, render_mode: str | None = None) -> None:
+        require(isinstance(sim, SimulationManager), no_manager(sim, "sim"))
+        learning = [name for name, agent in sim.agents.items() if is_agent(agent)]
+        require(
+            len(learning) == 1,
+            f"{len(learning)} agents learn ({', '.join(learning) or 'nobody'}); a Gymnasium environment has exactly one",
+        )
+        check_render_mode(sim, render_mode)
+        self.sim = sim
+        self.render_mode = render_mode
+        self.agent_id = learning[0]
+        self.agent = sim.agents[self.agent_id]
+        self.observation_space = self.agent.observation_space
+        self.action_space = self.agent.action_space
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """The first observation and an info that is empty but for an action mask."""
+        super().reset(seed=seed)
+        return fresh(self.sim.reset(seed=seed)[self.agent_id]), self._told({})
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, Any]:
+        """Observation, reward, terminated, truncated (by the manager's time limit) and info."""
+        observations, rewards, dones, infos = self.sim.step({self.agent_id: action})
+        truncated = self.sim.truncated
+        terminated = not truncated and bool(dones[self.agent_id] or dones["__all__"])
+        name = self.agent_id
+        told = fresh(infos[name]) if terminated or truncated else self._told(infos[name])
+        return fresh(observations[name]), rewards[name], terminated, truncated, told
+
+    def render(self) -> Any:
+        """A (height, width, 3) uint8 picture for ``"rgb_array"``; otherwise what the simulation's own `render` gives."""
+        return picture_of(self.sim) if self.render_mode == PIXELS else self.sim.render()
+
+    def close(self) -> None:
+        """Closes the simulation."""
+        self.sim.close()
+
+    def _told(self, info: Any) -> Any:
+        mask = drawable(self.action_space, self.sim.sim.get_action_mask(self.agent_id))
+        return fresh(info) if mask is None else fresh({**info, "action_mask": mask})

@@ -1,0 +1,42 @@
+"""Pictures of a simulation under a manager, for the doors whose libraries ask for ``render_mode="rgb_array"``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.scene import Canvas
+
+PIXELS = "rgb_array"
+
+
+def check_render_mode(manager: Any, render_mode: str | None) -> None:
+    """Whether a door can keep what its render mode promises.
+
+    Raises:
+        UserError: for another mode than ``"rgb_array"`` and None, and where the simulation has no ``draw(canvas)``.
+    """
+    if render_mode is None:
+        return
+    sim = manager.sim.unwrapped
+    if render_mode != PIXELS:
+        raise UserError(f'{type(sim).__name__}: render_mode = {render_mode!r}; choose "{PIXELS}", or None')
+    if not callable(getattr(sim, "draw", None)):
+        raise UserError(
+            f'{type(sim).__name__}: render_mode = "{PIXELS}" needs a picture; give the simulation a method draw(canvas)'
+        )
+
+
+def picture_of(manager: Any) -> np.ndarray:
+    """What a simulation's ``draw(canvas)`` draws now, (height, width, 3) uint8.
+
+    Raises:
+        UserError: if pictures need a package that is not installed, or `draw` draws something invalid.
+    """
+    from interplay.view.picture import render
+
+    canvas = Canvas()
+    manager.sim.unwrapped.draw(canvas)
+    return render(canvas.scene())

@@ -1,0 +1,187 @@
+"""Compiled kernels on disk: a file per kernel and types of arguments, named by what it was compiled from.
+
+A file's name is a digest of the kernel with everything that it uses (`kernel_key`), the types it was compiled for, the
+processor and the versions of Python, Numba, llvmlite and NumPy. So an entry can be missing but never stale, working
+trees share what they have in common, and where the package lies does not matter. Its first 32 bytes are a checksum of
+the rest: what a power loss left cut is removed and compiled again.
+
+The folder is the user's alone: entries are machine code, and whoever can write there can run programs as the user.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import stat
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import numba
+import numpy as np
+from numba.core import types
+from numba.core.caching import _Cache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+
+from interplay.core.kernel_key import kernel_key
+
+_CHECKSUM = hashlib.sha256().digest_size
+_said: set[str] = set()
+
+
+def cache_root() -> Path:
+    """Where compiled code is kept: ``INTERPLAY_CACHE``, else the user's cache folder."""
+    given = os.environ.get("INTERPLAY_CACHE")
+    if given:
+        return Path(given)
+    base = os.environ.get("XDG_CACHE_HOME") or (
+        Path.home() / "Library" / "Caches" if sys.platform == "darwin" else Path.home() / ".cache"
+    )
+    return Path(base) / "interplay"
+
+
+@cache
+def private_folder(path: Path) -> Path | None:
+    """Makes a folder that only the user may enter; None, with one line on standard error, if there is none to be had.
+
+    A folder of somebody else's, or one that others may write to, is not used.
+    """
+    reason = _unusable(path)
+    if reason is None:
+        return path
+    say_once(f"compiled code is not kept in {path}: {reason}; or let INTERPLAY_CACHE name another folder")
+    return None
+
+
+def _unusable(path: Path) -> str | None:
+    """Why a folder, made here if it is not there, cannot be trusted with compiled code."""
+    try:
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            path.mkdir(mode=0o700, exist_ok=True)
+        found = path.stat()
+    except OSError as error:
+        return error.strerror or str(error)
+    if hasattr(os, "geteuid"):
+        if found.st_uid != os.geteuid():
+            return "it belongs to somebody else"
+        if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            return f"others may write to it; chmod go-w {path}"
+    return None if os.access(path, os.W_OK | os.X_OK) else "it cannot be written to"
+
+
+def say_once(line: str) -> None:
+    """One line on standard error, once in the life of the process."""
+    if line not in _said:
+        _said.add(line)
+        print(f"interplay: {line}", file=sys.stderr, flush=True)
+
+
+class KernelCache(_Cache):
+    """Numba's cache of one function, with our own files.
+
+    Args:
+        function: the Python function.
+        options: how it is compiled; part of every entry's name.
+    """
+
+    def __init__(self, function: Any, options: str) -> None:
+        self._function, self._options = function, options
+        self._enabled = True
+        self._key: str | None = None
+
+    @property
+    def cache_path(self) -> str:
+        """The folder of this function's entries."""
+        return str(cache_root() / "kernels" / self._function.__module__)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The compiled function for a signature, or None if it has to be compiled."""
+        target_context.refresh()
+        if not self._enabled or private_folder(cache_root()) is None:
+            return None
+        file = self._file(sig, target_context.codegen())
+        try:
+            return CompileResult._rebuild(target_context, *pickle.loads(_read_sound(file)))
+        except FileNotFoundError:
+            return None
+        except Exception as error:  # cut, altered, or of a build that only looked the same
+            file.unlink(missing_ok=True)
+            say_once(f"the compiled kernel {file} was damaged ({error}); it is compiled again")
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keeps a compiled function; where that is impossible the run goes on without."""
+        if data.lifted or data.library.has_dynamic_globals:
+            return  # Numba cannot bring such a function back
+        if not self._enabled or private_folder(cache_root()) is None:
+            return
+        file = self._file(sig, data.codegen)
+        payload = dumps(data._reduce())
+        temporary = file.with_name(f"{file.name}.{os.getpid()}.tmp")
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            temporary.write_bytes(hashlib.sha256(payload).digest() + payload)
+            os.replace(temporary, file)
+        except OSError as error:
+            temporary.unlink(missing_ok=True)
+            say_once(f"compiled kernels are not kept in {file.parent}: {error.strerror}")
+
+    def enable(self) -> None:
+        """Reads and writes entries again."""
+        self._enabled = True
+
+    def disable(self) -> None:
+        """Neither reads nor writes entries."""
+        self._enabled = False
+
+    def flush(self) -> None:
+        """Removes this function's entries."""
+        for file in Path(self.cache_path).glob(f"{self._function.__qualname__}-*.kernel"):
+            file.unlink(missing_ok=True)
+
+    def _file(self, sig: Any, codegen: Any) -> Path:
+        if self._key is None:  # now, not where the function is defined: what it uses may be defined later
+            self._key = kernel_key(self._function)
+        arguments = sig.args if hasattr(sig, "args") else sig
+        described = [self._key, self._options, _versions(), repr(codegen.magic_tuple())]
+        described += [describe_type(argument) for argument in arguments]
+        digest = hashlib.sha256("\n".join(described).encode()).hexdigest()[:32]
+        return Path(self.cache_path) / f"{self._function.__qualname__}-{digest}.kernel"
+
+
+def describe_type(kind: Any) -> str:
+    """A type of Numba's in words that two different types never share.
+
+    Numba's own name of a NamedTuple lacks the names of its fields: two fields that change places would not show.
+    """
+    tuples: tuple[Any, Any] = (types.BaseNamedTuple, types.BaseTuple)
+    if isinstance(kind, tuples[0]):
+        home = kind.instance_class
+        fields = [f"{name}: {describe_type(part)}" for name, part in zip(kind.fields, kind, strict=True)]
+        return f"{home.__module__}.{home.__qualname__}({', '.join(fields)})"
+    if isinstance(kind, tuples[1]):
+        return f"({', '.join(describe_type(part) for part in kind)})"
+    return f"{type(kind).__name__} {kind}"
+
+
+@cache
+def _versions() -> str:
+    known = (sys.version, numba.__version__, llvmlite.__version__, np.__version__)
+    config: Any = numba.config
+    flags = {
+        name: getattr(config, name, None)
+        for name in ("OPT", "BOUNDSCHECK", "LOOP_VECTORIZE", "SLP_VECTORIZE")
+    }
+    return f"{known} {flags}"
+
+
+def _read_sound(file: Path) -> bytes:
+    data = file.read_bytes()
+    if hashlib.sha256(data[_CHECKSUM:]).digest() != data[:_CHECKSUM]:
+        raise ValueError("its checksum does not match")
+    return data[_CHECKSUM:]

@@ -1,0 +1,86 @@
+"""Asks tests whether they notice: pytest in a process of its own, in a tree of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from interplay.core.kernel_cache import cache_root
+
+PASSED, FAILED, BROKEN, LATE = "passed", "failed", "broken", "late"
+_VERDICTS = {0: PASSED, 1: FAILED}
+
+
+class Answer(NamedTuple):
+    """What the tests said.
+
+    Attributes:
+        verdict: passed, failed, broken (they could not be run: an import fails, nothing was collected) or late.
+        seconds: that they took.
+        last: the last line that tells what failed.
+    """
+
+    verdict: str
+    seconds: float
+    last: str
+
+
+def ask(
+    tree: Path, tests: Sequence[str], plain: bool = False, limit: float = 300.0, cache: Path | None = None
+) -> Answer:
+    """Runs these tests of a tree until the first failure.
+
+    Args:
+        tree: a whole copy of the repository.
+        tests: files or single tests, from its root.
+        plain: kernels run in plain Python.
+        limit: seconds; whoever takes longer is ended with all its children.
+        cache: of compiled code; None is the user's own.
+    """
+    command = [sys.executable, "-m", "pytest", "-x", "-n", "0", "-q", "-p", "no:cacheprovider", "--tb=line",
+               *tests]  # fmt: skip
+    begun = time.monotonic()
+    env = {**os.environ, "PYTHONPATH": str(tree), "NUMBA_DISABLE_JIT": "1" if plain else "0"}
+    if cache is not None:
+        env["INTERPLAY_CACHE"] = str(cache)
+    process = subprocess.Popen(
+        command, cwd=tree, env=env, text=True, start_new_session=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    try:
+        said, _ = process.communicate(timeout=limit)
+        verdict = _VERDICTS.get(process.returncode, BROKEN)
+        # A killed interpreter (a kernel beyond its arrays) is noticed as surely as a failed assertion.
+        verdict = FAILED if process.returncode < 0 else verdict
+    except subprocess.TimeoutExpired:
+        said, verdict = "", LATE
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    return Answer(verdict, time.monotonic() - begun, _told(said))
+
+
+@contextlib.contextmanager
+def throwaway_cache() -> Iterator[Path]:
+    """A cache that has every kernel of the user's own; what is compiled with a slip goes with it."""
+    own = cache_root()
+    with tempfile.TemporaryDirectory(prefix="interplay-mutants-cache-") as folder:
+        for known in own.glob("kernels/*/*.kernel"):
+            link = Path(folder) / known.relative_to(own)
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(known)
+        yield Path(folder)
+
+
+def _told(said: str) -> str:
+    lines = [line for line in said.splitlines() if line.startswith(("FAILED", "ERROR", "E  "))]
+    return lines[-1][:200] if lines else next(iter(said.splitlines()[-1:]), "")[:200]
