@@ -50,7 +50,7 @@ ALLOWED = {
     ("core/signatures.py", "os.open"): "130 bytes, no links, no waiting",
     ("core/user_key.py", "os.open"): "the user's own key, made for him alone",
     ("core/user_key.py", "os.link"): "the user's own key",
-    ("core/kernel_cache.py", "read_bytes"): "the package's own sources",
+    ("core/kernel_cache.py", "read_bytes"): "compiled kernels in the user's own cache, with a checksum",
     ("core/kernel_cache.py", "write_bytes"): "compiled kernels in the user's own cache, which may be lost",
     ("core/kernel_cache.py", "os.replace"): "compiled kernels in the user's own cache",
     ("core/kernel_cache.py", "pickle.loads"): "compiled kernels in the user's own cache",
