@@ -1,6 +1,7 @@
 """Puts the verbs together and turns every error into one line and an exit code.
 
-Exit codes: 0 done, 1 a check failed, something broke inside or no verb was given, 2 the user can mend it, 130 interrupted.
+Exit codes: 0 done, 1 a check failed, something broke inside or no verb was given, 2 the user can mend it, 130 interrupted; training and
+tournaments that SIGTERM or SIGHUP stopped end with 143 and 129.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from interplay.cli import (
     evaluate,
     record,
     resume,
+    stopping,
     talking,
     tournament,
     training,
@@ -106,8 +108,8 @@ def run(arguments: Sequence[str], traceback: bool = False) -> int:
         sys.stdout.flush()
         if not arguments:
             return BROKEN
-        if result == INTERRUPTED:  # typer has caught the Ctrl-C
-            return _fail("interrupted", INTERRUPTED)
+        if result in stopping.EXIT_CODES:  # typer has caught the Ctrl-C, or the verb a signal
+            return _fail("interrupted", result)
         return int(result or DONE)
     except (KeyboardInterrupt, typer.Abort):
         return _fail("interrupted", INTERRUPTED)
@@ -157,7 +159,10 @@ def _typed(parameter: object, arguments: Sequence[str]) -> str:
 
 
 def _fail(message: str, code: int) -> int:
-    print("interplay: " + _plain(" ".join(message.split())), file=sys.stderr)
+    try:
+        print("interplay: " + _plain(" ".join(message.split())), file=sys.stderr, flush=True)
+    except OSError:
+        stopping.let_go()
     return code
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from interplay.cli.options import Trust
+from interplay.cli.stopping import told_by_exit_code
 
 EXAMPLE = "interplay resume runs/first"
 
@@ -27,5 +28,6 @@ def resume(
     """Goes on from a run's newest sound checkpoint, as if it had never stopped."""
     from interplay.cli.trainer import load_trainer
 
-    done = load_trainer().resume(run, workers, steps, accept_settings=accept_settings, trust=trust)
-    typer.echo(f"run folder: {done}")
+    with told_by_exit_code():
+        done = load_trainer().resume(run, workers, steps, accept_settings=accept_settings, trust=trust)
+        typer.echo(f"run folder: {done}")

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from interplay.cli.options import Trust, named_path
+from interplay.cli.stopping import told_by_exit_code
 
 EXAMPLE = (
     "interplay tournament runs/first runs/second hunter --world survival/1v1-heals-low --matches 100 --out cup\n"
@@ -85,7 +86,8 @@ def tournament(
         raise UserError(
             "no players; name at least two run folders or policies, or go on with --resume --out FOLDER"
         )
-    results = _played(kind.run, kind.unit, out, resume or not players)
+    with told_by_exit_code():
+        results = _played(kind.run, kind.unit, out, resume or not players)
     if json:
         typer.echo(json_text.dumps(results.to_dict(), indent=1))
     else:
@@ -135,9 +137,11 @@ def _played(run: Callable[..., Any], unit: str, out: Path, resume: bool) -> Any:
 
 
 def _lines(out: Path) -> int:
+    from interplay.core.reading import MIB, opened
     from interplay.evaluate.tournament_folder import RESULTS
 
-    return (out / RESULTS).read_bytes().count(b"\n")
+    with opened(out / RESULTS, 2**63, links=False) as file:
+        return sum(block.count(b"\n") for block in iter(lambda: file.read(MIB), b""))
 
 
 def _draw(results: Any, out: Path, quiet: bool) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from interplay.cli.options import Trust, named_path
+from interplay.cli.stopping import told_by_exit_code
 
 EXAMPLE = (
     "interplay train survival/1v1-heals-low --steps 300000 --out runs/first\n"
@@ -52,19 +53,26 @@ def train(
 
     Stop it with Ctrl-C and go on with `interplay resume`.
     """
-    from interplay.cli.trainer import load_trainer
-
-    trainer = load_trainer()
     flags: dict[str, Any] = {"steps": steps, "seed": seed, "num_worlds": num_worlds, "train.workers": workers}
     flags["train.start_from"] = None if start_from is None else str(start_from)
     if world.endswith(".py"):
         _refuse_more(world, overrides, {**flags, "out": out})
-        typer.echo(f"run folder: {_train_experiment(Path(world))}")
-        return
+    with told_by_exit_code():
+        typer.echo(f"run folder: {_run(world, overrides or [], flags, out, trust)}")
+
+
+def _run(world: str, overrides: list[str], flags: dict[str, Any], out: Path | None, trust: bool) -> Path:
+    """Trains and gives the run folder."""
+    from interplay.cli.trainer import load_trainer
+
+    trainer = load_trainer()
+    if world.endswith(".py"):
+        return _train_experiment(Path(world))
     given = {key: value for key, value in flags.items() if value is not None}
-    settings = build_settings(world, overrides or [], given, trust)
+    settings = build_settings(world, overrides, given, trust)
     _check_world(settings)
-    typer.echo(f"run folder: {trainer.train(settings, out)}")
+    path: Path = trainer.train(settings, out)
+    return path
 
 
 def build_settings(world: str, overrides: list[str], flags: dict[str, Any], trust: bool = False) -> Any:

@@ -13,18 +13,19 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.vector.utils import batch_space
 
+from interplay.core.copying import CopiedWhole
 from interplay.core.errors import UserError
 from interplay.core.masks import to_gymnasium
 from interplay.core.world import TimeStep, World
 from interplay.registry import make_world
 
 
-class DenseEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
+class DenseEnv(CopiedWhole, gymnasium.Env[dict[str, np.ndarray], Any]):
     """A batch of one with A slots: observations, actions and rewards have A rows.
 
     A reward is an array (A,), which is more than Gymnasium's own algorithms take. Infos hold ``acting``, ``terminated`` and
     ``truncated`` (A,) bool, ``action_mask`` where there are illegal choices, in the form that ``action_space.sample(mask)`` takes
-    (rows of who does not act included), and when the world is over ``metrics``.
+    (rows of who does not act included), and ``metrics/NAME``, a float or (A,) floats, 0 until the world is over.
 
     Args:
         world: with ``num_worlds == 1``, one kind of agent, and actions that are no Dict.
@@ -88,8 +89,11 @@ class DenseEnv(gymnasium.Env[dict[str, np.ndarray], Any]):
         if timestep.action_mask is not None:
             rows = [to_gymnasium(self.world.action_space, row) for row in timestep.action_mask["action"][0]]
             info["action_mask"] = tuple(rows)
-        if timestep.over[0]:
-            info["metrics"] = {name: values[0] for name, values in self.world.metrics.items()}
+        over = bool(timestep.over[0])
+        for name, values in self.world.metrics.items():
+            told = np.asarray(values[0], np.float64)
+            told = told.copy() if over else np.zeros_like(told)
+            info[f"metrics/{name}"] = told if told.ndim else float(told)
         return info
 
 

@@ -5,15 +5,14 @@ In PettingZoo an agent that has ended never comes back. So an agent here is one 
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
 import numpy as np
 from gymnasium import spaces
 
-from interplay.connect.pettingzoo import Infos, KindReader, WorldEnv, idle
-from interplay.core import masks
+from interplay.connect.pettingzoo import Infos, Rows, WorldEnv
+from interplay.connect.readers import KindReader
 from interplay.core.errors import UserError
 from interplay.core.world import TimeStep, World
 
@@ -28,8 +27,9 @@ class LivesEnv(WorldEnv):
     ends and is born again in one step, both lives are in that step's dictionaries.
 
     A terminated life is shown a blank observation: nothing comes after it, and its slot may show the next life already. A
-    truncated one is shown its slot, unless that was born again. Infos hold what `WorldEnv` says and ``slot`` (int), and where
-    there are several, ``population`` (int); at the end ``ended``, what the world keeps of the life, where it does.
+    truncated one is shown its slot, unless that was born again. Infos hold what `WorldEnv` says and ``slot`` (int), where
+    there are several, ``population`` (int), and where the world keeps of its lives what became of them, ``ended/NAME`` (float), 0
+    until the end.
 
     There are no `possible_agents` (nor `observation_spaces` and `action_spaces`), as nobody knows how many there will be; PettingZoo
     provides for that. `observation_space(agent)` and `action_space(agent)` know every life that was born since `reset`, and where all
@@ -48,13 +48,13 @@ class LivesEnv(WorldEnv):
         render_mode: str | None = None,
         remove_dead: bool = False,
         mask_in_observation: bool = False,
+        flat: bool | str = False,
     ) -> None:
-        super().__init__(world, render_mode, remove_dead, mask_in_observation)
+        super().__init__(world, render_mode, remove_dead, mask_in_observation, flat)
         self._kind_of_slot = np.zeros(len(world.agents), np.uint8)
         for number, kind in enumerate(world.kinds):
             self._kind_of_slot[list(kind.slots)] = number
         self._slots = [list(kind.slots) for kind in world.kinds]
-        self._blanks = [self._blank(kind) for kind in self._kinds]
 
     def _name_agents(self) -> None:
         self._life: list[str] = [""] * len(self.world.agents)  # of each slot where `_listed`
@@ -92,7 +92,7 @@ class LivesEnv(WorldEnv):
         self._listed = [False] * len(self._listed)
         self._born.clear()
         self._bear(timestep.acting[0].tolist())
-        return self._observations(timestep), self._infos(timestep)
+        return self._told(timestep)
 
     def step(
         self, actions: Mapping[str, Any]
@@ -156,9 +156,10 @@ class LivesEnv(WorldEnv):
             self._listed[slot] = truncations[life] and not acting[slot]
         for life in self._bear(acting):
             rewards[life], terminations[life], truncations[life] = 0.0, False, False
-        observation, infos = self._observations(timestep), self._infos(timestep)
+        legal = self._legal(timestep)
+        observation, infos = self._observations(timestep, legal), self._infos(timestep, legal)
         if gone:
-            self._remove(gone, observation, infos)
+            self._remove(gone, legal, observation, infos)
         return observation, rewards, terminations, truncations, infos
 
     def _bear(self, acting: list[bool]) -> list[str]:
@@ -177,8 +178,8 @@ class LivesEnv(WorldEnv):
     def _list_agents(self) -> None:
         self.agents = [life for life, listed in zip(self._life, self._listed, strict=True) if listed]
 
-    def _infos(self, timestep: TimeStep) -> Infos:
-        infos = super()._infos(timestep)
+    def _infos(self, timestep: TimeStep, legal: Rows) -> Infos:
+        infos = super()._infos(timestep, legal)
         population = self.world.population[0] if self.world.num_populations > 1 else None
         for slot, life in enumerate(self._life):
             if self._listed[slot]:
@@ -187,6 +188,10 @@ class LivesEnv(WorldEnv):
                     infos[life]["population"] = int(population[slot])
         return infos
 
+    def _unknown_yet(self) -> dict[str, float]:
+        ended: Mapping[str, np.ndarray] = getattr(self.world, "ended", {})
+        return {**super()._unknown_yet(), **{f"ended/{name}": 0.0 for name in ended}}
+
     def _named(self, values: Any) -> dict[str, Any]:
         return {
             life: value
@@ -194,32 +199,45 @@ class LivesEnv(WorldEnv):
             if listed
         }
 
-    def _remove(self, gone: dict[str, int], observation: dict[str, Any], infos: Infos) -> None:  # type: ignore[override]
+    def _remove(  # type: ignore[override]
+        self, gone: dict[str, int], legal: Rows, observation: dict[str, Any], infos: Infos
+    ) -> None:
         """Takes those whose life ended off the list and gives them what is said at the end."""
         ended: Mapping[str, np.ndarray] = getattr(self.world, "ended", {})
-        metrics = self.world.metrics
         for life, slot in gone.items():
+            number = self._kind_of_slot[slot]
             if self._listed[slot] and self._life[slot] == life:
                 self._listed[slot] = False
             else:
-                kind = self._kind_of_slot[slot]
-                observation[life] = copy.deepcopy(self._blanks[kind])
-                infos[life] = {"acting": False, "slot": slot}
-            infos[life]["metrics"] = {
-                key: (values[0, slot] if np.ndim(values) == 2 else values[0]).item()
-                for key, values in metrics.items()
-            }
-            if ended:
-                infos[life]["ended"] = {key: values[0, slot].item() for key, values in ended.items()}
-                if self.world.num_populations > 1:
-                    infos[life]["population"] = infos[life]["ended"]["population"]
+                observation[life] = self._kinds[number].blank(self._last_mask(number))
+                infos[life] = self._last_info(number, slot, legal[number] is not None)
+            infos[life] |= self._metrics(slot)
+            infos[life] |= {f"ended/{key}": float(values[0, slot]) for key, values in ended.items()}
+            if ended and self.world.num_populations > 1:
+                infos[life]["population"] = int(ended["population"][0, slot])
         self._list_agents()
 
-    def _blank(self, kind: KindReader) -> dict[str, Any]:
-        blank: dict[str, Any] = idle(kind.plain_space)
-        if self.mask_in_observation:
-            blank["action_mask"] = masks.all_legal(kind.action_space)
-        return blank
+    def _last_mask(self, number: int) -> np.ndarray | None:
+        """(1, choices), of somebody who acts no more; None: all legal."""
+        return self._kinds[number].only_idle()[np.newaxis] if self.one_choice else None
+
+    def _last_info(self, number: int, slot: int, masked: bool) -> dict[str, Any]:
+        """Of somebody who acts no more, before it is told how it ended."""
+        info: dict[str, Any] = {"acting": False, **self._unknown}
+        if masked:
+            kind = self._kinds[number]
+            info["action_mask"] = kind.only_idle() if self.one_choice else kind.all_legal()[0]
+        info["slot"] = slot
+        if self.world.num_populations > 1:
+            info["population"] = int(self.world.population[0, slot])
+        return info
+
+    def blank_info(self, agent: str) -> dict[str, Any]:
+        info = super().blank_info(agent) | {"slot": -1}
+        return info | {"population": 0} if self.world.num_populations > 1 else info
+
+    def _kind_of(self, agent: str) -> KindReader:
+        return self._kind(agent)
 
     def _kind(self, agent: str) -> KindReader:
         number = agent.removeprefix(PREFIX)

@@ -14,6 +14,7 @@ from pettingzoo.utils.env import AECEnv, ParallelEnv
 
 from interplay.connect.pictures import PIXELS, check_render_mode, picture_of
 from interplay.connect.refusals import no_manager
+from interplay.core.copying import CopiedWhole
 from interplay.core.masks import drawable
 from interplay.sim import is_agent
 from interplay.sim.batch.managed import ManagedSimulation
@@ -21,7 +22,7 @@ from interplay.sim.checks import require
 from interplay.sim.managers import SimulationManager
 
 
-class SimulationAEC(AECEnv[str, Any, Any]):
+class SimulationAEC(CopiedWhole, AECEnv[str, Any, Any]):
     """A manager as an `AECEnv`: its order is the order of `agent_iter`.
 
     Where several agents act together, they are asked one after another and the simulation goes on when the last of them has
@@ -140,7 +141,7 @@ class SimulationAEC(AECEnv[str, Any, Any]):
         self.agent_selection = (self._waiting or self.agents)[0]
 
 
-class SimulationParallel(ManagedSimulation, ParallelEnv[str, Any, Any]):
+class SimulationParallel(CopiedWhole, ManagedSimulation, ParallelEnv[str, Any, Any]):
     """A manager as a `ParallelEnv`.
 
     Meant for the `AllStepManager`. Under the others, who is not asked stays listed, its info says ``{"acting": False}``, and

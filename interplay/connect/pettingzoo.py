@@ -9,7 +9,9 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo.utils.env import ParallelEnv
 
-from interplay.core import masks
+from interplay.connect.flat import FORMS
+from interplay.connect.readers import FlatReader, KindReader
+from interplay.core.copying import CopiedWhole
 from interplay.core.errors import UserError
 from interplay.core.world import TimeStep, World
 from interplay.registry import make_world
@@ -17,32 +19,43 @@ from interplay.registry import make_world
 RENDER_MODES = ("rgb_array", "human")
 
 Infos = dict[str, dict[str, Any]]
-Members = list[tuple[int, str]]
+Rows = list[
+    np.ndarray | None
+]  # for each kind the masks of its agents, (A_kind, choices) bool; None: all legal
 
 
-class WorldEnv(ParallelEnv[str, Any, Any]):
+class WorldEnv(CopiedWhole, ParallelEnv[str, Any, Any]):
     """A batch of one, read as a PettingZoo environment.
 
     Everybody stays in `agents` to the end of the world: an agent that died in a world where the dead go on
     earning keeps its rewards, its actions are ignored, and its info says ``{"acting": False}``. An agent leaves the list
     when its life ends (termination or truncation). Worlds whose slots live more than once are a `lives.LivesEnv`.
 
-    Infos hold ``acting`` (bool), ``action_mask`` where the world has illegal actions (in the form that
-    ``action_space(agent).sample(mask)`` takes), and in an agent's last step ``metrics``.
+    Infos hold plain numbers and one vector, the same keys in every step: ``acting`` (bool); ``action_mask`` where the world has
+    illegal actions, (choices,) bool, the choices of all heads one after another, which ``action_space(agent).sample(mask)`` takes;
+    and ``metrics/NAME`` (float), the world's metrics, 0 until the agent's last step.
 
     Args:
         world: a world with ``num_worlds == 1``.
         render_mode: None, ``"rgb_array"`` or ``"human"``.
         remove_dead: an agent that stops acting terminates in that step. Meant for worlds in which all the
             living act in every step; it forfeits what the dead go on earning.
-        mask_in_observation: observations get the key ``action_mask`` as well.
+        mask_in_observation: observations are ``{"observation": what is seen, "action_mask": (choices,) int8}``, all ones where
+            nothing is forbidden.
+        flat: True: what is seen is one float32 row, actions are a Discrete or MultiDiscrete from 0, or a flat float32 Box;
+            ``"discrete"``: an action is one number for all its choices (`interplay.connect.flat`).
+
+    Attributes:
+        world: the batch of one.
+        one_choice: who does not act has one legal action, the first choice of every head, and infos always hold a mask.
 
     Raises:
-        UserError: for a batch of several worlds, a world with rebirths, an unknown render mode, or
-            `mask_in_observation` where no single mask exists.
+        UserError: for a batch of several worlds, a world with rebirths, an unknown render mode or `flat`, or spaces that cannot
+            be flat.
     """
 
     one_life = True  # a slot is one agent
+    one_choice = False
 
     def __init__(
         self,
@@ -50,6 +63,7 @@ class WorldEnv(ParallelEnv[str, Any, Any]):
         render_mode: str | None = None,
         remove_dead: bool = False,
         mask_in_observation: bool = False,
+        flat: bool | str = False,
     ) -> None:
         if world.num_worlds != 1:
             raise UserError(
@@ -63,10 +77,12 @@ class WorldEnv(ParallelEnv[str, Any, Any]):
             raise UserError(
                 f"{world.id}: render_mode = {render_mode!r}; choose one of {', '.join(RENDER_MODES)}, or None"
             )
+        if not any(flat is form or (isinstance(flat, str) and flat == form) for form in FORMS):
+            raise UserError(f'{world.id}: flat = {flat!r}; choose False, True or "discrete"')
         self.world = world
         self.render_mode = render_mode
         self.remove_dead = remove_dead
-        self.mask_in_observation = mask_in_observation
+        self.mask_in_observation, self.flat = mask_in_observation, flat
         self.metadata = {
             "name": world.id,
             "render_modes": list(RENDER_MODES),
@@ -74,7 +90,13 @@ class WorldEnv(ParallelEnv[str, Any, Any]):
             "is_parallelizable": True,
         }
         self.agents: list[str] = []
-        self._kinds = [KindReader(world, index, mask_in_observation) for index in range(len(world.kinds))]
+        self._kinds: list[KindReader] = [
+            FlatReader(world, index, mask_in_observation, single=flat == "discrete")
+            if flat
+            else KindReader(world, index, mask_in_observation)
+            for index in range(len(world.kinds))
+        ]
+        self._unknown: dict[str, float] = {}  # what infos hold of metrics until they are known
         self._listed = [False] * len(world.agents)
         self._window: Any = None
         self._name_agents()
@@ -105,7 +127,7 @@ class WorldEnv(ParallelEnv[str, Any, Any]):
         timestep = self.world.reset(seeds=seed)
         self.agents = list(self.possible_agents)
         self._listed = [True] * len(self.agents)
-        return self._observations(timestep), self._infos(timestep)
+        return self._told(timestep)
 
     def step(
         self, actions: Mapping[str, Any]
@@ -154,11 +176,32 @@ class WorldEnv(ParallelEnv[str, Any, Any]):
         self._window.show(picture)
         return None
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_window": None}  # a copy opens its own
+
     def close(self) -> None:
         if self._window is not None:
             self._window.close()
             self._window = None
         self.world.close()
+
+    # -- what is shown of those who are not there: for `kept.KeptEnv` ------------------------------------
+
+    def blank(self, agent: str) -> Any:
+        """What an agent is shown that is not there: zeros, or what is nearest to them; with one legal action."""
+        kind = self._kind_of(agent)
+        return kind.blank(kind.only_idle()[np.newaxis])
+
+    def blank_info(self, agent: str) -> dict[str, Any]:
+        """The info of an agent that is not there."""
+        return {"acting": False, **self._unknown, "action_mask": self.idle_mask(agent)}
+
+    def idle_mask(self, agent: str) -> np.ndarray:
+        """(choices,) bool: the first choice of every head."""
+        return self._kind_of(agent).only_idle()
+
+    def _kind_of(self, agent: str) -> KindReader:
+        return next(kind for kind in self._kinds if any(name == agent for _, name in kind.members))
 
     # -- actions ----------------------------------------------------------------------------------
 
@@ -202,7 +245,7 @@ class WorldEnv(ParallelEnv[str, Any, Any]):
         if over:
             # Slots that stood empty end with the world.
             terminated = [t or not c for t, c in zip(terminated, truncated, strict=True)]
-        observation, infos = self._observations(timestep), self._infos(timestep)
+        observation, infos = self._told(timestep)
         rewards = self._named(timestep.reward[0].tolist())
         terminations, truncations = self._named(terminated), self._named(truncated)
         if True in terminated or True in truncated:
@@ -216,99 +259,58 @@ class WorldEnv(ParallelEnv[str, Any, Any]):
             return {name: named[name] for name in self.agents}
         return named
 
-    def _observations(self, timestep: TimeStep) -> dict[str, Any]:
-        if len(self._kinds) == 1:
-            return self._kinds[0].observe(timestep.observation, timestep.action_mask, self._listed)
-        world = self.world
-        fields, legal = world.by_kind(timestep.observation), world.by_kind(timestep.action_mask)
-        found: dict[str, Any] = {}
-        for kind in self._kinds:
-            found |= kind.observe(fields[kind.name], legal[kind.name], self._listed)
+    def _told(self, timestep: TimeStep) -> tuple[dict[str, Any], Infos]:
+        legal = self._legal(timestep)
+        return self._observations(timestep, legal), self._infos(timestep, legal)
+
+    def _legal(self, timestep: TimeStep) -> Rows:
+        masks = self.world.by_kind(timestep.action_mask)
+        found = [kind.legal(masks[kind.name]) for kind in self._kinds]
+        if self.one_choice:
+            for number, kind in enumerate(self._kinds):
+                rows = found[number]
+                rows = kind.all_legal() if rows is None else rows
+                rows[~timestep.acting[0, [slot for slot, _ in kind.members]]] = kind.only_idle()
+                found[number] = rows
         return found
 
-    def _infos(self, timestep: TimeStep) -> Infos:
-        infos = {n: {"acting": a} for n, a in self._named(timestep.acting[0].tolist()).items()}
-        if timestep.action_mask is not None:
-            legal = self.world.by_kind(timestep.action_mask)
-            for kind in self._kinds:
-                for name, mask in kind.masks(legal[kind.name], self._listed).items():
-                    infos[name]["action_mask"] = mask
+    def _observations(self, timestep: TimeStep, legal: Rows) -> dict[str, Any]:
+        if len(self._kinds) == 1:
+            return self._kinds[0].observe(timestep.observation, legal[0], self._listed)
+        fields = self.world.by_kind(timestep.observation)
+        found: dict[str, Any] = {}
+        for kind, rows in zip(self._kinds, legal, strict=True):
+            found |= kind.observe(fields[kind.name], rows, self._listed)
+        return found
+
+    def _infos(self, timestep: TimeStep, legal: Rows) -> Infos:
+        if not self._unknown:
+            self._unknown = self._unknown_yet()
+        infos: Infos = {
+            n: {"acting": a, **self._unknown} for n, a in self._named(timestep.acting[0].tolist()).items()
+        }
+        for kind, rows in zip(self._kinds, legal, strict=True):
+            for name, row in kind.named(rows, self._listed).items():
+                infos[name]["action_mask"] = row
         return infos
+
+    def _unknown_yet(self) -> dict[str, float]:
+        return {f"metrics/{name}": 0.0 for name in self.world.metrics}
+
+    def _metrics(self, slot: int) -> dict[str, float]:
+        """What a slot's last info says of its episode."""
+        return {
+            f"metrics/{name}": float(values[0, slot] if np.ndim(values) == 2 else values[0])
+            for name, values in self.world.metrics.items()
+        }
 
     def _remove(self, terminations: dict[str, bool], truncations: dict[str, bool], infos: Infos) -> None:
         """Takes those whose life ended off the list and gives them their metrics."""
-        metrics = self.world.metrics
         for slot, name in enumerate(self.possible_agents):
             if terminations.get(name) or truncations.get(name):
                 self._listed[slot] = False
-                infos[name]["metrics"] = {
-                    key: (values[0, slot] if np.ndim(values) == 2 else values[0]).item()
-                    for key, values in metrics.items()
-                }
+                infos[name] |= self._metrics(slot)
         self.agents = [n for n, m in zip(self.possible_agents, self._listed, strict=True) if m]
-
-
-class KindReader:
-    """Cuts the arrays of one kind into the agents' dictionaries, and puts their actions together."""
-
-    def __init__(self, world: World, index: int, mask_in_observation: bool) -> None:
-        kind = world.kinds[index]
-        self.name = kind.name
-        self.members: Members = [(slot, world.agents[slot]) for slot in kind.slots]
-        self.action_space = kind.action_space
-        self.plain_space = kind.observation_space  # without a mask in it
-        self.observation_space: spaces.Dict = kind.observation_space
-        self.size = len(kind.slots) * sum(
-            int(np.prod(part.shape or (), dtype=np.int64)) for part in kind.observation_space.values()
-        )
-        self.mask_in_observation = mask_in_observation
-        if mask_in_observation:
-            if isinstance(self.action_space, spaces.Dict | spaces.Box):
-                raise UserError(
-                    f"{world.id}: {kind.name} has a {type(self.action_space).__name__} action space without a single mask; "
-                    "leave mask_in_observation off and read info['action_mask']"
-                )
-            self.observation_space = spaces.Dict(
-                {**kind.observation_space.spaces, "action_mask": masks.space_of(kind.action_space)}
-            )
-            self._all_legal = masks.all_legal(kind.action_space)
-        self._idle = idle(kind.action_space)
-
-    def batch(self, actions: Mapping[str, Any], acting: Any) -> Any:
-        """(1, A_kind, ...) actions; who is not acting may be left out."""
-        try:
-            rows = [actions[name] for _, name in self.members]
-        except KeyError:
-            rows = [
-                actions[name] if name in actions or acting(slot) else self._idle
-                for slot, name in self.members
-            ]
-        return _stack(self.action_space, rows)
-
-    def observe(self, fields: Any, mask: Any, listed: Sequence[bool]) -> dict[str, Any]:
-        """Copies each field once for all agents, then hands out rows."""
-        rows = [(key, field[0].copy()) for key, field in fields.items()]
-        whole = {key for key, part in self.plain_space.items() if isinstance(part, spaces.Box)}
-        found = {
-            name: {key: row[column, ...] if key in whole else row[column] for key, row in rows}
-            for column, (slot, name) in enumerate(self.members)
-            if listed[slot]
-        }
-        if self.mask_in_observation:
-            legal = self.masks(mask, listed)
-            for name, observation in found.items():
-                observation["action_mask"] = legal.get(name, self._all_legal)
-        return found
-
-    def masks(self, mask: Any, listed: Sequence[bool]) -> dict[str, Any]:
-        """The legal actions of the listed agents, as gymnasium's ``sample(mask)`` takes them."""
-        if mask is None:
-            return {}
-        return {
-            name: masks.of_agent(self.action_space, mask, column)
-            for column, (slot, name) in enumerate(self.members)
-            if listed[slot]
-        }
 
 
 def make(
@@ -317,9 +319,13 @@ def make(
     *,
     seed: int = 0,
     remove_dead: bool = False,
+    keep_dead: bool = False,
     mask_in_observation: bool = False,
+    flat: bool | str = False,
+    agents: Any = None,
+    lives: int | None = None,
     **options: Any,
-) -> WorldEnv:
+) -> ParallelEnv[str, Any, Any]:
     """Makes one world as a PettingZoo `ParallelEnv`; where slots live more than once, each life is an agent (`lives.LivesEnv`).
 
     Args:
@@ -327,35 +333,54 @@ def make(
         render_mode: None, ``"rgb_array"`` or ``"human"``.
         seed: names the stream of episodes that `reset` without a seed goes through.
         remove_dead: see `WorldEnv`.
+        keep_dead: nobody leaves before the world ends: see `kept.KeptEnv`.
         mask_in_observation: see `WorldEnv`.
+        flat: see `WorldEnv`.
+        agents: ``"slots"``: an agent is a place, whoever lives in it: see `slots.SlotsEnv`. Anything else is the world's own setting
+            of that name.
+        lives: of an episode, where slots live more than once; agents have names that are known beforehand: see
+            `numbered_lives.NumberedLivesEnv`.
         **options: the world's settings.
 
     Raises:
-        UserError: for an unknown world, option or render mode, naming the near miss.
+        UserError: for an unknown world, option or render mode, naming the near miss, and for arguments that do not go together.
     """
     if "num_worlds" in options:
         raise UserError(
             f"{world_id}: num_worlds is of batches, interplay.make makes one world; use make_world"
         )
+    if agents is not None and not isinstance(agents, str):
+        options["agents"], agents = agents, None
+    if agents not in (None, "slots"):
+        raise UserError(
+            f'{world_id}: agents = {agents!r}; "slots" is the only word for them, or leave it out'
+        )
     world = make_world(world_id, num_worlds=1, seed=seed, **options)
+    if lives is not None and (agents or not world.rebirths):
+        why = 'agents = "slots" is another way' if agents else "each agent of this world lives once"
+        raise UserError(f"{world_id}: lives = {lives}, but {why}; leave lives out")
+    form = (world, render_mode, remove_dead, mask_in_observation, flat)
+    env: Any
+    if agents == "slots":
+        from interplay.connect.slots import SlotsEnv  # which is a WorldEnv itself, as the next ones are
+
+        return SlotsEnv(*form)
     if not world.rebirths:
-        return WorldEnv(world, render_mode, remove_dead, mask_in_observation)
-    from interplay.connect.lives import LivesEnv  # which is a WorldEnv itself
+        env = WorldEnv(*form)
+    elif lives is None:
+        if keep_dead:
+            raise UserError(
+                f'{world_id}: keep_dead = True, but nobody knows beforehand who is born; pass lives=N or agents="slots"'
+            )
+        from interplay.connect.lives import LivesEnv
 
-    return LivesEnv(world, render_mode, remove_dead, mask_in_observation)
+        env = LivesEnv(*form)
+    else:
+        from interplay.connect.numbered_lives import NumberedLivesEnv
 
+        env = NumberedLivesEnv(*form, lives=lives)
+    if not keep_dead:
+        return env
+    from interplay.connect.kept import KeptEnv
 
-def _stack(space: spaces.Space[Any], rows: list[Any]) -> Any:
-    if isinstance(space, spaces.Dict):
-        return {key: _stack(part, [row[key] for row in rows]) for key, part in space.spaces.items()}
-    return np.array(rows)[np.newaxis]
-
-
-def idle(space: spaces.Space[Any]) -> Any:
-    """Some point of the space: the action of agents whose action nobody reads, the sight of those who see nothing."""
-    if isinstance(space, spaces.Dict):
-        return {key: idle(part) for key, part in space.spaces.items()}
-    if isinstance(space, spaces.Box):
-        return np.asarray(np.clip(np.zeros(space.shape, space.dtype), space.low, space.high))
-    start = getattr(space, "start", 0)
-    return np.broadcast_to(start, space.shape or ()).astype(space.dtype)
+    return KeptEnv(env)

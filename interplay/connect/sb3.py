@@ -6,6 +6,7 @@ slot a of world w. The worlds are stepped together, nothing is copied more than 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
+from interplay.core.copying import CopiedWhole
 from interplay.core.errors import MissingExtraError, UserError
 from interplay.core.spaces import action_choices
 from interplay.core.world import TimeStep, World
@@ -26,7 +28,7 @@ except ImportError as error:
     ) from error
 
 
-class SB3VecEnv(VecEnv):
+class SB3VecEnv(CopiedWhole, VecEnv):
     """Worlds of one kind of agent, as SB3's algorithms take them.
 
     As SB3 wants it, a world that is over restarts at once: `step` returns the first observations of its next
@@ -90,8 +92,17 @@ class SB3VecEnv(VecEnv):
         return self._observe(timestep)
 
     def step_async(self, actions: np.ndarray) -> None:
-        """Takes the actions (num_envs, ...) for `step_wait`."""
-        self._action = np.asarray(actions).reshape(*self._shape, *(self.action_space.shape or ()))
+        """Takes the actions (num_envs, ...) for `step_wait`.
+
+        Raises:
+            UserError: for another number of them.
+        """
+        given, one = np.asarray(actions), self.action_space.shape or ()
+        if given.size != math.prod((self.num_envs, *one)):
+            raise UserError(
+                f"{self.world.id}: actions have shape {given.shape}, expected {(self.num_envs, *one)} (environments, ...)"
+            )
+        self._action = given.reshape(*self._shape, *one)
 
     def step_wait(self) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray, list[dict[str, Any]]]:
         """Steps all worlds and restarts those that are over."""

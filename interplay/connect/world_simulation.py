@@ -10,6 +10,7 @@ from typing import Any
 
 from interplay.connect.pettingzoo import WorldEnv, make
 from interplay.core.errors import UserError
+from interplay.core.masks import as_gymnasium
 from interplay.sim import Agent, DynamicOrderSimulation
 
 
@@ -95,12 +96,12 @@ class WorldSimulation(DynamicOrderSimulation):
 
     def get_action_mask(self, agent_id: str, **kwargs: Any) -> Any:
         """The agent's legal choices in gymnasium's form; None: all."""
-        return self._infos[agent_id].get("action_mask")
+        row = self._infos[agent_id].get("action_mask")
+        return None if row is None else as_gymnasium(self.agents[agent_id].action_space, row)
 
     def get_info(self, agent_id: str, **kwargs: Any) -> dict[str, Any]:
-        """The agent's metrics, once its life has ended."""
-        info = self._infos[agent_id]
-        return {"metrics": info["metrics"]} if "metrics" in info else {}
+        """The agent's ``metrics/NAME``, 0 until its life has ended."""
+        return {key: value for key, value in self._infos[agent_id].items() if key.startswith("metrics/")}
 
 
 def world_to_simulation(world_id: str, **options: Any) -> WorldSimulation:

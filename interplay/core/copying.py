@@ -75,9 +75,12 @@ class Remakable(CopiedWhole):
             raise UserError(f"{self._called()}: no copy can be made of it, {why}; make another one")
         return remake, (kind, recipe.args, recipe.kwargs), (self._rest(), self._whole())
 
-    def __setstate__(self, state: tuple[Mapping[str, Any], Mapping[str, Any] | None]) -> None:
-        rest, saved = state
+    def __setstate__(self, state: Any) -> None:
         mine = vars(self)
+        if isinstance(state, dict):  # from a `__getstate__` of the author's own
+            mine.update(state)
+            return
+        rest, saved = state
         for name, value in rest.items():
             try:
                 mine[name] = _put(mine.get(name, AsMade), value)

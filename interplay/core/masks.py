@@ -1,8 +1,8 @@
 """Action masks between our form and gymnasium's.
 
-Ours: one row of bools per agent, the choices of all heads one after another. Gymnasium's ``sample(mask)`` takes
-int8: Discrete an (n,) array, MultiDiscrete a tuple with one array per head, MultiBinary an array in which 0 and 1
-are forced and 2 is free, Dict a dictionary with None for what is not masked.
+Ours: one row of bools per agent, the choices of all heads one after another; of a Dict those of its parts, in their order.
+Gymnasium's ``sample(mask)`` takes int8: Discrete an (n,) array, MultiDiscrete a tuple with one array per head, MultiBinary an
+array in which 0 and 1 are forced and 2 is free, Dict a dictionary with None for what is not masked.
 """
 
 from __future__ import annotations
@@ -16,18 +16,51 @@ from gymnasium import spaces
 from interplay.core.spaces import action_choices
 
 
-def of_agent(space: spaces.Space[Any], mask: Mapping[str, Any], column: int, key: str = "action") -> Any:
-    """Gymnasium's mask of the agent in `column` of world 0, or None where everything is legal.
+def length(space: spaces.Space[Any]) -> int:
+    """How many choices an action space has, all heads together: what a row is long. A Box has none.
 
-    Args:
-        space: the agent's action space.
-        mask: as in `TimeStep.action_mask`, name -> (1, A, choices) bool.
-        column: the agent.
-        key: the mask's key of this (sub)space.
+    Example:
+        >>> length(spaces.Dict(move=spaces.MultiDiscrete([3, 3]), push=spaces.Box(-1, 1), wait=spaces.Discrete(2)))
+        8
     """
     if isinstance(space, spaces.Dict):
-        return {name: of_agent(part, mask, column, name) for name, part in space.spaces.items()}
-    return to_gymnasium(space, mask[key][0, column]) if key in mask else None
+        return sum(map(length, space.spaces.values()))
+    return 0 if isinstance(space, spaces.Box) else sum(action_choices(space))
+
+
+def rows_of(space: spaces.Space[Any], mask: Mapping[str, Any], agents: int) -> np.ndarray:
+    """The masks of world 0, (A, choices) bool: a copy. Parts without a mask are all legal.
+
+    Args:
+        space: of one agent.
+        mask: as in `TimeStep.action_mask`, name -> (1, A, choices) bool.
+        agents: A.
+    """
+    if not isinstance(space, spaces.Dict):
+        return np.array(mask["action"][0]) if "action" in mask else np.ones((agents, length(space)), bool)
+    parts = [
+        mask[key][0] if key in mask else np.ones((agents, length(part)), bool)
+        for key, part in space.spaces.items()
+    ]
+    return np.concatenate(parts, axis=1)
+
+
+def as_gymnasium(space: spaces.Space[Any], row: np.ndarray) -> Any:
+    """One agent's row, of a Dict too, as gymnasium's ``sample(mask)`` takes it.
+
+    Example:
+        >>> as_gymnasium(spaces.Dict(push=spaces.Box(-1, 1), wait=spaces.Discrete(2)), np.array([True, False]))
+        {'push': None, 'wait': array([1, 0], dtype=int8)}
+    """
+    if isinstance(space, spaces.Box):
+        return None
+    if not isinstance(space, spaces.Dict):
+        return to_gymnasium(space, row)
+    found, at = {}, 0
+    for key, part in space.spaces.items():
+        found[key] = as_gymnasium(part, row[at : at + length(part)])
+        at += length(part)
+    return found
 
 
 def to_gymnasium(space: spaces.Space[Any], row: np.ndarray) -> Any:
@@ -80,20 +113,6 @@ def drawable(space: spaces.Space[Any], mask: Any) -> Any:
         parts = tuple(drawable(part, own) for part, own in zip(space.spaces, mask, strict=True))
         return parts if any(part is not None for part in parts) else None
     return mask
-
-
-def all_legal(space: spaces.Space[Any]) -> Any:
-    """The mask, in gymnasium's form, that allows everything."""
-    return to_gymnasium(space, np.ones(sum(action_choices(space)), bool))
-
-
-def space_of(space: spaces.Space[Any]) -> spaces.Space[Any]:
-    """The space of an action space's masks, for observations that hold them."""
-    if isinstance(space, spaces.Discrete):
-        return spaces.Box(0, 1, (int(space.n),), np.int8)
-    if isinstance(space, spaces.MultiBinary):
-        return spaces.Box(0, 2, space.shape, np.int8)
-    return spaces.Tuple([spaces.Box(0, 1, (count,), np.int8) for count in action_choices(space)])
 
 
 def is_legal(space: spaces.Space[Any], mask: Any, action: Any) -> bool:

@@ -24,6 +24,7 @@ from interplay.core.settings import Settings, build
 from interplay.core.world import World
 from interplay.evaluate.lives import LifeWatch, Watch
 from interplay.evaluate.merge_results import MergeResults, merge_results
+from interplay.evaluate.merge_rows import wrong_row
 from interplay.evaluate.populations import Populations
 from interplay.evaluate.quotas import Rule, shares
 from interplay.evaluate.results_log import ResultsLog
@@ -298,13 +299,22 @@ def _cells(
     """(home, home, cap) -> of each map the number of its pair of runs, and its result.
 
     Raises:
-        UserError: if a result is missing.
+        UserError: if a result is missing, or is none.
     """
     cells: dict[tuple[int, int, int], list[tuple[int, dict[str, Any]]]] = {}
+    like: dict[str, Any] | None = None
     for merge in all_merges(settings):
         lacking = log.missing(map(merge.key, range(settings.maps)))
         if lacking:
             raise UserError(f"{log.path}: {lacking[0]} is still to be played; go on with --resume")
         cell = cells.setdefault((*merge.homes, merge.cap), [])
-        cell += [(max(merge.runs), log.results[merge.key(number)]) for number in range(settings.maps)]
+        for key in map(merge.key, range(settings.maps)):
+            row = log.results[key]
+            reason = wrong_row(row, [settings.populations[home] for home in merge.homes], like)
+            if reason is not None:
+                raise UserError(
+                    f"{log.path}: what is kept of {key} is no result ({reason}); delete its line to play it again"
+                )
+            like = row if any(home["ended"] for home in row["homes"]) else like
+            cell.append((max(merge.runs), row))
     return cells

@@ -220,9 +220,24 @@ def read_matches(settings: RoundRobinSettings, log: ResultsLog) -> list[Match]:
             f"{log.path}: {len(lacking)} of {len(keys)} matches are still to be played; go on with --resume"
         )
     return [
-        Match(lineup.players, match, tuple(log.results[key]["scores"]), {})
+        Match(lineup.players, match, _scores(log, key, len(lineup.players)), {})
         for key, (lineup, match) in keys.items()
     ]
+
+
+def _scores(log: ResultsLog, key: str, players: int) -> tuple[float, ...]:
+    """The scores of one match as they were kept.
+
+    Raises:
+        UserError: if they are not one number for each player.
+    """
+    scores: Any = log.results[key].get("scores", ())
+    fits = isinstance(scores, list | tuple) and len(scores) == players
+    if not fits or not all(type(score) in (int, float) and abs(score) < 1e300 for score in scores):
+        raise UserError(
+            f"{log.path}: scores of {key} are not {players} numbers; delete its line to play it again"
+        )
+    return tuple(float(score) for score in scores)
 
 
 def _blocks(settings: RoundRobinSettings) -> Iterator[tuple[Lineup, range]]:

@@ -83,7 +83,7 @@ def config_of(run: str | Path) -> Path:
 def copy_into(config: str | Path, run: Path) -> Path:
     """Puts a copy of an experiment's file, which this process has run, into a run folder, and signs it."""
     with told_plainly("copying", Path(config)):
-        data = Path(config).read_bytes()
+        data = read_bytes(config)
         target = run / Path(config).name
         sign(target, data)
         replace_file(target, data, "config")

@@ -56,6 +56,7 @@ class RunFolder(Generic[S]):
         self._sealed = sealed or Sealed({}, "whole", ())
         self._logs: tuple[MetricsLog, TensorBoardLog] | None = None
         self._first_step = 0
+        self._made = False  # the folder was not there before
 
     @classmethod
     def create(cls, path: Path | str, settings: S) -> RunFolder[S]:
@@ -65,6 +66,7 @@ class RunFolder(Generic[S]):
             UserError: if the folder already holds a run or links, another process is writing there, or it cannot be made.
         """
         path = Path(path)
+        made = not path.exists()
         with told_plainly("creating the run folder", path):
             path.mkdir(parents=True, exist_ok=True)
         refuse_links(path, _FILES, _FOLDERS)
@@ -78,7 +80,9 @@ class RunFolder(Generic[S]):
         except BaseException:
             lock.release()
             raise
-        return cls(path, settings, lock)
+        run = cls(path, settings, lock)
+        run._made = made
+        return run
 
     @classmethod
     def open(cls, path: Path | str, model: type[S] = TrainSettings) -> RunFolder[S]:  # type: ignore[assignment]
@@ -109,9 +113,15 @@ class RunFolder(Generic[S]):
         return run
 
     def take_back(self) -> None:
-        """Leaves the folder free for another run, if this one has nothing to show yet."""
-        if not list_checkpoints(self.path) and not self.metrics_path.exists():
-            remove_settings(self.path / "settings.toml")
+        """Leaves the folder free for another run, if this one has nothing to show yet; one that it made is removed."""
+        if list_checkpoints(self.path) or self.metrics_path.exists():
+            return
+        remove_settings(self.path / "settings.toml")
+        with contextlib.suppress(OSError):  # somebody else's files stay, and what they stand in
+            (self.path / "checkpoints").rmdir()
+            if self._made:
+                (self.path / ".lock").unlink(missing_ok=True)
+                self.path.rmdir()
 
     @property
     def metrics_path(self) -> Path:

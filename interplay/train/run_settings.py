@@ -22,20 +22,18 @@ from interplay.train.settings import TrainSettings
 S = TypeVar("S", bound=Settings)
 
 NAME = "settings.toml"
-PACE = ("steps",) + tuple(
-    f"train.{key}"
-    for key in (
-        "workers",
-        "most_updates",
-        "most_episodes",
-        "most_seconds",
-        "checkpoint_seconds",
-        "checkpoint_updates",
-        "checkpoint_at_end",
-        "log_every",
-        "quiet",
-    )
+_TRAIN = (
+    "workers",
+    "most_updates",
+    "most_episodes",
+    "most_seconds",
+    "checkpoint_seconds",
+    "checkpoint_updates",
+    "checkpoint_at_end",
+    "log_every",
+    "quiet",
 )
+PACE = ("steps", *(f"train.{key}" for key in _TRAIN))
 SHOWN = 3  # keys that are told with their values
 
 

@@ -64,7 +64,8 @@ def follow(story):
         for life in keys:
             returns[life] += rewards[life]
             assert not (terminations[life] and truncations[life])
-            assert ("metrics" in infos[life]) == (terminations[life] or truncations[life])
+            assert infos[life].keys() == next(iter(infos.values())).keys()
+            assert all(isinstance(value, bool | int | float | np.ndarray) for value in infos[life].values())
             if terminations[life] or truncations[life]:
                 assert life not in ended
                 ended[life] = t
@@ -238,7 +239,7 @@ def test_the_persistent_world_is_its_batch_life_by_life(options):
             assert terminations[life] == timestep.terminated[0, slot]
             if terminations[life]:
                 ended = {name: values[0, slot] for name, values in world.ended.items()}
-                assert infos[life]["ended"] == ended
+                assert {name: infos[life][f"ended/{name}"] for name in ended} == ended
                 assert life == f"life_{ended['id']}"
                 assert not any(np.any(part) for part in observation[life].values())
         for life in env.agents:
@@ -248,8 +249,7 @@ def test_the_persistent_world_is_its_batch_life_by_life(options):
             assert all(
                 np.array_equal(observation[life][k], f[0, slot]) for k, f in timestep.observation.items()
             )
-            heads = np.concatenate(infos[life]["action_mask"]).astype(bool)
-            assert np.array_equal(heads, timestep.action_mask["action"][0, slot])
+            assert np.array_equal(infos[life]["action_mask"], timestep.action_mask["action"][0, slot])
     lives, _ = follow(story)
     assert env.over == bool(timestep.over[0])
     assert env.over == ("max_ticks" in options or options.get("respawn") == "none")

@@ -68,19 +68,27 @@ def test_pettingzoo_seed_test(maker):
 
 def test_every_observation_is_in_its_space_with_its_dtype(maker):
     env = maker()
+    keys: dict = {}
     for seed in range(5):
         for observation, rewards, *flags, infos in play(env, seed):
             for agent, values in observation.items():
                 space = env.observation_space(agent)
                 assert values.keys() == space.spaces.keys()
                 assert space.contains(values)
+                if env.mask_in_observation:
+                    assert values["action_mask"].dtype == np.int8
+                    values, space = values["observation"], space["observation"]
                 for key, part in space.spaces.items():
                     if isinstance(part, spaces.Box):
                         assert values[key].dtype == part.dtype
                         assert np.isfinite(values[key]).all()
             assert all(type(r) is float and np.isfinite(r) for r in rewards.values())
             assert all(type(flag) is bool for named in flags for flag in named.values())
-            assert all(type(info["acting"]) is bool for info in infos.values())
+            for agent, info in infos.items():
+                assert type(info["acting"]) is bool
+                kinds = {key: type(value) for key, value in info.items()}
+                assert keys.setdefault(agent, kinds) == kinds, "the same keys and types in every step"
+                assert set(kinds.values()) <= {bool, float, np.ndarray}
 
 
 def test_a_seed_names_the_whole_episode_whatever_was_played_before(maker):
@@ -108,7 +116,7 @@ def test_returned_arrays_are_the_callers_own(maker):
     assert equal(story, again)
     for observation, *_ in again:
         for values in observation.values():
-            for array in values.values():
+            for array in values.get("observation", values).values():
                 if isinstance(array, np.ndarray):
                     array[...] = 0
     assert equal(play(env, 1), story)
@@ -167,11 +175,11 @@ def test_an_ended_life_leaves_the_list_and_metrics_come_with_its_last_step():
     for at, (_, _, terminations, truncations, infos) in enumerate(story[1:], 1):
         for agent, info in infos.items():
             over = terminations[agent] or truncations[agent]
-            assert ("metrics" in info) == over
+            told = {key: value for key, value in info.items() if key.startswith("metrics/")}
+            assert set(told) == {"metrics/steps", "metrics/moves"}
+            assert all(type(value) is float for value in told.values())
             ended += over
-            if over:
-                assert info["metrics"]["steps"] == at
-                assert type(info["metrics"]["moves"]) is int
+            assert told["metrics/steps"] == (at if over else 0.0)
     assert ended == 3
 
 
@@ -187,8 +195,10 @@ def test_the_mask_is_the_same_in_info_and_in_the_observation():
     seen = set()
     for observation, *_, infos in play(env, 2):
         for agent, info in infos.items():
-            assert equal(info["action_mask"], observation[agent]["action_mask"])
-            seen |= {tuple(info["action_mask"][0])}
+            assert info["action_mask"].dtype == bool
+            assert info["action_mask"].shape == (5,)
+            assert np.array_equal(info["action_mask"], observation[agent]["action_mask"])
+            seen |= {tuple(info["action_mask"][:3])}
     assert len(seen) > 1, "some action was illegal somewhere"
 
 
@@ -266,8 +276,8 @@ def test_wrong_use_is_one_clear_line():
         WorldEnv(Line(2))
     with pytest.raises(UserError, match="render_mode = 'ansi'"):
         WorldEnv(Line(1), render_mode="ansi")
-    with pytest.raises(UserError, match="prey has a Box action space"):
-        WorldEnv(Hunt(1), mask_in_observation=True)
+    with pytest.raises(UserError, match="flat = 'discreet'"):
+        WorldEnv(Line(1), flat="discreet")
     with pytest.raises(UserError, match="no render_mode"):
         WorldEnv(Line(1)).render()
 

@@ -38,7 +38,7 @@ def test_whole_episodes_stay_in_their_spaces_and_repeat(world_id):
         for agent, values in observation.items():
             assert env.observation_space(agent).contains(values)
     last = story[-1][-1]
-    assert all(info["metrics"]["episode_length"] == len(story) - 1 for info in last.values())
+    assert all(info["metrics/episode_length"] == len(story) - 1 for info in last.values())
     assert equal(story, play_env(env, 5))
 
 

@@ -237,7 +237,7 @@ def test_turns_are_in_seat_order_and_nobody_sees_what_others_say_in_the_same_pha
             now = env.observe(one)
             assert all(np.array_equal(frozen[one][key], now[key]) for key in now)
         assert all(np.array_equal(frozen[name][key], seen[key]) for key in seen)
-        assert set(info) <= {"action_mask"}
+        assert all(key == "action_mask" or key.startswith("metrics/") for key in info)
         action = np.array([rng.choice(np.flatnonzero(part)) for part in info["action_mask"]])
         env.step(action)
         turns += 1
@@ -318,7 +318,7 @@ def test_dense_arrays():
             player.pay(dict(zip(env.agents, reward.tolist(), strict=True)))
             over = terminated or truncated
         assert player.story() == (expected_seen, pytest.approx(expected))
-        assert info["metrics"]["win_vil"] + info["metrics"]["win_wolf"] == 1
+        assert info["metrics/win_vil"] + info["metrics/win_wolf"] == 1
     with pytest.raises(UserError, match="spaces make no single array"):
         make_dense("tests.connect.toys:Hunt")
 
@@ -364,12 +364,28 @@ def test_rllib_asks_who_acts():
     named = WorldMultiAgentEnv(make_role_named("werewolf/9"))
     observations, infos = named.reset(seed=4)
     assert sorted(observations) == ["werewolf_0", "werewolf_1", "werewolf_2"]
-    rng = np.random.default_rng(0)
     for _ in range(2):
         actions = {
-            name: np.array([rng.choice(np.flatnonzero(part)) for part in info["action_mask"]])
-            for name, info in infos.items()
+            name: named.action_spaces[name].sample(info["action_mask"]) for name, info in infos.items()
         }
         observations, rewards, _, _, infos = named.step(actions)
     assert sum(name.startswith("villager") for name in observations) == 5  # one was eaten
     assert min(rewards.values()) == -5.0
+
+
+def test_a_dense_game_that_the_limit_cuts_is_truncated_though_some_died_before():
+    cut = 0
+    for seed in range(4):
+        env = make_dense("werewolf/9", max_days=1, dead="end_with_bootstrap")
+        _, info = env.reset(seed=seed)
+        terminated = truncated = False
+        died = 0
+        while not (terminated or truncated):
+            _, _, terminated, truncated, info = env.step(env.action_space.sample(info["action_mask"]))
+            died += int(info["terminated"].sum())
+        assert terminated is not truncated
+        if env.world.metrics["timeout"][0]:
+            assert truncated
+            assert died > 0
+            cut += 1
+    assert cut > 0

@@ -10,9 +10,10 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from interplay.connect.pettingzoo import KindReader, idle
 from interplay.connect.pictures import PIXELS
+from interplay.connect.readers import KindReader, idle
 from interplay.core.errors import UserError
+from interplay.core.masks import as_gymnasium
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.spaces import check_action
 from interplay.core.world import TimeStep, World
@@ -181,8 +182,10 @@ class WorldGymEnv(gymnasium.Env[dict[str, Any], Any]):
         if timestep.action_mask is None:
             return {}
         legal = self.world.by_kind(timestep.action_mask)[self._kind.name]
-        mask = self._reader.masks(legal, self._listed)[self.agent]
-        return {} if mask is None else {"action_mask": mask}
+        if legal is None:
+            return {}
+        row = self._reader.masks(legal, self._listed).get(self.agent)
+        return {} if row is None else {"action_mask": as_gymnasium(self.action_space, row)}
 
 
 def world_to_gym(

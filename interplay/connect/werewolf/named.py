@@ -17,6 +17,7 @@ from interplay.connect.werewolf.relabelling import Relabelling
 from interplay.connect.werewolf.spaces import point_of
 from interplay.core import seeding
 from interplay.core.errors import UserError
+from interplay.core.masks import as_gymnasium
 from interplay.worlds.werewolf.roles import NAMES
 from interplay.worlds.werewolf.world import WerewolfWorld
 
@@ -49,6 +50,10 @@ class RoleNamedEnv(ParallelEnv[str, Any, Any]):
         if not isinstance(env.world, WerewolfWorld):
             raise UserError(
                 f"{env.world.id}: no game of werewolf, its agents have no roles; use the environment as it is"
+            )
+        if type(env) is not WorldEnv or env.mask_in_observation or env.flat:
+            raise UserError(
+                f"{env.world.id}: its rows are renamed field by field; leave flat, mask_in_observation, keep_dead and agents out"
             )
         self.env, self.world, self.relabel = env, env.world, relabel
         self.metadata, self.render_mode = env.metadata, env.render_mode
@@ -139,7 +144,8 @@ class RoleNamedEnv(ParallelEnv[str, Any, Any]):
         for name, info in self._renamed(infos).items():
             told[name] = dict(info)
             if "action_mask" in info:
-                told[name]["action_mask"] = self.labels.mask(info["action_mask"])
+                parts = as_gymnasium(self.action_spaces[name], info["action_mask"])
+                told[name]["action_mask"] = np.concatenate(self.labels.mask(parts)).astype(bool)
         return told
 
 

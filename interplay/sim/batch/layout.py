@@ -9,6 +9,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
+from interplay.core.masks import as_gymnasium
 from interplay.core.spaces import action_choices
 from interplay.core.world import Kind
 from interplay.sim.batch.managed import ManagedSimulation
@@ -107,6 +108,13 @@ def _first_mask(env: Any, agent: Any, infos: Mapping[Any, Any]) -> Any:
     mask = infos.get(agent, {}).get(MASK)
     if mask is None and isinstance(env, ManagedSimulation):
         return env.action_mask(agent)
+    return by_parts(env, agent, mask)
+
+
+def by_parts(env: Any, agent: Any, mask: Any) -> Any:
+    """A mask of a Dict that came as one row of all its choices, as our own PettingZoo door gives it, in gymnasium's form."""
+    if isinstance(mask, np.ndarray) and isinstance(env.action_space(agent), spaces.Dict):
+        return as_gymnasium(env.action_space(agent), mask.astype(bool))
     return mask
 
 

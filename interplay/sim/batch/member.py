@@ -10,7 +10,7 @@ from gymnasium import spaces
 
 from interplay.core import masks
 from interplay.core.errors import UserError
-from interplay.sim.batch.layout import MASK, Buffers, KindLayout, Layout, Leaf, mask_of
+from interplay.sim.batch.layout import MASK, Buffers, KindLayout, Layout, Leaf, by_parts, mask_of
 
 _OUTPUTS = ("reward", "acting", "terminated", "truncated")
 
@@ -98,7 +98,7 @@ class Member:
             acting = agent in living and info.get("acting", True)
             self._row["acting"][slot] = acting
             if kind.masks and acting:
-                mask = seen[MASK] if kind.mask_in_observation else info.get(MASK)
+                mask = by_parts(self.env, agent, seen[MASK] if kind.mask_in_observation else info.get(MASK))
                 for leaf, row in self._legal[kind.kind.name]:
                     part = mask_of(leaf, mask)
                     if part is not None:

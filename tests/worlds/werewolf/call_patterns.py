@@ -25,7 +25,7 @@ class Player:
         self.seen: Decisions = {name: [] for name in agents}
         self.earned = dict.fromkeys(agents, 0.0)
 
-    def choose(self, name: str, observation: dict[str, Any], mask: tuple[np.ndarray, ...]) -> np.ndarray:
+    def choose(self, name: str, observation: dict[str, Any], mask: Any) -> np.ndarray:
         told = b"".join(
             key.encode() + np.asarray(observation[key]).tobytes() for key in sorted(observation)
         ) + b"".join(part.tobytes() for part in mask)
@@ -39,6 +39,11 @@ class Player:
 
     def story(self) -> Story:
         return self.seen, self.earned
+
+
+def heads(env: Any, name: str, infos: Any) -> Any:
+    """The mask in an info, head by head."""
+    return to_gymnasium(env.action_spaces[name], infos[name]["action_mask"])
 
 
 def dense(seed: int, **options: Any) -> Story:
@@ -68,7 +73,7 @@ def parallel(seed: int, **options: Any) -> Story:
     player = Player(env.possible_agents)
     while env.agents:
         actions = {
-            name: player.choose(name, observations[name], infos[name]["action_mask"])
+            name: player.choose(name, observations[name], heads(env, name, infos))
             for name in env.agents
             if infos[name]["acting"]
         }
@@ -101,7 +106,7 @@ def rllib(seed: int, **options: Any) -> Story:
     player, over = Player(env.possible_agents), False
     while not over:
         actions = {
-            name: player.choose(name, observations[name], infos[name]["action_mask"]) for name in observations
+            name: player.choose(name, observations[name], heads(env, name, infos)) for name in observations
         }
         observations, rewards, terminateds, truncateds, infos = env.step(actions)
         player.pay(rewards)

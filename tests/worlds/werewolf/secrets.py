@@ -54,11 +54,9 @@ def sight_of(world: WerewolfWorld, door: Any, w: int, seat: int) -> dict[str, np
     now = world.timestep
     told = {name: field[w, seat].copy() for name, field in now.observation.items()}
     told["mask"] = now.action_mask["action"][w, seat].copy()  # type: ignore[index]
-    info = door._infos(now).get(world.agents[seat], {})
-    told["info/acting"] = np.array(info.get("acting"))
-    for head, part in enumerate(info.get("action_mask", ())):
-        told[f"info/mask/{head}"] = part
-    assert info.keys() <= {"acting", "action_mask"}
+    info = door._told(now)[1].get(world.agents[seat], {})
+    told |= {f"info/{key}": np.array(value) for key, value in info.items()}
+    assert all(key in ("acting", "action_mask") or key.startswith("metrics/") for key in info)
     return told
 
 

@@ -1,0 +1,64 @@
+"""Action spaces that draw by one row of bools, which is what infos and observations hold of a mask.
+
+Gymnasium's own take tuples and dictionaries of int8 arrays (`interplay.core.masks`), in which most trainers cannot store them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.core.masks import as_gymnasium
+
+
+class _ByRow:
+    """``sample(mask)`` takes a row of bools or 0 and 1, all choices one after another, and gymnasium's form as well."""
+
+    def sample(self, mask: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(mask, np.ndarray) and mask.ndim == 1:
+            mask = as_gymnasium(self, mask.astype(bool))  # type: ignore[arg-type]
+        return super().sample(mask, *args, **kwargs)  # type: ignore[misc]
+
+
+class Choice(_ByRow, spaces.Discrete):
+    """One choice among n."""
+
+
+class Choices(_ByRow, spaces.MultiDiscrete):
+    """Several choices at once."""
+
+
+class Switches(_ByRow, spaces.MultiBinary):
+    """Several times yes or no; a row says of each whether no, and whether yes is allowed."""
+
+
+class Numbers(_ByRow, spaces.Box):
+    """Numbers, which have no mask: one that is given is not read."""
+
+    def sample(self, mask: Any = None, *args: Any, **kwargs: Any) -> Any:
+        return super().sample(None, *args, **kwargs)
+
+
+class Parts(_ByRow, spaces.Dict):
+    """Named parts; a row has the choices of all, in their order."""
+
+
+def by_row(space: spaces.Space[Any]) -> Any:
+    """The same space, one of those above.
+
+    Example:
+        >>> by_row(spaces.MultiDiscrete([2, 2])).sample(np.array([True, False, False, True]))
+        array([0, 1])
+    """
+    if isinstance(space, spaces.Dict):
+        return Parts({key: by_row(part) for key, part in space.spaces.items()})
+    if isinstance(space, spaces.Box):
+        return Numbers(space.low, space.high, space.shape, space.dtype)  # type: ignore[arg-type]
+    if isinstance(space, spaces.MultiDiscrete):
+        return Choices(space.nvec, dtype=space.dtype, start=space.start)  # type: ignore[arg-type]
+    if isinstance(space, spaces.MultiBinary):
+        return Switches(space.n)
+    assert isinstance(space, spaces.Discrete)
+    return Choice(space.n, start=space.start, dtype=space.dtype)  # type: ignore[arg-type]
