@@ -8,7 +8,8 @@ Worlds of other packages join by the entry point group ``interplay.worlds``, who
 
 A world that is not registered is named by its class, ``make_world("my_package.tag:Tag")``; a simulation by a function that makes
 its manager, ``make_world("examples.corridor:together")``; and so is anybody's PettingZoo parallel environment:
-``make_world("pettingzoo.classic.rps_v2:parallel_env", num_worlds=8)``.
+``make_world("pettingzoo.classic.rps_v2:parallel_env", num_worlds=8)``. A function says by its annotation what it returns;
+none is called to find out (`interplay.core.targets`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from functools import cache
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
+from interplay.core import targets
 from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean, load
 from interplay.core.spec import WorldSpec
@@ -96,9 +98,10 @@ def make_world(
     """Makes a batch of worlds.
 
     Args:
-        world_id: a registered id, ``"module:Class"`` of a `World` of your own, or ``"module:function"`` of a simulation's
-            manager or of anybody's PettingZoo parallel environment (both with the extra option ``processes``, see
-            `interplay.sim.adapt` and `interplay.connect.parallel_world`).
+        world_id: a registered id; or ``"module:name"`` of a `World` class or a `WorldSpec` of your own, or of a function
+            whose annotation says that it returns a world, a simulation's manager or a PettingZoo parallel environment
+            (the last two with the extra option ``processes``, see `interplay.sim.adapt` and
+            `interplay.connect.parallel_world`).
         num_worlds: W, worlds in the batch.
         seed: names the worlds' random streams.
         threads: compute threads of this batch; they change no bit.
@@ -111,12 +114,7 @@ def make_world(
     if ":" in world_id:
         return _make_from_path(world_id, num_worlds, seed, threads, first_world, options)
     spec = find_world(world_id)
-    settings = _settings(spec, options)
-    world: World = load(spec.make)(
-        settings, num_worlds=num_worlds, seed=seed, threads=threads, first_world=first_world
-    )
-    world.id = spec.id
-    return world
+    return _make_from_spec(spec, spec.id, num_worlds, seed, threads, first_world, options)
 
 
 def training_settings(world_id: str) -> dict[str, Any]:
@@ -125,7 +123,8 @@ def training_settings(world_id: str) -> dict[str, Any]:
     Raises:
         UserError: for an unknown id.
     """
-    return {} if ":" in world_id else copy.deepcopy(dict(find_world(world_id).training))
+    spec = _spec_of(world_id)
+    return {} if spec is None else copy.deepcopy(dict(spec.training))
 
 
 def list_policies(world_id: str) -> tuple[str, ...]:
@@ -134,10 +133,10 @@ def list_policies(world_id: str) -> tuple[str, ...]:
 
 
 def make_policy(world_id: str, name: str) -> Policy:
-    """Makes a scripted policy of a world, ``"random"``, or a class of your own named ``"module:Class"``.
+    """Makes a scripted policy of a world, ``"random"``, or one of your own named ``"module:Class"``.
 
     Raises:
-        UserError: for an unknown name, naming the near miss.
+        UserError: for an unknown name, naming the near miss, or a name of something that makes no policy.
     """
     policies = _policies(world_id)
     if name in policies:
@@ -148,7 +147,13 @@ def make_policy(world_id: str, name: str) -> Policy:
 
         return RandomPolicy()
     if ":" in name:
-        own: Policy = load(name, users=True)()
+        make = load(name, users=True)
+        if targets.kind_made(make) != targets.POLICY:
+            raise UserError(
+                f"{name!r}: a {type(make).__name__} that is no policy; name a subclass of Policy, or a function annotated "
+                "-> Policy"
+            )
+        own: Policy = make()
         return own
     known = list_policies(world_id)
     raise UserError(
@@ -205,39 +210,51 @@ def _settings(spec: WorldSpec, options: Mapping[str, Any]) -> Any:
 def _make_from_path(
     path: str, num_worlds: int, seed: int, threads: int, first_world: int, options: Mapping[str, Any]
 ) -> World:
-    """What a user's function or class makes: a World if it takes `num_worlds`, else a manager or a PettingZoo environment."""
+    """What a user's class, function or spec makes; nothing is called to find out what that is."""
     make = load(path, users=True)
-    if not callable(make):
-        raise UserError(
-            f"{path!r}: a {type(make).__name__} is no world; name a class or a function that makes one"
-        )
+    if isinstance(make, WorldSpec):
+        return _make_from_spec(make, path, num_worlds, seed, threads, first_world, options)
+    kind = targets.kind_made(make)
+    if kind not in (targets.WORLD, targets.SIMULATION, targets.ENVIRONMENT):
+        raise UserError(f"{path!r}: {_refusal(make)}")
     parameters = inspect.signature(make).parameters
+    rest = dict(options)
+    processes = 0 if kind == targets.WORLD else rest.pop("processes", 0)
     if not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
-        for name in options.keys() - parameters.keys() - {"processes"}:
+        for name in rest.keys() - parameters.keys():
             near = did_you_mean(name, parameters, "its options: " + (", ".join(parameters) or "none"))
             raise UserError(f"{path}: unknown option {name!r}; {near}")
-    if "num_worlds" in parameters:
+    if kind == targets.WORLD:
         return _make_own(make, path, num_worlds, seed, threads, first_world, options)
-    rest = dict(options)
-    processes = rest.pop("processes", 0)
-    kind = _SIMULATIONS if _makes_simulations(make, rest) else _ENVIRONMENTS
-    batch: World = load(kind)(
+    batch: World = load(_SIMULATIONS if kind == targets.SIMULATION else _ENVIRONMENTS)(
         path, num_worlds, seed=seed, first_world=first_world, processes=processes, kwargs=rest
     )
     return batch
 
 
-def _makes_simulations(make: Any, options: Mapping[str, Any]) -> bool:
-    """Whether it is simulations that a function makes; a look at one, which is thrown away."""
-    try:
-        made = make(**options)
-    except Exception:
-        return False  # whoever makes the batch meets the same error and names it
-    from interplay.sim.managers import SimulationManager
-    from interplay.sim.simulation import AgentBasedSimulation
+def _refusal(make: Any) -> str:
+    if isinstance(make, type):
+        return "the class is no world; name a subclass of World or of PettingZoo's ParallelEnv"
+    if inspect.isroutine(make):
+        return "the function does not say what it makes; annotate it: -> World, -> SimulationManager or -> ParallelEnv"
+    return f"a {type(make).__name__} is no world; name a class, or a function that says what it makes"
 
-    getattr(made, "close", bool)()
-    return isinstance(made, SimulationManager | AgentBasedSimulation)
+
+def _make_from_spec(
+    spec: WorldSpec,
+    name: str,
+    num_worlds: int,
+    seed: int,
+    threads: int,
+    first_world: int,
+    options: Mapping[str, Any],
+) -> World:
+    settings = _settings(spec, options)
+    world: World = load(spec.make)(
+        settings, num_worlds=num_worlds, seed=seed, threads=threads, first_world=first_world
+    )
+    world.id = name
+    return world
 
 
 def _make_own(
@@ -253,6 +270,8 @@ def _make_own(
     from interplay.core.world import World
 
     parameters = inspect.signature(make).parameters
+    if "num_worlds" not in parameters and not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        raise UserError(f"{path!r}: it takes no num_worlds, so it makes no batch; add that argument")
     extra = {"seed": seed, "threads": threads, "first_world": first_world}
     extra = {name: value for name, value in extra.items() if name in parameters}
     world = make(num_worlds=num_worlds, **extra, **options)
@@ -265,8 +284,14 @@ def _make_own(
 
 
 def _policies(world_id: str) -> Mapping[str, Any]:
-    if ":" in world_id:
-        return {}
-    spec = find_world(world_id)
-    policies: Mapping[str, Any] = load(spec.policies) if spec.policies else {}
+    spec = _spec_of(world_id)
+    policies: Mapping[str, Any] = load(spec.policies) if spec is not None and spec.policies else {}
     return policies
+
+
+def _spec_of(world_id: str) -> WorldSpec | None:
+    """The spec of a registered id, or that a user names ``"module:SPEC"``; None for classes and functions of users."""
+    if ":" not in world_id:
+        return find_world(world_id)
+    named = load(world_id, users=True)
+    return named if isinstance(named, WorldSpec) else None

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from interplay.cli.options import Trust, named_path
+
 EXAMPLE = (
     "interplay analyze ~/interplay_results/MultiCorridor_2025-03-01_09-05 my_analysis.py\n"
     "interplay analyze runs/first --overlay values --overlay dependence --out pictures\n"
@@ -35,13 +37,17 @@ def analyze(
             help="values, exploration, dependence, combat, niches, lives, coverage, or module:name; repeat for more."
         ),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for an overlay's .npz, .json and .png.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(parser=named_path, metavar="PATH", help="Folder for an overlay's .npz, .json and .png."),
+    ] = None,
     world: Annotated[str, typer.Option(help="The overlays' world; a run brings its own.")] = "",
     population: Annotated[int | None, typer.Option(help="Look at this one only.", min=0)] = None,
     ticks: Annotated[int, typer.Option(help="Ticks to record.", min=1)] = 1_000,
     burn_in: Annotated[int, typer.Option(help="Ticks played before.", min=0)] = 0,
     num_worlds: Annotated[int, typer.Option(help="Worlds side by side, on one map.", min=1)] = 1,
     world_seed: Annotated[int | None, typer.Option(help="Of the map.", min=0)] = None,
+    trust: Trust = False,
 ) -> None:
     """Calls a script's run(sim, trainer) with the trained policies, or measures a world in play (--overlay)."""
     if overlay:
@@ -59,13 +65,15 @@ def analyze(
             num_worlds=num_worlds,
             seed=seed or 0,
             world_seed=world_seed,
+            trust=trust,
         )
         return
-    from interplay.experiment.files import config_of, load_experiment, load_script
+    from interplay.experiment.files import load_experiment_of, load_script
     from interplay.experiment.verbs import analyze as hand_over
 
-    experiment = load_experiment(config_of(run))
-    hand_over(experiment.params, Path(run), load_script(_script(words)), checkpoint=checkpoint, seed=seed)
+    experiment = load_experiment_of(run, trust)
+    script = load_script(_script(words))
+    hand_over(experiment.params, Path(run), script, checkpoint=checkpoint, seed=seed, trust=trust)
 
 
 def _player(run: str, checkpoint: int | None) -> str:

@@ -29,9 +29,11 @@ class Contestant(NamedTuple):
 
 
 def choose_world(
-    names: Sequence[str], world: str, options: Mapping[str, Any], example: str
+    names: Sequence[str], world: str, options: Mapping[str, Any], example: str, trust: bool = False
 ) -> tuple[str, dict[str, Any]]:
     """The tournament's world: the one that was named, else that of the first run with its options.
+
+    With `trust` the run may name programs of its own.
 
     Raises:
         UserError: if neither is given, with an `example`.
@@ -40,12 +42,14 @@ def choose_world(
         return world, dict(options)
     for name in names:
         if Path(name).is_dir():
-            trained_on = _settings_of(name).world
+            trained_on = _settings_of(name, trust).world
             return trained_on.id, {**trained_on.options, **options}
     raise UserError(f"scripted policies need a world; add for example --world {example}")
 
 
-def find_contestant(name: str, world: World, greedy: bool = False, merged: bool = False) -> Contestant:
+def find_contestant(
+    name: str, world: World, greedy: bool = False, merged: bool = False, trust: bool = False
+) -> Contestant:
     """Finds a run's trained policy, or a scripted policy of the world.
 
     Args:
@@ -53,12 +57,13 @@ def find_contestant(name: str, world: World, greedy: bool = False, merged: bool 
         world: one of the tournament's worlds.
         greedy: a trained policy takes its likeliest action.
         merged: the world's number of populations is the tournament's own affair.
+        trust: a run may name programs of its own, see `interplay.core.trust`.
 
     Raises:
         UserError: for an unknown policy, no sound checkpoint, or a run whose observations or actions are laid out otherwise.
     """
     if Path(name).is_dir():
-        return _trained(name, world, greedy)
+        return _trained(name, world, greedy, trust)
     if "/" in name and ":" not in name:
         raise UserError(f"{name}: no such run folder; `interplay train WORLD --out {name}` makes one")
     from interplay.registry import make_policy
@@ -89,7 +94,7 @@ def same_as_before(typed: Sequence[str], before: Sequence[str], now: Sequence[st
             )
 
 
-def _trained(name: str, world: World, greedy: bool) -> Contestant:
+def _trained(name: str, world: World, greedy: bool, trust: bool) -> Contestant:
     from interplay.cli.trainer import load_trainer
     from interplay.evaluate.layouts import layout_problem
     from interplay.registry import make_world
@@ -98,8 +103,8 @@ def _trained(name: str, world: World, greedy: bool) -> Contestant:
 
     trainer = load_trainer()
     found = find_checkpoint(name)
-    policy: Policy = trainer.load_policy(found, greedy)
-    trained_on = _settings_of(name).world
+    policy: Policy = trainer.load_policy(found, greedy, trust=trust)
+    trained_on = _settings_of(name, trust).world
     with closing(make_world(trained_on.id, 1, **trained_on.options)) as own:
         problem = layout_problem(own, world)
         populations = own.num_populations
@@ -111,10 +116,10 @@ def _trained(name: str, world: World, greedy: bool) -> Contestant:
     return Contestant(name, policy, f"checkpoint {found.name} {checksum[:16]}", populations)
 
 
-def _settings_of(name: str) -> Any:
+def _settings_of(name: str, trust: bool) -> Any:
     """The training settings of a run, by its folder or by that of one of its checkpoints."""
-    from interplay.core.settings import from_toml
-    from interplay.train.settings import TrainSettings
+    from interplay.train.checkpoint import find_checkpoint
+    from interplay.train.run_settings import settings_of
 
     folder = Path(name)
     run = folder.resolve().parent.parent if (folder / "manifest.json").exists() else folder
@@ -122,4 +127,4 @@ def _settings_of(name: str) -> Any:
         raise UserError(
             f"{name} holds no run: settings.toml is missing; name a run folder (RUN) or one of RUN/checkpoints"
         )
-    return from_toml(run / "settings.toml", TrainSettings)
+    return settings_of(find_checkpoint(name), trust)

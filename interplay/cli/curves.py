@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from interplay.cli.options import named_path
+
 EXAMPLE = "interplay curves runs/first runs/second --out curves.png"
 
 
@@ -18,7 +20,9 @@ def curves(
             help="A column of metrics.jsonl, may be repeated.  [default: episode length and return]"
         ),
     ] = None,
-    out: Annotated[Path, typer.Option(help="The picture to write, .png.")] = Path("curves.png"),
+    out: Annotated[
+        Path, typer.Option(parser=named_path, metavar="PATH", help="The picture to write, .png.")
+    ] = Path("curves.png"),
 ) -> None:
     """Draws what runs have learned, from their metrics.jsonl."""
     from interplay.view.curves import plot_runs

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from interplay.cli.options import Roles
+from interplay.cli.options import Roles, Trust
 
 MOST_AGENTS = 16  # told one by one; JSON has all
 
@@ -32,6 +32,7 @@ def evaluate(
         int | None, typer.Option(help="Cut episodes there; for worlds that may never end.", min=1)
     ] = None,
     roles: Roles = None,
+    trust: Trust = False,
     greedy: Annotated[
         bool, typer.Option("--greedy", help="A trained policy takes its likeliest action.")
     ] = False,
@@ -44,7 +45,7 @@ def evaluate(
     from interplay.evaluate import play
     from interplay.train.metrics_log import plain
 
-    found = find_player(player, world, parse_overrides(options or []), greedy, roles=roles)
+    found = find_player(player, world, parse_overrides(options or []), greedy, roles=roles, trust=trust)
     batch = found.make_world(num_worlds=min(num_worlds, episodes), seed=seed)
     summary = play(batch, found.policy, episodes=episodes, seed=seed, max_steps=max_steps).summary()
     batch.close()

@@ -1,6 +1,7 @@
 """Puts the verbs together and turns every error into one line and an exit code.
 
-Exit codes: 0 done, 1 a check failed, something broke inside or no verb was given, 2 the user can mend it, 130 interrupted.
+Exit codes: 0 done, 1 a check failed, something broke inside or no verb was given, 2 the user can mend it, 130 interrupted; training and
+tournaments that SIGTERM or SIGHUP stopped end with 143 and 129.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from interplay.cli import (
     evaluate,
     record,
     resume,
+    stopping,
     talking,
     tournament,
     training,
@@ -53,6 +55,7 @@ VERBS = (
 
 DONE, BROKEN, MENDABLE, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 130, 141
 _TRACEBACK = "--traceback"
+LONG = 100  # letters of a word that is repeated to whoever typed it
 # typer 0.29 carries its own copy of click, earlier ones import click's: the family is found from either.
 _ClickException: type[Exception] = typer.BadParameter.__mro__[2]
 
@@ -105,8 +108,8 @@ def run(arguments: Sequence[str], traceback: bool = False) -> int:
         sys.stdout.flush()
         if not arguments:
             return BROKEN
-        if result == INTERRUPTED:  # typer has caught the Ctrl-C
-            return _fail("interrupted", INTERRUPTED)
+        if result in stopping.EXIT_CODES:  # typer has caught the Ctrl-C, or the verb a signal
+            return _fail("interrupted", result)
         return int(result or DONE)
     except (KeyboardInterrupt, typer.Abort):
         return _fail("interrupted", INTERRUPTED)
@@ -131,7 +134,7 @@ def explain(error: Exception, arguments: Sequence[str] = ()) -> tuple[str, int]:
         context = getattr(error, "ctx", None)
         where = context.command_path if context is not None else "interplay"
         message = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
-        message = _typed(getattr(error, "param", None), arguments) + message
+        message = _short(_typed(getattr(error, "param", None), arguments) + message)
         return f"{message}{' See' if message.endswith('?') else '; see'} `{where} --help`", MENDABLE
     if isinstance(error, MENDABLE_ERRORS):
         return str(error), MENDABLE
@@ -139,6 +142,11 @@ def explain(error: Exception, arguments: Sequence[str] = ()) -> tuple[str, int]:
         named = f"{error.filename}: " if error.filename else ""
         return f"{named}{error.strerror}; free the place or choose another one", MENDABLE
     return f"{type(error).__name__}: {error}; run again with {_TRACEBACK} to see where", BROKEN
+
+
+def _short(message: str) -> str:
+    """The message with very long words cut, such as numbers of thousands of digits."""
+    return " ".join(word if len(word) <= LONG else f"{word[: LONG - 3]}..." for word in message.split())
 
 
 def _typed(parameter: object, arguments: Sequence[str]) -> str:
@@ -151,8 +159,16 @@ def _typed(parameter: object, arguments: Sequence[str]) -> str:
 
 
 def _fail(message: str, code: int) -> int:
-    print("interplay: " + " ".join(message.split()), file=sys.stderr)
+    try:
+        print("interplay: " + _plain(" ".join(message.split())), file=sys.stderr, flush=True)
+    except OSError:
+        stopping.let_go()
     return code
+
+
+def _plain(line: str) -> str:
+    """The line as a terminal may show it: names out of a file could hold its commands."""
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in line)
 
 
 def main() -> None:

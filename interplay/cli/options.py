@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -16,6 +17,26 @@ Roles = Annotated[
         help="Who plays a population of the world instead, e.g. werewolf=revenge; may be given several times.",
     ),
 ]
+
+Trust = Annotated[
+    bool,
+    typer.Option(
+        "--trust",
+        help="Open what was not made by you on this machine although it names programs (module:name), which are run then; "
+        "it is signed, so it is asked for once.",
+    ),
+]
+
+
+def named_path(text: str) -> Path:
+    """A path that was typed; an empty one, as of a shell variable that is not set, would mean the working folder.
+
+    Raises:
+        typer.BadParameter: for no path.
+    """
+    if not text.strip() or "\0" in text:
+        raise typer.BadParameter(f"{text!r} is no path; name a file or folder, or . for this one")
+    return Path(text)
 
 
 def split_options(words: Sequence[str]) -> tuple[list[str], dict[str, Any]]:

@@ -30,6 +30,7 @@ def analyse_overlays(
     num_worlds: int,
     seed: int,
     world_seed: int | None,
+    trust: bool = False,
 ) -> None:
     """Plays a world once, computes overlays and writes ``NAME.npz``, ``NAME.json`` and ``NAME.png`` of each.
 
@@ -45,6 +46,7 @@ def analyse_overlays(
         num_worlds: worlds side by side, all on one map.
         seed: of the play.
         world_seed: of the map; None = the world's own setting.
+        trust: see `interplay.cli.players.find_player`.
 
     Raises:
         UserError: for an unknown overlay, player, world or option, or a folder that cannot be made.
@@ -63,7 +65,7 @@ def analyse_overlays(
         raise UserError(
             f"{words[0]}: with --overlay only options of the world stand here; write OPTION=VALUE"
         )
-    found = find_player(player, world, parse_overrides(list(options)), example="mmo/forage")
+    found = find_player(player, world, parse_overrides(list(options)), example="mmo/forage", trust=trust)
     found = found._replace(options=on_one_map(found.world, found.options, options, world_seed))
     batch = found.make_world(num_worlds, seed)
     value = _values(found.policy, batch)

@@ -32,6 +32,7 @@ def find_player(
     greedy: bool = False,
     example: str = "survival/1v1-heals-low",
     roles: Sequence[str] | None = None,
+    trust: bool = False,
 ) -> Player:
     """Finds a run's trained policy, or a scripted policy of a world.
 
@@ -42,15 +43,17 @@ def find_player(
         greedy: a trained policy takes its likeliest action instead of drawing one.
         example: a world that is named where one is missing.
         roles: who plays some populations instead, ``"werewolf=revenge"``, ``"villager=runs/first"``.
+        trust: the runs that are named may name programs of their own, see `interplay.core.trust`.
 
     Raises:
-        UserError: for an unknown policy, world or run, or a policy without a world.
+        UserError: for an unknown policy, world or run, a policy without a world, or a run that is not trusted.
     """
     if roles:
-        return _with_roles(find_player(name, world, options, greedy, example), name, greedy, roles)
+        player = find_player(name, world, options, greedy, example, trust=trust)
+        return _with_roles(player, name, greedy, roles, trust)
     given = dict(options or {})
     if Path(name).is_dir():
-        return _trained(Path(name), world, given, greedy)
+        return _trained(Path(name), world, given, greedy, trust)
     if "/" in name and ":" not in name:
         raise UserError(f"{name}: no such run folder; `interplay train WORLD --out {name}` makes one")
     if not world:
@@ -60,17 +63,17 @@ def find_player(
     return Player(make_policy(world, name), world, given)
 
 
-def _trained(run: Path, world: str, options: dict[str, Any], greedy: bool) -> Player:
+def _trained(run: Path, world: str, options: dict[str, Any], greedy: bool, trust: bool) -> Player:
     from interplay.cli.trainer import load_trainer
 
-    policy = load_trainer().load_policy(run, greedy)
+    policy = load_trainer().load_policy(run, greedy, trust=trust)
     trained_on = policy.settings.world
     if world in ("", trained_on.id):
         options = {**trained_on.options, **options}
     return Player(policy, world or trained_on.id, options)
 
 
-def _with_roles(player: Player, name: str, greedy: bool, roles: Sequence[str]) -> Player:
+def _with_roles(player: Player, name: str, greedy: bool, roles: Sequence[str], trust: bool) -> Player:
     """The player, with others in some populations' places.
 
     Raises:
@@ -85,16 +88,16 @@ def _with_roles(player: Player, name: str, greedy: bool, roles: Sequence[str]) -
             raise UserError(f"--roles {words}: write NAME=RUN or NAME=POLICY, for example werewolf=revenge")
         if population in cast:
             raise UserError(f"--roles {words}: {population} is named twice; leave one out")
-        cast[population] = _parts(who, player, greedy)(population)
-    return player._replace(policy=Cast(cast, _parts(name, player, greedy)))
+        cast[population] = _parts(who, player, greedy, trust)(population)
+    return player._replace(policy=Cast(cast, _parts(name, player, greedy, trust)))
 
 
-def _parts(who: str, player: Player, greedy: bool) -> Callable[[str], Policy]:
+def _parts(who: str, player: Player, greedy: bool, trust: bool) -> Callable[[str], Policy]:
     """Gives the policy for a population by its name: of a run, the one that was trained for it."""
     if Path(who).is_dir():
         from interplay.cli.trainer import load_trainer
 
         trainer = load_trainer()
-        return lambda population: trainer.load_population(who, population, greedy)
+        return lambda population: trainer.load_population(who, population, greedy, trust)
     policy = find_player(who, player.world, player.options, greedy).policy
     return lambda _: policy

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from interplay.cli.options import Roles
+from interplay.cli.options import Roles, Trust, named_path
 
 EXAMPLE = (
     "interplay record runs/first --out episode.mp4\n"
@@ -19,7 +19,9 @@ def record(
     player: Annotated[
         str, typer.Argument(metavar="RUN|POLICY", help="A run folder, or a scripted policy's name.")
     ],
-    out: Annotated[Path, typer.Option(help="What to write: .mp4, .gif or .png.")],
+    out: Annotated[
+        Path, typer.Option(parser=named_path, metavar="PATH", help="What to write: .mp4, .gif or .png.")
+    ],
     options: Annotated[
         list[str] | None, typer.Argument(metavar="[OPTION=VALUE]...", help="Options of the world.")
     ] = None,
@@ -48,6 +50,7 @@ def record(
         bool, typer.Option("--reveal", help="Show what the public may not know: hidden roles.")
     ] = False,
     roles: Roles = None,
+    trust: Trust = False,
     greedy: Annotated[
         bool, typer.Option("--greedy", help="A trained policy takes its likeliest action.")
     ] = False,
@@ -59,7 +62,7 @@ def record(
     from interplay.core.settings import parse_overrides
     from interplay.view.video import record as record_video
 
-    found = find_player(player, world, parse_overrides(options or []), greedy, roles=roles)
+    found = find_player(player, world, parse_overrides(options or []), greedy, roles=roles, trust=trust)
     batch = found.make_world(num_worlds=1, seed=seed)
     let_see(batch, reveal)
     written = record_video(

@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from interplay.cli.options import Trust
+from interplay.cli.stopping import told_by_exit_code
+
 EXAMPLE = "interplay resume runs/first"
 
 
@@ -14,8 +17,17 @@ def resume(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
     workers: Annotated[int | None, typer.Option(help="Processes; they change no bit.", min=1)] = None,
     steps: Annotated[int | None, typer.Option(help="A new total of agent-steps, to train on.", min=1)] = None,
+    accept_settings: Annotated[
+        bool,
+        typer.Option(
+            "--accept-settings", help="Go on with what settings.toml says now, though it was changed."
+        ),
+    ] = False,
+    trust: Trust = False,
 ) -> None:
     """Goes on from a run's newest sound checkpoint, as if it had never stopped."""
     from interplay.cli.trainer import load_trainer
 
-    typer.echo(f"run folder: {load_trainer().resume(run, workers=workers, steps=steps)}")
+    with told_by_exit_code():
+        done = load_trainer().resume(run, workers, steps, accept_settings=accept_settings, trust=trust)
+        typer.echo(f"run folder: {done}")

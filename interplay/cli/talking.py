@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from interplay.cli.options import Trust, named_path
+
 EXAMPLE = (
     "interplay talk runs/villagers --against random_target\n"
     "interplay talk random --world werewolf/9-l1s9 --games 500 --permutations 200\n"
@@ -46,12 +48,16 @@ def talk(
     transfer: Annotated[
         str, typer.Option(metavar="RUN|POLICY|GAMES", help="Also judge the role probe on this one's games.")
     ] = "",
-    out: Annotated[Path | None, typer.Option(help="Folder to keep the recorded games in.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(parser=named_path, metavar="PATH", help="Folder to keep the recorded games in."),
+    ] = None,
     log_every: Annotated[int, typer.Option(help="Of so many games one is kept in --out.", min=1)] = 1,
     num_worlds: Annotated[int, typer.Option(help="Worlds side by side.", min=1)] = 256,
     greedy: Annotated[
         bool, typer.Option("--greedy", help="Trained policies take their likeliest action.")
     ] = False,
+    trust: Trust = False,
     seed: Annotated[int, typer.Option(help="Of games, players and permutations.", min=0)] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
@@ -64,7 +70,7 @@ def talk(
     if out is not None:
         check_folder(out)
     tell = Teller()
-    wanted = Wanted(player, world, tuple(options or ()), against, games, num_worlds, greedy, seed)
+    wanted = Wanted(player, world, tuple(options or ()), against, games, num_worlds, greedy, seed, trust)
     played = play_games(wanted, tell)
     other = play_games(wanted._replace(player=transfer), tell) if transfer else None
     report = measure_talk(

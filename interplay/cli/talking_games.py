@@ -35,6 +35,7 @@ class Wanted(NamedTuple):
     num_worlds: int
     greedy: bool
     seed: int
+    trust: bool = False
 
 
 class Played(NamedTuple):
@@ -198,13 +199,15 @@ def _open(wanted: Wanted, arm: str = "") -> tuple[World, _Cast]:
     from interplay.core.settings import parse_overrides
 
     typed = [*wanted.options, *([f"arm={arm}"] if arm else [])]
-    found = find_player(wanted.player, wanted.world, parse_overrides(typed), wanted.greedy)
+    found = find_player(
+        wanted.player, wanted.world, parse_overrides(typed), wanted.greedy, trust=wanted.trust
+    )
     batch = found.make_world(min(wanted.num_worlds, wanted.games), wanted.seed)
     names, every = tuple(batch.population_names or ()), tuple(range(batch.num_populations))
     if not wanted.against:
         return batch, _Cast(found.policy, Ours(found.policy, every, names))
     hiding = _hiding(batch)
-    theirs = find_player(wanted.against, found.world, found.options, wanted.greedy).policy
+    theirs = find_player(wanted.against, found.world, found.options, wanted.greedy, trust=wanted.trust).policy
     players = Populations({p: theirs if p in hiding else found.policy for p in every})
     seats = tuple(p for p in every if p not in hiding)
     return batch, _Cast(players, Ours(found.policy, seats, names))

@@ -10,6 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
+from interplay.cli.options import Trust, named_path
+from interplay.cli.stopping import told_by_exit_code
+
 EXAMPLE = (
     "interplay tournament runs/first runs/second hunter --world survival/1v1-heals-low --matches 100 --out cup\n"
     "interplay tournament --resume --out cup\n"
@@ -33,7 +36,9 @@ def tournament(
         typer.Option(help="Of every line-up; with --merge maps of every pair.  [default: 20, 8]", min=1),
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the worlds and of the players' draws.", min=0)] = 0,
-    out: Annotated[Path | None, typer.Option(help="The tournament's folder.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(parser=named_path, metavar="PATH", help="The tournament's folder.")
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the tournament in --out.")] = False,
     option: Annotated[
         list[str] | None, typer.Option(metavar="KEY=VALUE", help="An option of the world; may be repeated.")
@@ -53,6 +58,7 @@ def tournament(
     greedy: Annotated[
         bool, typer.Option("--greedy", help="Trained policies take their likeliest action.")
     ] = False,
+    trust: Trust = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Plays a round robin, or merges populations, and rates everybody; stopped ones go on with --resume.
@@ -70,17 +76,18 @@ def tournament(
         values = {"options": options, "world": world, "seed": seed, "greedy": greedy}
         if merge:
             own: dict[str, Any] = {"quota": quota, "window": window, "horizon": horizon, "maps": matches or 8}
-            kind = tournament_kinds.merge(players, {**values, **own, "caps": _numbers(caps)})
+            kind = tournament_kinds.merge(players, {**values, **own, "caps": _numbers(caps)}, trust=trust)
         else:
             own = {"per_match": per_match, "score": score, "max_steps": max_steps, "matches": matches or 20}
-            kind = tournament_kinds.round_robin(players, {**values, **own})
+            kind = tournament_kinds.round_robin(players, {**values, **own}, trust=trust)
     elif resume:
-        kind = tournament_kinds.standing_in(out)
+        kind = tournament_kinds.standing_in(out, trust)
     else:
         raise UserError(
             "no players; name at least two run folders or policies, or go on with --resume --out FOLDER"
         )
-    results = _played(kind.run, kind.unit, out, resume or not players)
+    with told_by_exit_code():
+        results = _played(kind.run, kind.unit, out, resume or not players)
     if json:
         typer.echo(json_text.dumps(results.to_dict(), indent=1))
     else:
@@ -130,9 +137,11 @@ def _played(run: Callable[..., Any], unit: str, out: Path, resume: bool) -> Any:
 
 
 def _lines(out: Path) -> int:
+    from interplay.core.reading import MIB, opened
     from interplay.evaluate.tournament_folder import RESULTS
 
-    return (out / RESULTS).read_bytes().count(b"\n")
+    with opened(out / RESULTS, 2**63, links=False) as file:
+        return sum(block.count(b"\n") for block in iter(lambda: file.read(MIB), b""))
 
 
 def _draw(results: Any, out: Path, quiet: bool) -> None:

@@ -28,8 +28,12 @@ class Kind(NamedTuple):
     unit: str
 
 
-def standing_in(out: Path) -> Kind:
+def standing_in(out: Path, trust: bool = False) -> Kind:
     """The tournament of a folder, with the players that its settings name.
+
+    Args:
+        out: the folder.
+        trust: its settings may name programs; the runs among its players are not trusted with it.
 
     Raises:
         UserError: if there is none, or its players are not what they were.
@@ -39,11 +43,11 @@ def standing_in(out: Path) -> Kind:
     from interplay.evaluate.tournament_folder import kind_of, read_settings
 
     if kind_of(out) == "merge":
-        settings = read_settings(out, MergeSettings)
+        settings = read_settings(out, MergeSettings, trust)
         drop = ("kind", "homes", "identities", "runs", "populations")
         kept = {key: value for key, value in settings.model_dump().items() if key not in drop}
         return merge(settings.homes, kept, settings.identities)
-    asked = read_settings(out, RoundRobinSettings)
+    asked = read_settings(out, RoundRobinSettings, trust)
     kept = {
         key: value
         for key, value in asked.model_dump().items()
@@ -53,7 +57,10 @@ def standing_in(out: Path) -> Kind:
 
 
 def round_robin(
-    players: Sequence[str], values: Mapping[str, Any], before: Sequence[str] | None = None
+    players: Sequence[str],
+    values: Mapping[str, Any],
+    before: Sequence[str] | None = None,
+    trust: bool = False,
 ) -> Kind:
     """A round robin of these players.
 
@@ -61,12 +68,15 @@ def round_robin(
         players: as typed.
         values: of `RoundRobinSettings`, but for players and identities.
         before: identities that the players must have.
+        trust: runs may name programs of their own.
     """
     from interplay.evaluate.round_robins import RoundRobinSettings, run_round_robin
 
-    world_id, options = choose_world(players, values["world"], values["options"], "survival/1v1-heals-low")
+    world_id, options = choose_world(
+        players, values["world"], values["options"], "survival/1v1-heals-low", trust
+    )
     with closing(open_world(world_id, 1, **options)) as world:
-        found = [find_contestant(name, world, values["greedy"]) for name in players]
+        found = [find_contestant(name, world, values["greedy"], trust=trust) for name in players]
     identities = tuple(contestant.identity for contestant in found)
     same_as_before(players, before or identities, identities)
     settings = build(
@@ -83,25 +93,30 @@ def round_robin(
     return Kind(partial(run_round_robin, settings, [contestant.policy for contestant in found]), "matches")
 
 
-def merge(homes: Sequence[str], values: Mapping[str, Any], before: Sequence[str] | None = None) -> Kind:
+def merge(
+    homes: Sequence[str],
+    values: Mapping[str, Any],
+    before: Sequence[str] | None = None,
+    trust: bool = False,
+) -> Kind:
     """A tournament of merges of these homes.
 
     Args:
         homes: as typed.
         values: of `MergeSettings`, but for homes and what follows from them.
         before: identities that the homes must have.
+        trust: runs may name programs of their own.
     """
-    from interplay.evaluate.merge import MergeSettings, run_merge
+    from interplay.evaluate.merge import MergeSettings, members, run_merge
 
-    members = [home.partition("=")[2] or home for home in homes]
+    runs = [members(home) for home in homes]
     world_id, options = choose_world(
-        ",".join(members).split(","), values["world"], values["options"], "mmo/forage"
+        [run for home in runs for run in home], values["world"], values["options"], "mmo/forage", trust
     )
     options = {key: value for key, value in options.items() if key not in _SET_BY_MERGES}
     with closing(open_world(world_id, 1, **options)) as world:
         found = [
-            [find_contestant(run, world, values["greedy"], True) for run in home.split(",")]
-            for home in members
+            [find_contestant(run, world, values["greedy"], True, trust) for run in home] for home in runs
         ]
     identities = tuple(", ".join(contestant.identity for contestant in home) for home in found)
     same_as_before(homes, before or identities, identities)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from interplay.cli.options import Trust, named_path
+from interplay.cli.stopping import told_by_exit_code
 
 EXAMPLE = (
     "interplay train survival/1v1-heals-low --steps 300000 --out runs/first\n"
@@ -37,53 +41,106 @@ def train(
         Path | None,
         typer.Option(metavar="RUN", help="Begin with the weights of this run, or of one of RUN/checkpoints."),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="The run's folder.  [default: runs/WORLD-DATE-N]")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            parser=named_path, metavar="PATH", help="The run's folder.  [default: runs/WORLD-DATE-N]"
+        ),
+    ] = None,
+    trust: Trust = False,
 ) -> None:
     """Trains agents with PPO and writes a run folder: settings, metrics, checkpoints.
 
     Stop it with Ctrl-C and go on with `interplay resume`.
     """
-    from interplay.cli.trainer import load_trainer
-
-    trainer = load_trainer()
     flags: dict[str, Any] = {"steps": steps, "seed": seed, "num_worlds": num_worlds, "train.workers": workers}
     flags["train.start_from"] = None if start_from is None else str(start_from)
     if world.endswith(".py"):
         _refuse_more(world, overrides, {**flags, "out": out})
-        typer.echo(f"run folder: {_train_experiment(Path(world))}")
-        return
-    settings = build_settings(
-        world, overrides or [], {key: value for key, value in flags.items() if value is not None}
-    )
+    given = {key: value for key, value in flags.items() if value is not None}
+    with told_by_exit_code():
+        typer.echo(f"run folder: {_run(world, overrides or [], given, out, trust)}")
+
+
+def _run(
+    world: str, overrides: list[str], flags: dict[str, Any], out: Path | None, trust: bool = False
+) -> Path:
+    """Trains and gives the run folder."""
+    from interplay.cli.trainer import load_trainer
+
+    trainer = load_trainer()
+    if world.endswith(".py"):
+        return _train_experiment(Path(world))
+    settings = build_settings(world, overrides, flags, trust)
     _check_world(settings)
-    typer.echo(f"run folder: {trainer.train(settings, out)}")
+    path: Path = trainer.train(settings, out)
+    return path
 
 
-def build_settings(world: str, overrides: list[str], flags: dict[str, Any]) -> Any:
+def build_settings(world: str, overrides: list[str], flags: dict[str, Any], trust: bool = False) -> Any:
     """The run's settings: defaults, those of the world, the file, KEY=VALUE, options such as --steps; the last one wins.
+
+    Args:
+        world: id, or path of a settings file.
+        overrides: KEY=VALUE.
+        flags: key -> value.
+        trust: the file may name programs, see `interplay.core.trust`; what was typed may anyway.
 
     Raises:
         UserError: for an unknown world, key or value, in one line.
     """
-    from interplay.core.settings import build, merge, parse_overrides, read_toml
+    from interplay.core.settings import build, merge, parse_overrides
     from interplay.registry import training_settings
     from interplay.train.settings import TrainSettings
 
-    is_file = world.endswith(".toml")
-    values: dict[str, Any] = read_toml(world) if is_file else {"world": {"id": world}}
+    file = SettingsFile(Path(world), trust) if world.endswith(".toml") else None
+    owner = "train" if file is None else world
     given = parse_overrides(overrides)
-    workers_given = "workers" in values.get("train", {}) or "workers" in given.get("train", {})
-    values = merge(values, given)
-    chosen = values.get("world")
+    values = merge({"world": {"id": world}} if file is None else file.values, given)
+    chosen, split = values.get("world"), values.get("train", {})
+    if not isinstance(split, dict):
+        return build(TrainSettings, values, owner)  # which says what is wrong, before options are put into it
     if isinstance(chosen, dict) and isinstance(chosen.get("id"), str):
+        if file is not None:
+            file.admit([("world.id", chosen["id"])] if ":" in chosen["id"] else [], given)
         values = merge(training_settings(chosen["id"]), values)
     for key, value in flags.items():
         group, _, name = key.rpartition(".")
         values = merge(values, {group: {name: value}} if group else {name: value})
-    if not workers_given and "train.workers" not in flags:
+    if "workers" not in split and "train.workers" not in flags:
         shards = values.get("train", {}).get("shards", 4)
         values = merge(values, {"train": {"workers": workers_for(shards)}})
-    return build(TrainSettings, values, world if is_file else "train")
+    settings = build(TrainSettings, values, owner)
+    if file is not None:
+        file.admit(settings.code_names(), given)
+    return settings
+
+
+class SettingsFile:
+    """A settings file that was named; programs that it names itself need the user's trust.
+
+    Attributes:
+        values: nested mapping, unchecked.
+    """
+
+    def __init__(self, path: Path, trust: bool) -> None:
+        from interplay.core.settings_reading import parse_toml, read_bytes
+
+        self._path, self._trust = path, trust
+        self._data = read_bytes(path)
+        self.values = parse_toml(self._data, str(path))
+
+    def admit(self, names: Iterable[tuple[str, str]], typed: Mapping[str, Any]) -> None:
+        """Refuses names of programs, but for those that were typed; see `interplay.core.trust.admit`."""
+        from interplay.core.trust import admit
+
+        own = [(key, name) for key, name in names if not _was_typed(key, typed)]
+        admit(own, self._path, self._data, self._trust)
+
+
+def _was_typed(key: str, typed: Mapping[str, Any]) -> bool:
+    group, _, name = key.partition(".")
+    return name in typed.get(group, {})
 
 
 def _train_experiment(config: Path) -> Path:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from interplay.cli.options import Roles
+from interplay.cli.options import Roles, Trust
 
 EXAMPLE = (
     "interplay transcript random --world werewolf/9-l1s9 --seed 3\ninterplay transcript runs/village --reveal"
@@ -29,6 +29,7 @@ def transcript(
         bool, typer.Option("--reveal", help="Tell what the public may not know: hidden roles.")
     ] = False,
     roles: Roles = None,
+    trust: Trust = False,
     greedy: Annotated[
         bool, typer.Option("--greedy", help="A trained policy takes its likeliest action.")
     ] = False,
@@ -41,7 +42,7 @@ def transcript(
     from interplay.view.telling import print_lines
     from interplay.view.telling import transcript as tell
 
-    found = find_player(player, world, parse_overrides(options or []), greedy, roles=roles)
+    found = find_player(player, world, parse_overrides(options or []), greedy, roles=roles, trust=trust)
     batch = found.make_world(num_worlds=1, seed=seed)
     let_see(batch, reveal)
     print_lines(tell(batch, found.policy, episodes=episodes, max_steps=max_steps, seed=seed))

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from interplay.cli.options import Trust
+
 EXAMPLE = "interplay visualize ~/interplay_results/MultiCorridor_2025-03-01_09-05 -n 5 --record-only"
 
 
@@ -28,13 +30,14 @@ def visualize(
         bool, typer.Option("--explore", help="Draw actions instead of taking the likeliest.")
     ] = False,
     seed: Annotated[int | None, typer.Option(help="Of the first episode.", min=0)] = None,
+    trust: Trust = False,
 ) -> None:
     """Shows or records what an experiment's trained policies do."""
-    from interplay.experiment.files import config_of, load_experiment
+    from interplay.experiment.files import load_experiment_of
     from interplay.experiment.verbs import visualize as show
 
     written = show(
-        load_experiment(config_of(run)).params,
+        load_experiment_of(run, trust).params,
         run,
         checkpoint=checkpoint,
         episodes=episodes,
@@ -44,6 +47,7 @@ def visualize(
         frame_delay=frame_delay,
         explore=explore,
         seed=seed,
+        trust=trust,
     )
     for path in written:
         typer.echo(f"written: {path}")

@@ -6,6 +6,7 @@ slot a of world w. The worlds are stepped together, nothing is copied more than 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -91,8 +92,17 @@ class SB3VecEnv(CopiedWhole, VecEnv):
         return self._observe(timestep)
 
     def step_async(self, actions: np.ndarray) -> None:
-        """Takes the actions (num_envs, ...) for `step_wait`."""
-        self._action = np.asarray(actions).reshape(*self._shape, *(self.action_space.shape or ()))
+        """Takes the actions (num_envs, ...) for `step_wait`.
+
+        Raises:
+            UserError: for another number of them.
+        """
+        given, one = np.asarray(actions), self.action_space.shape or ()
+        if given.size != math.prod((self.num_envs, *one)):
+            raise UserError(
+                f"{self.world.id}: actions have shape {given.shape}, expected {(self.num_envs, *one)} (environments, ...)"
+            )
+        self._action = given.reshape(*self._shape, *one)
 
     def step_wait(self) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray, list[dict[str, Any]]]:
         """Steps all worlds and restarts those that are over."""

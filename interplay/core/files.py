@@ -10,7 +10,8 @@ import contextlib
 import errno
 import os
 import shutil
-from collections.abc import Callable, Iterator
+import stat
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,20 @@ from interplay.core.errors import UserError
 
 hooks: list[Callable[[str], None]] = []
 
-_FULL = {errno.ENOSPC: "the disk is full", errno.EDQUOT: "your disk quota is used up"}
+_REASONS = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "your disk quota is used up",
+    errno.ELOOP: "a link stands there, which is not followed",
+}
 _CURE = {
     errno.ENOSPC: "free some space, then go on",
     errno.EDQUOT: "free some space, then go on",
     errno.EACCES: "choose a folder that you may write to",
     errno.EPERM: "choose a folder that you may write to",
     errno.EROFS: "choose a folder on a disk that can be written to",
+    errno.ELOOP: "put the file or folder itself there",
 }
+_NO_LINKS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def reached(point: str) -> None:
@@ -34,12 +41,19 @@ def reached(point: str) -> None:
         hook(point)
 
 
-def write_file(path: Path, data: bytes, point: str = "file") -> None:
+def write_file(path: Path, data: bytes, point: str = "file", fresh: bool = False) -> None:
     """Writes and fsyncs a new file under its final name; for files in a folder that is renamed as a whole.
 
-    Reaches ``<point>: opened``, ``<point>: half written`` and ``<point>: written``.
+    Reaches ``<point>: opened``, ``<point>: half written`` and ``<point>: written``. A link is not followed.
+
+    Args:
+        path: of the file.
+        data: its contents.
+        point: see `reached`.
+        fresh: nothing may stand there.
     """
-    with open(path, "wb", buffering=0) as file:
+    flags = os.O_WRONLY | os.O_CREAT | _NO_LINKS | (os.O_EXCL if fresh else os.O_TRUNC)
+    with os.fdopen(os.open(path, flags, 0o666), "wb", buffering=0) as file:
         reached(f"{point}: opened")
         half = len(data) // 2
         _write_all(file, memoryview(data)[:half])
@@ -53,18 +67,103 @@ def replace_file(path: Path, data: bytes | str, point: str = "file") -> None:
     """Gives `path` new contents at once: a reader finds the old file or the new one, never a part.
 
     Reaches the points of `write_file`, then ``<point>: renamed``. After an error the old file stands and no
-    temporary file is left.
+    temporary file is left. Where a link stood there is a file afterwards; what the link named is not touched.
     """
     path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with _renamed(path, path.with_name(f".{path.name}.{os.getpid()}.tmp"), point) as temporary:
+        write_file(temporary, data.encode() if isinstance(data, str) else data, point, fresh=True)
+
+
+@contextlib.contextmanager
+def replacing(path: Path, point: str = "file") -> Iterator[Path]:
+    """As `replace_file`, for what writes by itself and too much for the memory: gives the name of an empty file beside `path`.
+
+    The name has the same suffix. At the end the file is fsynced and renamed; if the block fails, the old file stands.
+    """
+    path = Path(path)
+    with _renamed(path, path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}"), point) as temporary:
+        write_file(temporary, b"", point, fresh=True)
+        yield temporary
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
+
+
+@contextlib.contextmanager
+def _renamed(path: Path, temporary: Path, point: str) -> Iterator[Path]:
+    """Gives the temporary name; what the block puts there is renamed, or removed if the block fails."""
     try:
-        write_file(temporary, data.encode() if isinstance(data, str) else data, point)
+        temporary.unlink(missing_ok=True)  # of a process that was killed, or planted
+        yield temporary
         os.replace(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
     reached(f"{point}: renamed")
     sync_folder(path.parent)
+
+
+def open_log(path: Path) -> int:
+    """Opens a log for reading and appending; it is made if it is not there. Returns the handle.
+
+    A log that has other names besides (a copy by hard links) gets a file of its own first: what is appended here must not
+    appear there.
+
+    Raises:
+        OSError: as the system says it, also for a link.
+        UserError: for a pipe, a device or a socket.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NONBLOCK", 0) | _NO_LINKS
+    handle = os.open(path, flags, 0o666)
+    try:
+        found = os.fstat(handle)
+        refuse_special(path, found)
+        if found.st_nlink > 1:
+            with (
+                replacing(path, "own copy") as copy,
+                copy.open("wb") as target,
+                open(handle, "rb", closefd=False) as source,
+            ):
+                shutil.copyfileobj(source, target)
+            own = os.open(path, flags, 0o666)
+            os.close(handle)
+            handle = own
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
+def refuse_special(path: Path, found: os.stat_result) -> None:
+    """Refuses what is no ordinary file.
+
+    Raises:
+        UserError: naming it.
+    """
+    if not stat.S_ISREG(found.st_mode):
+        raise UserError(f"{path} is no ordinary file; move it away")
+
+
+def refuse_links(folder: Path, files: Iterable[str], folders: Iterable[str] = ()) -> None:
+    """Refuses links and special files inside a folder that came from elsewhere: they would lead out of it.
+
+    Args:
+        folder: may itself be a link, since that was the user's own choice.
+        files: names that must be ordinary files, where they are there.
+        folders: names that must be folders, where they are there.
+
+    Raises:
+        UserError: naming the first that is not.
+    """
+    for names, right, word in ((files, stat.S_ISREG, "file"), (folders, stat.S_ISDIR, "folder")):
+        for name in names:
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                mode = os.lstat(folder / name).st_mode
+                if stat.S_ISLNK(mode):
+                    raise UserError(
+                        f"{folder / name} is a link, which may lead anywhere; put the {word} itself there"
+                    )
+                if not right(mode):
+                    raise UserError(f"{folder / name} is no ordinary {word}; move it away")
 
 
 def sync_folder(folder: Path) -> None:
@@ -80,7 +179,10 @@ def sync_folder(folder: Path) -> None:
 
 
 def remove_tree(folder: Path) -> None:
-    """Removes a folder and what is in it, as far as it can; never raises."""
+    """Removes a folder and what is in it, as far as it can; never raises. Of a link only the link is removed."""
+    with contextlib.suppress(OSError):
+        if os.path.islink(folder):
+            os.unlink(folder)
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -100,7 +202,7 @@ def told_plainly(deed: str, path: Path, safe: str = "") -> Iterator[None]:
         yield
     except OSError as error:
         code = error.errno or 0
-        reason = _FULL.get(code) or (error.strerror or str(error)).lower()
+        reason = _REASONS.get(code) or (error.strerror or str(error)).lower()
         cure = _CURE.get(code, "check the path and the disk")
         parts = [f"{deed} {path}: {reason}", safe, cure]
         raise UserError("; ".join(part for part in parts if part)) from error
@@ -134,13 +236,17 @@ class FileLock:
         Returns:
             None when it was taken, else the process id of the holder (0 if it did not write one yet).
         """
-        handle = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o644)
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NONBLOCK", 0) | _NO_LINKS
+        handle = os.open(self.path, flags, 0o644)
         try:
+            found = os.fstat(handle)
+            refuse_special(self.path, found)
             if not _flock(handle):
                 text = os.read(handle, 32).decode(errors="replace").strip()
-                return int(text) if text.isdigit() else 0
-            os.ftruncate(handle, 0)
-            os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+                return int(text) if text.isdecimal() else 0
+            if found.st_nlink == 1:  # another name of the file belongs to somebody else
+                os.ftruncate(handle, 0)
+                os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
             self._handle, handle = handle, -1
             return None
         finally:

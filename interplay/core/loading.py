@@ -7,6 +7,7 @@ import importlib
 import os
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from interplay.core.errors import UserError
@@ -48,6 +49,11 @@ def load(path: str, users: bool = False) -> Any:
         near = did_you_mean(attribute, vars(module), "check the spelling")
         raise UserError(f"{path!r}: module {module_name} has no {attribute!r}; {near}")
     return getattr(module, attribute)
+
+
+def is_code(name: str) -> bool:
+    """Whether a player's name is that of a program, ``module:attribute``, and not that of a folder."""
+    return ":" in name and not Path(name).is_dir()
 
 
 def did_you_mean(word: str, known: Iterable[str], otherwise: str) -> str:

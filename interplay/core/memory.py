@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from interplay.core.errors import UserError
+from interplay.core.reading import parse_json
 from interplay.core.settings import Settings
 from interplay.core.world import World
 
@@ -71,7 +72,16 @@ def recall(owner: object, arrays: Mapping[str, np.ndarray], but: tuple[str, ...]
         raise UserError(
             f"{type(owner).__name__}: its {path} cannot be restored from its attributes; give it save and load of its own"
         )
-    _walk(owner, "", but, lambda path, value: _thawed(value, arrays[path]), set())
+
+    def thaw(path: str, value: Any) -> Any:
+        try:
+            return _thawed(value, arrays[path])
+        except (ValueError, TypeError, LookupError, OverflowError) as error:
+            raise UserError(
+                f"{type(owner).__name__}: its {path} is not as it was saved ({error}); save it again"
+            ) from None
+
+    _walk(owner, "", but, thaw, set())
     for path in late:
         setattr(owner, path, arrays[path].copy())
 
@@ -144,7 +154,7 @@ def _thawed(value: Any, saved: np.ndarray) -> Any:
         return value
     if isinstance(value, np.random.Generator):
         state = value.bit_generator.state
-        value.bit_generator.state = _like(json.loads(saved.tobytes()), state)
+        value.bit_generator.state = _like(parse_json(saved.tobytes()), state)
         return value
     return value if saved.item() == value else type(value)(saved.item())
 

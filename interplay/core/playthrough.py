@@ -21,6 +21,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
+from interplay.core.reading import parse_json
 from interplay.core.scene import Canvas
 from interplay.core.scene_text import scene_lines
 from interplay.core.world import Array, TimeStep, World
@@ -112,7 +113,7 @@ def replay_playthrough(text: str, make: Callable[[Head], World]) -> Mismatch | N
         None if every line is as written; otherwise the first that is not.
 
     Raises:
-        UserError: for a text that is no playthrough.
+        UserError: for a text that is no playthrough, or whose actions are none of this world.
     """
     written = text.splitlines()
     head = read_head(text)
@@ -120,7 +121,7 @@ def replay_playthrough(text: str, make: Callable[[Head], World]) -> Mismatch | N
     actions = [_decode(line.split(" -> ")[0].split(" ", 1)[1]) for line in written if re.match(r"\d+ ", line)]
     told = _tell(world, head, lambda t: actions[t - 1] if t <= len(actions) else None)
     count = 0
-    for count, seen in enumerate(told, start=1):
+    for count, seen in enumerate(_refusing(told), start=1):
         line = written[count - 1] if count <= len(written) else ""
         if not _agree(line, seen):
             return Mismatch(count, line, seen)
@@ -138,13 +139,11 @@ def read_head(text: str) -> Head:
         if lines[0] != _TITLE:
             raise ValueError
         values = dict(line.split(": ", 1) for line in lines[1:6])
-        return Head(
-            values["world"],
-            int(values["version"]),
-            int(values["seed"]),
-            int(values["every"]),
-            json.loads(values["options"]),
-        )
+        version, seed, every = (int(values[name]) for name in ("version", "seed", "every"))
+        options = parse_json(values["options"])
+        if not (version >= 0 and 0 <= seed < 2**63 and 1 <= every < 2**63 and isinstance(options, dict)):
+            raise ValueError
+        return Head(values["world"], version, seed, every, options)
     except (IndexError, KeyError, ValueError):
         raise UserError(
             f"playthrough: the text does not begin with '{_TITLE}' and its head; record it again"
@@ -259,13 +258,31 @@ def _listed(tree: Any) -> Any:
 
 
 def _decode(text: str) -> Any:
-    return _batched(json.loads(text))
+    try:
+        return _batched(parse_json(text))
+    except ValueError as error:
+        raise UserError(f"playthrough: {text[:60]!r} are no actions ({error}); record it again") from None
 
 
 def _batched(tree: Any) -> Any:
     if isinstance(tree, dict):
         return {name: _batched(part) for name, part in tree.items()}
-    return np.asarray(tree)[None]
+    array = np.asarray(tree)[None]
+    if array.dtype.kind not in "biuf":
+        raise ValueError("not numbers")
+    return array
+
+
+def _refusing(told: Iterator[str]) -> Iterator[str]:
+    """The lines of a re-play; a world that does not take an action ends it in one line."""
+    try:
+        yield from told
+    except UserError:
+        raise
+    except (ValueError, TypeError, LookupError, OverflowError, AssertionError) as error:
+        raise UserError(
+            f"playthrough: its world does not take its actions ({error}); record it again"
+        ) from error
 
 
 def _agree(written: str, seen: str) -> bool:

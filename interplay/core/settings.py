@@ -6,7 +6,6 @@ TOML has no null: a value that is switched off is written ``"off"``, and a field
 from __future__ import annotations
 
 import difflib
-import tomllib
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,8 +14,19 @@ from typing import Any, TypeVar
 import pydantic
 
 from interplay.core.errors import UserError
-from interplay.core.files import told_plainly
+from interplay.core.settings_reading import parse_overrides, read_toml
 from interplay.core.settings_text import allowed, show, union_members, write_toml
+
+__all__ = [
+    "Settings",
+    "build",
+    "changed",
+    "from_toml",
+    "merge",
+    "parse_overrides",
+    "read_toml",
+    "to_toml",
+]
 
 M = TypeVar("M", bound="Settings")
 
@@ -37,6 +47,10 @@ class Settings(pydantic.BaseModel):
     """
 
     model_config = pydantic.ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
+
+    def code_names(self) -> Iterator[tuple[str, str]]:
+        """Key and value of everything that names a program, ``module:attribute``; see `interplay.core.trust`."""
+        yield from ()
 
     @pydantic.model_validator(mode="before")
     @classmethod
@@ -85,37 +99,6 @@ def changed(settings: M, overrides: Mapping[str, Any], owner: str) -> M:
     return build(type(settings), merge(settings.model_dump(), overrides), owner)
 
 
-def parse_overrides(pairs: Sequence[str]) -> dict[str, Any]:
-    """Reads ``a.b=3`` pairs into a nested mapping; later pairs win.
-
-    Values are TOML scalars, arrays or inline tables; a bare word is a string.
-
-    Example:
-        >>> parse_overrides(["ppo.clip=0.1", "world.id=survival/1v1-heals-low", "network.hidden=[64, 64]"])
-        {'ppo': {'clip': 0.1}, 'world': {'id': 'survival/1v1-heals-low'}, 'network': {'hidden': [64, 64]}}
-
-    Raises:
-        UserError: for a pair without ``=``, an empty key or value, or keys that contradict each other.
-    """
-    nested: dict[str, Any] = {}
-    for pair in pairs:
-        path, equals, text = pair.partition("=")
-        parts = path.strip().split(".")
-        if not equals or not text.strip() or not all(parts):
-            raise UserError(f"override {pair!r} is not KEY=VALUE; write for example ppo.clip=0.1")
-        group = nested
-        for part in parts[:-1]:
-            group = group.setdefault(part, {})
-            if not isinstance(group, dict):
-                raise UserError(f"override {pair!r}: {part} was given a value before; give one of the two")
-        if isinstance(group.get(parts[-1]), dict):
-            raise UserError(
-                f"override {pair!r}: keys below {parts[-1]} were given before; give one of the two"
-            )
-        group[parts[-1]] = _parse_value(text.strip())
-    return nested
-
-
 def merge(base: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
     """A new mapping: `base` with the keys of `overrides` put in, group by group."""
     merged = dict(base)
@@ -135,26 +118,12 @@ def to_toml(settings: Settings) -> str:
 
 
 def from_toml(path: Path | str, model: type[M]) -> M:
-    """Reads a settings file.
+    """Reads a settings file to look at it; whoever acts upon one reads it with `interplay.core.trust.read_settings`.
 
     Raises:
         UserError: if the file cannot be read, is no TOML, or `build` refuses its values.
     """
     return build(model, read_toml(path), str(path))
-
-
-def read_toml(path: Path | str) -> dict[str, Any]:
-    """Reads a TOML file as a nested mapping, unchecked.
-
-    Raises:
-        UserError: if the file cannot be read or is no TOML.
-    """
-    with told_plainly("reading", Path(path)):
-        data = Path(path).read_bytes()
-    try:
-        return tomllib.loads(data.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} is not TOML: {error}; mend that line") from None
 
 
 def _python_form(value: Any, annotation: Any) -> Any:
@@ -164,17 +133,6 @@ def _python_form(value: Any, annotation: Any) -> Any:
     if isinstance(value, list) and any(typing.get_origin(option) is tuple for option in options):
         return tuple(value)
     return value
-
-
-def _parse_value(text: str) -> Any:
-    try:
-        document = tomllib.loads(f"value = {text}")
-    except tomllib.TOMLDecodeError:
-        return text
-    value = document["value"]
-    # A newline could smuggle in further keys, and dates are no settings: both are taken as the words they are.
-    plain = len(document) == 1 and isinstance(value, bool | int | float | str | list | dict)
-    return value if plain else text
 
 
 def _describe(model: type[Settings], problem: Any) -> str:

@@ -20,6 +20,7 @@ from interplay.core import seeding
 from interplay.core.copying import Remakable
 from interplay.core.errors import UserError
 from interplay.core.hashing import hash_rows
+from interplay.core.ranges import Law, Range, check_state
 from interplay.core.spaces import check_action
 from interplay.core.telling import Line, line
 
@@ -254,7 +255,7 @@ class World(Remakable, ABC):
         """A 64-bit hash of each world's whole state, streams included: (W,) uint64."""
         return hash_rows(self.save())
 
-    def close(self) -> None:  # noqa: B027 - most worlds hold nothing that needs closing
+    def close(self) -> None:
         """Frees processes and windows, where a world holds any."""
 
     # -- what authors write -----------------------------------------------------------------------
@@ -336,7 +337,8 @@ class World(Remakable, ABC):
 class ArrayWorld(World):
     """A world whose whole state, outputs included, is a NamedTuple of arrays with the world axis first.
 
-    Subclasses set `self.state`; saving, loading and hashing follow from it.
+    Subclasses set `self.state`; saving, loading and hashing follow from it. What its numbers may be they declare in
+    `state_ranges` and `state_laws`.
     """
 
     state: Any
@@ -345,12 +347,18 @@ class ArrayWorld(World):
         return {name: array.copy() for name, array in self._arrays().items()}
 
     def load(self, snapshot: Mapping[str, Array]) -> TimeStep:
+        """Restores what `save` gave, or refuses it and leaves everything as it was.
+
+        Raises:
+            UserError: if a name, shape or dtype does not fit, or a number is not what `state_ranges` and `state_laws` allow.
+        """
         arrays = self._arrays()
         if set(snapshot) != set(arrays):
             odd = sorted(set(snapshot) ^ set(arrays))
             raise UserError(
                 f"{self.id}: snapshot of another world or version (fields {', '.join(odd)} do not match); save it again"
             )
+        fitting = {}
         for name, array in arrays.items():
             given = np.asarray(snapshot[name])
             if given.shape != array.shape or given.dtype != array.dtype:
@@ -358,11 +366,24 @@ class ArrayWorld(World):
                     f"{self.id}: snapshot field {name} is {given.dtype}{given.shape}, this world needs {array.dtype}{array.shape}; "
                     "load it into a world with the same settings and num_worlds"
                 )
+            fitting[name] = given
+        check_state(self.id, fitting, self.state_ranges(), self.state_laws())
         for name, array in arrays.items():
-            np.copyto(array, snapshot[name])
+            np.copyto(array, fitting[name])
         self._seeds = None
         self._last = self._read()
         return self._last
+
+    def state_ranges(self) -> Mapping[str, Range]:
+        """What each field that `save` gives may hold: name -> range; bool fields need none (`interplay.core.ranges`).
+
+        Everything that the rules can reach lies inside; what they would read or write out of bounds with lies outside.
+        """
+        return {}
+
+    def state_laws(self) -> Sequence[Law]:
+        """What fields owe each other, in the order in which they are asked: links without circles, counts of what is there."""
+        return ()
 
     @abstractmethod
     def _read(self) -> TimeStep:

@@ -18,11 +18,13 @@ from pydantic import Field, model_validator
 
 from interplay.core import seeding
 from interplay.core.errors import UserError
+from interplay.core.loading import is_code
 from interplay.core.policy import Policy
 from interplay.core.settings import Settings, build
 from interplay.core.world import World
 from interplay.evaluate.lives import LifeWatch, Watch
 from interplay.evaluate.merge_results import MergeResults, merge_results
+from interplay.evaluate.merge_rows import wrong_row
 from interplay.evaluate.populations import Populations
 from interplay.evaluate.quotas import Rule, shares
 from interplay.evaluate.results_log import ResultsLog
@@ -53,8 +55,22 @@ class MergeSettings(Settings):
     block: int = Field(8, ge=1, description="Maps side by side; part of the result.")
     greedy: bool = Field(False, description="Trained policies take their likeliest action.")
 
+    def code_names(self) -> Iterator[tuple[str, str]]:
+        """World and homes, where they are programs of somebody's own."""
+        if ":" in self.world:
+            yield "world", self.world
+        yield from (("homes", run) for home in self.homes for run in members(home) if is_code(run))
+
     @model_validator(mode="after")
     def _fits(self) -> MergeSettings:
+        for name in ("identities", "runs", "populations"):
+            if len(getattr(self, name)) != len(self.homes):
+                raise ValueError(
+                    f"{name} has {len(getattr(self, name))} entries, there are {len(self.homes)} homes; give one for each"
+                )
+        for name in ("runs", "populations"):
+            if min(getattr(self, name)) < 1:
+                raise ValueError(f"{name} = {list(getattr(self, name))}: every home has at least one")
         for name in ("homes", "caps"):
             given = getattr(self, name)
             if len(set(given)) < len(given):
@@ -110,6 +126,16 @@ class Home(NamedTuple):
 
     policies: tuple[Policy, ...]
     populations: int = 1
+
+
+def members(home: str) -> list[str]:
+    """The players of a home, ``NAME=RUN,RUN`` or ``RUN``.
+
+    Example:
+        >>> members("large=runs/a,runs/b"), members("runs/a")
+        (['runs/a', 'runs/b'], ['runs/a'])
+    """
+    return (home.partition("=")[2] or home).split(",")
 
 
 def merge_homes(
@@ -272,13 +298,22 @@ def _cells(
     """(home, home, cap) -> of each map the number of its pair of runs, and its result.
 
     Raises:
-        UserError: if a result is missing.
+        UserError: if a result is missing, or is none.
     """
     cells: dict[tuple[int, int, int], list[tuple[int, dict[str, Any]]]] = {}
+    like: dict[str, Any] | None = None
     for merge in all_merges(settings):
         lacking = log.missing(map(merge.key, range(settings.maps)))
         if lacking:
             raise UserError(f"{log.path}: {lacking[0]} is still to be played; go on with --resume")
         cell = cells.setdefault((*merge.homes, merge.cap), [])
-        cell += [(max(merge.runs), log.results[merge.key(number)]) for number in range(settings.maps)]
+        for key in map(merge.key, range(settings.maps)):
+            row = log.results[key]
+            reason = wrong_row(row, [settings.populations[home] for home in merge.homes], like)
+            if reason is not None:
+                raise UserError(
+                    f"{log.path}: what is kept of {key} is no result ({reason}); delete its line to play it again"
+                )
+            like = row if any(home["ended"] for home in row["homes"]) else like
+            cell.append((max(merge.runs), row))
     return cells

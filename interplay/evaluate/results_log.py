@@ -2,10 +2,14 @@
 
 Every append is one write, fsynced before it counts. A kill in the middle of it leaves a last line without its end;
 it is cut off when the file is opened again, so a result is there whole or not at all, and its work is done anew.
+
+Every line ends with a checksum of the rest, so a number that changed on the disk is seen. Lines of older versions have none; they
+stand before the first that has one.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -13,7 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from interplay.core.errors import UserError
-from interplay.core.files import reached, sync_folder, told_plainly
+from interplay.core.files import open_log, reached, sync_folder, told_plainly
+from interplay.core.reading import LINE, opened, parse_json
+
+CHECK = "check"  # key of a line's checksum
 
 
 class ResultsLog:
@@ -26,7 +33,7 @@ class ResultsLog:
         results: key -> result, in the file's order.
 
     Raises:
-        UserError: if the file cannot be read or written, or a line other than the last is damaged.
+        UserError: if the file cannot be read or written, is a link or no file, or a line other than the last is damaged.
 
     Example:
         >>> import tempfile
@@ -44,36 +51,29 @@ class ResultsLog:
         self.path = path
         self.results: dict[str, dict[str, Any]] = {}
         self._handle: int | None = None
+        self._checked = False  # whether a line had a checksum
         if path is None:
             return
         with told_plainly("opening the results", path):
-            fresh = not path.exists()
-            self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-            if fresh:
-                sync_folder(path.parent)
-            data = path.read_bytes()
-            whole = data.rfind(b"\n") + 1
-            if whole < len(data):
-                os.ftruncate(self._handle, whole)
-                os.fsync(self._handle)
-        try:
-            for number, line in enumerate(data[:whole].splitlines(), 1):
-                self._take(line, number)
-        except BaseException:
-            self.close()
-            raise
+            fresh = not os.path.lexists(path)
+            self._handle = open_log(path)
+            try:
+                if fresh:
+                    sync_folder(path.parent)
+                self._read(path)
+            except BaseException:
+                self.close()
+                raise
 
     def append(self, results: Mapping[str, Mapping[str, Any]]) -> None:
         """Adds results that are not there yet; they count when this returns.
 
         Raises:
-            UserError: if the file cannot be written (a full disk); earlier results are intact.
+            UserError: if the file cannot be written (a full disk), or a number is not finite; earlier results are intact.
         """
         new = {key: dict(result) for key, result in results.items() if key not in self.results}
         if self._handle is not None and self.path is not None:
-            text = "".join(
-                json.dumps({"key": key, **result}, allow_nan=False) + "\n" for key, result in new.items()
-            )
+            text = "".join(_line({"key": key, **result}) for key, result in new.items())
             with told_plainly("writing the results", self.path, "earlier results are intact"):
                 self._write(text.encode())
         self.results.update(new)
@@ -94,19 +94,44 @@ class ResultsLog:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _read(self, path: Path) -> None:
+        """Takes in the whole lines and cuts off what a kill left behind them."""
+        assert self._handle is not None
+        whole = 0
+        with opened(path, 2**63, links=False) as file:
+            for number, line in enumerate(iter(lambda: file.readline(LINE + 1), b""), 1):
+                if line.endswith(b"\n"):
+                    self._take(line, number)
+                    whole += len(line)
+                elif len(line) > LINE:
+                    raise self._damaged(number, f"it is longer than {LINE:,} bytes")
+        if whole < os.fstat(self._handle).st_size:
+            os.ftruncate(self._handle, whole)
+            os.fsync(self._handle)
+
     def _take(self, line: bytes, number: int) -> None:
         try:
-            entry = json.loads(line)
-            key = entry.pop("key")
-        except (ValueError, KeyError, AttributeError, TypeError):
-            raise UserError(
-                f"{self.path}: line {number} is damaged; restore the file, or delete that line to play its matches again"
-            ) from None
+            entry = parse_json(line)
+        except ValueError as error:
+            raise self._damaged(number, str(error)) from None
+        if not isinstance(entry, dict) or not isinstance(entry.get("key"), str):
+            raise self._damaged(number, "it is no result")
+        check = entry.pop(CHECK, None)
+        sound = check == _check(entry) if check is not None else not self._checked
+        key = entry.pop("key")
         if key in self.results and self.results[key] != entry:
             raise UserError(
                 f"{self.path}: line {number} says again, and otherwise, what came of {key}; delete one of the two lines"
             )
+        if not sound:
+            raise self._damaged(number, "its checksum does not match")
+        self._checked |= check is not None
         self.results[key] = entry
+
+    def _damaged(self, number: int, reason: str) -> UserError:
+        return UserError(
+            f"{self.path}: line {number} is damaged ({reason}); restore the file, or delete that line to play its matches again"
+        )
 
     def _write(self, data: bytes) -> None:
         assert self._handle is not None
@@ -123,3 +148,18 @@ class ResultsLog:
             os.ftruncate(self._handle, start)  # a full disk leaves no torn line behind
             raise
         reached("results: written")
+
+
+def _line(entry: Mapping[str, Any]) -> str:
+    """A result as it is written: one line with its checksum."""
+    try:
+        plain = json.loads(json.dumps(entry, allow_nan=False))
+    except ValueError as error:
+        raise UserError(
+            f"what came of {entry['key']} cannot be kept as JSON ({error}); choose a score that is always finite"
+        ) from None
+    return json.dumps({**plain, CHECK: _check(plain)}) + "\n"
+
+
+def _check(entry: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(entry, sort_keys=True).encode()).hexdigest()[:16]

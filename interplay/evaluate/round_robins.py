@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from interplay.core.errors import UserError
+from interplay.core.loading import is_code
 from interplay.core.policy import Policy
 from interplay.core.settings import Settings
 from interplay.core.world import World
@@ -39,6 +40,12 @@ class RoundRobinSettings(Settings):
     max_steps: int | None = Field(None, ge=1, description="Where matches are cut.")
     block: int = Field(32, ge=1, description="Matches side by side; part of the result.")
     greedy: bool = Field(False, description="Trained policies take their likeliest action.")
+
+    def code_names(self) -> Iterator[tuple[str, str]]:
+        """World and players, where they are programs of somebody's own."""
+        if ":" in self.world:
+            yield "world", self.world
+        yield from (("players", name) for name in self.players if is_code(name))
 
     @model_validator(mode="after")
     def _enough_players(self) -> RoundRobinSettings:
@@ -212,9 +219,24 @@ def read_matches(settings: RoundRobinSettings, log: ResultsLog) -> list[Match]:
             f"{log.path}: {len(lacking)} of {len(keys)} matches are still to be played; go on with --resume"
         )
     return [
-        Match(lineup.players, match, tuple(log.results[key]["scores"]), {})
+        Match(lineup.players, match, _scores(log, key, len(lineup.players)), {})
         for key, (lineup, match) in keys.items()
     ]
+
+
+def _scores(log: ResultsLog, key: str, players: int) -> tuple[float, ...]:
+    """The scores of one match as they were kept.
+
+    Raises:
+        UserError: if they are not one number for each player.
+    """
+    scores: Any = log.results[key].get("scores", ())
+    fits = isinstance(scores, list | tuple) and len(scores) == players
+    if not fits or not all(type(score) in (int, float) and abs(score) < 1e300 for score in scores):
+        raise UserError(
+            f"{log.path}: scores of {key} are not {players} numbers; delete its line to play it again"
+        )
+    return tuple(float(score) for score in scores)
 
 
 def _blocks(settings: RoundRobinSettings) -> Iterator[tuple[Lineup, range]]:

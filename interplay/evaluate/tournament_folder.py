@@ -9,9 +9,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from interplay.core import trust
 from interplay.core.errors import UserError
-from interplay.core.files import FileLock, replace_file, sync_folder, told_plainly
-from interplay.core.settings import Settings, from_toml, read_toml, to_toml
+from interplay.core.files import FileLock, refuse_links, replace_file, sync_folder, told_plainly
+from interplay.core.reading import parse_toml
+from interplay.core.seals import Sealed, read_sealed, sealed_toml
+from interplay.core.settings import Settings, build, to_toml
 from interplay.evaluate.results_log import ResultsLog
 
 S = TypeVar("S", bound=Settings)
@@ -31,7 +34,7 @@ class TournamentFolder(Generic[S]):
 
     Raises:
         UserError: if the folder holds a tournament of other settings, or one that was begun while `resume` is False,
-            if another process writes there, or if it cannot be made.
+            if its settings were changed or links lead out of it, if another process writes there, or if it cannot be made.
     """
 
     def __init__(self, path: Path | str | None, settings: S, resume: bool = False) -> None:
@@ -76,10 +79,10 @@ class TournamentFolder(Generic[S]):
             ):  # a kill may leave a hidden file
                 raise UserError(f"{path} holds other things than a tournament; choose another --out")
             with told_plainly("creating the tournament", path):
-                replace_file(file, to_toml(self.settings), "settings")
+                trust.write_settings(file, self.settings, sealed_toml(self.settings))
                 sync_folder(path.parent)
             return
-        stands = read_toml(file)
+        stands = _read(file).values
         asked = _plain(self.settings)
         for key in [*asked, *stands]:
             if stands.get(key) != asked.get(key):
@@ -91,13 +94,22 @@ class TournamentFolder(Generic[S]):
             raise UserError(f"{path} already holds this tournament; go on with it by --resume")
 
 
-def read_settings(path: Path | str, model: type[S]) -> S:
+def read_settings(path: Path | str, model: type[S], trusted: bool = False) -> S:
     """The settings of the tournament in a folder.
 
+    Args:
+        path: the folder.
+        model: of the settings.
+        trusted: its file may name programs, see `interplay.core.trust`.
+
     Raises:
-        UserError: if there is none, or its settings cannot be read.
+        UserError: if there is none, its settings cannot be read, or they name programs and are not trusted.
     """
-    return from_toml(_settings_file(path), model)
+    file = _settings_file(path)
+    sealed = _read(file)
+    settings = build(model, sealed.values, str(file))
+    trust.admit(settings.code_names(), file, sealed.data, trusted)
+    return settings
 
 
 def kind_of(path: Path | str) -> str:
@@ -106,7 +118,7 @@ def kind_of(path: Path | str) -> str:
     Raises:
         UserError: as `read_settings`.
     """
-    return str(read_toml(_settings_file(path)).get("kind"))
+    return str(_read(_settings_file(path)).values.get("kind"))
 
 
 def _settings_file(path: Path | str) -> Path:
@@ -120,9 +132,21 @@ def _settings_file(path: Path | str) -> Path:
 
 def _plain(settings: Settings) -> dict[str, Any]:
     """The settings as reading their file would give them."""
-    import tomllib
+    return parse_toml(to_toml(settings))
 
-    return tomllib.loads(to_toml(settings))
+
+def _read(file: Path) -> Sealed:
+    """What stands in a tournament's settings file.
+
+    Raises:
+        UserError: if it cannot be read, or is not as it was written.
+    """
+    found = read_sealed(file)
+    if found.seal == "broken":
+        raise UserError(
+            f"{file} was changed since the tournament began; restore it, or begin another one in a new folder"
+        )
+    return found
 
 
 def _shown(value: Any) -> str:
@@ -133,6 +157,7 @@ def _shown(value: Any) -> str:
 def _lock(path: Path) -> FileLock:
     with told_plainly("creating the tournament", path):
         path.mkdir(parents=True, exist_ok=True)
+        refuse_links(path, (".lock", SETTINGS, RESULTS, RATINGS))
         lock = FileLock(path / ".lock")
         holder = lock.acquire()
     if holder is not None:

@@ -5,29 +5,47 @@ These files are programs of the user's own, and run as such. Source: specificati
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import sys
 import traceback
 import warnings
 from collections.abc import Callable
 from datetime import datetime
+from importlib.abc import SourceLoader
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from interplay.core.errors import MENDABLE, UserError
 from interplay.core.files import replace_file, told_plainly
+from interplay.core.settings_reading import read_bytes
+from interplay.core.signatures import sign
+from interplay.core.trust import read_program
 from interplay.experiment.params import Experiment, read_params
 from interplay.train.tabular.folders import make_folder, results_folder, stamp
 
 
 def load_experiment(path: str | Path) -> Experiment:
-    """Reads an experiment's file.
+    """Reads an experiment's file, which a user names: it is run.
 
     Raises:
         UserError: if it cannot be read or has no dictionary `params`, and as `read_params`.
     """
-    module = _run(Path(path))
+    return _experiment_in(_run(Path(path), read_bytes), path)
+
+
+def load_experiment_of(run: str | Path, trust: bool = False) -> Experiment:
+    """Reads the experiment's file in a run folder, which is run if it was put there on this machine or is trusted.
+
+    Raises:
+        UserError: as `config_of` and `load_experiment`, and if the file came from elsewhere and is not trusted.
+    """
+    config = config_of(run)
+    return _experiment_in(_run(config, functools.partial(read_program, trust=trust)), config)
+
+
+def _experiment_in(module: ModuleType, path: str | Path) -> Experiment:
     if not hasattr(module, "params"):
         raise UserError(f"{path} has no dictionary `params`; it is no experiment's file")
     return read_params(module.params, str(path))
@@ -39,7 +57,7 @@ def load_script(path: str | Path) -> Callable[[Any, Any], Any]:
     Raises:
         UserError: if it cannot be read or has no such function.
     """
-    function = getattr(_run(Path(path)), "run", None)
+    function = getattr(_run(Path(path), read_bytes), "run", None)
     if not callable(function):
         raise UserError(f"{path} has no function run(sim, trainer); write one")
     chosen: Callable[[Any, Any], Any] = function
@@ -63,10 +81,11 @@ def config_of(run: str | Path) -> Path:
 
 
 def copy_into(config: str | Path, run: Path) -> Path:
-    """Puts a copy of an experiment's file into a run folder."""
+    """Puts a copy of an experiment's file, which this process has run, into a run folder, and signs it."""
     with told_plainly("copying", Path(config)):
-        data = Path(config).read_bytes()
+        data = read_bytes(config)
         target = run / Path(config).name
+        sign(target, data)
         replace_file(target, data, "config")
     return target
 
@@ -117,21 +136,27 @@ def line_of(error: BaseException, path: Path) -> str:
     return f", line {lines[-1]}" if lines else ""
 
 
-def _run(path: Path) -> ModuleType:
-    """Executes a Python file as a module; files beside it and in the working folder can be imported by it."""
+def _run(path: Path, read: Callable[[Path], bytes]) -> ModuleType:
+    """Executes a Python file as a module; files beside it and in the working folder can be imported by it.
+
+    Args:
+        path: of the file.
+        read: gives its bytes, or refuses. Just these are run, and no compiled copy that lies in ``__pycache__``.
+    """
     if path.suffix != ".py" or not path.is_file():
         raise UserError(f"{path}: there is no such Python file; check the path")
+    source = read(path)
     for folder in (str(path.parent.resolve()), str(Path.cwd())):
         if folder not in sys.path:
             sys.path.append(folder)  # last, so that nothing in them hides an installed package
     name = f"interplay_file_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
+    if spec is None or not isinstance(spec.loader, SourceLoader):
         raise UserError(f"{path} cannot be imported; check the path")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # its classes must be found by name to be copied
     try:
-        spec.loader.exec_module(module)
+        exec(spec.loader.source_to_code(source, str(path)), vars(module))
     except ModuleNotFoundError as error:
         hint = "install it, or leave it out"
         if (error.name or "").partition(".")[0] == "ray":

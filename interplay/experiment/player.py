@@ -23,6 +23,7 @@ class TrainedPolicies:
         checkpoint: folder of the checkpoint.
         explore: draw actions instead of taking the likeliest, unless a call says otherwise.
         seed: of the draws.
+        trust: the run's settings may name programs of their own; needed once, for a run from elsewhere.
 
     Attributes:
         agents: ids of those for whom they act.
@@ -31,14 +32,19 @@ class TrainedPolicies:
     """
 
     def __init__(
-        self, experiment: Experiment, checkpoint: Path, explore: bool = False, seed: int | None = None
+        self,
+        experiment: Experiment,
+        checkpoint: Path,
+        explore: bool = False,
+        seed: int | None = None,
+        trust: bool = False,
     ) -> None:
         from interplay.train.single import SingleActor
 
         self._readers, self._assigned = read(experiment)
         self.agents = tuple(self._assigned)
         kinds = [reader.kind for reader in self._readers.values()]
-        self._actor = SingleActor(checkpoint, kinds, seed or 0)
+        self._actor = SingleActor(checkpoint, kinds, seed or 0, trust)
         self._explore = explore
         multiagent = {**experiment.multiagent, "policy_mapping_fn": self.policy_of}
         by_agent = {"multiagent": multiagent, "policy_mapping_fn": self.policy_of}

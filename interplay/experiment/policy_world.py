@@ -46,8 +46,8 @@ class PolicyWorld(World):
         return self._inner.save()
 
     def load(self, snapshot: Mapping[str, np.ndarray]) -> TimeStep:
-        self._seeds = None
         self._last = self._grouped(self._inner.load(snapshot))
+        self._seeds = None  # a refused snapshot leaves everything as it was
         return self._last
 
     def hash(self) -> np.ndarray:

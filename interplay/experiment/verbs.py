@@ -67,6 +67,7 @@ def visualize(
     frame_delay: int = 200,
     explore: bool = False,
     seed: int | None = None,
+    trust: bool = False,
 ) -> list[Path]:
     """Shows what the trained policies do.
 
@@ -81,6 +82,7 @@ def visualize(
         frame_delay: milliseconds between pictures.
         explore: draw actions instead of taking the likeliest.
         seed: of the first episode; the i-th has seed + i.
+        trust: the run's settings may name programs of their own; needed once, for a run from elsewhere.
 
     Returns:
         The files that were written.
@@ -94,7 +96,7 @@ def visualize(
     experiment = read_params(params)
     path = files.choose_checkpoint(folder, checkpoint)
     with Stage(experiment.title, frame_delay, record=record or record_only, show=not record_only) as stage:
-        trainer = trained(experiment, path, explore, seed)
+        trainer = trained(experiment, path, explore, seed, trust)
         manager = Maker(experiment)()
         written = []
         for episode in range(episodes):
@@ -114,6 +116,7 @@ def analyze(
     function: Callable[[Any, Any], Any],
     checkpoint: int | None = None,
     seed: int | None = None,
+    trust: bool = False,
 ) -> Any:
     """Hands the simulation and the trained policies to a function.
 
@@ -123,6 +126,7 @@ def analyze(
         function: is called with the manager and the trainer, see `TrainedPolicies`.
         checkpoint: number of one; None: the last.
         seed: of the simulation and of the policies.
+        trust: as in `visualize`.
 
     Returns:
         What the function returns.
@@ -131,7 +135,7 @@ def analyze(
         FileNotFoundError: if the run has no checkpoint.
     """
     experiment = read_params(params)
-    trainer = trained(experiment, files.choose_checkpoint(folder, checkpoint), False, seed)
+    trainer = trained(experiment, files.choose_checkpoint(folder, checkpoint), False, seed, trust)
     manager = Maker(experiment, limited=True)()
     if seed is not None:
         manager.sim.reseed(seed)
@@ -184,13 +188,15 @@ def train_experiment(experiment: Experiment, config: Path | None = None) -> Path
     return run(settings.model_copy(update={"world": world}), folder)
 
 
-def trained(experiment: Experiment, checkpoint: Path, explore: bool, seed: int | None) -> TrainedPolicies:
+def trained(
+    experiment: Experiment, checkpoint: Path, explore: bool, seed: int | None, trust: bool = False
+) -> TrainedPolicies:
     """The policies of a checkpoint."""
     if experiment.tune.get("backend") == "rllib":
         raise UserError(
             f"{experiment.title}: policies that RLlib trained are played by RLlib; load {checkpoint} with its Algorithm.from_checkpoint"
         )
-    return TrainedPolicies(experiment, checkpoint, explore, seed)
+    return TrainedPolicies(experiment, checkpoint, explore, seed, trust)
 
 
 def _moments(

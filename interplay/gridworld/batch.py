@@ -5,7 +5,7 @@ The object face is a batch of one; `interplay.gridworld.world` is the face of ma
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,17 @@ class Parts:
     ) -> None:
         self.states, self.actors, self.observers = tuple(states), tuple(actors), tuple(observers)
         self.dones, self.rewards = tuple(dones), tuple(rewards)
+
+    def named(self) -> Iterator[tuple[str, Any]]:
+        """Each component with a name of its own in a snapshot: its class and its place among its kind."""
+        for group in (self.states, self.actors, self.observers, self.dones, self.rewards):
+            for place, part in enumerate(group):
+                yield f"{type(part).__name__}.{place}", part
+
+    @property
+    def foreign(self) -> bool:
+        """Whether a component is written by somebody else."""
+        return any(not type(part).__module__.startswith("interplay.") for _, part in self.named())
 
     @property
     def others(self) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from interplay.core.errors import Refused
+from interplay.core.reading import MIB, read_bytes
 from interplay.gridworld.agents import GridWorldAgent
 from interplay.gridworld.grid import Grid
 from interplay.sim.checks import is_exactly, require
@@ -110,7 +111,7 @@ def read_map(file_name: Any) -> np.ndarray:
         isinstance(file_name, str | Path), f"file_name {file_name!r} is no str; give the name of a map file"
     )
     try:
-        lines = Path(file_name).read_text(encoding="utf-8").splitlines()
+        lines = read_bytes(file_name, 64 * MIB).decode().splitlines()
     except UnicodeDecodeError as error:
         raise Refused(f"{file_name} is no UTF-8 text ({error}); save the map as plain text") from error
     while lines and not lines[-1].strip():

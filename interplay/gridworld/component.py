@@ -13,6 +13,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core.errors import Refused
+from interplay.core.ranges import Range
 from interplay.gridworld.agents import GridWorldAgent
 from interplay.gridworld.grid import Grid
 from interplay.sim.checks import is_exactly, require
@@ -27,7 +28,7 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
         only: the agents that the component works for: ids, encodings, or a function of the agent. None = all it can.
 
     Raises:
-        AssertionError: for agents that are no dict of grid agents, or no grid.
+        AssertionError: for agents that are no dict of grid agents, no grid, or an ``only`` that names nobody.
     """
 
     def __init__(
@@ -54,6 +55,14 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
             only is None or callable(only) or (isinstance(only, Collection) and not isinstance(only, str)),
             f"{name}: only {only!r} is no function and no set or list; give ids, encodings or a function of the agent",
         )
+        if agents and isinstance(only, Collection):
+            known = {*agents, *(agent.encoding for agent in agents.values())}
+            unknown = [one for one in only if one not in known]
+            require(
+                not unknown,
+                f"{name}: only names {unknown}, which is nobody's id or encoding, so it would do nothing; the agents are "
+                f"{', '.join(agents)}",
+            )
         self._agents, self._grid = agents, grid
         self._only = only
         grid.join(agents.values())
@@ -110,11 +119,27 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
 
     @property
     def users(self) -> np.ndarray:
-        """`supported_slots`, remembered until somebody joins the grid: kernels ask for it in every step."""
-        known: np.ndarray | None = self.__dict__.get("_users")
-        if known is None or len(known) != len(self.grid.agents):
-            known = self.__dict__["_users"] = self.supported_slots()
-        return known
+        """`supported_slots`, remembered until somebody joins the grid or the component: kernels ask for it in every step."""
+        return self._remembered("_users", self.supported_slots)
+
+    @property
+    def members(self) -> np.ndarray:
+        """(A,) bool over the grid's slots: the component's own agents, whom it may or may not work for. Remembered as `users`."""
+        return self._remembered("_members", self._own_slots)
+
+    def _own_slots(self) -> np.ndarray:
+        slots = [self._grid.slot_of(agent) for agent in self._agents.values()]
+        flags = np.zeros(len(self._grid.agents), bool)
+        flags[slots] = True
+        return flags
+
+    def _remembered(self, name: str, find: Callable[[], np.ndarray]) -> np.ndarray:
+        known = self.__dict__.get(name)
+        number = len(self._agents)
+        if known is None or known[0] != number or len(known[1]) != len(self._grid.agents):
+            known = self.__dict__[name] = number, find()
+        slots: np.ndarray = known[1]
+        return slots
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Arrays of the component's own that belong to the state, with the world axis first: saved with a batch.
@@ -122,6 +147,10 @@ class GridWorldBaseComponent(ABC):  # noqa: B024 - families add their methods
         A component serves one board, this simulation's or that of a batch; it makes its arrays for as many worlds as the
         first board that it is handed has.
         """
+        return {}
+
+    def ranges(self) -> dict[str, Range]:
+        """What the numbers of `arrays` may be: name -> range (`interplay.core.ranges`); bools need none."""
         return {}
 
     def reach(self, agent: GridWorldAgent, name: str) -> int:

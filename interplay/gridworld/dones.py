@@ -60,7 +60,19 @@ class BoardDone(DoneBaseComponent):
     def judge(self, board: Board, done: np.ndarray, over: np.ndarray, lo: int, hi: int) -> None:
         """Adds its answers for the worlds lo..hi-1 to ``done`` (W, A) and ``over`` (W,), uint8."""
         targets, encodings, any_ends = self._mapped()
-        scores.judge(board.agents, self.form, self.users, targets, encodings, any_ends, done, over, lo, hi)
+        scores.judge(
+            board.agents,
+            self.form,
+            self.users,
+            self.members,
+            targets,
+            encodings,
+            any_ends,
+            done,
+            over,
+            lo,
+            hi,
+        )
 
     def _mapped(self) -> tuple[np.ndarray, np.ndarray, bool]:
         """Slots of targets (A,), encodings (E + 1, E + 1), and whether one encoding ends it."""

@@ -18,6 +18,7 @@ from interplay.gridworld.rules import cells as rules
 from interplay.sim.checks import is_exactly, require
 
 _ZERO = np.int64(0)
+_WHOLE = (int, np.integer)  # an index that is a number, not a slice nor an array
 
 
 class Grid:
@@ -123,8 +124,10 @@ class Grid:
         Raises:
             IndexError: for what is outside, or no index of two dimensions.
         """
-        if type(subscript) is tuple and len(subscript) == 2 and all(map(_is_whole, subscript)):
-            return self._occupants(*subscript)
+        if type(subscript) is tuple and len(subscript) == 2:
+            row, col = subscript
+            if isinstance(row, _WHOLE) and isinstance(col, _WHOLE):
+                return self._occupants(row, col)
         places: Any = np.arange(self.rows * self.cols).reshape(self.rows, self.cols)[subscript]
         if np.ndim(places) == 0:
             return self._occupants(*divmod(int(places), self.cols))
@@ -133,7 +136,7 @@ class Grid:
             found[index] = self._occupants(*divmod(int(place), self.cols))
         return found
 
-    def _occupants(self, row: int, col: int) -> dict[str, GridWorldAgent] | None:
+    def _occupants(self, row: Any, col: Any) -> dict[str, GridWorldAgent] | None:
         """Id -> agent."""
         if not self._was_reset:
             return None
@@ -282,11 +285,6 @@ class Grid:
             if self._agents[slot]._rows is self._rows:
                 agent._rows, agent._slot = twin._rows, slot
         return twin
-
-
-def _is_whole(index: Any) -> bool:
-    """Whether an index is a number, not a slice nor an array of any sort."""
-    return isinstance(index, int | np.integer) and not isinstance(index, bool)
 
 
 def as_mapping(value: Any, name: str, containers: tuple[type, ...] = (set, frozenset)) -> dict[int, set[int]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -21,10 +23,20 @@ class GridWorldSimulation(AgentBasedSimulation):
     Subclasses make their components from the keyword arguments that the builders hand on, and say what a step is; those that
     only choose components derive from `SmartGridWorldSimulation`. Make one with a builder.
 
+    Every `reset` and `step`, a subclass's own too, is a new moment: of several occupants of a cell another may be shown.
+
     Args:
         agents: id -> agent.
         grid: where they live.
     """
+
+    _unseen = True  # nothing was shown since the stream was seeded
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for name in ("reset", "step"):
+            if name in vars(cls):
+                setattr(cls, name, _as_moment(vars(cls)[name]))
 
     def __init__(self, agents: dict[str, Any] | None = None, grid: Grid | None = None, **kwargs: Any) -> None:
         super().__init__(agents=agents if agents is not None else {})
@@ -86,12 +98,19 @@ class GridWorldSimulation(AgentBasedSimulation):
         self._grid.rng = self.rng
         # As a world does: the same seed, the same stream in both faces.
         self._grid.board.stream[0] = seed % 2**64, 0, 0
-        self._fresh = True
+        self._unseen = True
 
     def shuffle(self, items: list[Any]) -> None:
         order = np.arange(len(items), dtype=np.int32)[None]
         shuffle_orders(self._grid.board.stream, order, np.array([len(items)]), 0, 1)
         items[:] = [items[i] for i in order[0].tolist()]
+
+    def _pass_moment(self, drawn: int, unseen: bool) -> None:
+        """Lets time pass if nothing was drawn meanwhile: who is shown of a cell's occupants depends on the stream's place."""
+        stream = self._grid.board.stream
+        if not unseen and stream.item(0, 2) == drawn:
+            stream[0, 2] += np.uint64(1)
+        self._unseen = False
 
     def draw(self, canvas: Canvas) -> None:
         """Draws the grid and everybody active in it."""
@@ -113,3 +132,16 @@ class GridWorldSimulation(AgentBasedSimulation):
         from interplay.gridworld.render import render
 
         return render(self, fig, gridlines, background_color)
+
+
+def _as_moment(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A simulation's `reset` or `step`, at whose end a new moment has begun; within one another they begin one only."""
+
+    @functools.wraps(method)
+    def in_time(self: GridWorldSimulation, *args: Any, **kwargs: Any) -> Any:
+        drawn, unseen = self._grid.board.stream.item(0, 2), self._unseen
+        answer = method(self, *args, **kwargs)
+        self._pass_moment(drawn, unseen)
+        return answer
+
+    return in_time

@@ -151,6 +151,7 @@ class TargetBarriersFreePlacementState(PositionState):
     """
 
     maze = False
+    strict_maze = True
 
     def __init__(
         self,
@@ -237,6 +238,7 @@ class TargetBarriersFreePlacementState(PositionState):
             self.grid.slot_of(self.target_agent),
             self._roles(),
             self.maze,
+            self.strict_maze,
             self.cluster_barriers,
             self.scatter_free_agents,
             order,
@@ -245,14 +247,16 @@ class TargetBarriersFreePlacementState(PositionState):
             trouble,
         )
 
+    def _role(self, encoding: int) -> int:
+        if encoding in self.barrier_encodings:
+            return placement.BARRIER
+        return placement.FREE if encoding in self.free_encodings else placement.OTHER
+
     def _roles(self) -> np.ndarray:
         roles = np.full(len(self.grid.agents), placement.OTHER, np.int8)
         for slot, agent in enumerate(self.grid.agents):
-            if agent.encoding in self.barrier_encodings:
-                roles[slot] = placement.BARRIER
-            elif agent.encoding in self.free_encodings:
-                roles[slot] = placement.FREE
-            else:
+            roles[slot] = self._role(agent.encoding)
+            if roles[slot] == placement.OTHER:
                 require(
                     self.others == "random",
                     f"{type(self).__name__}: {agent.id} has encoding {agent.encoding}, which is neither a barrier nor free; "
@@ -265,10 +269,35 @@ class MazePlacementState(TargetBarriersFreePlacementState):
     """A new maze at every reset, grown from the target's cell: barriers on its walls, free agents on its passages.
 
     Args:
+        strict_maze: as of `interplay.gridworld.maze.generate_maze`: False draws mazes with some more passages.
         **kwargs: of `TargetBarriersFreePlacementState`.
     """
 
     maze = True
+
+    def __init__(self, strict_maze: bool = True, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.strict_maze = strict_maze
+        self._ground: np.ndarray | None = None  # (R, C) int8: the maze of this simulation's episode
+
+    @property
+    def strict_maze(self) -> bool:
+        """Whether walls are opened only where the release opens them."""
+        return self._strict_maze
+
+    @strict_maze.setter
+    def strict_maze(self, value: bool) -> None:
+        self._strict_maze = _flag(value, "strict_maze")
+
+    def _place(self, board: Board, which: np.ndarray, order: Any, ground: Any, trouble: Any) -> None:
+        super()._place(board, which, order, ground, trouble)
+        if board is self.grid.board:
+            self._ground = ground
+
+    def _is_open(self, encoding: int, cell: int) -> bool:
+        role = self._role(encoding)
+        off_limits = self._ground is not None and role not in (placement.OTHER, self._ground.flat[cell])
+        return not off_limits and super()._is_open(encoding, cell)
 
 
 class HealthState(BoardState):

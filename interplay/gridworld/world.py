@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +12,14 @@ import numpy as np
 
 from interplay.core import seeding
 from interplay.core.errors import UserError
+from interplay.core.ranges import Law, Range, of_space
 from interplay.core.scene import Canvas
 from interplay.core.spaces import action_choices
 from interplay.core.world import ArrayWorld, TimeStep
 from interplay.gridworld.batch import Batch
 from interplay.gridworld.board import AGENT, CELL, repeated
 from interplay.gridworld.draw import draw_board
+from interplay.gridworld.ranges import BOARD_LAWS, REPORT_LAWS, board_ranges, report_ranges
 from interplay.gridworld.rules import report
 from interplay.gridworld.rules.placement import shuffle_orders
 from interplay.sim.batch.layout import read_layout
@@ -90,6 +92,7 @@ class GridWorld(ArrayWorld):
         grid = self._sim.grid
         grid.join(self._sim.agents.values())  # also those who were added after it was built
         self._batch = Batch(self._sim.parts, grid, repeated(grid.board, num_worlds))
+        self._board_ranges = board_ranges(self._batch.board, fixed=not self._sim.parts.foreign)
         self._learners = np.array([grid.slot_of(self._sim.agents[name]) for name in layout.agents], np.int32)
         self._in_turns = isinstance(manager, TurnBasedManager)
         self._shuffled = isinstance(manager, AllStepManager) and manager.randomize_action_input
@@ -164,6 +167,15 @@ class GridWorld(ArrayWorld):
         if self._pool is not None:
             self._pool.shutdown()
 
+    def load(self, snapshot: Mapping[str, np.ndarray]) -> TimeStep:
+        super().load(snapshot)
+        self._asked[:] = False
+        self._asked[:, self._learners] = self._acting
+        for kind in self._layouts:  # what is legal follows from the board, whatever the snapshot says
+            for leaf in kind.masks:
+                self._find_legal(kind, leaf, 0, self.num_worlds, None)
+        return self._views
+
     def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
         seeding.begin_episode(self._stream, which, seeds)
         stream = self._batch.board.stream
@@ -211,7 +223,11 @@ class GridWorld(ArrayWorld):
         report.line_up(self._acting, self._over, self._learners, order, count, lo, hi)
         if self._shuffled:
             shuffle_orders(batch.board.stream, order, count, lo, hi)
+        stream = batch.board.stream
+        drawn = stream[lo:hi, 2].copy()
         batch.act(lo, hi)
+        # A new moment, as `GridWorldSimulation` has it: who is shown of a cell's occupants depends on the stream's place.
+        stream[lo:hi, 2] += (stream[lo:hi, 2] == drawn) & (count[lo:hi] > 0)
         batch.judge(lo, hi)
         report.report(
             batch.board.agents,
@@ -351,14 +367,28 @@ class GridWorld(ArrayWorld):
             "truncated": self._truncated,
             "reward": self._reward,
         }
-        parts = self._batch.parts
         theirs = {
-            f"{type(part).__name__}.{place}.{name}": array
-            for group in (parts.states, parts.actors, parts.observers, parts.dones, parts.rewards)
-            for place, part in enumerate(group)
+            f"{owner}.{name}": array
+            for owner, part in self._batch.parts.named()
             for name, array in part.arrays().items()
         }
         return agents | cells | own | theirs | self._seen | self._legal
+
+    def state_ranges(self) -> Mapping[str, Range]:
+        theirs = {
+            f"{owner}.{name}": allowed
+            for owner, part in self._batch.parts.named()
+            for name, allowed in part.ranges().items()
+        }
+        seen = {
+            kind.key("observation", leaf): of_space(leaf.space)
+            for kind in self._layouts
+            for leaf in kind.observation
+        }
+        return self._board_ranges | report_ranges(len(self.agents), self._limit) | theirs | seen
+
+    def state_laws(self) -> Sequence[Law]:
+        return *BOARD_LAWS, *REPORT_LAWS
 
 
 def _space(kind: Any, leaf: Any) -> Any:

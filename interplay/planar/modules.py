@@ -8,7 +8,9 @@ from typing import Any, ClassVar, TextIO
 
 import numpy as np
 
+from interplay.core.ranges import Range
 from interplay.planar import phases as p
+from interplay.planar.sight import WALL
 from interplay.planar.simulation import Module
 
 
@@ -131,6 +133,10 @@ class Lidars(Module):
 
     def arrays(self) -> Mapping[str, np.ndarray]:
         return {"distance": self.distance, "hit": self.hit} if self.distance.ndim == 3 else {}
+
+    def ranges(self) -> Mapping[str, Range]:
+        simulation: Any = self.simulation
+        return {"distance": Range(0.0, self.depth), "hit": Range(WALL, simulation.rules.num_bodies - 1)}
 
     def _cast(self) -> None:
         simulation: Any = self.simulation

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from interplay.core.errors import UserError
+from interplay.core.ranges import Range
 
 CALLBACKS = ("post_reset", "pre_step", "post_step", "post_spawn", "pre_despawn")
 Plan = list["np.ndarray | Callable[[], None]"]
@@ -59,6 +60,10 @@ class Module:
 
     def arrays(self) -> Mapping[str, np.ndarray]:
         """The module's own state: name -> array with the world axis first; saved, loaded and hashed with the world."""
+        return {}
+
+    def ranges(self) -> Mapping[str, Range]:
+        """What the numbers of `arrays` may be: name -> range (`interplay.core.ranges`); bools need none."""
         return {}
 
     def fields(self) -> Mapping[str, tuple[int, ...]]:
@@ -203,6 +208,11 @@ class Simulation:
         """One environment step of the worlds in the mask `active` (W,)."""
         self.active = active
         self._carry_out(self._step_plan)
+
+    def run(self, numbers: Sequence[int]) -> None:
+        """Runs phases by themselves in all worlds: those that only look, after the state was written from outside."""
+        self.active = np.ones(self.num_worlds, bool)
+        self._carry_out(self._merge(_alone(numbers)))
 
     def compose(self, callback: str) -> Plan:
         """The callback of every module, group by group, as phases and Python calls in the order they run."""

@@ -5,6 +5,7 @@ The acting mask does the manager's work: all-step, one after another, or whom th
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from interplay.core.errors import CannotRestore, UserError
 from interplay.core.hashing import hash_rows
+from interplay.core.ranges import Law, Range, check_state, count
 from interplay.core.scene import Canvas
 from interplay.core.world import TimeStep
 from interplay.sim.batch.history import History
@@ -20,6 +22,7 @@ from interplay.sim.batch.world import EnvironmentBatch, environment_seeds
 from interplay.sim.managers import SimulationManager
 
 _OUTPUTS = ("over", "acting", "terminated", "truncated", "reward")
+_LAWS = (Law("stood", "though its world is not over", lambda given: given["stood"] & ~given["over"]),)
 
 
 class SimulationWorld(EnvironmentBatch):
@@ -84,16 +87,22 @@ class SimulationWorld(EnvironmentBatch):
         """Plays a snapshot's episodes again, up to where it was saved.
 
         Raises:
-            UserError: if the snapshot does not fit; nothing has changed then.
-            CannotRestore: if an episode comes out otherwise than it was saved; the batch needs a `reset` then.
+            UserError: if the snapshot does not fit, or the simulation refuses an action of it.
+            CannotRestore: if an episode comes out otherwise than it was saved.
+            After both the batch is as it was: its own episodes are played again. Where that fails too (worker processes that have
+            ended, chance that does not come from `rng`), it needs a `reset`.
         """
         saved = {name: np.asarray(array) for name, array in snapshot.items()}
         self._check(saved)
-        self._seeds, self._last = None, None
-        self._replay(saved)
-        self._compare(saved)
-        self._returns[:] = saved["episode_return"]
-        self._last = self._step_of_buffers
+        mine, seeds = None if self._last is None else self.save(), self._seeds
+        self._last = None
+        try:
+            self._replay(saved)
+        except UserError:
+            self._seeds = seeds
+            self._go_back(mine)
+            raise
+        self._seeds, self._last = None, self._step_of_buffers
         return self._last
 
     def draw(self, canvas: Canvas, world: int) -> None:
@@ -147,9 +156,22 @@ class SimulationWorld(EnvironmentBatch):
                     f"{self.id}: snapshot field {name} is {given.dtype}{given.shape}, this batch needs {array.dtype}"
                     f"{array.shape}; load it into a simulation with the same options and num_worlds"
                 )
-        if (saved["episode_length"] < 0).any():
-            raise UserError(f"{self.id}: snapshot field episode_length is negative; save it anew")
+        check_state(self.id, {name: saved[name] for name in mine}, self._ranges(), _LAWS)
         self._history.check(self.id, saved, saved["episode_length"])
+
+    def _ranges(self) -> dict[str, Range]:
+        """What is not compared with what the simulation says when it is played again."""
+        managed = self._crew.environment(0)
+        limit = None if managed is None else managed.manager.time_limit
+        return {"episode_length": count(limit) if limit else count()}
+
+    def _go_back(self, mine: Mapping[str, np.ndarray] | None) -> None:
+        """Plays the own episodes again, after a snapshot was refused half-way."""
+        if mine is None:
+            return
+        with contextlib.suppress(UserError, RuntimeError):
+            self._replay(mine)
+            self._last = self._step_of_buffers
 
     def _replay(self, saved: Mapping[str, np.ndarray]) -> None:
         lengths, which = saved["episode_length"], self._buffers["which"]
@@ -158,17 +180,30 @@ class SimulationWorld(EnvironmentBatch):
         self._history.load(saved, longest)
         which[:] = True
         self._buffers["seed"][:] = environment_seeds(self._stream)
+        self._returns[:] = 0.0
         self._crew.reset()
         for t in range(longest):
             which[:] = t < lengths
+            self._refuse_further(which, t)
             self._history.show(self._buffers, t)
             self._crew.step()
+            self._returns += np.where(which[:, None], self._buffers["reward"], 0.0)
         if self._stood.any():
             which[:] = self._stood
             self._crew.step()
+        self._compare(saved)
+
+    def _refuse_further(self, which: np.ndarray, t: int) -> None:
+        """No episode goes on behind its end: a history that says so would be played for nothing, however long it is."""
+        late = np.flatnonzero(self._buffers["over"] & which)
+        if late.size:
+            raise CannotRestore(
+                f"{self.id}: world {late[0]} cannot be restored: played again it is over after {t} steps, and the snapshot goes on; "
+                "it is damaged or not of this simulation, use another"
+            )
 
     def _compare(self, saved: Mapping[str, np.ndarray]) -> None:
-        for name, array in self._outputs().items():
+        for name, array in (self._outputs() | {"episode_return": self._returns}).items():
             one, two = (
                 np.ascontiguousarray(a).reshape(self.num_worlds, -1).view(np.uint8)
                 for a in (array, saved[name])

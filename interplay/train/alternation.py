@@ -65,7 +65,7 @@ class Alternation:
         two = (asked.at_high, asked.at_low)
         told = {f"learning[{name}]": int(learning) for name, learning in learned if name in two}
         value, episodes = numbers.get(asked.metric, math.nan), int(numbers["episodes"])
-        if episodes and not math.isnan(value):
+        if episodes and math.isfinite(value):
             self._spans.append((episodes, float(value) * episodes))
         while self._episodes() - (self._spans[0][0] if self._spans else 0) >= asked.episodes:
             self._spans.popleft()
@@ -80,10 +80,18 @@ class Alternation:
         return {"alternate": {"turn": self.turn, "both": self._both, "spans": [list(s) for s in self._spans]}}
 
     def load(self, record: Mapping[str, Any]) -> None:
-        """Restores what `describe` gave; a run without turns so far begins with them."""
+        """Restores what `describe` gave; a run without turns so far begins with them.
+
+        Raises:
+            UserError: if it was the turn of a population that is not there.
+        """
         saved = record.get("alternate")
         if saved is None:
             return
+        if saved["turn"] not in (None, *self._names):
+            raise UserError(
+                f"checkpoint: it is the turn of {saved['turn']!r}; there are {', '.join(self._names)}"
+            )
         self.turn, self._both = saved["turn"], bool(saved["both"])
         self._spans = deque((int(count), float(total)) for count, total in saved["spans"])
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from interplay.core.errors import UserError
-from interplay.train.checkpoint import BEST, Checkpoint
+from interplay.train.checkpoint import BEST, Checkpoint, keep_best
+from interplay.train.manifest import read_manifest
 
 
 class UnknownMetric(UserError):
@@ -17,27 +18,40 @@ class UnknownMetric(UserError):
 
 
 class Best:
-    """Averages a metric between checkpoints and remembers the highest mean.
+    """Averages a metric over windows of a fixed number of updates and remembers the highest mean.
 
-    Updates weigh as many lives, or episodes, as ended in them.
+    Windows are counted from the run's first update, so the best does not depend on when checkpoints are saved or where the run was
+    stopped: a window that is better asks for a checkpoint of its own. Updates weigh as many lives, or episodes, as ended in them.
 
     Args:
         metric: name in metrics.jsonl; None keeps no best checkpoint.
-        run: the run folder; the best value is forgotten if its checkpoint is not there.
-        checkpoint: that the run goes on from.
+        window: updates.
+        checkpoint: that the run goes on from; the best value is forgotten if its checkpoint is not there.
+
+    Attributes:
+        value: the highest mean so far.
+        agent_steps: where it was; None: no window was good for anything yet.
 
     Example:
-        >>> best = Best("life", Path("runs/none"), None)
-        >>> best.add({"life": 10.0, "lives": 1}), best.add({"life": 40.0, "lives": 2}), best.close(), best.value
-        (None, None, True, 30.0)
+        >>> best = Best("life", 2, None)
+        >>> best.add({"life": 10.0, "lives": 1}), best.close(1, 100), best.add({"life": 40.0, "lives": 2})
+        (None, False, None)
+        >>> best.close(2, 200), best.value
+        (True, 30.0)
     """
 
-    def __init__(self, metric: str | None, run: Path, checkpoint: Checkpoint | None) -> None:
-        self.metric, self.value = metric, -math.inf
+    def __init__(self, metric: str | None, window: int, checkpoint: Checkpoint | None) -> None:
+        self.metric, self.window, self.value = metric, window, -math.inf
+        self.agent_steps: int | None = None
         self._sum = self._weight = 0.0
         saved = checkpoint.record.get("best") if checkpoint else None
-        if saved and saved["metric"] == metric and (run / "checkpoints" / BEST).exists():
-            self.value = float(saved["value"])
+        if not saved or saved["metric"] != metric or "window" not in saved:
+            return  # of another metric, or from before there were windows
+        self._sum, self._weight = (float(number) for number in saved["window"])
+        assert checkpoint is not None
+        there = checkpoint.path.with_name(BEST).exists() or checkpoint.agent_steps == saved["agent_steps"]
+        if saved["value"] is not None and there:
+            self.value, self.agent_steps = float(saved["value"]), saved["agent_steps"]
 
     def add(self, numbers: Mapping[str, Any], known: Sequence[str] = ()) -> None:
         """Counts one update.
@@ -69,15 +83,49 @@ class Best:
         cure = f"did you mean {near[0]}?" if near else f"known: {plain}"
         raise UnknownMetric(f"train.best_by: there is no metric {self.metric}; {cure}")
 
-    def close(self) -> bool:
-        """Ends the span before a checkpoint; whether its mean is the highest so far."""
+    def close(self, updates: int, agent_steps: int) -> bool:
+        """Ends the window if so many updates are its end; whether its mean is the highest so far."""
+        if self.metric is None or updates % self.window:
+            return False
         total, weight, self._sum, self._weight = self._sum, self._weight, 0.0, 0.0
         if not weight or total / weight <= self.value:
             return False
-        self.value = total / weight
+        self.value, self.agent_steps = total / weight, agent_steps
         return True
 
     def describe(self) -> dict[str, Any]:
         """For the checkpoint's record."""
-        known = self.metric is not None and math.isfinite(self.value)
-        return {"best": {"metric": self.metric, "value": self.value}} if known else {}
+        if self.metric is None:
+            return {}
+        value = None if self.agent_steps is None else self.value
+        window = [self._sum, self._weight]
+        return {
+            "best": {
+                "metric": self.metric,
+                "value": value,
+                "agent_steps": self.agent_steps,
+                "window": window,
+            }
+        }
+
+    def keep(self, path: Path, better: bool = False, ends: bool = False) -> None:
+        """Copies a checkpoint if it is the best and the copy is not there.
+
+        Args:
+            path: of the checkpoint.
+            better: `close` has just said that it is the best.
+            ends: the run is complete: where no window was good for anything its last checkpoint is the best there is.
+        """
+        if self.metric is None:
+            return
+        lost = int(path.name) == self.agent_steps != _steps_of(path.with_name(BEST))
+        if better or lost or (ends and self.agent_steps is None):
+            keep_best(path)
+
+
+def _steps_of(best: Path) -> int | None:
+    """Of the checkpoint that was copied; None if there is none, or it cannot be read."""
+    try:
+        return int(read_manifest(best)["agent_steps"])
+    except UserError:
+        return None

@@ -22,8 +22,17 @@ import numpy as np
 import safetensors.numpy
 
 from interplay.core.errors import UserError
-from interplay.core.files import reached, remove_tree, sync_folder, told_plainly, write_file
-from interplay.train.manifest import damaged, make_manifest, read_files, read_manifest
+from interplay.core.files import (
+    reached,
+    refuse_links,
+    remove_tree,
+    sync_folder,
+    told_plainly,
+    write_file,
+)
+from interplay.core.settings import Settings
+from interplay.train.manifest import NAME, damaged, make_manifest, read_files, read_manifest, read_record
+from interplay.train.run_settings import describe_settings
 
 _DIGITS = 12  # of a folder's name, so that names sort like numbers
 _STAGING = ".staging-"
@@ -87,6 +96,7 @@ class CheckpointWriter:
         self.staging = staging_path(run, agent_steps)
         self.open = True
         with self._guarded():
+            refuse_links(self.path.parent.parent, (), [self.path.parent.name])
             self.path.parent.mkdir(parents=True, exist_ok=True)
             for pattern in (f"{_STAGING}*", f"{_REMOVED}*"):
                 for left in self.path.parent.glob(pattern):
@@ -99,7 +109,13 @@ class CheckpointWriter:
         with self._guarded():
             write_arrays(self.staging, stem, arrays)
 
-    def commit(self, record: Mapping[str, Any], world_id: str = "", world_version: int = 0) -> Path:
+    def commit(
+        self,
+        record: Mapping[str, Any],
+        world_id: str = "",
+        world_version: int = 0,
+        settings: Settings | None = None,
+    ) -> Path:
         """Writes record and manifest and lets the checkpoint appear under its name.
 
         A sound checkpoint of the same agent-steps is kept instead: runs are deterministic, so it holds the same.
@@ -108,13 +124,15 @@ class CheckpointWriter:
             record: what is not an array; JSON values (NumPy scalars are taken as numbers).
             world_id: the world that was trained on.
             world_version: its version.
+            settings: of the run; a later reader is told where ``settings.toml`` says otherwise.
 
         Returns:
             The checkpoint's folder.
         """
+        said = None if settings is None else describe_settings(settings)
         with self._guarded():
             write_file(self.staging / "record.json", _json(record), "record")
-            manifest = make_manifest(self.staging, self.agent_steps, world_id, world_version)
+            manifest = make_manifest(self.staging, self.agent_steps, world_id, world_version, said)
             write_file(self.staging / "manifest.json", _json(manifest), "manifest")
             sync_folder(self.staging)
             self._appear()
@@ -134,7 +152,7 @@ class CheckpointWriter:
         self.abandon()
 
     def _appear(self) -> None:
-        if self.path.exists():
+        if os.path.lexists(self.path):
             if problem(self.path) is None:
                 remove_tree(self.staging)
                 return
@@ -192,13 +210,17 @@ def staging_path(run: Path | str, agent_steps: int) -> Path:
 
 
 def list_checkpoints(run: Path | str) -> list[Path]:
-    """The folders of a run's checkpoints, oldest first; complete by construction, not verified."""
+    """The folders of a run's checkpoints, oldest first; complete by construction, not verified.
+
+    Raises:
+        UserError: if ``checkpoints`` is a link or no folder.
+    """
     folder = Path(run) / "checkpoints"
+    refuse_links(folder.parent, (), [folder.name])
     if not folder.is_dir():
         return []
-    return sorted(
-        (p for p in folder.iterdir() if p.name.isdecimal() and p.is_dir()), key=lambda p: int(p.name)
-    )
+    numbered = (p for p in folder.iterdir() if p.name.isdecimal() and p.name.isascii() and p.is_dir())
+    return sorted(numbered, key=lambda p: int(p.name))
 
 
 def read_checkpoint(path: Path | str) -> Checkpoint:
@@ -215,7 +237,7 @@ def read_checkpoint(path: Path | str) -> Checkpoint:
         for name, data in contents.items()
         if name.endswith(".safetensors")
     }
-    return Checkpoint(path, arrays, json.loads(contents["record.json"]), manifest)
+    return Checkpoint(path, arrays, read_record(path, contents), manifest)
 
 
 def read_part(path: Path | str, stems: Sequence[str]) -> tuple[dict[str, Any], list[dict[str, np.ndarray]]]:
@@ -239,7 +261,7 @@ def read_part(path: Path | str, stems: Sequence[str]) -> tuple[dict[str, Any], l
             raise damaged(path / name, "the checkpoint has no such file")
     files = {name: manifest["files"][name] for name in ("record.json", *names)}
     contents = read_files(path, {**manifest, "files": files})
-    return json.loads(contents["record.json"]), [_load_arrays(path / name, contents[name]) for name in names]
+    return read_record(path, contents), [_load_arrays(path / name, contents[name]) for name in names]
 
 
 def keep_best(path: Path | str) -> Path:
@@ -254,10 +276,12 @@ def keep_best(path: Path | str) -> Path:
         for left in (staging, old):
             remove_tree(left)
         staging.mkdir()
-        for file in sorted(path.iterdir()):
-            write_file(staging / file.name, file.read_bytes(), file.stem)
+        manifest = read_manifest(path)
+        for name, data in read_files(path, manifest).items():
+            write_file(staging / name, data, Path(name).stem)
+        write_file(staging / NAME, _json(manifest), "manifest")
         sync_folder(staging)
-        if best.exists():
+        if os.path.lexists(best):
             os.rename(best, old)
         os.rename(staging, best)
         sync_folder(best.parent)
@@ -307,8 +331,8 @@ def find_checkpoint(path: Path | str, say: Callable[[str], None] | None = None) 
         UserError: if there is none.
     """
     path = Path(path)
-    if (path / "manifest.json").exists():
-        return path
+    if (path / NAME).exists():
+        return path.resolve() if path.is_symlink() else path  # a link that the user named is his own word
     found = latest_checkpoint(path, say)
     if found is None:
         what = "is no folder" if not path.is_dir() else "holds no checkpoint"
@@ -329,7 +353,7 @@ def prune_checkpoints(run: Path | str, keep: int) -> None:
 def set_aside(path: Path) -> Path:
     """Renames a checkpoint so that the run no longer counts it; nothing is deleted."""
     number = 1
-    while (target := path.with_name(f"aside-{path.name}-{number}")).exists():
+    while os.path.lexists(target := path.with_name(f"aside-{path.name}-{number}")):
         number += 1
     os.rename(path, target)
     return target
@@ -338,13 +362,21 @@ def set_aside(path: Path) -> Path:
 def _load_arrays(file: Path, data: bytes) -> dict[str, np.ndarray]:
     try:
         arrays = safetensors.numpy.load(data)
-    except safetensors.SafetensorError as error:
-        raise damaged(file, str(error)) from None
+    except (safetensors.SafetensorError, LookupError, TypeError, ValueError, MemoryError) as error:
+        raise damaged(file, f"it holds no arrays ({' '.join(str(error).split())[:200]})") from None
+    for name, array in arrays.items():
+        if array.dtype == bool and array.size and array.view(np.uint8).max() > 1:
+            raise damaged(file, f"{name!r} holds what is neither true nor false")
     return {name: array if array.flags.writeable else array.copy() for name, array in arrays.items()}
 
 
 def _json(values: Mapping[str, Any]) -> bytes:
-    return (json.dumps(values, indent=1, default=_number) + "\n").encode()
+    try:
+        return (json.dumps(values, indent=1, default=_number, allow_nan=False) + "\n").encode()
+    except ValueError as error:
+        raise UserError(
+            f"a checkpoint's record cannot be kept ({error}); leave out what is not finite"
+        ) from None
 
 
 def _number(value: Any) -> Any:

@@ -7,11 +7,14 @@ power of two, so the tree over its shards followed by the tree over the workers 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from multiprocessing import shared_memory
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
+
+from interplay.train.compilation import Compilation, compilation
+from interplay.train.signs import TURN, header, signs_of
 
 Array = TypeVar("Array", bound=Any)
 
@@ -65,7 +68,19 @@ class Alone:
 
 
 class LostWorker(Exception):
-    """Another worker is gone or silent."""
+    """Another worker is gone, frozen or silent."""
+
+
+class Watcher(Protocol):
+    """Looks after the others while a worker waits; see `watch.Watch`."""
+
+    def begin(self, own_seconds: float) -> None:
+        """A wait begins, after so many seconds of the worker's own work."""
+        ...
+
+    def look(self, signs: np.ndarray, late: Sequence[int]) -> None:
+        """Raises if one of those that are late is known to be lost; `signs` as `signs.signs_of` gives them."""
+        ...
 
 
 class SharedMemory:
@@ -81,11 +96,13 @@ class SharedMemory:
         size: number of workers.
         capacity: bytes per seat.
         fences: one lock per worker, taken and released around the counter: a memory barrier on every processor.
-        check: called while waiting; raises if another worker is known to be lost.
-        patience: gives the seconds of silence after which a worker is taken for lost.
+        watcher: asked while waiting; None waits for ever.
+
+    Attributes:
+        signs: (size, 8) int64, the signs of life of all workers.
 
     Raises:
-        LostWorker: by `combine`, if the others do not come.
+        LostWorker: by `combine`, if the watcher says so.
     """
 
     def __init__(
@@ -95,17 +112,19 @@ class SharedMemory:
         size: int,
         capacity: int,
         fences: Sequence[Any],
-        check: Callable[[], None],
-        patience: Callable[[], float],
+        watcher: Watcher | None = None,
     ) -> None:
         self.rank, self.size = rank, size
         self._block = shared_memory.SharedMemory(name=name)
         self._memory = np.ndarray(self._block.size, np.uint8, self._block.buf)
         self._capacity = capacity
-        self._counters = self._memory[: header(size)].view(np.int64)[::8]  # a cache line each
+        self.signs = signs_of(self._memory, size)
+        self._counters = self.signs[:, TURN]
         self._fence = fences[rank]
-        self._check, self._patience = check, patience
+        self._watcher = watcher
         self._turn = 0
+        self._compilation = compilation()
+        self._worked = _Stopwatch(self._compilation)
 
     def combine(self, vector: np.ndarray) -> np.ndarray:
         if vector.nbytes > self._capacity:
@@ -117,11 +136,12 @@ class SharedMemory:
         with self._fence:
             self._counters[self.rank] = self._turn
         self._wait()
+        self._worked.begin()
         with self._fence:
             return tree_sum([self._seat(rank, vector) for rank in range(self.size)])
 
     def close(self) -> None:
-        del self._counters, self._memory  # views would keep the block open
+        del self._counters, self.signs, self._memory  # views would keep the block open
         self._block.close()
 
     def _seat(self, rank: int, like: np.ndarray) -> np.ndarray:
@@ -130,21 +150,33 @@ class SharedMemory:
 
     def _wait(self) -> None:
         began = looked = time.perf_counter()
+        worked = self._worked.seconds
         while (self._counters < self._turn).any():
             now = time.perf_counter()
             if now - began > SPIN:
                 time.sleep(20e-6)
-            if now - looked > LOOK:
+            if self._watcher is not None and now - looked > LOOK:
+                if looked == began:
+                    self._watcher.begin(worked)
                 looked = now
-                self._check()
-                if now - began > self._patience():
-                    late = [rank for rank in range(self.size) if self._counters[rank] < self._turn]
-                    raise LostWorker(f"worker {late[0]} has been silent for {now - began:.0f} s")
+                self._watcher.look(
+                    self.signs, [rank for rank in range(self.size) if self._counters[rank] < self._turn]
+                )
 
 
-def header(size: int) -> int:
-    """Bytes of the counters."""
-    return size * 64
+class _Stopwatch:
+    """Seconds of a worker's own work since the last exchange, without compilations."""
+
+    def __init__(self, watched: Compilation) -> None:
+        self._compilation = watched
+        self.begin()
+
+    def begin(self) -> None:
+        self._since, self._compiled = time.monotonic(), self._compilation.seconds
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._since - (self._compilation.seconds - self._compiled)
 
 
 def create_block(size: int, capacity: int) -> shared_memory.SharedMemory:

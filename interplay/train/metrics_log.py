@@ -11,7 +11,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from interplay.core.files import reached, told_plainly
+from interplay.core.files import open_log, reached, replacing, told_plainly
+from interplay.core.reading import LINE, opened, parse_json
+
+BLOCK = 2**16  # bytes looked at in one go from a log's end
 
 
 class MetricsLog:
@@ -32,7 +35,7 @@ class MetricsLog:
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
         with told_plainly("opening", self.path):
-            self._file = open(self.path, "ab", buffering=0)  # noqa: SIM115 - closed by `close`
+            self._file = os.fdopen(open_log(self.path), "ab", buffering=0)
 
     def write(self, agent_steps: int, values: Mapping[str, Any]) -> None:
         """Appends a line; NaN and infinities, which JSON does not have, are written null.
@@ -159,3 +162,55 @@ def flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
         else:
             flattened[prefix + name] = value
     return flattened
+
+
+def cut_torn_line(path: Path) -> None:
+    """Cuts off a last line that a crash left unfinished; whole lines are never touched.
+
+    Raises:
+        OSError: as the system says it.
+        UserError: if it is no ordinary file.
+    """
+    if not os.path.lexists(path):
+        return
+    handle = open_log(path)
+    try:
+        whole = end = os.fstat(handle).st_size
+        while whole and (block := os.pread(handle, min(BLOCK, whole), max(whole - BLOCK, 0))):
+            if (at := block.rfind(b"\n")) >= 0:
+                whole += at + 1 - len(block)
+                break
+            whole -= len(block)
+        if whole < end:
+            os.ftruncate(handle, whole)
+    finally:
+        os.close(handle)
+
+
+def drop_lines_after(path: Path, agent_steps: int) -> None:
+    """Rewrites a log without the lines of more than so many agent-steps; the others keep their order and bytes.
+
+    Raises:
+        OSError: as the system says it.
+        UserError: if it is no ordinary file.
+    """
+    if not os.path.lexists(path):
+        return
+    with opened(path, 2**63, links=False) as file:
+        if all(_steps_of(line) <= agent_steps for line in iter(lambda: file.readline(LINE), b"")):
+            return
+        file.seek(0)
+        with replacing(path, "metrics") as shorter, shorter.open("wb") as target:
+            for line in iter(lambda: file.readline(LINE), b""):
+                if _steps_of(line) <= agent_steps:
+                    target.write(line)
+            reached("metrics: lines written")
+
+
+def _steps_of(line: bytes) -> float:
+    """The agent-steps of a logged line; lines that say none belong to the beginning."""
+    try:
+        steps = parse_json(line)["agent_steps"]
+    except (ValueError, KeyError, TypeError):
+        return 0
+    return steps if type(steps) in (int, float) else 0

@@ -8,6 +8,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.train.leaves import Leaves, ObservationLeaves
+from interplay.train.restoring import Bounds, restore
 
 
 class Pending:
@@ -100,20 +101,23 @@ class Pending:
         """The rows that wait."""
         return {name: array[: self.count].copy() for name, array in self._arrays().items()}
 
-    def load(self, arrays: Mapping[str, np.ndarray], owner: str) -> None:
+    def load(self, arrays: Mapping[str, np.ndarray], owner: str, bounds: Bounds | None = None) -> None:
         """Restores what `save` gave.
+
+        Args:
+            arrays: of the checkpoint.
+            owner: named in an error.
+            bounds: least and most step, slot and population.
 
         Raises:
             UserError: if the rows are of other observations or of more slots.
         """
-        for name, array in self._arrays().items():
-            saved = arrays.get(name)
-            if saved is None or saved.shape[1:] != array.shape[1:] or len(saved) > len(array):
-                raise UserError(
-                    f"{owner}: rows of {name} do not fit these settings; resume with the run's own"
-                )
-            array[: len(saved)] = saved
-            self.count = self.kept = len(saved)
+        first = arrays.get("step")
+        rows = len(first) if first is not None and first.ndim == 1 else 0
+        if rows > len(self.step):
+            raise UserError(f"{owner}: {rows} rows do not fit these settings; resume with the run's own")
+        restore({name: array[:rows] for name, array in self._arrays().items()}, arrays, owner, bounds)
+        self.count = self.kept = rows
 
     def _arrays(self) -> dict[str, np.ndarray]:
         named = {f"leaf/{key}": leaf for key, leaf in self.leaves.items()}

@@ -11,7 +11,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
-from interplay.core.settings import from_toml
+from interplay.core.trust import Untrusted
 from interplay.core.world import TimeStep, World
 from interplay.train.brain import Brain
 from interplay.train.checkpoint import find_checkpoint, read_checkpoint
@@ -24,11 +24,13 @@ from interplay.train.population_policy import (
     read_populations,
 )
 from interplay.train.ppo import read_policy
+from interplay.train.restoring import check_weights
+from interplay.train.run_settings import settings_of
 from interplay.train.settings import TrainSettings
 
 
 def load_policy(
-    run: Path | str, greedy: bool = False, populations: Sequence[str] | None = None
+    run: Path | str, greedy: bool = False, populations: Sequence[str] | None = None, trust: bool = False
 ) -> TrainedPolicy | PopulationPolicy:
     """Loads the policy of a run or of one of its checkpoints.
 
@@ -36,12 +38,14 @@ def load_policy(
         run: a run folder (its newest sound checkpoint) or a checkpoint's folder.
         greedy: take the likeliest action instead of sampling.
         populations: of a run with populations, those that play, e.g. ``["pop3"]``; None: all of them.
+        trust: the run's settings may name programs of their own; needed once, for a run from elsewhere.
 
     Raises:
-        UserError: if there is no sound checkpoint, or a population's file is missing or damaged.
+        UserError: if there is no sound checkpoint, a population's file is missing or damaged, or the run names programs and
+            is not trusted.
     """
     path = find_checkpoint(run)
-    settings = from_toml(path.parent.parent / "settings.toml", TrainSettings)
+    settings = settings_of(path, trust)
     if population_names(path):
         names, tensors = read_populations(path, populations)
         name = f"{settings.world.id} {read_manifest(path)['agent_steps']:,}"
@@ -51,31 +55,33 @@ def load_policy(
     if populations is not None:
         raise UserError(f"{path}: this run has one set of weights; leave out populations")
     checkpoint = read_checkpoint(path)
-    return TrainedPolicy(
-        settings, checkpoint.arrays["policy"], greedy, f"{settings.world.id} {checkpoint.agent_steps:,}"
-    )
+    weights = check_weights(path, checkpoint.arrays.get("policy", {}))
+    return TrainedPolicy(settings, weights, greedy, f"{settings.world.id} {checkpoint.agent_steps:,}")
 
 
-def load_population(run: Path | str, population: str, greedy: bool = False) -> Policy:
+def load_population(run: Path | str, population: str, greedy: bool = False, trust: bool = False) -> Policy:
     """Loads who played one population of a run: the weights that were trained for it, or its opponent.
 
     Args:
         run: a run folder (its newest sound checkpoint) or a checkpoint's folder.
         population: its name; a run with one set of weights has these for everybody.
         greedy: take the likeliest action instead of sampling.
+        trust: as in `load_policy`.
 
     Raises:
-        UserError: if there is no sound checkpoint, or no such population.
+        UserError: if there is no sound checkpoint, no such population, or the run is not trusted.
     """
     path = find_checkpoint(run)
-    names, settings = population_names(path), from_toml(path.parent.parent / "settings.toml", TrainSettings)
+    names, settings = population_names(path), settings_of(path, trust)
     if population not in names and population in settings.opponents:
         return find_opponent(settings, population)
-    return load_policy(path, greedy, [population] if names else None)
+    return load_policy(path, greedy, [population] if names else None, trust)
 
 
 def find_opponent(settings: TrainSettings, population: str) -> Policy:
     """Who plays a population in the place of a run's networks, by ``opponents``.
+
+    Another run among them is opened as any run: that this one is trusted says nothing of that one.
 
     Args:
         settings: of the run.
@@ -95,7 +101,8 @@ def find_opponent(settings: TrainSettings, population: str) -> Policy:
 
         return make_policy(settings.world.id, who)
     except UserError as error:
-        raise UserError(f"opponents.{population}: {error}") from None
+        kind = Untrusted if isinstance(error, Untrusted) else UserError
+        raise kind(f"opponents.{population}: {error}") from None
 
 
 class TrainedPolicy(Policy):

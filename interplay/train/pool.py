@@ -18,6 +18,7 @@ from interplay.core.hashing import mix64
 from interplay.core.loading import did_you_mean
 from interplay.core.world import World
 from interplay.train.populations import Populations
+from interplay.train.restoring import restore
 from interplay.train.settings import PoolGroup
 
 _STREAM = 0x9001_5E1F  # told from the worlds' own streams
@@ -81,13 +82,7 @@ class Pool:
         """
         if not arrays:
             return
-        for name, mine in self._arrays().items():
-            if arrays[name].shape != mine.shape:
-                raise UserError(
-                    f"checkpoint: a pool of {arrays[name].shape[0]} past selves, these settings have {mine.shape[0]}; "
-                    "resume with the run's own pool.populations and pool.keep"
-                )
-            np.copyto(mine, arrays[name])
+        restore(self._arrays(), arrays, "checkpoint: pool", {"taken": (0, 2**62)})
 
     def _arrays(self) -> dict[str, np.ndarray]:
         return {"taken": self.taken} | {f"stack/{name}": stack for name, stack in self.stacks.items()}

@@ -14,9 +14,10 @@ from interplay.core.policy import Policy
 from interplay.core.world import TimeStep, World
 from interplay.train.checkpoint import read_part
 from interplay.train.leaves import Leaves
-from interplay.train.manifest import read_manifest
+from interplay.train.manifest import damaged, read_manifest
 from interplay.train.opponents import Opponents
 from interplay.train.populations import Populations, cut_blocks, find_populations, sort_rows
+from interplay.train.restoring import check_weights
 from interplay.train.settings import TrainSettings
 from interplay.train.stacked import Rows, StackedBrain
 from interplay.train.stacked_learner import policy_stem, read_stacks
@@ -285,5 +286,11 @@ def read_populations(
     if odd:
         raise UserError(f"{checkpoint}: no population {odd[0]}; there are {', '.join(there)}")
     record, _ = read_part(checkpoint, [])
-    names = list(wanted) if wanted is not None else list(record.get("populations", there))
-    return names, read_part(checkpoint, [policy_stem(name) for name in names])[1]
+    told = record.get("populations", there)
+    if not isinstance(told, list) or sorted(map(str, told)) != sorted(there):
+        raise damaged(checkpoint / "record.json", "populations are not those that have files")
+    names = list(wanted) if wanted is not None else list(told)
+    tensors = read_part(checkpoint, [policy_stem(name) for name in names])[1]
+    return names, [
+        check_weights(f"{checkpoint}: {name}", one) for name, one in zip(names, tensors, strict=True)
+    ]

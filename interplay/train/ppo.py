@@ -16,6 +16,7 @@ from interplay.core.loading import did_you_mean
 from interplay.core.world import Kind
 from interplay.train.brain import NUM_TERMS, Batch, Brain
 from interplay.train.losses import Terms
+from interplay.train.restoring import check_array, check_weights
 from interplay.train.settings import TrainSettings
 
 ADAM_EPSILON = 1e-5  # as Stable-Baselines3's policies, and with it the preset
@@ -161,13 +162,11 @@ class Learner:
         Raises:
             UserError: if the checkpoint belongs to another network.
         """
-        self.vectors = read_policy(self.brains, arrays["policy"])
-        for name in self.brains:
-            leaves, tree = jax.tree.flatten(self._moments[name])
-            saved = [
-                jnp.array(arrays["optimiser"][f"{name}/{i}"], leaf.dtype) for i, leaf in enumerate(leaves)
-            ]
-            self._moments[name] = jax.tree.unflatten(tree, saved)
+        vectors = read_policy(self.brains, arrays.get("policy", {}))
+        moments = {
+            name: read_moments(name, self._moments[name], arrays.get("optimiser", {})) for name in self.brains
+        }
+        self.vectors, self._moments = vectors, moments
 
     def _parts(self, total: np.ndarray) -> dict[str, np.ndarray]:
         parts, at = {}, 0
@@ -217,8 +216,27 @@ def read_policy(brains: Mapping[str, Brain], tensors: Mapping[str, np.ndarray]) 
                     f"checkpoint: tensor {key} is {given.get(key, 'missing')}, this network needs {shape}; "
                     "load it with the settings it was trained with"
                 )
-        vectors[name] = jnp.array(brain.join({t: tensors[f"{name}/{t}"] for t in brain.names}))
+        own = {t: tensors[f"{name}/{t}"] for t in brain.names}
+        vectors[name] = jnp.array(brain.join(check_weights(f"checkpoint: kind {name}", own)))
     return vectors
+
+
+def read_moments(name: str, moments: Any, arrays: Mapping[str, np.ndarray]) -> Any:
+    """The state of a kind's optimiser from a checkpoint's arrays.
+
+    Args:
+        name: of the kind.
+        moments: of this run, whose form it must have.
+        arrays: ``kind/number`` -> array.
+
+    Raises:
+        UserError: if one is missing, of another shape or dtype, or not finite.
+    """
+    leaves, tree = jax.tree.flatten(moments)
+    for i, leaf in enumerate(leaves):
+        key = f"{name}/{i}"
+        check_array(key, arrays.get(key), leaf.shape, leaf.dtype, "checkpoint: optimiser")
+    return jax.tree.unflatten(tree, [jnp.array(arrays[f"{name}/{i}"]) for i in range(len(leaves))])
 
 
 def _move(optimiser: optax.GradientTransformation, vector: Any, moments: Any, part: Any) -> tuple[Any, Any]:

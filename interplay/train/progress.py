@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TextIO
 
 _WINDOW = 30.0  # seconds over which the rate is measured
@@ -72,7 +73,8 @@ class Progress:
         while len(self._recent) > 2 and now - self._recent[1][0] > _WINDOW:
             self._recent.popleft()
         if self._bar is not None:
-            self._bar.show(done, self._head(), self._number_words())
+            with _whoever_listens():
+                self._bar.show(done, self._head(), self._number_words())
         elif now - self._said >= self.every:
             self._said = now
             self._print_line()
@@ -80,14 +82,16 @@ class Progress:
     def say(self, line: str) -> None:
         """Prints a line without breaking the bar."""
         if self._bar is not None:
-            self._bar.say(line)
+            with _whoever_listens():
+                self._bar.say(line)
         else:
-            print(line, file=self.stream, flush=True)
+            tell(line, self.stream)
 
     def close(self) -> None:
         """Ends the bar; without a terminal the last state is printed if it was not yet."""
         if self._bar is not None:
-            self._bar.close()
+            with _whoever_listens():
+                self._bar.close()
             self._bar = None
         elif len(self._recent) > 1 and self._shown_done != self.done:
             self._print_line()
@@ -101,7 +105,7 @@ class Progress:
     def _print_line(self) -> None:
         self._shown_done = self.done
         parts = [self._head(), self._number_words()]
-        print(", ".join(part for part in parts if part), file=self.stream, flush=True)
+        tell(", ".join(part for part in parts if part), self.stream)
 
     def _head(self) -> str:
         if self.total is None:
@@ -149,6 +153,19 @@ class _Bar:
 
     def close(self) -> None:
         self.rich.stop()
+
+
+def tell(line: str, stream: TextIO | None = None) -> None:
+    """Prints a line on standard error, or another stream; if nobody listens any more, it is not said."""
+    with _whoever_listens():
+        print(line, file=stream or sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def _whoever_listens() -> Iterator[None]:
+    """A terminal that was closed, or a reader that has gone, is no reason to end a run."""
+    with contextlib.suppress(OSError):
+        yield
 
 
 def duration(seconds: float) -> str:

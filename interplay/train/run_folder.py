@@ -6,21 +6,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
-import json
+import os
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from interplay.core.errors import UserError
-from interplay.core.files import FileLock, replace_file, sync_folder, told_plainly
-from interplay.core.settings import Settings, from_toml, to_toml
-from interplay.train.checkpoint import list_checkpoints, set_aside
-from interplay.train.metrics_log import MetricsLog, TensorBoardLog
+from interplay.core.files import FileLock, refuse_links, sync_folder, told_plainly
+from interplay.core.seals import Sealed, read_sealed, sealed_toml
+from interplay.core.settings import Settings, build
+from interplay.core.trust import admit, remove_settings, write_settings
+from interplay.train.checkpoint import BEST, Checkpoint, list_checkpoints, set_aside
+from interplay.train.manifest import read_manifest
+from interplay.train.metrics_log import MetricsLog, TensorBoardLog, cut_torn_line, drop_lines_after
+from interplay.train.run_settings import departures, refuse_edits
 from interplay.train.settings import TrainSettings
 
 S = TypeVar("S", bound=Settings)
+_FILES, _FOLDERS = (
+    (".lock", "settings.toml", "settings.toml.sig", "metrics.jsonl"),
+    ("checkpoints", "tensorboard"),
+)
 
 
 class RunFolder(Generic[S]):
@@ -39,51 +49,62 @@ class RunFolder(Generic[S]):
         ['.lock', 'checkpoints', 'settings.toml']
     """
 
-    def __init__(self, path: Path, settings: S, lock: FileLock) -> None:
+    def __init__(self, path: Path, settings: S, lock: FileLock, sealed: Sealed | None = None) -> None:
         self.path = path
         self.settings = settings
         self._lock = lock
+        self._sealed = sealed or Sealed({}, "whole", ())
         self._logs: tuple[MetricsLog, TensorBoardLog] | None = None
         self._first_step = 0
+        self._made = False  # the folder was not there before
 
     @classmethod
     def create(cls, path: Path | str, settings: S) -> RunFolder[S]:
         """Makes the folder of a new run.
 
         Raises:
-            UserError: if the folder already holds a run, another process is writing there, or it cannot be made.
+            UserError: if the folder already holds a run or links, another process is writing there, or it cannot be made.
         """
         path = Path(path)
+        made = not path.exists()
         with told_plainly("creating the run folder", path):
             path.mkdir(parents=True, exist_ok=True)
+        refuse_links(path, _FILES, _FOLDERS)
         lock = _lock(path)
         try:
             _refuse_second_run(path)
             with told_plainly("creating the run folder", path):
                 (path / "checkpoints").mkdir(exist_ok=True)
-                replace_file(path / "settings.toml", to_toml(settings), "settings")
+                write_settings(path / "settings.toml", settings, sealed_toml(settings))
                 sync_folder(path.parent)
         except BaseException:
             lock.release()
             raise
-        return cls(path, settings, lock)
+        run = cls(path, settings, lock)
+        run._made = made
+        return run
 
     @classmethod
     def open(cls, path: Path | str, model: type[S] = TrainSettings) -> RunFolder[S]:  # type: ignore[assignment]
         """Opens the folder of a run to go on with it; a torn last line of ``metrics.jsonl`` is cut off.
 
+        What its settings say is not acted upon before `admit`.
+
         Raises:
-            UserError: if there is no run, its settings cannot be read, or another process is writing there.
+            UserError: if there is no run, its settings cannot be read, another process is writing there, or links lead out of
+                the folder.
         """
         path = Path(path)
+        refuse_links(path, _FILES, _FOLDERS)
         if not (path / "settings.toml").is_file():
             raise UserError(
                 f"{path} holds no run: settings.toml is missing; start one with `interplay train WORLD --out {path}`"
             )
         lock = _lock(path)
         try:
-            settings = from_toml(path / "settings.toml", model)
-            run = cls(path, settings, lock)
+            sealed = read_sealed(path / "settings.toml")
+            settings = build(model, sealed.values, str(path / "settings.toml"))
+            run = cls(path, settings, lock, sealed)
             with told_plainly("mending", run.metrics_path):
                 cut_torn_line(run.metrics_path)
         except BaseException:
@@ -92,9 +113,15 @@ class RunFolder(Generic[S]):
         return run
 
     def take_back(self) -> None:
-        """Leaves the folder free for another run, if this one has nothing to show yet."""
-        if not list_checkpoints(self.path) and not self.metrics_path.exists():
-            (self.path / "settings.toml").unlink(missing_ok=True)
+        """Leaves the folder free for another run, if this one has nothing to show yet; one that it made is removed."""
+        if list_checkpoints(self.path) or self.metrics_path.exists():
+            return
+        remove_settings(self.path / "settings.toml")
+        with contextlib.suppress(OSError):  # somebody else's files stay, and what they stand in
+            (self.path / "checkpoints").rmdir()
+            if self._made:
+                (self.path / ".lock").unlink(missing_ok=True)
+                self.path.rmdir()
 
     @property
     def metrics_path(self) -> Path:
@@ -129,11 +156,44 @@ class RunFolder(Generic[S]):
         if self._logs is not None:
             self._logs[0].sync()
 
+    def admit(
+        self, checkpoint: Checkpoint | None, accept_settings: bool = False, trust: bool = False
+    ) -> None:
+        """Makes sure that ``settings.toml`` says what the run was made with, or that the user wants what it says now.
+
+        And that it names no programs which are not the user's own.
+
+        Args:
+            checkpoint: that the run goes on from; None: it has none yet.
+            accept_settings: what the file says now counts, for this run and for its checkpoints so far.
+            trust: the file may name programs, see `interplay.core.trust`.
+
+        Raises:
+            UserError: naming the keys that were changed, or that name programs.
+        """
+        file, edited = self.path / "settings.toml", ""
+        if not accept_settings:
+            manifest = checkpoint.manifest if checkpoint else None
+            edited = refuse_edits(
+                file, self._sealed, self.settings, manifest, checkpoint.path.name if checkpoint else ""
+            )
+        admit(self.settings.code_names(), file, self._sealed.data, trust)
+        if edited:
+            print(f"going on with an edit of {edited}", file=sys.stderr, flush=True)
+        if not accept_settings:
+            return
+        kept = dict.fromkeys((*self._sealed.departs, *departures(_manifests(self.path))))
+        self._sealed = self._sealed._replace(seal="none", departs=tuple(kept))
+        self.change(self.settings)
+
     def change(self, settings: S) -> None:
-        """Rewrites ``settings.toml``, e.g. for a resumed run that is to take more steps."""
+        """Rewrites ``settings.toml`` if they are others, e.g. for a resumed run that is to take more steps."""
+        if settings == self.settings and self._sealed.seal == "whole":
+            return
         with told_plainly("writing", self.path / "settings.toml", "the old settings stand"):
-            replace_file(self.path / "settings.toml", to_toml(settings), "settings")
-        self.settings = settings
+            text = sealed_toml(settings, self._sealed.departs)
+            write_settings(self.path / "settings.toml", settings, text)
+        self.settings, self._sealed = settings, self._sealed._replace(seal="whole")
 
     def rewind(self, agent_steps: int) -> None:
         """Makes the run end at a checkpoint that it is about to go on from.
@@ -183,34 +243,13 @@ def default_run_path(world_id: str, today: datetime.date, parent: Path | str = "
     return path
 
 
-def cut_torn_line(path: Path) -> None:
-    """Cuts off a last line that a crash left unfinished; whole lines are never touched."""
-    if not path.exists():
-        return
-    with path.open("rb+") as file:
-        data = file.read()
-        whole = data.rfind(b"\n") + 1
-        if whole < len(data):
-            file.truncate(whole)
-
-
-def drop_lines_after(path: Path, agent_steps: int) -> None:
-    """Rewrites a log without the lines of more than so many agent-steps; the others keep their order and bytes."""
-    if not path.exists():
-        return
-    lines = path.read_bytes().splitlines(keepends=True)
-    kept = [line for line in lines if _steps_of(line) <= agent_steps]
-    if len(kept) < len(lines):
-        replace_file(path, b"".join(kept), "metrics")
-
-
-def _steps_of(line: bytes) -> float:
-    """The agent-steps of a logged line; lines that say none belong to the beginning."""
-    try:
-        steps = json.loads(line)["agent_steps"]
-    except (ValueError, KeyError, TypeError):
-        return 0
-    return steps if isinstance(steps, int | float) else 0
+def _manifests(run: Path) -> list[dict[str, Any]]:
+    """Of all checkpoints whose manifest can be read, the best one included."""
+    found = []
+    for path in (*list_checkpoints(run), run / "checkpoints" / BEST):
+        with contextlib.suppress(UserError):
+            found.append(read_manifest(path))
+    return found
 
 
 def _lock(path: Path) -> FileLock:
@@ -227,7 +266,7 @@ def _lock(path: Path) -> FileLock:
 def _refuse_second_run(path: Path) -> None:
     """A folder with settings, checkpoints or metrics holds a run already; say how far it got."""
     checkpoints = list_checkpoints(path)
-    if not (checkpoints or (path / "settings.toml").exists() or (path / "metrics.jsonl").exists()):
+    if not (checkpoints or any(os.path.lexists(path / name) for name in ("settings.toml", "metrics.jsonl"))):
         return
     steps = int(checkpoints[-1].name) if checkpoints else 0
     raise UserError(

@@ -7,14 +7,17 @@ Sources: *preset* is the column of the survival specification, section 10, that 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from interplay.core.loading import is_code
 from interplay.core.settings import Settings
 
 _CLASS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _NETWORKS = ("attention", "mlp", "seats", "tiles", "tiles_attention")
+_MOST_UNITS = 1_000_000  # of one layer; what fits into memory is checked when the run is made
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
@@ -55,6 +58,7 @@ class TrainGroup(Settings):
         min_length=1,
         description="Metric, e.g. life; the checkpoint with its highest mean is kept as checkpoints/best.",
     )
+    best_updates: int = Field(20, ge=1, description="Updates that this mean is taken over.")
     quiet: bool = Field(False, description="Show no progress.")
 
     @model_validator(mode="after")
@@ -252,10 +256,10 @@ class NetworkGroup(Settings):
         "attention",
         description="attention, mlp, seats, tiles, tiles_attention or your own package.module:Class.",
     )
-    width: int = Field(32, ge=1, description="Units per embedded entity.")
+    width: int = Field(32, ge=1, le=_MOST_UNITS, description="Units per embedded entity.")
     heads: int = Field(4, ge=1, description="Attention heads; they share the width evenly.")
     layers: int = Field(2, ge=0, le=8, description="seats: how often every seat hears the others.")
-    tail: int = Field(64, ge=1, description="Units of the layers after the attention.")
+    tail: int = Field(64, ge=1, le=_MOST_UNITS, description="Units of the layers after the attention.")
     activation: Literal["tanh", "relu", "none"] = Field("tanh", description="Of every hidden layer.")
     attention_mask_additive: bool = Field(
         False, description="The author's mask, which hides nothing: +1 on the logits of hidden entities."
@@ -285,9 +289,9 @@ class NetworkGroup(Settings):
     @field_validator("hidden")
     @classmethod
     def _positive_layers(cls, hidden: tuple[int, ...]) -> tuple[int, ...]:
-        if all(units >= 1 for units in hidden):
+        if all(1 <= units <= _MOST_UNITS for units in hidden):
             return hidden
-        raise ValueError(f"{list(hidden)} has a layer without units; every layer has at least 1")
+        raise ValueError(f"{list(hidden)}: every layer has 1 to {_MOST_UNITS:,} units; give such numbers")
 
     @model_validator(mode="after")
     def _heads_share_width(self) -> NetworkGroup:
@@ -327,6 +331,15 @@ class TrainSettings(Settings):
     pool: PoolGroup = PoolGroup()
     belief: BeliefGroup = BeliefGroup()
     network: NetworkGroup = NetworkGroup()
+
+    def code_names(self) -> Iterator[tuple[str, str]]:
+        """World, network and opponents, where they are programs of somebody's own."""
+        for key, name in (("world.id", self.world.id), ("network.kind", self.network.kind)):
+            if ":" in name:
+                yield key, name
+        for population, who in self.opponents.items():
+            if is_code(who):
+                yield f"opponents.{population}", who
 
     @model_validator(mode="after")
     def _shards_share_worlds(self) -> TrainSettings:

@@ -20,6 +20,7 @@ from interplay.core import seeding
 from interplay.core.errors import CannotRestore, UserError
 from interplay.core.world import World
 from interplay.train.brain import Batch, Brain
+from interplay.train.restoring import restore
 from interplay.train.returns import generalised_advantage, normalise
 from interplay.train.rollout import Collector, Rollout, Vectors, refuse_bad_numbers
 from interplay.train.settings import TrainSettings
@@ -187,22 +188,19 @@ class Shard:
         if not world:
             self._begin_anew(update)
             return None
+        owner = f"checkpoint: shard {self.index}"
         try:
-            self.world.load(world)
+            load_world(self.world, world, owner)
         except CannotRestore as error:
             self._begin_anew(update)
             return str(error)
         statistics = self.collector.statistics
-        for mine, saved in (
-            (self.collector.present, arrays["present"]),
-            (statistics.returns, arrays["returns"]),
-            (statistics.lengths, arrays["lengths"]),
-        ):
-            if mine.shape != saved.shape:
-                raise UserError(
-                    f"checkpoint: shard {self.index} has {len(saved)} worlds, these settings give {len(mine)}"
-                )
-            np.copyto(mine, saved)
+        mine = {
+            "present": self.collector.present,
+            "returns": statistics.returns,
+            "lengths": statistics.lengths,
+        }
+        restore(mine, arrays, owner, {"lengths": (0, 2**62)})
         return None
 
     def _begin_anew(self, update: int) -> None:
@@ -218,6 +216,29 @@ def make_shard(index: int, make_world: Any, brains: Mapping[str, Brain], setting
     world = make_world(num_worlds=count, seed=settings.seed, first_world=index * count)
     world.reset()
     return Shard(index, world, brains, settings)
+
+
+def load_world(world: World, snapshot: Mapping[str, np.ndarray], owner: str) -> None:
+    """Restores worlds from a checkpoint.
+
+    Raises:
+        CannotRestore: if the snapshot fits and the worlds do not come back.
+        UserError: if it does not fit.
+    """
+    try:
+        world.load(snapshot)
+    except UserError:
+        raise
+    except (
+        ValueError,
+        TypeError,
+        LookupError,
+        ArithmeticError,
+        AttributeError,
+    ) as error:  # of a world of the user's own
+        raise UserError(
+            f"{owner}: {world.id} does not take its saved worlds ({error}); choose an earlier checkpoint"
+        ) from error
 
 
 @partial(jax.jit, static_argnames=("gamma", "lam", "by_decision", "normalised"))

@@ -10,12 +10,11 @@ import jax
 import numpy as np
 from gymnasium import spaces
 
-from interplay.core.settings import from_toml
 from interplay.core.world import Kind
 from interplay.train.brain import Brain
 from interplay.train.checkpoint import read_checkpoint
 from interplay.train.ppo import read_policy
-from interplay.train.settings import TrainSettings
+from interplay.train.run_settings import settings_of
 from interplay.train.warm_start import weights_of
 
 
@@ -26,14 +25,15 @@ class SingleActor:
         checkpoint: its folder, inside the run's.
         kinds: that were trained.
         seed: of the actions that are drawn.
+        trust: the run's settings may name programs of their own; needed once, for a run from elsewhere.
 
     Raises:
-        UserError: if the checkpoint is damaged or of other kinds.
+        UserError: if the checkpoint is damaged or of other kinds, or the run names programs and is not trusted.
     """
 
-    def __init__(self, checkpoint: Path, kinds: Sequence[Kind], seed: int = 0) -> None:
+    def __init__(self, checkpoint: Path, kinds: Sequence[Kind], seed: int = 0, trust: bool = False) -> None:
+        settings = settings_of(checkpoint, trust)
         tensors = weights_of(read_checkpoint(checkpoint), None)
-        settings = from_toml(checkpoint.parent.parent / "settings.toml", TrainSettings)
         weights = jax.random.key(0)  # replaced at once
         self._brains = {kind.name: Brain(kind, settings, weights) for kind in kinds}
         self._vectors = read_policy(self._brains, tensors)

@@ -9,15 +9,16 @@ import jax
 import numpy as np
 
 from interplay.core import seeding
-from interplay.core.errors import CannotRestore, UserError
+from interplay.core.errors import CannotRestore
 from interplay.core.world import World
 from interplay.train.guessing import pay_speakers
 from interplay.train.line_up import make_opponents
 from interplay.train.opponents import Opponents
 from interplay.train.pool import PastSelves, Pool
 from interplay.train.populations import Blocks, Populations, cut_blocks, sort_rows
+from interplay.train.restoring import restore
 from interplay.train.settings import TrainSettings
-from interplay.train.shard import _ORDER, _moments
+from interplay.train.shard import _ORDER, _moments, load_world
 from interplay.train.sorted_rollout import SortedCollector, refuse_bad_numbers
 from interplay.train.stacked import Rows, StackedBrain
 from interplay.train.time_line import TimeLine
@@ -231,26 +232,32 @@ class SortedShard:
             UserError: if the arrays belong to other settings.
         """
         world = _below(arrays, "world/")
+        owner = f"checkpoint: shard {self.index}"
         try:
             if world:
-                self.world.load(world)
+                load_world(self.world, world, owner)
         except CannotRestore as error:
             self._begin_anew(update)
             return str(error)
         if not world:
             self._begin_anew(update)
             return None
-        owner = f"checkpoint: shard {self.index}"
-        for name, mine in self._counters().items():
-            if mine.shape != arrays[name].shape:
-                raise UserError(f"{owner} has {len(arrays[name])} worlds, these settings give {len(mine)}")
-            np.copyto(mine, arrays[name])
-        line = _below(arrays, "line/")
-        if len(line["reward"]) != self.collector.line.earlier:
-            raise UserError(f"{owner}: another policy_gradient.horizon; resume with the run's own")
-        self.collector.line.load(line)
+        pool, most = self.collector.past.pool, 2**62
+        bounds = {"lengths": (0, most), "life_steps": (0, most), "past_episode": (0, most)}
+        bounds |= {
+            "past_population": (-1, self._count - 1),
+            "past_member": (-1, pool.first + pool.places - 1),
+        }
+        restore(self._counters(), arrays, owner, bounds)
+        self.collector.line.load(_below(arrays, "line/"), owner)
+        slots = self.world.num_worlds * len(self.world.agents)
+        bounds = {
+            "step": (0, self._rule.earlier - 1),
+            "slot": (0, slots - 1),
+            "population": (0, self._count - 1),
+        }
         for kind, pending in self.collector.pending.items():
-            pending.load(_below(arrays, f"pending/{kind}/"), owner)
+            pending.load(_below(arrays, f"pending/{kind}/"), f"{owner}, kind {kind}", bounds)
         self.collector.opponents.load(_below(arrays, "opponent/"))
         return None
 

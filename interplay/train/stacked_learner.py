@@ -18,7 +18,7 @@ from interplay.train.brain import NUM_TERMS
 from interplay.train.losses import Terms
 from interplay.train.pool import Pool
 from interplay.train.populations import Populations
-from interplay.train.ppo import ADAM_EPSILON, read_policy
+from interplay.train.ppo import ADAM_EPSILON, read_moments, read_policy
 from interplay.train.settings import TrainSettings
 from interplay.train.stacked import StackedBrain
 
@@ -155,15 +155,11 @@ class StackedLearner:
         """
         own = self.populations.own
         self.begin_with(read_stacks(self.brains, [arrays.get(policy_stem(p), {}) for p in own]))
-        for name in self.brains:
-            leaves, tree = jax.tree.flatten(self._moments[name])
-            saved = [
-                leaf.at[self._at].set(
-                    jnp.stack([jnp.asarray(arrays[f"optimiser-{p}"][f"{name}/{i}"], leaf.dtype) for p in own])
-                )
-                for i, leaf in enumerate(leaves)
-            ]
-            self._moments[name] = jax.tree.unflatten(tree, saved)
+        for name, moments in self._moments.items():
+            one = jax.tree.map(lambda leaf: leaf[0], moments)
+            each = [read_moments(name, one, arrays.get(f"optimiser-{p}", {})) for p in own]
+            stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *each)
+            self._moments[name] = jax.tree.map(lambda leaf, new: leaf.at[self._at].set(new), moments, stacked)
         if self.pool.places:
             self.pool.load(arrays.get("pool", {}))
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from interplay.train.restoring import restore
 from interplay.train.returns import Returns
 
 
@@ -62,10 +63,13 @@ class TimeLine:
         """The H steps that the next update needs; call it after `advance`."""
         return {name: array[: self.earlier].copy() for name, array in self._arrays().items()}
 
-    def load(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Restores what `save` gave."""
-        for name, array in self._arrays().items():
-            array[: self.earlier] = arrays[name]
+    def load(self, arrays: Mapping[str, np.ndarray], owner: str = "time line") -> None:
+        """Restores what `save` gave.
+
+        Raises:
+            UserError: if it was of another horizon or other worlds.
+        """
+        restore({name: array[: self.earlier] for name, array in self._arrays().items()}, arrays, owner)
 
     def clear(self) -> None:
         """Forgets everything."""

@@ -9,43 +9,43 @@ import contextlib
 import datetime
 import functools
 import io
-import signal
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from interplay.core.settings import build, changed
+from interplay.core.stopping import Stop, finishing
 from interplay.train import compute
 from interplay.train.alternation import check_turns
-from interplay.train.best import Best, UnknownMetric
+from interplay.train.best import Best
 from interplay.train.checkpoint import (
     Checkpoint,
     CheckpointWriter,
     find_checkpoint,
-    keep_best,
     latest_checkpoint,
     prune_checkpoints,
     read_checkpoint,
     staging_path,
 )
 from interplay.train.episodes import EpisodeStatistics
-from interplay.train.exchange import Exchange
+from interplay.train.exchange import Exchange, LostWorker
 from interplay.train.guessing import check_guesses
 from interplay.train.line_up import check_opponents, pinned, with_opponents
 from interplay.train.policy import load_policy, load_population
 from interplay.train.pool import check_pool
 from interplay.train.populations import stacked
 from interplay.train.ppo import Learner
-from interplay.train.progress import Progress
+from interplay.train.progress import Progress, tell
+from interplay.train.recovery import Faults
+from interplay.train.room import check_room, told_as_lack_of_room
 from interplay.train.run_folder import RunFolder, default_run_path
 from interplay.train.settings import TrainSettings
 from interplay.train.sorted_training import SortedTraining
 from interplay.train.stacked_learner import StackedLearner
 from interplay.train.training import MakeWorld, Training
 from interplay.train.warm_start import describe_spaces, warm_stacks, warm_vectors
-from interplay.train.worker import Patience, crew
+from interplay.train.worker import crew
 
 __all__ = ["load_policy", "load_population", "resume", "train"]
 
@@ -71,8 +71,8 @@ def train(
         The run folder.
 
     Raises:
-        UserError: for settings that do not fit the world, a folder in use, numbers that are not finite, a lost worker,
-            and if the weights of ``train.start_from`` do not fit.
+        UserError: for settings that do not fit the world or memory, a folder in use, numbers that are not finite, three
+            lost workers without an update in between, and if the weights of ``train.start_from`` do not fit.
     """
     if settings.train.start_from is not None:
         # The checkpoint instead of the run, so that all workers and later readers mean the same one.
@@ -82,17 +82,22 @@ def train(
     make = make_world or _registry_factory(settings)
     learner = make_learner(settings, make, begins=True)
     path = Path(out) if out is not None else default_run_path(settings.world.id, datetime.date.today())
-    with RunFolder.create(path, settings) as run:
+    with finishing() as stop, RunFolder.create(path, settings) as run:
         try:
-            _run(run, make, learner, None)
-        except UnknownMetric:
-            run.take_back()  # only the first update tells the metrics, and settings of a run stay as they are
+            _run(run, make, learner, None, stop)
+        except BaseException:
+            run.take_back()  # a folder with nothing to show would only be in the way of the corrected command
             raise
     return path
 
 
 def resume(
-    run: Path | str, workers: int | None = None, steps: int | None = None, make_world: MakeWorld | None = None
+    run: Path | str,
+    workers: int | None = None,
+    steps: int | None = None,
+    make_world: MakeWorld | None = None,
+    accept_settings: bool = False,
+    trust: bool = False,
 ) -> Path:
     """Goes on from a run's newest sound checkpoint; the result is the same, bit for bit, as without the stop.
 
@@ -101,84 +106,141 @@ def resume(
         workers: another number of processes; None keeps it.
         steps: another total of agent-steps; None keeps it.
         make_world: as given to `train`.
+        accept_settings: go on with what ``settings.toml`` says now, though the checkpoint was made with other values.
+        trust: the run's settings may name programs of their own; needed once, for a run from elsewhere.
 
     Returns:
         The run folder.
 
     Raises:
-        UserError: as `train`, and if no checkpoint is sound.
+        UserError: as `train`, and if no checkpoint is sound, the settings are not those that it was made with, or they name
+            programs and are not trusted.
     """
-    with RunFolder.open(run, TrainSettings) as folder:
+    with finishing() as stop, RunFolder.open(run, TrainSettings) as folder:
+        checkpoint = _newest(folder)
+        folder.admit(checkpoint, accept_settings, trust)
         folder.change(_changed(folder.settings, workers, steps, str(run)))
-        path = latest_checkpoint(run)
-        checkpoint = read_checkpoint(path) if path is not None else None
         folder.rewind(checkpoint.agent_steps if checkpoint else 0)
         make = make_world or _registry_factory(folder.settings)
-        _run(folder, make, make_learner(folder.settings, make, begins=checkpoint is None), checkpoint)
+        learner = make_learner(folder.settings, make, begins=checkpoint is None)
+        _run(folder, make, learner, checkpoint, stop)
     return Path(run)
 
 
+def _newest(folder: RunFolder[TrainSettings]) -> Checkpoint | None:
+    """The newest sound checkpoint of a run, if it has one yet."""
+    path = latest_checkpoint(folder.path)
+    return read_checkpoint(path) if path is not None else None
+
+
 def _run(
-    folder: RunFolder[TrainSettings], make: MakeWorld, learner: AnyLearner, checkpoint: Checkpoint | None
+    folder: RunFolder[TrainSettings],
+    make: MakeWorld,
+    learner: AnyLearner,
+    checkpoint: Checkpoint | None,
+    stop: Stop,
 ) -> None:
+    """Trains; goes on from the last checkpoint each time a worker is lost."""
+    faults = Faults()
+    while True:
+        try:
+            with told_as_lack_of_room():
+                _train(folder, make, learner, checkpoint, stop, faults)
+            return
+        except LostWorker as error:
+            lost = error
+        checkpoint = _newest(folder)
+        folder.rewind(checkpoint.agent_steps if checkpoint else 0)
+        where = f"the checkpoint at {checkpoint.agent_steps:,} agent-steps" if checkpoint else "the beginning"
+        if stop:
+            tell(f"{lost}; stopped at {where}; go on with `interplay resume {folder.path}`")
+            return
+        go_on = f"go on with `interplay resume {folder.path}`" if checkpoint else "start the run again"
+        faults.count(lost, go_on)
+        tell(f"{lost}; going on from {where}")
+        if checkpoint is None:
+            learner = make_learner(folder.settings, make, begins=True, say=str)
+
+
+def _train(
+    folder: RunFolder[TrainSettings],
+    make: MakeWorld,
+    learner: AnyLearner,
+    checkpoint: Checkpoint | None,
+    stop: Stop,
+    faults: Faults,
+) -> None:
+    """Trains with one set of workers, until the end or until one of them is lost."""
     settings = folder.settings
     source = checkpoint.path if checkpoint else None
-    patience = Patience()
+    faults.begin(int(checkpoint.record["updates"]) if checkpoint else 0)
     job = (settings.model_dump_json(), make, folder.path, source)
-    with crew(settings.train.workers, learner.size, _follow, job, patience) as exchange:
+    with crew(settings.train.workers, learner.size, _follow, job) as exchange:
         training = make_training(settings, make, learner, exchange)
-        if checkpoint is not None:
-            reason = training.load(checkpoint)
-            if reason is not None:
-                print(f"{reason}; this run goes on with new episodes", file=sys.stderr, flush=True)
-        with contextlib.closing(training), _hear_ctrl_c() as asked_to_stop:
-            _lead(training, folder, checkpoint, asked_to_stop, patience)
+        with contextlib.closing(training):
+            if checkpoint is not None:
+                reason = training.load(checkpoint)
+                if reason is not None:
+                    tell(f"{reason}; this run goes on with new episodes")
+            _lead(training, folder, checkpoint, stop, faults)
 
 
 def _lead(
     training: Training,
     folder: RunFolder[TrainSettings],
     checkpoint: Checkpoint | None,
-    asked_to_stop: list[int],
-    patience: Patience,
+    stop: Stop,
+    faults: Faults,
 ) -> None:
     """The first worker's loop: update, log, decide, save."""
     settings = training.settings
     before = float(checkpoint.record["seconds"]) if checkpoint else 0.0
     began = saved = time.monotonic()
-    first_steps, best = training.agent_steps, Best(settings.train.best_by, folder.path, checkpoint)
+    first_steps = training.agent_steps
+    best = Best(settings.train.best_by, settings.train.best_updates, checkpoint)
+    if checkpoint is not None:
+        best.keep(checkpoint.path)
     with _progress(settings, first_steps) as progress:
-        verdict = STOP if complete(training, before) else GO_ON
-        if checkpoint is None and settings.train.start_from is not None:
-            verdict = SAVE  # from here on the other run is not needed any more
+        save = functools.partial(_save, training, folder, progress, best)
+        verdict = _first_verdict(training, before, checkpoint, stop)
         training.agree(verdict)
-        if verdict == SAVE:
-            _save(training, folder, 0.0, progress, best)
+        if verdict in (SAVE, SAVE_AND_STOP):
+            save(0.0)
         while verdict not in (SAVE_AND_STOP, STOP):
-            started = time.monotonic()
             numbers = training.update()
+            faults.updates = training.updates
             now = time.monotonic()
-            patience.update_seconds = now - started
             best.add(numbers, training.metric_names)
             numbers |= {"updates": training.updates, "time": before + now - began}
             numbers["agent_steps_per_s"] = (training.agent_steps - first_steps) / (now - began)
             if training.updates % settings.train.log_every == 0:
                 folder.log(training.agent_steps, numbers)
             progress.update(training.agent_steps, {name: numbers[name] for name in SHOWN if name in numbers})
-            if asked_to_stop:
+            better = best.close(training.updates, training.agent_steps)
+            ends = complete(training, numbers["time"])
+            if stop:
                 verdict = SAVE_AND_STOP
-            elif complete(training, numbers["time"]):
-                verdict = SAVE_AND_STOP if settings.train.checkpoint_at_end else STOP
+            elif ends:
+                verdict = SAVE_AND_STOP if settings.train.checkpoint_at_end or better else STOP
             else:
-                verdict = SAVE if _due(training, now - saved) else GO_ON
+                verdict = SAVE if better or _due(training, now - saved) else GO_ON
             _keep_step(training, verdict)
             if verdict in (SAVE, SAVE_AND_STOP):
-                _save(training, folder, before + now - began, progress, best)
+                save(before + now - began, better, ends)
                 saved = time.monotonic()
-        if asked_to_stop:
-            progress.say(
-                f"stopped at {training.agent_steps:,} agent-steps; go on with `interplay resume {folder.path}`"
-            )
+    if stop:
+        tell(f"stopped at {training.agent_steps:,} agent-steps; go on with `interplay resume {folder.path}`")
+
+
+def _first_verdict(training: Training, seconds: float, checkpoint: Checkpoint | None, stop: Stop) -> int:
+    """What is to be done before the first update."""
+    if stop:
+        return STOP if checkpoint is not None else SAVE_AND_STOP
+    if complete(training, seconds):
+        return STOP
+    # From a checkpoint on the run that this one begins with is not needed any more.
+    begins_with_another = checkpoint is None and training.settings.train.start_from is not None
+    return SAVE if begins_with_another else GO_ON
 
 
 def complete(training: Training, seconds: float) -> bool:
@@ -206,7 +268,6 @@ def _progress(settings: TrainSettings, done: int) -> Progress:
 
 def _follow(
     exchange: Exchange,
-    patience: Patience,
     settings_json: str,
     make: MakeWorld,
     run: Path,
@@ -240,10 +301,16 @@ def _keep_step(training: Training, verdict: int) -> int:
 
 
 def _save(
-    training: Training, folder: RunFolder[TrainSettings], seconds: float, progress: Progress, best: Best
+    training: Training,
+    folder: RunFolder[TrainSettings],
+    progress: Progress,
+    best: Best,
+    seconds: float,
+    better: bool = False,
+    ends: bool = False,
 ) -> None:
     """Writes a checkpoint: every worker its shards, the first the learner, the manifest last."""
-    world, better = training.shards[0].world, best.close()
+    world = training.shards[0].world
     with CheckpointWriter(folder.path, training.agent_steps) as writer:
         training.agree(0)
         reason = training.write_shards(writer.staging)
@@ -260,21 +327,18 @@ def _save(
             **training.describe(),
             **best.describe(),
         }
-        path = writer.commit(record, world_id=world.id, world_version=world.version)
-        if better:
-            keep_best(path)
+        path = writer.commit(
+            record, world_id=world.id, world_version=world.version, settings=folder.settings
+        )
+        best.keep(path, better, ends)
     folder.sync()
     prune_checkpoints(folder.path, training.settings.train.keep_checkpoints)
     if reason is not None:
         progress.say(f"{reason}; a resumed run will begin new episodes")
 
 
-def _tell(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
-
-
 def make_learner(
-    settings: TrainSettings, make: MakeWorld, begins: bool, say: Callable[[str], object] = _tell
+    settings: TrainSettings, make: MakeWorld, begins: bool, say: Callable[[str], object] = tell
 ) -> AnyLearner:
     """The networks for a world's kinds of agents; where a run begins, with the weights of ``train.start_from``.
 
@@ -290,6 +354,7 @@ def make_learner(
         check_opponents(settings, world, populations)
         check_pool(settings.pool, world, populations)
         check_guesses(settings.belief.about, world, populations)
+        check_room(settings, world, populations)
         if settings.alternate.metric is not None:
             world.reset()
             check_turns(settings.alternate, populations, list(EpisodeStatistics(world).names))
@@ -332,25 +397,3 @@ def _changed(settings: TrainSettings, workers: int | None, steps: int | None, ow
     if steps is not None:
         values["steps"] = steps
     return build(TrainSettings, values, owner)
-
-
-@contextlib.contextmanager
-def _hear_ctrl_c() -> Iterator[list[int]]:
-    """The first Ctrl-C asks for a stop after the update; the second one stops at once."""
-    asked: list[int] = []
-
-    def ask(number: int, _frame: Any) -> None:
-        if asked:
-            raise KeyboardInterrupt
-        asked.append(number)
-        print("\nfinishing this update and saving; Ctrl-C again stops now", flush=True)
-
-    try:
-        earlier = signal.signal(signal.SIGINT, ask)
-    except ValueError:  # not the main thread: Ctrl-C is somebody else's business
-        yield asked
-        return
-    try:
-        yield asked
-    finally:
-        signal.signal(signal.SIGINT, earlier)

@@ -19,6 +19,7 @@ from interplay.train.episodes import read_sums
 from interplay.train.exchange import Exchange, tree_sum
 from interplay.train.losses import Terms
 from interplay.train.ppo import Epoch, Learner
+from interplay.train.records import check_record
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import Moments, Shard, make_shard
 
@@ -161,8 +162,14 @@ class Training:
         Raises:
             UserError: if it belongs to other settings.
         """
+        check_record(checkpoint)
         self.updates = int(checkpoint.record["updates"])
         self._load_record(checkpoint.record)
+        if self.agent_steps != checkpoint.agent_steps:
+            raise UserError(
+                f"{checkpoint.path}: {self.updates:,} updates are {self.agent_steps:,} agent-steps with these settings, the "
+                f"checkpoint says {checkpoint.agent_steps:,}; resume with the run's own ppo.rollout and num_worlds"
+            )
         self.episodes = int(checkpoint.record.get("episodes", 0))  # older checkpoints did not count them
         self.learner.load(checkpoint.arrays)
         reason = None

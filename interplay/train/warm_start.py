@@ -10,12 +10,13 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
-from interplay.core.settings import from_toml
 from interplay.core.world import Kind
 from interplay.train.brain import Brain
 from interplay.train.checkpoint import Checkpoint
 from interplay.train.ppo import read_policy
-from interplay.train.settings import NetworkGroup, TrainSettings
+from interplay.train.records import spaces_of
+from interplay.train.run_settings import settings_of
+from interplay.train.settings import NetworkGroup
 
 SEVERAL = 8  # bounds that are written out; more are a checksum
 
@@ -81,7 +82,7 @@ def warm_vectors(
     Raises:
         UserError: if no kind is common, or spaces or network settings of a common kind differ.
     """
-    saved = checkpoint.record.get("spaces")
+    saved = spaces_of(checkpoint)
     if saved is None:
         raise UserError(
             f"{checkpoint.path} does not say the spaces of its agents; go on with that run for an update "
@@ -93,7 +94,7 @@ def warm_vectors(
             f"{checkpoint.path} has the kinds {', '.join(saved)}, this world {', '.join(brains)}; "
             "begin with a run that has a kind of the same name"
         )
-    theirs = from_toml(checkpoint.path.parent.parent / "settings.toml", TrainSettings).network
+    theirs = settings_of(checkpoint.path, acts=False).network
     for name, source in pairs.items():
         owner = f"{checkpoint.path}: kind {name}"
         _check_spaces(owner, saved[source], describe_spaces([brains[name].kind])[name])

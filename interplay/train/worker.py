@@ -1,8 +1,8 @@
 """The processes of a run on one machine: started together, watched, and ended together.
 
-The first worker is the process that the user started; it keeps the log and commits checkpoints. The others are
-spawned and do the same arithmetic on their own shards. Nobody outlives the first, and when one is lost the run stops
-with a line that says which and how to go on.
+The first worker is the process that the user started; it keeps the log, commits checkpoints and hears the signals that ask to stop.
+The others are spawned and do the same arithmetic on their own shards. Nobody outlives the first. When one is lost all others are
+ended; what becomes of the run then is for `recovery` to say.
 """
 
 from __future__ import annotations
@@ -11,16 +11,22 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from interplay.core.errors import UserError
-from interplay.train.exchange import Alone, Exchange, LostWorker, SharedMemory, create_block
+from interplay.train.compilation import compilation
+from interplay.train.exchange import Alone, Exchange, SharedMemory, create_block
+from interplay.train.room import told_as_lack_of_room
+from interplay.train.signs import Heart
+from interplay.train.watch import Watch
 
-FIRST_PATIENCE = 600.0  # seconds of silence allowed while programs compile
-LEAST_PATIENCE = 30.0  # later: ten updates, and at least this
+_TERMINAL = [number for name in ("SIGINT", "SIGHUP") if (number := getattr(signal, name, None))]
+_ASKING = {*_TERMINAL, signal.SIGTERM}
+_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
 
 class Link(NamedTuple):
@@ -32,108 +38,94 @@ class Link(NamedTuple):
     capacity: int
     fences: Any
     pipe: Any
-
-
-class Patience:
-    """How long silence is taken for work: ten of the last updates, and long while things are compiled."""
-
-    def __init__(self) -> None:
-        self.update_seconds: float | None = None
-
-    def __call__(self) -> float:
-        if self.update_seconds is None:
-            return FIRST_PATIENCE
-        return max(LEAST_PATIENCE, 10 * self.update_seconds)
+    parent: int
 
 
 @contextlib.contextmanager
 def crew(
-    workers: int, length: int, job: Callable[..., None], arguments: tuple[Any, ...], patience: Patience
+    workers: int, length: int, job: Callable[..., None], arguments: tuple[Any, ...]
 ) -> Iterator[Exchange]:
     """Starts the other workers and gives the first one's exchange; ends them when the block is left.
 
     Args:
         workers: in all, this process included.
         length: float32 numbers in the longest vector that is combined.
-        job: importable function that a spawned worker runs: ``job(exchange, patience, *arguments)``.
+        job: importable function that a spawned worker runs: ``job(exchange, *arguments)``.
         arguments: for `job`; they travel to the new processes.
-        patience: of the first worker.
 
     Raises:
-        UserError: from `Exchange.combine` in the block, if a worker was lost.
+        LostWorker: from `Exchange.combine` in the block, if a worker was lost.
+        UserError: from there, as a worker told it.
     """
     if workers == 1:
         yield Alone()
         return
     context = multiprocessing.get_context("spawn")
     capacity = max(-(-length * 4 // 64) * 64, 1 << 17)
-    block = create_block(workers, capacity)
-    fences = [context.Lock() for _ in range(workers)]
-    processes, pipes = [], []
+    processes: list[Any] = []
+    pipes: list[Any] = []
+    patience = 0.0  # whoever is left when the block failed is in the middle of something
+    with _deaf_children():  # the tracker of shared memory begins with the first block
+        block = create_block(workers, capacity)
     try:
+        fences = [context.Lock() for _ in range(workers)]
         for rank in range(1, workers):
             mine, theirs = context.Pipe(duplex=False)
-            link = Link(block.name, rank, workers, capacity, fences, theirs)
+            link = Link(block.name, rank, workers, capacity, fences, theirs, os.getpid())
             process = context.Process(
                 target=_work, args=(link, job, arguments), daemon=True, name=f"worker-{rank}"
             )
-            process.start()
+            with _deaf_children():
+                process.start()
             theirs.close()  # so that the pipe ends when the worker does
             processes.append(process)
             pipes.append(mine)
-        exchange = SharedMemory(
-            block.name, 0, workers, capacity, fences, lambda: _refuse_lost(processes, pipes), patience
-        )
+        exchange = SharedMemory(block.name, 0, workers, capacity, fences, Watch(processes, pipes))
         try:
             yield exchange
-        except LostWorker as error:
-            raise UserError(f"{error}; the run has stopped") from None
+            patience = 2.0
         finally:
             exchange.close()
     finally:
-        _end(processes)
+        _end(processes, patience)
         block.close()
         block.unlink()
 
 
-def _refuse_lost(processes: list[Any], pipes: list[Any]) -> None:
-    """Raises if a worker has ended; called while the first one waits."""
-    for rank, (process, pipe) in enumerate(zip(processes, pipes, strict=True), start=1):
-        if process.is_alive():
-            continue
-        with contextlib.suppress(EOFError, OSError):
-            if pipe.poll():
-                kind, text = pipe.recv()
-                raise (
-                    UserError(text)
-                    if kind == "user"
-                    else LostWorker(f"worker {rank} failed:\n{text.rstrip()}\n")
-                )
-        code = process.exitcode or 0
-        how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        raise LostWorker(f"worker {rank} (process {process.pid}) {how}")
+@contextlib.contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Processes that begin in the block hear no signal that asks to stop, until they say what they do with it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    earlier = signal.pthread_sigmask(signal.SIG_BLOCK, _ASKING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, earlier)
 
 
-def _end(processes: list[Any]) -> None:
-    for process in processes:
-        process.join(timeout=2.0)
-        if process.is_alive():
+def _end(processes: list[Any], patience: float) -> None:
+    """Ends the others, also those that are frozen; within so many seconds they may end by themselves."""
+    try:
+        for process in processes:
+            process.join(timeout=patience)
+    finally:
+        for process in processes:
             process.kill()
+        for process in processes:
             process.join()
 
 
 def _work(link: Link, job: Callable[..., None], arguments: tuple[Any, ...]) -> None:
     """Body of a spawned worker."""
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # the first worker hears Ctrl-C and tells the others when to stop
-    threading.Thread(target=_die_with_parent, daemon=True).start()
-    patience = Patience()
-    exchange = SharedMemory(
-        link.block, link.rank, link.size, link.capacity, link.fences, lambda: None, lambda: float("inf")
-    )
+    _leave_signals_to_the_first()
+    _die_with_parent(link.parent)
+    exchange = SharedMemory(link.block, link.rank, link.size, link.capacity, link.fences)
+    heart = Heart(exchange.signs[link.rank], compilation())
     try:
-        job(exchange, patience, *arguments)
+        with told_as_lack_of_room():
+            job(exchange, *arguments)
     except UserError as error:
         link.pipe.send(("user", str(error)))
         raise SystemExit(2) from None
@@ -141,10 +133,39 @@ def _work(link: Link, job: Callable[..., None], arguments: tuple[Any, ...]) -> N
         link.pipe.send(("fault", traceback.format_exc(limit=-4)))
         raise SystemExit(1) from None
     finally:
+        heart.stop()
         exchange.close()
 
 
-def _die_with_parent() -> None:
+def _leave_signals_to_the_first() -> None:
+    """The first worker hears the signals and tells the others when to stop.
+
+    Programs that a world starts are as deaf to the terminal, and can be ended by SIGTERM.
+    """
+    for number in _TERMINAL:
+        signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _nothing)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _ASKING)
+
+
+def _nothing(_number: int, _frame: Any) -> None:
+    """A handler, because what is ignored stays ignored in programs that are started."""
+
+
+def _die_with_parent(parent: int) -> None:
+    """Lets this process end when the first worker does, on Linux even while it is frozen."""
+    threading.Thread(target=_wait_for_parent, daemon=True).start()
+    if sys.platform == "linux":
+        import ctypes
+
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+
+
+def _wait_for_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

@@ -10,7 +10,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.view.extras import load
-from interplay.view.output import check_output, writing
+from interplay.view.output import check_output, save_figure
 from interplay.view.palette import FAINT, POPULATIONS
 from interplay.view.run_log import RunLog, read_run
 
@@ -81,9 +81,7 @@ def plot_runs(
     figure.suptitle(title or world, fontsize=12)
     for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
         _panel(axes, name, group(logs), [r for r in references if r.column == name])
-    with writing(target, (".png",)) as temporary:
-        figure.savefig(temporary, metadata={"Software": None})
-    return target
+    return save_figure(figure, target)
 
 
 def published(world: str) -> tuple[Reference, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from interplay.core.errors import UserError
+from interplay.core.files import told_plainly
 from interplay.view.extras import load
 from interplay.view.palette import BAR_GOOD, BAR_LOW, BAR_MORE, POPULATIONS, rgb
 
@@ -39,15 +41,64 @@ def write_video(
         How many frames were written.
 
     Raises:
-        UserError: if there is no picture, PyAV is not installed or lacks an encoder.
+        UserError: if there is no picture, PyAV is not installed or lacks an encoder, or the disk is full.
     """
     av = load("av", "video", "videos")
-    write = _write_gif if path.suffix.lower() == ".gif" else _write_mp4
-    with av.open(str(path), "w") as container:
-        count = write(av, container, pictures, frames_per_second)
+    write, form = (_write_gif, "gif") if path.suffix.lower() == ".gif" else (_write_mp4, "mp4")
+    with told_plainly("writing", path), path.open("wb", buffering=0) as file:
+        sink = Sink(file)
+        try:
+            with av.open(sink, "w", format=form) as container:
+                count = write(av, container, pictures, frames_per_second)
+        except UserError:
+            raise
+        except Exception:
+            sink.check()  # the disk's own word goes before the encoder's
+            raise
+        sink.check()
     if count == 0:
         raise UserError(f"{path}: there is nothing to show; record at least one frame")
     return count
+
+
+class Sink(io.RawIOBase):
+    """A file that an encoder writes to, and that remembers a failed write: encoders do not always pass it on."""
+
+    def __init__(self, file: io.FileIO) -> None:
+        self._file = file
+        self._failed: OSError | None = None
+
+    def writable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        """Writes every byte, or says that it cannot."""
+        left = memoryview(data)
+        try:
+            while left:
+                left = left[self._file.write(left) :]
+        except OSError as error:
+            self._failed = self._failed or error
+            raise
+        return len(data)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def check(self) -> None:
+        """Raises the first failure.
+
+        Raises:
+            OSError: of the system.
+        """
+        if self._failed is not None:
+            raise self._failed
 
 
 def _write_mp4(av: Any, container: Any, pictures: Iterator[Picture], rate: int | Fraction) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.view.extras import load
-from interplay.view.output import check_output, writing
+from interplay.view.output import check_output, save_figure
 from interplay.view.palette import FAINT, FLOOR, INK, POPULATIONS
 
 _MARKS = ("o", "D", "^", "v")
@@ -71,9 +71,7 @@ def plot_field(
         axes.legend(
             loc="upper center", bbox_to_anchor=(0.5, -0.01), ncols=len(marks), frameon=False, fontsize=9
         )
-    with writing(target, (".png",)) as temporary:
-        figure.savefig(temporary, metadata={"Software": None})
-    return target
+    return save_figure(figure, target)
 
 
 def _draw_map(axes: Any, walls: np.ndarray) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from interplay.core.errors import UserError
-from interplay.core.files import sync_folder, told_plainly
+from interplay.core.files import replace_file, replacing, told_plainly
 
 
 def check_output(path: str | Path, suffixes: Sequence[str]) -> Path:
@@ -29,20 +31,38 @@ def check_output(path: str | Path, suffixes: Sequence[str]) -> Path:
     return target
 
 
+def write_picture(path: str | Path, suffixes: Sequence[str], encode: Callable[[io.BytesIO], object]) -> Path:
+    """Writes a picture that is encoded in memory first: encoders do not always say that a disk is full.
+
+    Args:
+        path: of the file; its folder must exist.
+        suffixes: that it may have.
+        encode: writes the picture into the memory that it is given.
+
+    Raises:
+        UserError: for another suffix, or if the file cannot be written; what stood there stands then.
+    """
+    target, memory = check_output(path, suffixes), io.BytesIO()
+    encode(memory)
+    with told_plainly("writing", target):
+        replace_file(target, memory.getbuffer().tobytes(), "picture")
+    return target
+
+
+def save_figure(figure: Any, path: str | Path) -> Path:
+    """Writes a figure of matplotlib as PNG, the same bytes for the same figure; see `write_picture`."""
+    return write_picture(
+        path, (".png",), lambda memory: figure.savefig(memory, format="png", metadata={"Software": None})
+    )
+
+
 @contextmanager
 def writing(path: str | Path, suffixes: Sequence[str]) -> Iterator[Path]:
     """Gives a temporary name in the same folder, with the same suffix; at the end it is fsynced and renamed.
 
-    If anything goes wrong the temporary file is removed and what stood at `path` before stands there still.
+    For what is too large for the memory. If anything goes wrong the temporary file is removed and what stood at `path` before
+    stands there still.
     """
     target = check_output(path, suffixes)
-    temporary = target.with_name(f".{target.stem}.{os.getpid()}{target.suffix.lower()}")
-    try:
-        with told_plainly("writing", target):
-            yield temporary
-            with temporary.open("rb+") as file:
-                os.fsync(file.fileno())
-            os.replace(temporary, target)
-            sync_folder(target.parent)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with told_plainly("writing", target), replacing(target, "video") as temporary:
+        yield temporary

@@ -14,7 +14,7 @@ import numpy as np
 from interplay.evaluate.overlays import Layer, OverlayData
 from interplay.view import panels
 from interplay.view.extras import load
-from interplay.view.output import check_output, writing
+from interplay.view.output import check_output, save_figure
 from interplay.view.palette import FAINT
 
 SIZES = {
@@ -64,9 +64,7 @@ def plot_overlay(data: OverlayData, out: str | Path) -> Path:
     for axes in grid[len(data.layers) :]:
         axes.set_axis_off()
     _explain_mixture(figure, data.layers)
-    with writing(target, (".png",)) as temporary:
-        figure.savefig(temporary, metadata={"Software": None})
-    return target
+    return save_figure(figure, target)
 
 
 def _size(layer: Layer) -> tuple[float, float]:

@@ -16,7 +16,7 @@ from interplay.core.scene import Scene, scene_of
 from interplay.core.world import World
 from interplay.view import palette
 from interplay.view.extras import load_pygame
-from interplay.view.output import writing
+from interplay.view.output import write_picture
 from interplay.view.paint import paint
 from interplay.view.palette import rgb
 from interplay.view.pen import Pen
@@ -83,13 +83,11 @@ def save_png(picture: np.ndarray, path: str | Path) -> Path:
         path: ends in ``.png``; its folder must exist.
 
     Raises:
-        UserError: for another suffix or a folder that cannot be written to.
+        UserError: for another suffix, a folder that cannot be written to, or a full disk.
     """
     pygame = load_pygame()
     surface = pygame.surfarray.make_surface(np.ascontiguousarray(picture.swapaxes(0, 1)))
-    with writing(path, (".png",)) as temporary:
-        pygame.image.save(surface, str(temporary))
-    return Path(path)
+    return write_picture(path, (".png",), lambda memory: pygame.image.save(surface, memory, "picture.png"))
 
 
 def fitting_size(scene: Scene) -> tuple[int, int]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-import tomllib
+import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from interplay.core.errors import UserError
+from interplay.core.reading import read_json_lines, read_toml
 
 
 class RunLog(NamedTuple):
@@ -45,9 +46,9 @@ def read_run(path: Path) -> RunLog:
         UserError: if there is no such file, no whole line yet, or a damaged one.
     """
     file = path / "metrics.jsonl"
-    if not file.is_file():
+    if not os.path.lexists(file):
         raise UserError(f"{path}: holds no metrics.jsonl; name a run folder, made by `interplay train`")
-    lines = _lines(file)
+    lines = [line for _, line in read_json_lines(file, links=False)]
     if not lines:
         raise UserError(f"{file}: nothing logged yet; wait for the run's first update")
     names = sorted({name for line in lines for name, value in line.items() if _number(value) is not None})
@@ -57,22 +58,6 @@ def read_run(path: Path) -> RunLog:
         raise UserError(f"{file}: lines without agent_steps; this is no log of a run")
     world, settings = _settings(path / "settings.toml")
     return RunLog(path, path.resolve().name, world, settings or str(path.resolve()), steps, table)
-
-
-def _lines(file: Path) -> list[dict[str, Any]]:
-    parsed = []
-    texts = file.read_bytes().split(b"\n")
-    for number, text in enumerate(texts[:-1], 1):  # what follows the last line's end is torn, or nothing
-        if not text.strip():
-            continue
-        try:
-            line = json.loads(text)
-        except ValueError as error:
-            raise UserError(f"{file}: line {number} is damaged ({error}); remove it") from error
-        if not isinstance(line, dict):
-            raise UserError(f"{file}: line {number} is no JSON object; remove it")
-        parsed.append(line)
-    return parsed
 
 
 def _number(value: Any) -> float | None:
@@ -90,12 +75,9 @@ def _cell(value: Any) -> float:
 
 
 def _settings(file: Path) -> tuple[str, str]:
-    if not file.is_file():
+    if not os.path.lexists(file):
         return "", ""
-    try:
-        values = tomllib.loads(file.read_text())
-    except (OSError, ValueError) as error:
-        raise UserError(f"{file}: cannot be read ({error})") from error
+    values = read_toml(file, links=False)
     world = values.get("world", {})
     values.pop("seed", None)
     name = world.get("id", "") if isinstance(world, dict) else ""

@@ -10,7 +10,7 @@ import numpy as np
 from interplay.evaluate.merge_results import MergeResults
 from interplay.evaluate.standings import Standings
 from interplay.view.extras import load
-from interplay.view.output import check_output, writing
+from interplay.view.output import check_output, save_figure
 from interplay.view.palette import POPULATIONS
 from interplay.view.short_names import short
 
@@ -45,9 +45,7 @@ def plot_results(results: Standings | MergeResults, out: str | Path) -> Path:
             _lives(axes, merges, cap)
         for axes in parts[1].axes[len(merges.caps) :]:
             axes.set_axis_off()
-    with writing(target, (".png",)) as temporary:
-        figure.savefig(temporary, metadata={"Software": None})
-    return target
+    return save_figure(figure, target)
 
 
 def _ratings(axes: Any, standings: Standings) -> None:

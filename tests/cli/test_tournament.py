@@ -63,20 +63,32 @@ def test_merges_are_played_printed_and_kept(capsys, tmp_path):
     assert typed(capsys, "tournament", "--resume", "--out", out)[1] == said
 
 
-def test_ctrl_c_keeps_everything_and_says_how_to_go_on(tmp_path):
+def hears_ctrl_c() -> None:
+    """Also where the tests were started with SIGINT ignored, as a shell's background jobs are."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_keeps_everything_and_says_how_to_go_on(tmp_path, number):
     out = tmp_path / "cup"
     command = [sys.executable, "-m", "interplay.cli", *CUP, "--out", str(out)]
     command[command.index("2")] = "400"
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
     process = subprocess.Popen(
-        command, cwd=ROOT, env=env, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        command,
+        cwd=ROOT,
+        env=env,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=hears_ctrl_c,
     )
     results = out / "results.jsonl"
     while not (results.exists() and results.stat().st_size) and process.poll() is None:
         time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, errors = process.communicate(timeout=120)
-    assert process.returncode == 130, errors
+    assert process.returncode == 128 + number, errors
     last, end = errors.splitlines()[-2:]
     assert f"go on with `interplay tournament --resume --out {out}`" in last
     assert end == "interplay: interrupted"

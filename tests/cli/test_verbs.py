@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
 
 import pytest
 
@@ -70,6 +71,16 @@ def test_bench_reports_the_promised_keys(option):
     assert (row["world"], row["num_worlds"], row["threads"]) == (MARSH, 8, 1)
     assert row["agent_steps_per_s"] == pytest.approx(2 * row["world_steps_per_s"], rel=0.2)
     assert row["spread"] >= 0
+
+
+def test_bench_counts_the_steps_of_those_who_act(monkeypatch):
+    """In turns one of three acts: an agent-step for every step of a world."""
+    from interplay.cli import measure
+
+    monkeypatch.setattr(measure, "WARM_UP_SECONDS", 0.0)
+    make = partial(interplay.make_world, "simulation/multi-corridor-turns", 2, end=6, num_agents=3)
+    row = measure.measure(make, 1, 0.1, "corridor")
+    assert row.agent_steps_per_s == pytest.approx(row.world_steps_per_s, rel=0.2)
 
 
 @pytest.mark.parametrize("ignored", [False, True])

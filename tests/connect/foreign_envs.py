@@ -111,6 +111,43 @@ class Market(ParallelEnv):
         self.agents = []
 
 
+class Touring(ParallelEnv):
+    """Another cast of its three players in every episode of two steps; `show_all` shows those who are not in it, too."""
+
+    metadata = {"name": "touring"}  # noqa: RUF012 - as PettingZoo has it
+    casts = (["ann", "bob"], ["cat"], ["bob", "cat"])
+
+    def __init__(self, casts=casts, show_all=False):
+        self.possible_agents = ["ann", "bob", "cat"]
+        self.plan, self.show_all, self.episode = casts, show_all, -1
+
+    def observation_space(self, agent):
+        return spaces.Discrete(9)
+
+    def action_space(self, agent):
+        return spaces.Discrete(2)
+
+    def reset(self, seed=None, options=None):
+        self.episode += 1
+        self.clock, self.agents = 0, list(self.plan[self.episode % len(self.plan)])
+        return self._see(self.agents), {agent: {} for agent in self._shown(self.agents)}
+
+    def step(self, actions):
+        assert list(actions) == self.agents
+        self.clock += 1
+        told, over = list(self.agents), self.clock == 2
+        if over:
+            self.agents = []
+        ends = [dict.fromkeys(told, False), dict.fromkeys(told, over)]
+        return self._see(told), dict.fromkeys(told, 1.0), *ends, {agent: {} for agent in self._shown(told)}
+
+    def _shown(self, agents):
+        return self.possible_agents if self.show_all else agents
+
+    def _see(self, agents):
+        return dict.fromkeys(self._shown(agents), self.clock)
+
+
 def line(**options):
     """Our own world, as a stranger's environment."""
     return WorldEnv(Line(1, **options))

@@ -42,6 +42,13 @@ def hello() -> bytes:
         message["agents"] = {}
     if FAULT == "odd agent id":
         message["agents"] = {"a\nb\x1b[31m": HELLO["agents"]["counter"]}
+    if FAULT == "everybody's id":
+        message["agents"] = {"__all__": HELLO["agents"]["counter"]}
+    if FAULT == "twice the same agent":
+        agent = json.dumps(HELLO["agents"])[1:-1]
+        return frame(json.dumps(message | {"agents": 0})[:-2] + "{" + agent + "," + agent + "}}")
+    if FAULT == "endless choice":
+        message["agents"] = {"counter": {"observation": {"choices": (1 << 63) - 1}, "action": {"choices": 2}}}
     if FAULT == "upside-down space":
         message["agents"] = {"counter": {"observation": {"low": [3], "high": [1]}, "action": {"choices": 2}}}
     return frame(json.dumps(message))
@@ -77,6 +84,11 @@ def answer(step: int) -> bytes:
         "huge number": frame('{"type":"state","step":3,"agents":{"counter":{"observation":[1e999,0]}}}'),
         "huge whole number": frame(json.dumps(state(step, observation=[10**400, 0]))),
         "endless digits": frame('{"type":"state","step":' + "9" * 5000 + "}"),
+        "infinite info": frame('{"type":"state","step":3,"agents":{"counter":{"info":{"x":[0,-1e999]}}}}'),
+        "twice the same name": frame(
+            '{"type":"state","step":3,"agents":{"counter":{"reward":1,"reward":2}}}'
+        ),
+        "nested": frame(json.dumps(state(step, info={"x": json.loads("[" * 200 + "]" * 200)}))),
         "deep": frame('{"type":' + "[" * 100_000),
         "empty": struct.pack(">I", 0),
         "too large": struct.pack(">I", 1 << 31) + b"x" * 1000,

@@ -96,6 +96,19 @@ def test_gymnasium_makes_and_checks_a_simulation(corridor):
     check_env(env.unwrapped)
 
 
+def test_what_was_shown_is_the_callers_to_keep(corridor):
+    """Gymnasium 1.4 checks it: the corridor hands out arrays of its own, the same ones in every episode."""
+    env = gymnasium.make(corridor).unwrapped
+    first, _ = env.reset(seed=1)
+    before = {key: value.copy() for key, value in first.items()}
+    for value in first.values():
+        value += 1
+    again, _ = env.reset(seed=1)
+    assert {key: value.tolist() for key, value in again.items()} == {k: v.tolist() for k, v in before.items()}
+    after, *_ = env.step(1)
+    assert not any(np.shares_memory(after[key], again[key]) for key in after)
+
+
 def test_gymnasium_shows_a_simulation(corridor):
     env = gymnasium.make(corridor, render_mode="rgb_array", max_episode_steps=5)
     env.reset(seed=1)

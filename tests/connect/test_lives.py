@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pettingzoo.test import parallel_api_test, parallel_seed_test
 from pettingzoo.utils.conversions import parallel_to_aec
+from pettingzoo.utils.env import ParallelEnv
 
 import interplay
 from interplay.connect.lives import LivesEnv
@@ -330,7 +331,7 @@ def test_other_doors_say_where_to_go():
         interplay.make("mmo/forage", num_worlds=2)
 
 
-def small():
+def small() -> ParallelEnv:
     return interplay.make("mmo/forage", **SMALL)
 
 

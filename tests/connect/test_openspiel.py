@@ -299,6 +299,85 @@ def test_f22_a_seed_names_the_episode(manager):
         assert len(starts) > 3
 
 
+@pytest.mark.parametrize("door", [OpenSpielWrapper, OpenSpielListWrapper])
+def test_a_seed_names_one_episode(door):
+    """`seed` and then `reset`: that episode, and the next ones go on from there. A reset's own seed comes first, and spends it."""
+
+    def make():
+        return door(AllStepManager(Strict({"a": 3, "b": 3})))
+
+    def starts(env, count=4):
+        return [str(env.reset().observations["info_state"]) for _ in range(count)]
+
+    env = make()
+    env.seed(3)
+    told = starts(env)
+    assert len(set(told)) == 4, "the seed named the first alone"
+    env.seed(3)
+    assert starts(env) == told
+    env.seed(None)
+    assert starts(env, 1)[0] not in told
+    env.seed(3)
+    env.reset(seed=5)
+    rest = starts(env)
+    other = make()
+    other.reset(seed=5)
+    assert rest == starts(other)
+    # A step after the last one resets, too: with the seed, if there is one.
+    env.reset(seed=5)
+    while not env.step([0, 0]).last():
+        pass
+    env.seed(3)
+    assert str(env.step([]).observations["info_state"]) == told[0]
+
+
+def test_there_is_no_tree_and_it_says_so():
+    env = OpenSpielListWrapper(AllStepManager(Strict({"a": 3})))
+    assert not hasattr(env, "game")
+    for name in ("game", "get_state"):
+        with pytest.raises(AttributeError, match="use a learning agent that plays episodes") as error:
+            getattr(env, name)
+        assert "\n" not in str(error.value)
+
+
+def test_openspiels_vector_of_environments():
+    from open_spiel.python.rl_agent import StepOutput
+    from open_spiel.python.vector_env import SyncVectorEnv
+
+    envs = [OpenSpielListWrapper(TurnBasedManager(Strict({"a": 2 + n, "b": 2 + n}))) for n in range(2)]
+    assert envs[0].get_time_step() is None
+    vector = SyncVectorEnv(envs)
+    assert [timestep.first() for timestep in vector.reset()] == [True, True]
+    stories = []
+    for _ in range(4):
+        told, _, done, last = vector.step([StepOutput(0, None)] * 2, reset_if_done=True)
+        assert [timestep.first() for timestep in told] == done == [timestep.last() for timestep in last]
+        assert [env.get_time_step() for env in envs] == told
+        stories.append(done)
+    assert np.array(stories).any(axis=0).all()
+
+
+@pytest.mark.parametrize(
+    ("actions", "words"),
+    [
+        (None, "actions None are no list; give one of 2 whole numbers"),
+        (1, "actions 1 are no list"),
+        ([None, 0], "action None of a is no whole number; mend the player"),
+        ([0, 1.0], r"action 1.0 of b is no whole number"),
+        (["0", 1], "action '0' of a is no whole number"),
+        ([[0, 1], [0, 1]], "are no list"),
+    ],
+)
+@pytest.mark.parametrize("door", [OpenSpielWrapper, OpenSpielListWrapper])
+def test_what_is_no_action_is_one_line(door, actions, words):
+    env = door(AllStepManager(Strict({"a": 3, "b": 3})))
+    env.reset()
+    with pytest.raises(AssertionError, match=words) as error:
+        env.step(actions)
+    assert "\n" not in str(error.value)
+    assert env.sim.sim.heard == []
+
+
 @pytest.mark.parametrize("name", SIMULATIONS)
 @pytest.mark.parametrize("manager", MANAGERS)
 def test_f23_stock_dqn_agents_run(manager, name):

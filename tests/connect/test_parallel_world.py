@@ -18,7 +18,7 @@ from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.evaluate import play
 from interplay.sim.batch.world import environment_seeds
-from tests.connect.foreign_envs import Market
+from tests.connect.foreign_envs import Market, Touring
 from tests.connect.toys import Hunt, Line
 
 HERE = "tests.connect.foreign_envs:"
@@ -108,6 +108,32 @@ def test_the_latecomer_acts_from_its_first_day():
     world = ParallelEnvWorld(Market, 1)
     acting = [timestep.acting[0, 3] for timestep in stepped(world, 11)]
     assert acting == [False] * 3 + [True] * 9
+
+
+def test_agents_changed_at_a_reset_are_looked_at():
+    """Each episode has a cast of its own, and some environments show those who are not in it, too."""
+    for show_all in (False, True):
+        world = ParallelEnvWorld(Touring, 2, kwargs={"show_all": show_all})
+        casts = set()
+        for episode in range(7):
+            timestep = world.reset() if episode else world.reset(seeds=1)
+            envs = [world._crew.environment(w) for w in range(2)]
+            present = [[name in env.agents for name in world.agents] for env in envs]
+            casts |= {tuple(env.agents) for env in envs}
+            assert timestep.acting.tolist() == present
+            assert not timestep.over.any()
+            for step in (1, 2):
+                assert not timestep.terminated.any()
+                timestep = world.step(np.zeros((2, 3), int))
+                assert timestep.reward.tolist() == [[float(here) for here in row] for row in present]
+                assert timestep.truncated.tolist() == [
+                    [here and step == 2 for here in row] for row in present
+                ]
+            assert timestep.over.all()
+        assert casts == {("ann", "bob"), ("cat",), ("bob", "cat")}
+        # A cast of nobody: the episode is over before it begins.
+        empty = ParallelEnvWorld(Touring, 1, kwargs={"casts": [[]], "show_all": show_all})
+        assert empty.reset(seeds=1).over.all()
 
 
 def test_a_world_that_is_over_stands_still_until_its_reset():

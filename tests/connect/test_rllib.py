@@ -103,11 +103,12 @@ def test_x6_reset_and_step():
         {"__all__": False},
         {"a": {"clock": 1}, "b": {"clock": 1}},
     )
-    assert env.agents == ["b"]
+    assert env.agents == ["a", "b"]  # a finished in this report
     env.step({"b": 0})
+    assert env.agents == ["b"]
     *_, terminateds, truncateds, _ = env.step({"b": 0})
     assert (terminateds, truncateds) == ({"b": True, "__all__": True}, {"__all__": False})
-    assert env.agents == []
+    assert env.agents == ["b"]
 
 
 def test_x6_in_turns_only_the_next_is_shown():
@@ -124,7 +125,7 @@ def test_f22_a_time_limit_shows_as_truncation(manager):
     assert truncateds["b"] is True
     assert terminateds["b"] is False
     assert set(observations) == {"b"}
-    assert env.agents == []
+    assert env.agents == ["b"]
 
 
 @pytest.mark.parametrize("manager", MANAGERS)
@@ -344,8 +345,7 @@ def test_a_world_shows_those_who_act_and_pays_all():
             assert set(observations) == set(infos) <= set(rewards) == set(env.possible_agents)
             waited += len(observations) == 1
             over = {"__all__": terminateds["__all__"] or truncateds["__all__"]}
-        assert set(observations) == set(env.possible_agents)
-        assert env.agents == []
+        assert set(observations) == set(env.possible_agents) == set(env.agents)
     assert waited > 0
     env.close()
 

@@ -45,7 +45,7 @@ def test_the_life_too_many_cuts_the_episode():
     assert list(observations) == list(rewards) == list(infos) == ["life_2"]
     assert terminated == {"life_2": False, "__all__": False}
     assert truncated == {"life_2": True, "__all__": True}
-    assert env.agents == []
+    assert env.agents == ["life_2"]
     assert list(env.reset()[0]) == ["life_0"]
 
 
@@ -70,7 +70,7 @@ def test_the_episode_begins_with_the_first_birth_and_ends_when_nobody_survives()
     assert sorted(observations) == sorted(rewards) == ["life_0", "life_1"]
     assert terminated == {"life_0": True, "life_1": True, "__all__": True}
     assert not any(truncated.values())
-    assert env.agents == []
+    assert env.agents == ["life_0", "life_1"]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
+import interplay
 from interplay.core.errors import UserError
+from interplay.core.policy import RandomPolicy
 from interplay.core.world import ArrayWorld, Kind, TimeStep
 from tests.connect.toys import LIMIT, Hunt, Line
 
@@ -78,6 +80,25 @@ def test_episode_info_adds_up():
             returns[i] = lengths[i] = 0
             seen.append(i)
     assert set(seen) == set(range(12))
+
+
+def test_lengths_count_from_the_first_act():
+    """Villagers sleep through the first night: it is no part of their episodes."""
+    world = interplay.make_world("werewolf/6", num_worlds=4, seed=3)
+    env, player = SB3VecEnv(world), RandomPolicy()
+    env.reset()
+    player.start(world, seed=1)
+    steps, lengths, began = np.zeros(24, int), np.zeros(24, int), world.timestep.acting.reshape(-1).copy()
+    shorter = 0
+    for _ in range(80):
+        _, _, dones, infos = env.step(np.asarray(player.act(world.timestep)).reshape(24, -1))
+        steps, lengths = steps + 1, lengths + began
+        for i in np.flatnonzero(dones):
+            assert infos[i]["episode"]["l"] == lengths[i]
+            shorter += lengths[i] < steps[i]
+        steps[dones], lengths[dones], began[dones] = 0, 0, False
+        began |= world.timestep.acting.reshape(-1)
+    assert shorter > 10
 
 
 def test_an_empty_slot_is_no_episode():

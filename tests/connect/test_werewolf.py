@@ -371,3 +371,21 @@ def test_rllib_asks_who_acts():
         observations, rewards, _, _, infos = named.step(actions)
     assert sum(name.startswith("villager") for name in observations) == 5  # one was eaten
     assert min(rewards.values()) == -5.0
+
+
+def test_a_dense_game_that_the_limit_cuts_is_truncated_though_some_died_before():
+    cut = 0
+    for seed in range(4):
+        env = make_dense("werewolf/9", max_days=1, dead="end_with_bootstrap")
+        _, info = env.reset(seed=seed)
+        terminated = truncated = False
+        died = 0
+        while not (terminated or truncated):
+            _, _, terminated, truncated, info = env.step(env.action_space.sample(info["action_mask"]))
+            died += int(info["terminated"].sum())
+        assert terminated is not truncated
+        if env.world.metrics["timeout"][0]:
+            assert truncated
+            assert died > 0
+            cut += 1
+    assert cut > 0

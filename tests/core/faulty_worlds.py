@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from interplay.core import seeding
+from interplay.core.ranges import ANYTHING, Range, count
 from interplay.core.world import TimeStep, World
 from tests.core.sound_worlds import EAT, RIGHT, STAY, Camp, Colony, Drift, Mourners, Nim, draw_below
 
@@ -201,11 +202,13 @@ class UnseededGenerator(Camp):
         self.state.food[which, spot[which]] = True
 
 
-@fault("determinism", "a tie is broken by memory addresses")
+@fault("determinism", "who is paid how much depends on a memory address")
 class AddressOrder(Camp):
-    def blow(self, going: np.ndarray) -> None:
-        super().blow(going)
-        self.state.storm[going] = (self.state.storm[going] + (id(self) >> 4)) % self.cells
+    def pay(self, going: np.ndarray) -> None:
+        super().pay(going)
+        # All of the address, a byte per step: two batches never have the same one, but their remainders may be equal.
+        byte = (id(self) >> 8 * (self.state.clock % 8)) & 255
+        self.state.reward[...] += byte[:, None] / 256 * self.state.acting
 
 
 @fault("global-random", "storms come from NumPy's global generator")
@@ -542,6 +545,57 @@ class LazyHash(Camp):
 class HashOfPlace(Camp):
     def hash(self) -> np.ndarray:
         return super().hash() ^ np.arange(self.num_worlds, dtype=np.uint64)
+
+
+# -- wild snapshots --------------------------------------------------------------------------------------
+
+
+@fault("undeclared", "nobody says what the storm's cell may be")
+class UndeclaredStorm(Camp):
+    def state_ranges(self) -> dict[str, Range]:
+        return {name: allowed for name, allowed in super().state_ranges().items() if name != "storm"}
+
+
+@fault("undeclared", "the declared range is narrower than what the rules reach")
+class NarrowRange(Camp):
+    def state_ranges(self) -> dict[str, Range]:
+        return {**super().state_ranges(), "health": count(29)}
+
+
+@fault("wild-snapshot", "a cell beyond the row is accepted and looked up")
+class AcceptsAnyCell(Camp):
+    def state_ranges(self) -> dict[str, Range]:
+        return {**super().state_ranges(), "storm": ANYTHING}
+
+    def strike(self, going: np.ndarray) -> None:
+        self.state.food[going, self.state.storm[going]] &= True  # where it struck a step ago
+        super().strike(going)
+
+
+@fault("wild-snapshot", "load writes the clock before it looks at the rest")
+class WritesBeforeChecking(Camp):
+    def load(self, snapshot: Any) -> TimeStep:
+        if set(snapshot) == set(self._arrays()) and len(snapshot["clock"]) == self.num_worlds:
+            self.state.clock[...] = snapshot["clock"]
+        return super().load(snapshot)
+
+
+@fault("wild-snapshot", "a load of its own raises whatever it stumbles over")
+class StumblesOverSnapshots(Camp):
+    def load(self, snapshot: Any) -> TimeStep:
+        if (np.asarray(snapshot["health"]) > 10**6).any():
+            raise OverflowError("health")
+        return super().load(snapshot)
+
+
+@fault("wild-snapshot", "an observation that is not finite is taken over")
+class TakesOverInfinity(Camp):
+    def state_ranges(self) -> dict[str, Range]:
+        return {**super().state_ranges(), "reward": ANYTHING, "me": ANYTHING}
+
+    def pay(self, going: np.ndarray) -> None:
+        super().pay(going)
+        self.state.reward[...] += 0 * self.state.me[..., 0]
 
 
 # -- bad input and drawing -------------------------------------------------------------------------------

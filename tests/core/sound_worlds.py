@@ -9,6 +9,7 @@ from gymnasium import spaces
 
 from interplay.core import seeding
 from interplay.core.hashing import mix64
+from interplay.core.ranges import ANYTHING, REAL, Range, count, index
 from interplay.core.world import ArrayWorld, Kind, TimeStep
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -120,7 +121,7 @@ class Camp(ArrayWorld):
         s = self.state
         legal = np.take_along_axis(s.legal, action[..., None], axis=-1)[..., 0]
         action = np.where(legal, action, STAY)
-        s.cell[...] = s.cell + (action == RIGHT) - (action == LEFT)
+        s.cell[...] = np.clip(s.cell + (action == RIGHT) - (action == LEFT), 0, self.cells - 1)
         for a in np.flatnonzero((action == EAT).any(axis=0)):
             rows = np.flatnonzero(going & (action[:, a] == EAT) & s.food[np.arange(len(going)), s.cell[:, a]])
             s.food[rows, s.cell[rows, a]] = False
@@ -169,6 +170,19 @@ class Camp(ArrayWorld):
         s.legal[which, :, LEFT] = s.cell[which] > 0
         s.legal[which, :, RIGHT] = s.cell[which] < self.cells - 1
         s.legal[which, :, EAT] = np.take_along_axis(s.food[which], s.cell[which], axis=1)
+
+    def state_ranges(self) -> dict[str, Range]:
+        return {
+            "stream": ANYTHING,
+            "clock": count(5_000),  # seen as hundredths, up to 100
+            "cell": index(self.cells),
+            "health": count(10**6),
+            "storm": index(self.cells),
+            "eaten": count(10**6),
+            "me": Range(0, 100),
+            "larder": count(1),
+            "reward": REAL,
+        }
 
     def _read(self) -> TimeStep:
         s = self.state
@@ -288,6 +302,9 @@ class Nim(ArrayWorld):
         s.legal[which] = np.arange(1, 4) <= s.heap[which, None, None]
         return self._read()
 
+    def state_ranges(self) -> dict[str, Range]:
+        return {"heap": count(21), "turn": index(2), "sticks": count(21), "reward": Range(-1, 1)}
+
     def _read(self) -> TimeStep:
         s = self.state
         never = np.zeros_like(s.terminated)
@@ -355,6 +372,9 @@ class Drift(ArrayWorld):
         s.ended[...] = (s.over & going)[:, None]
         s.acting[s.over] = False
         return self._read()
+
+    def state_ranges(self) -> dict[str, Range]:
+        return {"stream": ANYTHING, "clock": count(50), "place": Range(-1e6, 1e6), "reward": REAL}
 
     def shallow(self) -> np.ndarray:
         return np.abs(self.state.place[:, 1, 0]) < 1

@@ -113,3 +113,98 @@ def test_lock_is_exclusive_within_one_process(tmp_path: Path) -> None:
     first.release()
     assert second.acquire() is None
     second.release()
+
+
+def test_data_are_durable_before_the_name_and_the_name_before_the_call_returns(
+    tmp_path: Path, monkeypatch
+) -> None:
+    calls: list[str] = []
+
+    def note(module, name: str, what) -> None:
+        real = getattr(module, name)
+
+        def noted(*given, **more):
+            calls.append(what(*given))
+            return real(*given, **more)
+
+        monkeypatch.setattr(module, name, noted)
+
+    def kind(handle: int) -> str:
+        return "fsync folder" if os.path.isdir(f"/dev/fd/{handle}") else "fsync file"
+
+    note(os, "fsync", kind)
+    note(os, "replace", lambda source, target: "rename")
+    note(files, "_write_all", lambda file, data: "write")
+    files.replace_file(tmp_path / "a", b"new")
+    assert calls == ["write", "write", "fsync file", "rename", "fsync folder"]
+    calls.clear()
+    with files.replacing(tmp_path / "b") as temporary:
+        temporary.write_bytes(b"much")
+        calls.append("block")
+    assert calls[-4:] == ["block", "fsync file", "rename", "fsync folder"]
+    calls.clear()
+    files.write_file(tmp_path / "c", b"new")
+    assert calls == ["write", "write", "fsync file"]
+
+
+def test_a_lock_forgets_the_tail_of_a_longer_pid(tmp_path: Path) -> None:
+    path = tmp_path / "l"
+    path.write_text("99999999999999\nand more\n")
+    with files.FileLock(path):
+        assert path.read_text() == f"{os.getpid()}\n"
+        assert files.FileLock(path).acquire() == os.getpid()
+
+
+def test_links_are_not_followed_out_of_a_folder(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    folder = tmp_path / "folder"
+    folder.mkdir()
+
+    def link(name: str) -> Path:
+        outside.write_text("mine")
+        (folder / name).symlink_to(outside)
+        return folder / name
+
+    link(f".a.{os.getpid()}.tmp")  # where the temporary file would be
+    files.replace_file(folder / "a", b"new")
+    files.replace_file(link("b"), b"new")  # the link makes way
+    assert not (folder / "b").is_symlink()
+    link(f".v.{os.getpid()}.mp4")
+    with files.replacing(folder / "v.mp4") as temporary:
+        temporary.write_bytes(b"new")
+    for act in (
+        lambda path: files.write_file(path, b"x"),
+        files.open_log,
+        lambda path: files.FileLock(path).acquire(),
+    ):
+        target = link(f"l{len(list(folder.iterdir()))}")
+        with pytest.raises(UserError, match="a link stands there"), files.told_plainly("opening", target):
+            act(target)
+    assert outside.read_text() == "mine"
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "file").write_text("mine")
+    (folder / "tree").symlink_to(tmp_path / "kept")
+    files.remove_tree(folder / "tree")
+    assert not (folder / "tree").is_symlink()
+    assert (tmp_path / "kept" / "file").read_text() == "mine"
+
+
+def test_what_is_no_file_is_neither_locked_nor_appended_to(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for act in (files.open_log, lambda path: files.FileLock(path).acquire()):
+        with pytest.raises(UserError, match="pipe is no ordinary file"):
+            act(tmp_path / "pipe")
+
+
+def test_a_log_with_another_name_gets_a_file_of_its_own(tmp_path: Path) -> None:
+    mine, backup = tmp_path / "log", tmp_path / "backup"
+    backup.write_bytes(b"one\n")
+    os.link(backup, mine)
+    handle = files.open_log(mine)
+    os.write(handle, b"two\n")
+    os.close(handle)
+    assert (mine.read_bytes(), backup.read_bytes()) == (b"one\ntwo\n", b"one\n")
+    os.link(backup, tmp_path / ".lock")
+    with files.FileLock(tmp_path / ".lock") as lock:
+        assert lock.held
+    assert backup.read_bytes() == b"one\n"

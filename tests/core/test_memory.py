@@ -39,6 +39,7 @@ class Minded(Policy):
         self.by_name = {"a": [np.zeros(2, np.float32), np.float32(1.0)]}
         self.other = np.random.Generator(np.random.PCG64(seed))
         self.diaries = [Diary(self)]
+        self.met = np.zeros(5, bool)
         self.late: np.ndarray | None = None
         self.table = np.broadcast_to(np.arange(3), (2, 3))  # cannot be written, so it is no memory
 
@@ -50,6 +51,7 @@ class Minded(Policy):
         self.diaries[0].write(self.steps)
         self.by_name["a"][0] += np.float32(self.mood)
         self.by_name["a"][1] = np.float32(self.mood * 2)
+        self.met[self.steps % 5] ^= True
         self.late = np.full(self.steps, self.steps)
         told = [
             self.steps,
@@ -58,6 +60,7 @@ class Minded(Policy):
             *self.marks.seen,
             self.marks.count,
             *self.by_name["a"][0],
+            *self.met,
         ]
         return [*map(float, told), float(self.by_name["a"][1]), float(self.late.sum())]
 
@@ -101,6 +104,7 @@ def test_a_snapshot_is_a_copy_and_says_no_more_than_there_is() -> None:
         "steps",
         "mood",
         "late",
+        "met",
         "marks/seen",
         "marks/count",
         "by_name/a/0",

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from interplay.core import files
+from interplay.core.policy import Policy
 from interplay.evaluate.round_robins import RoundRobinSettings, make_settings, run_round_robin
 from interplay.registry import make_policy
 
@@ -15,15 +16,13 @@ WORLD = "gridworld/team-battle"
 NAMES = ("random", "hunter", "tests.evaluate.cup:Lazy")
 
 
-class Lazy:
+def Lazy() -> Policy:  # noqa: N802 - named as a class would be
     """Stands still."""
-
-    def __new__(cls):
-        policy = make_policy(WORLD, "hunter")
-        act = policy.act
-        policy.act = lambda timestep: {key: 0 * value for key, value in act(timestep).items()}
-        policy.name = "lazy"
-        return policy
+    policy = make_policy(WORLD, "hunter")
+    act = policy.act
+    policy.act = lambda timestep: {key: 0 * value for key, value in act(timestep).items()}
+    policy.name = "lazy"
+    return policy
 
 
 def settings(**values) -> RoundRobinSettings:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from gymnasium.spaces import Discrete
 
 from interplay.core.errors import UserError
 from interplay.experiment.assignment import assign, learners, mapping_of
@@ -130,6 +131,11 @@ def test_policies_are_assigned_and_checked():
     for path, value, words in (
         ("policy_mapping_fn", lambda agent: "third", "'third' for agent0"),
         ("policies", {"even": (None, seen, acts, {}), "odd": (None, acts, acts, {})}, "observation space"),
+        (
+            "policies",
+            {"even": (None, seen, acts, {}), "odd": (None, seen, Discrete(7), {})},
+            "action space of agent1",
+        ),
         ("policies", {"even": (None, seen, acts, {}), "odd": (int, seen, acts, {})}, "rllib"),
         ("policies", {"even": (seen, acts), "odd": (seen, acts)}, "observation space, action space"),
         ("policy_mapping_fn", None, "no policy_mapping_fn"),
@@ -162,3 +168,18 @@ def test_policies_to_train():
                 read_params(changed(params(), "ray_tune.config.multiagent.policies_to_train", value)),
                 assigned,
             )
+
+
+def test_policies_that_nobody_plays_are_not_trained():
+    seen, acts = spaces()
+    three = {name: (None, seen, acts, {}) for name in ("even", "odd", "spare")}
+    given = changed(params(), "ray_tune.config.multiagent.policies", three)
+    with pytest.warns(UserWarning, match="spare"):
+        assigned = assign(read_params(given), corridor().agents)
+
+    def wanted(*names):
+        return read_params(changed(given, "ray_tune.config.multiagent.policies_to_train", list(names)))
+
+    assert learners(wanted("spare", "odd"), assigned) == ("odd",)
+    with pytest.raises(UserError, match="leaves nothing to train"):
+        learners(wanted("spare"), assigned)

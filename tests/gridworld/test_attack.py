@@ -25,8 +25,8 @@ ATTACKERS = [BINARY, BY_ENCODING, SELECTIVE, RESTRICTED]
 
 
 def attacker(row: int, col: int, **kwargs):
-    defaults = {"encoding": 1, "attack_range": 1, "attack_strength": 1, "attack_accuracy": 1}
-    return AttackingAgent(id="me", initial_position=at(row, col), **(defaults | kwargs))
+    defaults = {"id": "me", "encoding": 1, "attack_range": 1, "attack_strength": 1, "attack_accuracy": 1}
+    return AttackingAgent(initial_position=at(row, col), **(defaults | kwargs))
 
 
 def full(actor, agent):
@@ -127,6 +127,14 @@ def test_full_range_is_that_of_the_grid():
     assert me.attack_range == 3
     assert me.action_space["attack"].shape == (7, 7)
     assert hit(actor, me, full(actor, me)) == (True, ["b"])
+
+
+@pytest.mark.parametrize("kind", ATTACKERS)
+def test_full_range_is_written_back_by_every_attacker(kind):
+    """T2, as the release does, also where spaces do not depend on the range; who does not attack here keeps it."""
+    me, other = attacker(0, 0, attack_range="FULL"), attacker(2, 3, id="other", attack_range="FULL")
+    kind(**settle([me, other], rows=3, cols=4), attack_mapping={1: 1}, only=[me.id])
+    assert (me.attack_range, other.attack_range) == (3, "FULL")
 
 
 @pytest.mark.parametrize("kind", ATTACKERS)

@@ -177,3 +177,29 @@ def test_c2_one_target_each():
         TypeError, match=r"target_mapping holds \['b'\]; each agent has one target, give its id"
     ):
         TargetAgentOverlapDone(**crowd(1, 2), target_mapping={"a": ["b"]})
+
+
+def test_a_done_component_counts_its_own_agents():
+    """Release: whoever else stands on the grid, or joined it later, decides nothing."""
+    those = crowd(1, 2, 2, 3)
+    mine = {"grid": those["grid"], "agents": {name: those["agents"][name] for name in "ab"}}
+    targets = TargetEncodingInactiveDone(**mine, target_mapping={1: 2})
+    active, teams = ActiveDone(**mine), OneTeamRemainingDone(**mine)
+    put_out(those, "b")
+    assert flags(targets) == ("a", True)
+    assert flags(teams) == ("b", True)
+    put_out(those, "a")
+    assert flags(active) == ("ab", True)
+
+
+def test_agents_who_come_later_count_from_then_on():
+    """The dictionary is the simulation's own, so that a component sees who is added to it."""
+    those = crowd(1, 2)
+    late = someone("z", 2, 2, 2)
+    targets = TargetEncodingInactiveDone(**those, target_mapping={1: 2})
+    active = ActiveDone(**those)
+    those["grid"].join([late])
+    put_out(those, "a", "b")
+    assert (flags(targets), flags(active)) == (("ab"[:1], True), ("ab", True))
+    those["agents"]["z"] = late
+    assert (flags(targets), flags(active)) == (("", False), ("ab", False))

@@ -285,6 +285,45 @@ def test_s6_clustered_walls_leave_a_way_to_the_target():
         assert {at(free) for free in frees} <= reached
 
 
+@pytest.mark.parametrize("others", [None, "random"])
+def test_s3_s6_the_open_cells_of_a_maze(others):
+    """S3, S6: a barrier's cells are walls, a free agent's passages; together all that nobody has taken."""
+    bystander = [thing("o", 7)] if others else []
+    target, barrier, free = thing("t", 1), thing("b", 2), thing("f", 3)
+    state = around(target, [barrier], [free, *bystander], (8, 8), kind=MazePlacementState, others=others)
+    for _ in range(5):
+        state.reset()
+        found = state.ravelled_positions_available
+        walls, passages = set(found[2]), set(found[3])
+        taken = {at(agent)[0] * 8 + at(agent)[1] for agent in state.agents.values()}
+        assert not walls & passages
+        assert walls | passages | taken == set(range(64))
+        assert found[1] == found[3], "the target is free too"
+        assert others is None or set(found[7]) == walls | passages
+        assert state.ravelled_positions_available == found
+        barrier_at, free_at = (at(agent)[0] * 8 + at(agent)[1] for agent in (barrier, free))
+        state.grid.remove(barrier, at(barrier))
+        state.grid.remove(free, at(free))
+        found = state.ravelled_positions_available
+        assert barrier_at in found[2]
+        assert barrier_at not in found[3]
+        assert free_at in found[3]
+        assert free_at not in found[2]
+
+
+def test_s6_mazes_are_the_releases_unless_told_otherwise():
+    """Fewer walls than cells of the maze stay shut without the release's condition."""
+
+    def walls(**kwargs):
+        state = around(thing("t"), [thing("b", 2)], kind=MazePlacementState, size=(20, 20), **kwargs)
+        state.reset()
+        return len(state.ravelled_positions_available[2])
+
+    assert walls() == walls(strict_maze=True) > walls(strict_maze=False)
+    with pytest.raises(AssertionError, match="strict_maze 0 is no bool"):
+        walls(strict_maze=0)
+
+
 def test_s6_too_few_walls_is_a_runtime_error():
     barriers = [thing(f"b{n}", 2) for n in range(12)]
     with pytest.raises(RuntimeError, match="no cell is left for b"):
@@ -348,6 +387,8 @@ def test_7_only_must_say_whom():
     for value in ("one", 1, True):
         with pytest.raises(AssertionError, match="only"):
             HealthState(agents={}, grid=Grid(2, 2), only=value)
+    with pytest.raises(AssertionError, match=r"only names \['tow', 9\], which is nobody's id or encoding"):
+        HealthState(agents=named(thing("two")), grid=Grid(2, 2), only=["tow", "two", 9, 1])
     with pytest.raises(AssertionError, match="it places everybody"):
         PositionState(agents={}, grid=Grid(2, 2), only={"one"})
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from interplay.core.jit import cache_root
+from interplay.core.kernel_cache import cache_root
 
 PASSED, FAILED, BROKEN, LATE = "passed", "failed", "broken", "late"
 _VERDICTS = {0: PASSED, 1: FAILED}
@@ -33,7 +33,9 @@ class Answer(NamedTuple):
     last: str
 
 
-def ask(tree: Path, tests: Sequence[str], plain: bool = False, limit: float = 300.0) -> Answer:
+def ask(
+    tree: Path, tests: Sequence[str], plain: bool = False, limit: float = 300.0, cache: Path | None = None
+) -> Answer:
     """Runs these tests of a tree until the first failure.
 
     Args:
@@ -41,40 +43,41 @@ def ask(tree: Path, tests: Sequence[str], plain: bool = False, limit: float = 30
         tests: files or single tests, from its root.
         plain: kernels run in plain Python.
         limit: seconds; whoever takes longer is ended with all its children.
+        cache: of compiled code; None is the user's own.
     """
-    command = [sys.executable, "-m", "pytest", "-x", "-n", "0", "-q", "-p", "no:cacheprovider",
-               "--hypothesis-seed=0", "--tb=line", *tests]  # fmt: skip
+    command = [sys.executable, "-m", "pytest", "-x", "-n", "0", "-q", "-p", "no:cacheprovider", "--tb=line",
+               *tests]  # fmt: skip
     begun = time.monotonic()
-    with _own_cache() as cache:
-        env = {**os.environ, "PYTHONPATH": str(tree), "INTERPLAY_CACHE": str(cache)}
-        env["NUMBA_DISABLE_JIT"] = "1" if plain else "0"
-        process = subprocess.Popen(
-            command, cwd=tree, env=env, text=True, start_new_session=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )  # fmt: skip
-        try:
-            said, _ = process.communicate(timeout=limit)
-            verdict = _VERDICTS.get(process.returncode, BROKEN)
-            # A killed interpreter (a kernel beyond its arrays) is noticed as surely as a failed assertion.
-            verdict = FAILED if process.returncode < 0 else verdict
-        except subprocess.TimeoutExpired:
-            said, verdict = "", LATE
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+    env = {**os.environ, "PYTHONPATH": str(tree), "NUMBA_DISABLE_JIT": "1" if plain else "0"}
+    if cache is not None:
+        env["INTERPLAY_CACHE"] = str(cache)
+    process = subprocess.Popen(
+        command, cwd=tree, env=env, text=True, start_new_session=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    try:
+        said, _ = process.communicate(timeout=limit)
+        verdict = _VERDICTS.get(process.returncode, BROKEN)
+        # A killed interpreter (a kernel beyond its arrays) is noticed as surely as a failed assertion.
+        verdict = FAILED if process.returncode < 0 else verdict
+    except subprocess.TimeoutExpired:
+        said, verdict = "", LATE
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
     return Answer(verdict, time.monotonic() - begun, _told(said))
 
 
 @contextlib.contextmanager
-def _own_cache() -> Iterator[Path]:
-    """A kernel cache that knows all kernels of the user's own, and takes the slip's with it when it goes."""
+def throwaway_cache() -> Iterator[Path]:
+    """A cache that has every kernel of the user's own; what is compiled with a slip goes with it."""
+    own = cache_root()
     with tempfile.TemporaryDirectory(prefix="interplay-mutants-cache-") as folder:
-        kernels = Path(folder) / "kernels"
-        kernels.mkdir()
-        own = cache_root() / "kernels"
-        for known in own.iterdir() if own.is_dir() else ():
-            (kernels / known.name).symlink_to(known)
+        for known in own.glob("kernels/*/*.kernel"):
+            link = Path(folder) / known.relative_to(own)
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(known)
         yield Path(folder)
 
 

@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
-from tests.mutants.asking import PASSED, Answer, ask
+from tests.mutants.asking import PASSED, Answer, ask, throwaway_cache
 from tests.mutants.scores import Outcome, as_lines, low_rooms, table
 from tests.mutants.slips import ROOT, Slip, read_slips
 from tests.mutants.trees import copy_tree, planted
@@ -79,8 +79,8 @@ def plant_all(slips: Sequence[Slip], trees: Sequence[Path], limit: float) -> lis
     done = []
 
     def plant(slip: Slip, tree: Path) -> Outcome:
-        with planted(slip, tree):
-            outcome = Outcome(slip, ask(tree, slip.tests, slip.plain, limit))
+        with planted(slip, tree), throwaway_cache() as cache:
+            outcome = Outcome(slip, ask(tree, slip.tests, slip.plain, limit, cache))
         done.append(outcome)
         word = "noticed" if outcome.noticed else "NOT NOTICED"
         _say(f"{len(done)}/{len(slips)} {slip.room}: {slip.story}: {word}: {_told(outcome.answer)}")

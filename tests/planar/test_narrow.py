@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from interplay.core.jit import kernel
-from interplay.planar.narrow import find_contacts, gap_boxes, gap_circle_box, gap_circles
+from interplay.planar.narrow import clip_edge, find_contacts, gap_boxes, gap_circle_box, gap_circles
 from tests.naive import planar_shapes as naive
 from tests.planar.overlaps import shape_of
 from tests.planar.rooms import Disc, Room, Slab
@@ -93,6 +94,67 @@ def test_contacts_come_in_fixed_order_with_the_circle_first():
     room = Room([[Slab(0, 0, 1, 1, moving=True), Disc(1.0, 0), Disc(0, 1.0), Slab(0, -1.0, 1, 1)]], wall=1.52)
     found = [(int(c.a), int(c.b)) for c in list_contacts(room)]
     assert found == [(1, 0), (2, 0), (0, 3), (0, 3), (1, 4), (2, 4)]
+
+
+@pytest.mark.parametrize(
+    ("t0", "t1", "part"),
+    [
+        (
+            -3.0,
+            5.0,
+            (0.25, 0.5),
+        ),  # both ends outside, on either side: only what lies between the limits is left
+        (5.0, -3.0, (0.5, 0.75)),
+        (-3.0, 1.0, (0.5, 1.0)),  # one end outside
+        (0.0, 4.0, (0.0, 0.25)),
+        (-0.5, 0.5, (0.0, 1.0)),
+        (0.5, 0.5, (0.0, 1.0)),  # an edge that stands upright
+        (2.0, 5.0, (0.0, 0.0)),  # both outside on the same side: the end that is nearer
+        (5.0, 2.0, (1.0, 1.0)),
+        (-5.0, -2.0, (1.0, 1.0)),
+        (-2.0, -5.0, (0.0, 0.0)),
+    ],
+)
+def test_an_edge_is_clipped_to_the_face_that_it_meets(t0, t1, part):
+    low, high = clip_edge(t0, t1, 1.0)
+    assert (low, high) == part
+    if max(t0, t1) >= -1.0 and min(t0, t1) <= 1.0:
+        assert max(abs(t0 + low * (t1 - t0)), abs(t0 + high * (t1 - t0))) <= 1.0
+
+
+@pytest.mark.parametrize("long_first", [False, True])
+@pytest.mark.parametrize("turned", [0.0, np.pi])
+def test_a_long_box_on_a_short_one_touches_along_the_whole_short_face(long_first, turned):
+    """Both ends of the long edge lie outside the short face: two contacts, at the ends of the short one."""
+    long, short = Slab(0.0, 0.5, 5.0, 1.0, turned, moving=True), Slab(0.3, -0.5, 1.0, 1.0, moving=True)
+    room = Room([[long, short] if long_first else [short, long]])
+    found = list_contacts(room)
+    shapes = [long, short] if long_first else [short, long]
+    points = sorted((round(shapes[0].x + c.ax, 9), round(shapes[0].y + c.ay, 9)) for c in found)
+    assert points == [(-0.2, 0.0), (0.8, 0.0)]
+
+
+@pytest.mark.parametrize("spot", [Slab(0.0, 0.0, 1.0, 1.0), Disc(0.0, 0.0, moving=False)])
+@pytest.mark.parametrize("mover", [Disc(0.99, 0.0), Slab(0.99, 0.0, 1.0, 1.0, moving=True)])
+def test_a_static_body_in_the_lower_row_is_met_as_in_the_higher(spot, mover):
+    """Rows are met in pairs, lower one first, whichever of the two moves."""
+    gaps = []
+    for shapes in ([spot, mover], [mover, spot]):
+        found = list_contacts(Room([shapes]))
+        assert found, shapes
+        gaps.append(sorted(round(c.separation, 9) for c in found))
+    assert gaps[0] == gaps[1] == [-0.01] * len(gaps[0])
+
+
+@pytest.mark.parametrize("spot", [Slab(0.0, 0.0, 1.0, 1.0), Disc(0.0, 0.0, moving=False)])
+@pytest.mark.parametrize("mover", [Disc(2.0, 0.0, vx=-6.0), Slab(2.0, 0.0, 1.0, 1.0, vx=-6.0, moving=True)])
+def test_a_static_body_in_the_lower_row_stops_what_runs_into_it_and_stays(spot, mover):
+    for shapes, row in (([spot, mover], 1), ([mover, spot], 0)):
+        room = Room([shapes], damping=0.0)
+        room.step(steps=60)
+        assert np.allclose(room.bodies.position[0, row], (1.0, 0.0), atol=0.02)
+        assert np.allclose(room.bodies.velocity[0, row], 0.0, atol=1e-3)
+        assert tuple(room.bodies.position[0, 1 - row]) == (0.0, 0.0)
 
 
 def test_static_pairs_make_no_contacts():

@@ -42,6 +42,30 @@ def test_every_law_holds_under_every_manager(make):
     assert not report.skipped
 
 
+def test_what_stands_in_the_rows_of_who_is_not_asked_is_no_part_of_the_state():
+    quiet, loud = (SimulationWorld(zoo_in_turns, 2, seed=4) for _ in range(2))
+    players = [Players(world, seed, range(2)) for world, seed in ((quiet, 1), (quiet, 2))]
+    for world in (quiet, loud):
+        world.reset()
+    ignored = 0
+    for _ in range(12):
+        told, noise = (player.act(quiet.timestep) for player in players)
+        acting = {kind.name: quiet.timestep.acting[:, list(kind.slots)] for kind in quiet.kinds}
+        mixed = {name: _mixed(acting[name], told[name], noise[name]) for name in told}
+        ignored += sum(int((~rows).sum()) for rows in acting.values())
+        quiet.step(told)
+        loud.step(mixed)
+        assert np.array_equal(quiet.hash(), loud.hash())
+    assert ignored > 12
+    assert all(np.array_equal(array, loud.save()[name]) for name, array in quiet.save().items())
+
+
+def _mixed(acting, told, noise):
+    if isinstance(told, dict):
+        return {name: _mixed(acting, told[name], noise[name]) for name in told}
+    return np.where(acting.reshape(*acting.shape, *[1] * (told.ndim - 2)), told, noise)
+
+
 @pytest.mark.parametrize("processes", [0, 2])
 @pytest.mark.parametrize("name", ["zoo", "zoo_in_turns"])
 def test_a_snapshot_goes_on_bit_for_bit_into_the_next_episodes(name, processes):
@@ -135,7 +159,10 @@ def test_kinds_are_the_agents_with_equal_spaces():
         (lambda s: s.update(over=s["over"].astype(int)), "field over is int64"),
         (lambda s: s.update({name: a[:1] for name, a in s.items()}), "options and num_worlds"),
         (lambda s: s.update(episode_length=s["episode_length"] + 1), "field agent/action/action is uint8"),
-        (lambda s: s.update(episode_length=-s["episode_length"]), "episode_length is negative"),
+        (
+            lambda s: s.update(episode_length=-s["episode_length"]),
+            "episode_length of world 0 = -7 is outside",
+        ),
         (lambda s: s["agent/action/action"].fill(7), "holds actions outside Discrete"),
     ],
 )

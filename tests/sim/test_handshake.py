@@ -110,3 +110,14 @@ def test_h3_the_simulation_is_told_what_was_accepted():
     wrapped.step({"a": say(0, receive=("b", "wall"))})
     wrapped.get_obs("a")
     assert wrapped.sim.fusion == {"b": True, "wall": False}
+
+
+def test_an_offer_is_lost_after_a_step_in_which_its_sender_does_not_act():
+    wrapped = made()
+    wrapped.reset()
+    wrapped.step({"b": say(0, send=("a",), others=("a", "wall"))})
+    assert wrapped.message_buffer["a"]["b"] is True
+    wrapped.step({"a": say(0)})
+    assert wrapped.message_buffer["a"]["b"] is False
+    wrapped.step({"a": say(0, receive=("b",))})
+    assert wrapped.received_message["a"]["b"] is False

@@ -198,6 +198,18 @@ def test_an_end_at_the_limit_is_no_cut():
             AllStepManager(Countdown(LIVES), time_limit=value)
 
 
+@pytest.mark.parametrize("kind", [TurnBasedManager, AllStepManager])
+def test_everybody_is_back_after_a_reset(kind):
+    manager = kind(Countdown({"a": 3, "b": 1}, passive=("wall",)))
+    for _ in range(3):
+        observations = manager.reset()
+        assert manager.done_agents == {"wall"}
+        while observations:
+            observations, _, dones, _ = manager.step(stay(observations))
+            observations = [] if dones["__all__"] else alive(dones)
+        assert manager.done_agents == {"a", "b", "wall"}
+
+
 @pytest.mark.parametrize("kind", [TurnBasedManager, AllStepManager, DynamicOrderManager])
 def test_nothing_is_cut_where_everybody_finishes_at_the_limit(kind):
     """The simulation itself never says that it is over; all the same nobody was stopped by the limit."""

@@ -64,6 +64,13 @@ def test_gaussian_density_and_entropy() -> None:
     assert float(drawn.std()) == pytest.approx(2.0, abs=0.06)
 
 
+def test_the_numbers_of_a_box_are_drawn_apart() -> None:
+    distribution = Distribution(spaces.Box(-2, 2, (3,), np.float32))
+    parameters = jnp.tile(jnp.zeros((1, 6)), (20_000, 1))
+    drawn = np.asarray(distribution.sample(parameters, jax.random.key(1), None))
+    assert np.corrcoef(drawn.T) == pytest.approx(np.eye(3), abs=0.03)
+
+
 @pytest.mark.parametrize(
     "space",
     [

@@ -6,13 +6,14 @@ import multiprocessing
 import os
 import signal
 import time
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
 from interplay.train.exchange import Alone, LostWorker, SharedMemory, create_block, tree_sum
-from interplay.train.worker import Patience, crew
+from interplay.train.worker import crew
 
 
 def vectors(count: int) -> list[np.ndarray]:
@@ -38,14 +39,14 @@ def test_alone_changes_nothing() -> None:
     assert Alone().combine(vector) is vector
 
 
-def echo(exchange, patience) -> None:
+def echo(exchange) -> None:
     """A worker that adds its rank, for many exchanges of changing length and dtype."""
     for turn in range(200):
         exchange.combine(np.full(1 + turn % 5, exchange.rank + turn, np.float32 if turn % 2 else np.float64))
 
 
 def test_workers_get_each_others_vectors_in_every_turn() -> None:
-    with crew(2, 100, echo, (), Patience()) as exchange:
+    with crew(2, 100, echo, ()) as exchange:
         for turn in range(200):
             dtype = np.float32 if turn % 2 else np.float64
             total = exchange.combine(np.full(1 + turn % 5, turn, dtype))
@@ -53,20 +54,20 @@ def test_workers_get_each_others_vectors_in_every_turn() -> None:
             assert total.tolist() == [2 * turn + 1] * (1 + turn % 5)
 
 
-def die(exchange, patience) -> None:
+def die(exchange) -> None:
     exchange.combine(np.zeros(1))
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def complain(exchange, patience) -> None:
+def complain(exchange) -> None:
     raise UserError("update 3: reward is not finite; check the world")
 
 
 def test_a_killed_worker_is_named_within_two_seconds() -> None:
     began: list[float] = []
     with (  # noqa: PT012 - two exchanges are the point
-        pytest.raises(UserError, match=r"worker 1 \(process \d+\) was killed by signal 9"),
-        crew(2, 8, die, (), Patience()) as exchange,
+        pytest.raises(LostWorker, match=r"worker 1 \(process \d+\) was killed by signal 9"),
+        crew(2, 8, die, ()) as exchange,
     ):
         exchange.combine(np.zeros(1))
         began.append(time.monotonic())
@@ -77,18 +78,35 @@ def test_a_killed_worker_is_named_within_two_seconds() -> None:
 def test_a_workers_own_error_is_passed_on() -> None:
     with (
         pytest.raises(UserError, match="update 3: reward is not finite"),
-        crew(2, 8, complain, (), Patience()) as exchange,
+        crew(2, 8, complain, ()) as exchange,
     ):
         exchange.combine(np.zeros(1))
 
 
-def test_silence_is_noticed() -> None:
+class Impatient:
+    """Gives up at the second look."""
+
+    def __init__(self) -> None:
+        self.looks: list[list[int]] = []
+
+    def begin(self, own_seconds: float) -> None:
+        assert 0 <= own_seconds < 60
+
+    def look(self, signs: np.ndarray, late: Sequence[int]) -> None:
+        self.looks.append(list(late))
+        if len(self.looks) == 2:
+            raise LostWorker("worker 1 has been silent")
+
+
+def test_who_waits_looks_after_the_others() -> None:
     block = create_block(2, 64)
     fences = [multiprocessing.Lock() for _ in range(2)]
-    exchange = SharedMemory(block.name, 0, 2, 64, fences, lambda: None, lambda: 0.3)
+    watcher = Impatient()
+    exchange = SharedMemory(block.name, 0, 2, 64, fences, watcher)
     try:
         with pytest.raises(LostWorker, match="worker 1 has been silent"):
             exchange.combine(np.zeros(2))
+        assert watcher.looks == [[1], [1]]
         with pytest.raises(ValueError, match="does not fit"):
             exchange.combine(np.zeros(100))
     finally:

@@ -55,6 +55,15 @@ def test_idle_rows_teach_the_value_only_and_padding_nothing() -> None:
     assert [float(x) for x in padding] == [0.0] * 8
 
 
+@pytest.mark.parametrize(
+    ("ratio", "acts", "clipped"),
+    [(1.0, 1.0, 0), (1.19, 1.0, 0), (1.21, 1.0, 1), (0.81, 1.0, 0), (0.79, 1.0, 1), (0.5, 0.0, 0)],
+)
+def test_rows_beyond_the_range_are_counted_on_both_sides(ratio: float, acts: float, clipped: int) -> None:
+    for advantage in (1.0, -1.0):
+        assert float(terms(ratio, advantage, acts=acts).clipped) == clipped
+
+
 def test_total_weighs_the_terms() -> None:
     t = terms(1.0, 1.0, value=1.0, target=3.0)
     assert float(total(t, 0.5, 0.1)) == pytest.approx(-1.0 + 0.5 * 4.0 - 0.1 * 2.0)

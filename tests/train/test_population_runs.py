@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,8 @@ def four_updates(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    settings = changed(settings_of(60), {"train": {"checkpoint_updates": 10}}, "test")
+    saved = {"checkpoint_updates": 7, "best_updates": 10}
+    settings = changed(settings_of(60), {"train": saved}, "test")
     return train(settings, tmp_path_factory.mktemp("trained") / "run", make_meadow)
 
 
@@ -132,21 +134,60 @@ def test_ppo_learns_with_populations_too(tmp_path: Path) -> None:
 def test_the_best_checkpoint_by_mean_life_is_kept(trained: Path) -> None:
     log, saved = log_of(trained), list_checkpoints(trained)
     assert len(saved) == 3  # keep_checkpoints; the best one stands beside them
-    spans = [log[i : i + 10] for i in range(0, 60, 10)]
-    means = [sum(x["life"] * x["lives"] for x in s) / sum(x["lives"] for x in s) for s in spans]
+    windows = [log[i : i + 10] for i in range(0, 60, 10)]
+    means = [sum(x["life"] * x["lives"] for x in s) / sum(x["lives"] for x in s) for s in windows]
     best = read_checkpoint(trained / "checkpoints" / "best")
-    assert best.agent_steps == spans[int(np.argmax(means))][-1]["agent_steps"]
-    assert best.record["best"] == {"metric": "life", "value": pytest.approx(max(means))}
+    assert best.agent_steps == windows[int(np.argmax(means))][-1]["agent_steps"]
+    assert best.record["best"]["value"] == pytest.approx(max(means))
     assert isinstance(load_policy(trained / "checkpoints" / "best"), PopulationPolicy)
 
 
-def test_an_update_without_a_case_does_not_spoil_the_best(tmp_path: Path) -> None:
-    best = Best("share", tmp_path, None)
+def best_bits(run: Path) -> tuple[int, dict[str, bytes]]:
+    best = read_checkpoint(run / "checkpoints" / "best")
+    arrays = best.arrays.items()
+    bits = {f"{stem}/{name}": a.tobytes() for stem, group in arrays for name, a in group.items()}
+    return best.agent_steps, bits
+
+
+def test_the_best_does_not_depend_on_when_checkpoints_fall(tmp_path: Path) -> None:
+    """Seldom, after every update, or with a stop in the middle of a window."""
+    rare, often = {"best_updates": 3}, {"best_updates": 3, "checkpoint_updates": 1, "keep_checkpoints": 1}
+    few = train(changed(settings_of(11), {"train": rare}, "test"), tmp_path / "few", make_meadow)
+    many = train(changed(settings_of(11), {"train": often}, "test"), tmp_path / "many", make_meadow)
+    stopped = train(changed(settings_of(4), {"train": rare}, "test"), tmp_path / "stopped", make_meadow)
+    go_on(stopped, 11)
+    steps = [line["agent_steps"] for line in log_of(few)]
+    assert best_bits(few)[0] in steps[2::3]
+    assert best_bits(few) == best_bits(many) == best_bits(stopped)
+
+
+def test_the_copy_of_the_best_is_made_again_if_it_was_lost(tmp_path: Path) -> None:
+    """As after a crash between the checkpoint and its copy."""
+    settings = changed(settings_of(2), {"train": {"best_updates": 2}}, "test")
+    run = train(settings, tmp_path / "run", make_meadow)
+    kept = best_bits(run)
+    shutil.rmtree(run / "checkpoints" / "best")
+    go_on(run, 2)
+    assert best_bits(run) == kept
+
+
+def test_a_run_shorter_than_a_window_keeps_its_end_until_one_is_full(tmp_path: Path) -> None:
+    run = train(
+        changed(settings_of(2), {"train": {"best_updates": 3}}, "test"), tmp_path / "run", make_meadow
+    )
+    assert best_bits(run)[0] == log_of(run)[-1]["agent_steps"]
+    go_on(run, 4)
+    assert best_bits(run)[0] == log_of(run)[2]["agent_steps"]
+
+
+def test_an_update_without_a_case_does_not_spoil_the_best() -> None:
+    best = Best("share", 2, None)
     best.add({"share": 0.5, "episodes": 3})
+    assert not best.close(1, 100)
     best.add({"share": float("nan"), "episodes": 5})
-    assert (best.close(), best.value) == (True, 0.5)
+    assert (best.close(2, 200), best.value, best.agent_steps) == (True, 0.5, 200)
     best.add({"share": float("nan"), "episodes": 5})
-    assert (best.close(), best.value) == (False, 0.5)
+    assert (best.close(4, 400), best.value) == (False, 0.5)
 
 
 def test_an_unknown_metric_of_the_best_names_the_near_one(tmp_path: Path) -> None:
@@ -163,14 +204,12 @@ def test_an_unknown_metric_of_the_best_names_the_near_one(tmp_path: Path) -> Non
     ("metric", "words"), [("zzz", "known: lives, life$"), ("time_share", "no metric time_share")]
 )
 def test_a_metric_without_a_near_one_lists_what_there_is(metric: str, words: str) -> None:
-    best = Best(metric, Path("none"), None)
+    best = Best(metric, 1, None)
     with pytest.raises(UserError, match=words):
         best.add({"lives": 3, "life[pop0]": 2.0, "time_share": {"act": 1.0}}, known=["life", "lives"])
 
 
 def test_a_population_is_loaded_alone_and_a_damaged_one_is_named(trained: Path, tmp_path: Path) -> None:
-    import shutil
-
     path = latest_checkpoint(trained)
     assert path is not None
     run = tmp_path / "run"

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import threading
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 import pytest
 
 from interplay.core.errors import UserError
@@ -159,53 +154,3 @@ def test_worlds_that_cannot_be_saved_begin_anew(tmp_path: Path, capsys: pytest.C
     assert "cannot be saved; a resumed run will begin new episodes" in capsys.readouterr().err
     resume(run, steps=4 * STEPS, make_world=make_frozen)
     assert log_of(run)[-1]["updates"] == 4
-
-
-def wait_for_log(run: Path, lines: int) -> None:
-    deadline = time.monotonic() + 300
-    while time.monotonic() < deadline:
-        if (run / "metrics.jsonl").exists() and len(log_of(run)) >= lines:
-            return
-        time.sleep(0.02)
-
-
-def test_ctrl_c_finishes_the_update_saves_and_the_run_goes_on(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def interrupt() -> None:
-        wait_for_log(tmp_path / "run", 2)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    thread = threading.Thread(target=interrupt)
-    thread.start()
-    run = train(settings_of(1_000_000), tmp_path / "run", make_corridor)
-    thread.join()
-    stopped = log_of(run)[-1]
-    assert f"interplay resume {run}" in capsys.readouterr().err
-    assert read_checkpoint(latest_checkpoint(run) or "").agent_steps == stopped["agent_steps"]
-    resume(run, steps=stopped["agent_steps"] + STEPS, make_world=make_corridor)
-    whole = train(settings_of(stopped["updates"] + 1), tmp_path / "whole", make_corridor)
-    assert arrays_of(run) == arrays_of(whole)
-
-
-def test_a_killed_worker_stops_the_run_and_resume_goes_on(four_updates: Path, tmp_path: Path) -> None:
-    settings = settings_of(1_000_000, workers=2)
-    settings = settings.model_copy(
-        update={"train": settings.train.model_copy(update={"checkpoint_seconds": 0.0})}
-    )
-
-    def kill() -> None:
-        wait_for_log(tmp_path / "run", 2)
-        for child in psutil.Process().children(recursive=True):
-            if "spawn_main" in " ".join(child.cmdline()):
-                child.kill()
-
-    thread = threading.Thread(target=kill)
-    thread.start()
-    with pytest.raises(UserError, match=r"worker 1 \(process \d+\) was killed by signal 9"):
-        train(settings, tmp_path / "run", make_corridor)
-    thread.join()
-    done = read_checkpoint(latest_checkpoint(tmp_path / "run") or "").agent_steps
-    resume(tmp_path / "run", workers=1, steps=max(done, 4 * STEPS), make_world=make_corridor)
-    if done <= 4 * STEPS:
-        assert arrays_of(tmp_path / "run") == arrays_of(four_updates)

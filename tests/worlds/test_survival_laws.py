@@ -333,6 +333,60 @@ def test_gifts_stay_in_the_team() -> None:
     assert (scene.held(1), scene.held(2)) == ([("heal", 0)], [])
 
 
+@pytest.mark.parametrize("nearest_any", [False, True])
+@pytest.mark.parametrize("distance", [1.5, 2.0])
+def test_of_equal_takers_the_lower_row_gets_the_gift(nearest_any: bool, distance: float) -> None:
+    """Also at exactly two metres, which is within reach; an agent that is a little nearer goes before it."""
+    for nearer in (0.0, 0.001):
+        scene = Scene("1v1-heals-low", agents=4, give_nearest_any_body=nearest_any)
+        scene.put(1, 0.0, 0.0, EAST)
+        scene.put(0, 0.0, distance, WEST)
+        scene.put(2, distance, 0.0, WEST)
+        scene.put(3, 0.0, -(distance - nearer), WEST)
+        scene.hold(1, ("heal", 0))
+        scene.step(a1="give")
+        takers = [scene.held(agent) for agent in (0, 2, 3)]
+        assert takers == ([[("heal", 0)], [], []] if nearer == 0.0 else [[], [], [("heal", 0)]])
+
+
+@pytest.mark.parametrize("kind", ["heal", "box"])
+def test_of_two_who_could_take_an_item_the_lower_row_does(kind: str) -> None:
+    """Equally near or not: rows come one after the other, each item goes once."""
+    for shift in (0.0, 0.05, -0.05):
+        scene = Scene("1v1-all-mid", pickup_radius=0.7)
+        scene.put(0, -0.6 + shift, 0.0, EAST)
+        scene.put(1, 0.6 + shift, 0.0, WEST)
+        rules = scene.rules
+        scene.put({"heal": rules.first_heal, "box": rules.first_box_item}[kind] + 3, 0.0, 0.0)
+        scene.step()
+        assert (scene.held(0), scene.held(1)) == ([(kind, 3)], [])
+
+
+def test_who_is_full_leaves_the_item_to_the_next() -> None:
+    scene = duel(1.2, pickup_radius=0.7)
+    scene.hold(0, ("heal", 0), ("heal", 1), ("heal", 2), ("heal", 3))
+    scene.lay_heal(4, 0.6, 0.0)
+    scene.step()
+    assert (len(scene.held(0)), scene.held(1)) == (4, [("heal", 4)])
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.5, 1.0, 1.5, 0.25, 0.75, 1.25, 1.75])
+def test_a_drop_beyond_the_wall_lies_at_the_wall(angle: float) -> None:
+    """In units of pi; an item behind a wall would be lost for ever. In the open it lies ahead."""
+    scene = Scene("1v1-heals-low", drop_action=True)
+    wall, ahead = scene.rules.physics.wall, scene.rules.place_distance
+    east, north = (round(float(f(angle * np.pi)), 12) for f in (np.cos, np.sin))
+    for near in (True, False):
+        x, y = ((wall - 0.505) * np.sign(east), (wall - 0.505) * np.sign(north)) if near else (1.0, -2.0)
+        scene.put(0, x, y, angle * np.pi)
+        scene.hold(0, ("heal", 2))
+        scene.step(a0="drop")
+        assert scene.held(0) == []
+        goal = np.clip((x + ahead * east, y + ahead * north), -wall, wall)
+        assert np.allclose(scene.place(scene.rules.first_heal + 2), goal)
+        assert near == bool((np.abs(goal) == wall).any())
+
+
 def test_any_nearer_body_swallows_the_gift_with_the_quirk() -> None:
     scene = duel(1.9, give_nearest_any_body=True)
     scene.lay_heal(3, 0.0, 1.0)

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import gymnasium
 
+from interplay.connect.fresh import fresh
 from interplay.connect.pictures import PIXELS, check_render_mode, picture_of
 from interplay.connect.refusals import no_manager
 from interplay.core.masks import drawable
@@ -18,7 +19,7 @@ class GymWrapper(gymnasium.Env[Any, Any]):
     """A manager whose simulation has exactly one learning agent, as a Gymnasium environment.
 
     Where the simulation has an action mask, infos hold it as ``action_mask``, in the form that ``action_space.sample(mask)`` takes.
-    `unwrapped` is this object, as Gymnasium has it: `gymnasium.make` and its checks ask it for their own; the manager is `sim`.
+    What it returns is the caller's to keep. `unwrapped` is this object, as Gymnasium has it: `gymnasium.make` and its checks ask it for their own; the manager is `sim`.
 
     Args:
         sim: the manager; there may be any number of agents who cannot learn.
@@ -64,7 +65,7 @@ class GymWrapper(gymnasium.Env[Any, Any]):
     ) -> tuple[Any, dict[str, Any]]:
         """The first observation and an info that is empty but for an action mask."""
         super().reset(seed=seed)
-        return self.sim.reset(seed=seed)[self.agent_id], self._told({})
+        return fresh(self.sim.reset(seed=seed)[self.agent_id]), self._told({})
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, Any]:
         """Observation, reward, terminated, truncated (by the manager's time limit) and info."""
@@ -72,8 +73,8 @@ class GymWrapper(gymnasium.Env[Any, Any]):
         truncated = self.sim.truncated
         terminated = not truncated and bool(dones[self.agent_id] or dones["__all__"])
         name = self.agent_id
-        told = infos[name] if terminated or truncated else self._told(infos[name])
-        return observations[name], rewards[name], terminated, truncated, told
+        told = fresh(infos[name]) if terminated or truncated else self._told(infos[name])
+        return fresh(observations[name]), rewards[name], terminated, truncated, told
 
     def render(self) -> Any:
         """A (height, width, 3) uint8 picture for ``"rgb_array"``; otherwise what the simulation's own `render` gives."""
@@ -85,4 +86,4 @@ class GymWrapper(gymnasium.Env[Any, Any]):
 
     def _told(self, info: Any) -> Any:
         mask = drawable(self.action_space, self.sim.sim.get_action_mask(self.agent_id))
-        return info if mask is None else {**info, "action_mask": mask}
+        return fresh(info) if mask is None else fresh({**info, "action_mask": mask})

@@ -99,10 +99,11 @@ class OpenSpielListWrapper(Door):
         return list(self._players) if self.current_player == SIMULTANEOUS else list(self._asked)
 
     def _action(self, name: str, action: Any) -> int:
+        action = super()._action(name, action)
         if self.enable_legality_check:
             legal = self.get_legal_actions(name)
             require(action in legal, f"action {action} of {name} is illegal now; choose from {legal}")
-        return int(action) + int(self._players[name].action_space.start)
+        return action + int(self._players[name].action_space.start)
 
     def _observe(self, observations: Mapping[str, Any]) -> dict[str, Any]:
         seen = self._seen(observations)

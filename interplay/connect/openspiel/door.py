@@ -5,7 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import Any
+from operator import index
+from typing import Any, NoReturn
 
 import numpy as np
 from gymnasium import spaces
@@ -14,8 +15,12 @@ from interplay.connect.refusals import no_manager
 from interplay.core.errors import MissingExtraError
 from interplay.sim import is_agent
 from interplay.sim.agents import is_unset
-from interplay.sim.checks import require
+from interplay.sim.checks import refuse, require
 from interplay.sim.managers import SimulationManager, TurnBasedManager
+
+_NO_TREE = (
+    "a simulation cannot be asked what would happen; use a learning agent that plays episodes, such as DQN"
+)
 
 
 class Door(ABC):
@@ -32,6 +37,7 @@ class Door(ABC):
         self._asked: list[str] = []
         self._over = True
         self._seed: int | None = None
+        self._told: Any = None
 
     @property
     def unwrapped(self) -> SimulationManager:
@@ -78,6 +84,28 @@ class Door(ABC):
         # No attribute, as modules can be neither copied nor pickled.
         return _open_spiel()
 
+    @property
+    def game(self) -> NoReturn:
+        """None: a simulation has no game tree.
+
+        Raises:
+            AttributeError: always, so that algorithms that walk through a tree say so at once.
+        """
+        raise AttributeError(f"{type(self).__name__} has no game: {_NO_TREE}")
+
+    @property
+    def get_state(self) -> NoReturn:
+        """None, see `game`.
+
+        Raises:
+            AttributeError: always.
+        """
+        raise AttributeError(f"{type(self).__name__} has no state to branch from: {_NO_TREE}")
+
+    def get_time_step(self) -> Any:
+        """The TimeStep that `reset` or `step` gave last, as OpenSpiel's vector of environments asks for it; None before the first."""
+        return self._told
+
     def seed(self, seed: int | None = None) -> None:
         """Names the episode that the next `reset` starts."""
         self._seed = seed
@@ -89,7 +117,8 @@ class Door(ABC):
         observations = self.sim.reset(seed=named, **kwargs)
         self._over = False
         self._asked = list(observations)
-        return self._spiel.TimeStep(self._observe(observations), None, None, self._spiel.StepType.FIRST)
+        self._told = self._spiel.TimeStep(self._observe(observations), None, None, self._spiel.StepType.FIRST)
+        return self._told
 
     def step(self, action_list: Sequence[int], **kwargs: Any) -> Any:
         """Goes one step on; before the first `reset` and after a last step it resets instead.
@@ -100,11 +129,15 @@ class Door(ABC):
             **kwargs: reach the simulation's `step`.
 
         Raises:
-            AssertionError: for another number of actions.
+            AssertionError: for another number of actions, and for actions that are no whole numbers.
         """
         if self._over:
             return self.reset()
         names = self._named()
+        require(
+            isinstance(action_list, Sequence | np.ndarray) and np.ndim(action_list) == 1,
+            f"actions {' '.join(repr(action_list).split())} are no list; give one of {len(names)} whole numbers",
+        )
         require(
             len(action_list) == len(names),
             f"{len(action_list)} actions; give {len(names)}, of {', '.join(names)}",
@@ -118,9 +151,10 @@ class Door(ABC):
             self._over = bool(dones["__all__"])
             self._asked = [] if self._over else [name for name in observations if not dones[name]]
         kind = self._spiel.StepType.LAST if self._over else self._spiel.StepType.MID
-        return self._spiel.TimeStep(
+        self._told = self._spiel.TimeStep(
             self._observe(observations), self._rewards(rewards), self._step_discounts(), kind
         )
+        return self._told
 
     def get_legal_actions(self, agent_id: str) -> list[int]:
         """What the simulation's action mask allows; everything, if it has none or the agent has finished."""
@@ -153,9 +187,12 @@ class Door(ABC):
     def _named(self) -> list[str]:
         """Whose actions `step` expects, in order."""
 
-    def _action(self, name: str, action: Any) -> Any:
-        """An action as the simulation takes it."""
-        return action
+    def _action(self, name: str, action: Any) -> int:
+        """An action as the simulation takes it: a whole number, nothing rounded."""
+        try:
+            return index(action)
+        except TypeError:
+            refuse(f"action {' '.join(repr(action).split())} of {name} is no whole number; mend the player")
 
     @abstractmethod
     def _observe(self, observations: Mapping[str, Any]) -> dict[str, Any]:

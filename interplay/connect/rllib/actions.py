@@ -6,12 +6,14 @@ gridworld, MultiBinary, and spaces that start elsewhere than at 0 are shifted.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 
 from interplay.core import masks
+from interplay.core.errors import UserError
 from interplay.sim.wrappers.leaves import bounds, build, pair, pair_masks, point_of
 
 
@@ -40,14 +42,52 @@ def taken(space: spaces.Space, action: Any) -> Any:
     Example:
         >>> taken(spaces.Box(-1, 1, (2,), int), np.array([0, 2]))
         array([-1,  1])
+
+    Raises:
+        TypeError, ValueError, LookupError: for what is no point of it.
     """
     parts = iter([part for _, part in pair(space, action)])
+    return build(space, lambda leaf: _shifted_back(leaf, next(parts)))
 
-    def take(leaf: spaces.Space) -> Any:
-        part = next(parts)
-        return point_of(leaf, np.ravel(part) + bounds(leaf)[0]) if _is_shifted(leaf) else part
 
-    return build(space, take)
+def taken_of_all(given: Mapping[str, spaces.Space], actions: Any) -> dict[str, Any]:
+    """Points of what each agent was offered as points of its own space, id -> action.
+
+    Args:
+        given: id -> the agent's own space.
+        actions: id -> point of `offered`.
+
+    Raises:
+        UserError: for what is no dict, an unknown agent, and a point that cannot be shifted back, naming its agent.
+    """
+    if not isinstance(actions, Mapping):
+        raise UserError(f"actions {_line(actions)} are no dict; give id -> action")
+    points = {}
+    for name, action in actions.items():
+        if name not in given:
+            raise UserError(f"action for {_line(name)}, who is not in the environment; leave it out")
+        try:
+            points[name] = taken(given[name], action)
+        except (TypeError, ValueError, LookupError):
+            raise UserError(
+                f"action {_line(action)} of {name} is not in {offered(given[name])}; mend the policy"
+            ) from None
+    return points
+
+
+def _shifted_back(leaf: spaces.Space, part: Any) -> Any:
+    if not _is_shifted(leaf):
+        return part
+    chosen, (low, high) = np.ravel(part), bounds(leaf)
+    if chosen.dtype.kind not in "iub" or chosen.shape != low.shape:
+        raise ValueError("other numbers than were offered")
+    if (chosen < 0).any() or (chosen > high - low).any():
+        raise ValueError("numbers out of range")
+    return point_of(leaf, chosen.astype(np.int64) + low)
+
+
+def _line(value: Any) -> str:
+    return " ".join(repr(value).split())[:200]
 
 
 def mask_space(space: spaces.Space) -> spaces.Box:

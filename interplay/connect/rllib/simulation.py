@@ -8,8 +8,9 @@ from typing import Any
 from gymnasium import spaces
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
+from interplay.core.errors import Refused
 from interplay.sim import Agent, DynamicOrderSimulation
-from interplay.sim.checks import refuse, require
+from interplay.sim.checks import require
 
 
 class MultiAgentABS(DynamicOrderSimulation):
@@ -119,7 +120,7 @@ def agents_of(env: MultiAgentEnv) -> list[Any]:
     for ids in listed:
         if ids:
             return list(ids)
-    refuse(
+    raise Refused(
         f"env {type(env).__name__} names no agents; set possible_agents or observation_spaces in its constructor"
     )
 

@@ -10,7 +10,7 @@ from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
 import interplay
 from interplay.connect.lives import LivesEnv
-from interplay.connect.rllib.actions import offered, taken
+from interplay.connect.rllib.actions import offered, taken_of_all
 from interplay.core.errors import UserError
 
 Members = dict[str, Any]
@@ -47,27 +47,29 @@ class WorldMultiAgentEnv(MultiAgentEnv):
         """Starts an episode: observations and infos of those who act."""
         observations, infos = self.env.reset(seed=seed, options=options)
         self.agents = list(self.env.agents)
-        shown = [name for name in observations if infos[name].get("acting", True)]
-        return {name: observations[name] for name in shown}, {name: infos[name] for name in shown}
+        shown = [name for name in observations if infos.get(name, {}).get("acting", True)]
+        return {name: observations[name] for name in shown}, {name: infos.get(name, {}) for name in shown}
 
     def step(self, action_dict: Members) -> tuple[Members, Members, Members, Members, Members]:
-        """Observations, rewards, terminateds, truncateds and infos; the flags' ``__all__`` says how the world ended."""
-        given = {name: taken(self._given[name], action) for name, action in action_dict.items()}
+        """Observations, rewards, terminateds, truncateds and infos; the flags' ``__all__`` says how the world ended.
+
+        Raises:
+            UserError: for an unknown agent, or an action that is not in its space.
+        """
+        given = taken_of_all(self._given, action_dict)
         observations, rewards, terminated, truncated, infos = self.env.step(given)
         self.agents = list(dict.fromkeys((*rewards, *observations)))
         over = self._is_over()
         cut = over and any(truncated.values())
-        shown = [
-            name
-            for name in observations
-            if terminated[name] or truncated[name] or infos[name].get("acting", True)
-        ]
+        # Who has just joined has no flags in some environments.
+        ended = {name for flags in (terminated, truncated) for name in flags if flags[name]}
+        shown = [n for n in observations if n in ended or infos.get(n, {}).get("acting", True)]
         return (
             {name: observations[name] for name in shown},
             dict(rewards),
-            {**{name: terminated[name] for name in shown}, "__all__": over and not cut},
-            {**{name: truncated[name] for name in shown}, "__all__": cut},
-            {name: infos[name] for name in shown},
+            {**{name: bool(terminated.get(name)) for name in shown}, "__all__": over and not cut},
+            {**{name: bool(truncated.get(name)) for name in shown}, "__all__": cut},
+            {name: infos.get(name, {}) for name in shown},
         )
 
     def _is_over(self) -> bool:

@@ -8,7 +8,7 @@ from gymnasium import spaces
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
 from interplay.connect.refusals import no_manager
-from interplay.connect.rllib.actions import mask_row, mask_space, offered, taken
+from interplay.connect.rllib.actions import mask_row, mask_space, offered, taken_of_all
 from interplay.connect.rllib.observations import tidy
 from interplay.sim import is_agent
 from interplay.sim.checks import require
@@ -76,8 +76,12 @@ class MultiAgentWrapper(MultiAgentEnv):
     def step(
         self, action_dict: dict[str, Any], **kwargs: Any
     ) -> tuple[dict[str, Any], dict[str, Any], dict[str, bool], dict[str, bool], dict[str, Any]]:
-        """Observations, rewards, terminateds, truncateds and infos of those who act next or have just finished."""
-        given = {name: taken(self._given[name], action) for name, action in action_dict.items()}
+        """Observations, rewards, terminateds, truncateds and infos of those who act next or have just finished.
+
+        Raises:
+            UserError: for an unknown agent, or an action that is not in its space.
+        """
+        given = taken_of_all(self._given, action_dict)
         observations, rewards, dones, infos = self.sim.step(given, **kwargs)
         truncateds = {"__all__": self.sim.truncated}
         if self.sim.truncated:

@@ -19,8 +19,22 @@ from interplay.connect.werewolf.wrapped import WrappedEnv
 from interplay.connect.werewolf.written import Told, WrittenEnv
 from interplay.core.errors import UserError
 from interplay.core.files import replace_file, told_plainly
+from interplay.core.reading_arrays import read_npz
 
 LOG_EVERY = 500  # games
+_SEATS = ("targets", "living", "reward", "signals", "terms")  # columns with an axis of seats
+_ROWS = {
+    "phase": 1,
+    "round": 1,
+    "day": 1,
+    "chosen": 1,
+    "tied": 1,
+    "targets": 2,
+    "living": 2,
+    "reward": 2,
+    "signals": 3,
+    "terms": 3,
+}
 
 
 class EvaluatedEnv(WrappedEnv):
@@ -154,12 +168,32 @@ def read_log(folder: str | Path) -> list[dict[str, np.ndarray]]:
     if not paths:
         raise UserError(f"{folder}: no recorded games; name the folder of an EvaluatedEnv")
     for path in paths:
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                found.append(dict(file))
-        except (OSError, ValueError, EOFError, KeyError) as error:
-            raise UserError(f"{path}: no recorded game ({type(error).__name__}); remove the file") from error
+        game = read_npz(path, links=False)
+        rows = {
+            len(game[name]) if name in game and game[name].ndim == sides else -1
+            for name, sides in _ROWS.items()
+        }
+        if len(rows) > 1 or -1 in rows or not _fits(game):
+            raise UserError(f"{path}: no recorded game (its columns are not those of one); remove the file")
+        found.append(game)
     return found
+
+
+def _fits(game: Mapping[str, np.ndarray]) -> bool:
+    """Whether the columns of one game have its seats, and only known names."""
+    key, role = game.get("key"), game.get("role")
+    if (
+        key is None
+        or role is None
+        or key.shape != (3,)
+        or role.ndim != 1
+        or set(game) != {"key", "role", *_ROWS}
+    ):
+        return False
+    # Worlds that keep no terms of the reward have a column of them without seats.
+    return all(game[name].shape[1] in (len(role), 0 if name == "terms" else -1) for name in _SEATS) and all(
+        array.dtype.kind in "biu" or np.isfinite(array).all() for array in game.values()
+    )
 
 
 def _free_name(folder: Path) -> str:

@@ -14,6 +14,7 @@ from interplay.core.checker.report import LAWS, Finding, Report
 from interplay.core.checker.scenes import check_scenes
 from interplay.core.checker.snapshots import check_snapshots
 from interplay.core.checker.streams import check_streams
+from interplay.core.checker.wild import check_declared, check_wild_snapshots
 from interplay.core.errors import UserError
 from interplay.core.world import Array, World
 
@@ -84,13 +85,20 @@ def _check(bench: Bench) -> None:
         report.skipped.append("seeds, snapshots and masks, until the world is deterministic and whole")
         return
     _passes(bench, check_streams)
+    if bench.can_save and not _passes(bench, check_declared):
+        report.skipped.append("snapshots, copies and masks, until the world's own states lie in their ranges")
+        _passes(bench, check_scenes)
+        return
     if bench.can_save:
         _passes(bench, check_snapshots)
     if not bench.can_save or report.broken({"save-load"}):
-        report.skipped.append("copies, and whether masks are honoured, until snapshots are exact")
+        report.skipped.append(
+            "copies, wild snapshots and whether masks are honoured, until snapshots are exact"
+        )
     else:
         _passes(bench, check_masks)
         _passes(bench, check_copies)
+        _passes(bench, check_wild_snapshots)
     _passes(bench, check_scenes)
 
 

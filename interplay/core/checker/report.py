@@ -40,6 +40,8 @@ LAWS: dict[str, str] = {
     "save-load": "save and load every array, stream and counter; set the time step and forget the first seeds",
     "hash": "leave hash() as it is and keep in save() what is state, with the world axis first, and no scratch",
     "copies": "leave __deepcopy__, __reduce__ and __getstate__ alone; save every array, and let the class be called again with its arguments",
+    "undeclared": "declare in state_ranges what every field of numbers may be (interplay.core.ranges)",
+    "wild-snapshot": "declare in state_ranges and state_laws what the rules rely on; check before anything is written",
     "refusal": "refuse with a one-line ValueError before anything is written",
     "metrics": "give (W,) or (W, A) arrays of finite numbers, or NaN where an episode has no case, always the same names, that stand when the world is over",
     "draw": "draw() only reads, for every world of the batch",

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from interplay.core.errors import UserError
 from interplay.core.remote.child import Child
+from interplay.core.remote.lobby import Lobby
 from interplay.core.remote.messages import (
     AgentSpaces,
     Point,
@@ -37,6 +38,7 @@ from interplay.core.remote.wire import (
 )
 
 _POLL = 0.02  # seconds between two looks whether a starting program still lives
+_HELLO: dict[str, Any] = {"type": "hello", "protocol": PROTOCOL}
 _LAST_WORDS = 0.5  # seconds that a program which hung up gets to end, so that its exit code can be told
 
 
@@ -101,8 +103,10 @@ class RemoteSimulator:
                     list(argv), {**(environment or {}), PORT_VARIABLE: str(port), TOKEN_VARIABLE: token}
                 )
                 self._hold(None, child)
-                self._hold(Connection(_await_call(listener, child, limits.start)), child)
-            self._exchange_hellos(shown_by_program=token)
+                connection, hello = _await_call(listener, child, token, limits.start)
+                self._hold(connection, child)
+            self._read_hello(hello)
+            self._line.send(_HELLO, self._limits.start)
         except Fault as fault:
             raise self._failure(fault, "it was started") from None
         except BaseException:
@@ -140,7 +144,9 @@ class RemoteSimulator:
             except (OSError, OverflowError) as error:
                 deed = f"cannot be reached: {getattr(error, 'strerror', None) or error}"
                 raise Fault(deed, "start the simulator there first") from None
-            self._exchange_hellos(shown_by_us=shown)
+            # Whoever calls shows the token first; so it is never told to somebody who merely knocks.
+            self._line.send({**_HELLO, "token": shown}, self._limits.start)
+            self._read_hello(self._line.receive(max(self._start_by - time.monotonic(), _POLL)))
         except Fault as fault:
             raise self._failure(fault, "it was called") from None
         except BaseException:
@@ -233,18 +239,10 @@ class RemoteSimulator:
         if self._keeper is not None:
             self._keeper()
 
-    def _exchange_hellos(self, shown_by_program: str | None = None, shown_by_us: str | None = None) -> None:
-        """Whoever called shows the token first; so it is never told to somebody who merely knocks."""
-        ours: dict[str, Any] = {"type": "hello", "protocol": PROTOCOL}
-        if shown_by_us is not None:
-            ours["token"] = shown_by_us
-            self._line.send(ours, self._limits.start)
-        hello = self._line.receive(max(self._start_by - time.monotonic(), _POLL))
-        check_hello(hello, shown_by_program)
+    def _read_hello(self, hello: dict[str, Any]) -> None:
+        check_hello(hello)
         self.program = one_line(take(hello, "program", str, "a hello"))
         self.agents = read_agents(hello)
-        if shown_by_us is None:
-            self._line.send(ours, self._limits.start)
 
     @property
     def _line(self) -> Connection:
@@ -288,19 +286,27 @@ def _end(connection: Connection | None, child: Child | None, patience: float) ->
         child.end(patience)
 
 
-def _await_call(listener: socket.socket, child: Child, seconds: float) -> socket.socket:
+def _await_call(
+    listener: socket.socket, child: Child, token: str, seconds: float
+) -> tuple[Connection, dict[str, Any]]:
+    """The connection and the hello of the program; strangers may call, too, and nobody waits for them."""
     until = time.monotonic() + seconds
-    listener.settimeout(_POLL)
-    while time.monotonic() < until:
-        try:
-            return listener.accept()[0]
-        except TimeoutError:
-            if child.has_ended():
-                raise Gone("ended", "run it by hand to see why") from None
-    raise Fault(
-        f"did not connect to {PORT_VARIABLE} in {seconds:g} s",
-        "mend it, or raise start in limits=Limits(...)",
-    )
+    with Lobby(listener, token, patience=seconds) as lobby:
+        while time.monotonic() < until:
+            ended = child.has_ended()  # before a last look at what it said
+            admitted = lobby.admit(_POLL)
+            if admitted is not None:
+                return admitted
+            if ended:
+                raise lobby.refusal or Gone("ended", "run it by hand to see why")
+        raise (
+            lobby.refusal
+            or lobby.silence()
+            or Fault(
+                f"did not connect to {PORT_VARIABLE} in {seconds:g} s",
+                "mend it, or raise start in limits=Limits(...)",
+            )
+        )
 
 
 def _name_of(argv: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from interplay.core.remote.wire import PROTOCOL, Fault, one_line
 
 _LONGEST_ID = 100  # characters of an agent's id
+_MOST_CHOICES = 1 << 53  # as many as a double counts
 
 Point = Sequence[float] | int  # of a Range, or of a Choice
 
@@ -83,8 +84,10 @@ class Choice:
     count: int
 
     def __post_init__(self) -> None:
-        if type(self.count) is not int or self.count < 1:
-            raise ValueError(f"a choice of {one_line(self.count)}; give a whole number above 0")
+        if type(self.count) is not int or not 1 <= self.count <= _MOST_CHOICES:
+            raise ValueError(
+                f"a choice of {one_line(self.count)}; give a whole number from 1 to {_MOST_CHOICES:,}"
+            )
 
     def complaint(self, point: Any) -> str:
         """Why a point is no choice, as a phrase; empty if it is."""
@@ -160,14 +163,18 @@ def expect(message: Mapping[str, Any], kind: str) -> None:
         raise Fault(f"sent {one_line(message['type'])!r} where {kind!r} belongs", f"answer with {kind!r}")
 
 
-def check_hello(message: Mapping[str, Any], token: str | None) -> None:
-    """Checks version and, where the other side has to show it, the token."""
+def check_token(message: Mapping[str, Any], token: str) -> None:
+    """Checks that a hello shows the token; how long that takes tells nothing of it."""
+    expect(message, "hello")
+    shown = take(message, "token", str, "a hello")
+    if not hmac.compare_digest(shown.encode(errors="replace"), token.encode(errors="replace")):
+        raise Fault("showed a wrong token", "give both sides the same INTERPLAY_REMOTE_TOKEN")
+
+
+def check_hello(message: Mapping[str, Any]) -> None:
+    """Checks a hello's version."""
     expect(message, "hello")
     version = take(message, "protocol", int, "a hello")
-    if token is not None:
-        shown = take(message, "token", str, "a hello")
-        if not hmac.compare_digest(shown.encode(errors="replace"), token.encode()):
-            raise Fault("showed a wrong token", "give both sides the same INTERPLAY_REMOTE_TOKEN")
     if version != PROTOCOL:
         raise Fault(f"speaks version {version} of the protocol", f"this interplay speaks {PROTOCOL}")
 
@@ -189,6 +196,8 @@ def read_agents(hello: Mapping[str, Any]) -> dict[str, AgentSpaces]:
                 f"sent a hello with the agent {one_line(name)!r}",
                 f"use 1 to {_LONGEST_ID} printable characters",
             )
+        if name.startswith("__"):  # "__all__" is what managers call everybody
+            raise Fault(f"sent a hello with the agent {name!r}", "use an id that does not begin with __")
         where = f"a hello whose agent {name}"
         if not isinstance(described, dict):
             raise Fault(f"sent {where} is {one_line(described)!r}", "describe both of its spaces")

@@ -23,6 +23,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from interplay.core.errors import UserError
+from interplay.core.remote.lobby import Lobby
 from interplay.core.remote.messages import (
     Agents,
     Report,
@@ -46,7 +47,9 @@ from interplay.core.remote.wire import (
     one_line,
 )
 
-_HELLO = 10.0  # seconds for the other side's hello
+_HELLO = 10.0  # seconds for the hello of the driver who started us
+_PATIENCE = 5.0  # seconds that a caller has to show the token
+_LARGEST_HELLO = 4096  # bytes of a caller's
 
 
 class Simulator(Protocol):
@@ -71,7 +74,7 @@ def serve(simulator: Simulator, port: int | None = None) -> None:
     """Answers one driver until it hangs up, then returns.
 
     Started by a `RemoteSimulator`, the program finds port and token in its environment and calls back. Started by hand, it
-    listens on `port` for a driver that shows the token.
+    listens on `port` for a driver that shows the token. Others may call meanwhile: nobody waits for them.
 
     Args:
         simulator: the rules. An exception out of it is reported to the driver, then raised.
@@ -107,7 +110,7 @@ def _meet(simulator: Simulator, token: str, port: int | None) -> Connection:
     if port is None and called:
         connection = _call(called)
         connection.send({**hello, "token": token}, _HELLO)
-        check_hello(connection.receive(_HELLO), None)
+        check_hello(connection.receive(_HELLO))
         return connection
     if port is None:
         raise UserError("nobody to talk to; start the program through a RemoteSimulator, or give it a port")
@@ -132,15 +135,19 @@ def _listen(hello: dict[str, Any], token: str, port: int) -> Connection:
         ) from None
     with listener:
         print(f"listening on {HOST}:{listener.getsockname()[1]}", flush=True)
-        while True:
-            connection = Connection(listener.accept()[0])
-            try:
-                check_hello(connection.receive(_HELLO), token)
-                connection.send(hello, _HELLO)
-                return connection
-            except Fault as fault:  # a stranger: the one who knows the token may still come
-                _report(connection, fault)
-                connection.close()
+        with Lobby(listener, token, _PATIENCE, _LARGEST_HELLO) as lobby:
+            while True:
+                admitted = lobby.admit()
+                if admitted is None:
+                    continue
+                connection, said = admitted
+                try:
+                    check_hello(said)
+                    connection.send(hello, _HELLO)
+                    return connection
+                except Fault as fault:  # of another version, or gone: a driver that fits may still come
+                    _report(connection, fault)
+                    connection.close()
 
 
 def _converse(connection: Connection, simulator: Simulator) -> None:

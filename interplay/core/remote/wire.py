@@ -6,7 +6,9 @@ to those who hold the connection.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import math
 import os
 import socket
 import time
@@ -17,6 +19,7 @@ from interplay.core.errors import UserError
 
 PROTOCOL = 1  # goes up when an older program would misunderstand a newer one
 LARGEST = 1 << 20  # bytes of a message's JSON
+DEEPEST = 100  # objects and rows within each other
 HEADER = 4  # bytes of the length, most significant first
 HOST = "127.0.0.1"  # the machine's own door: nobody outside can knock
 PORT_VARIABLE = "INTERPLAY_REMOTE_PORT"
@@ -24,6 +27,7 @@ TOKEN_VARIABLE = "INTERPLAY_REMOTE_TOKEN"
 
 _CHUNK = 1 << 16
 _SHOWN = 200  # characters of a foreign text that an error repeats
+_DIGITS = 300  # whole numbers with fewer are doubles
 
 
 class RemoteSimulationError(UserError):
@@ -85,7 +89,8 @@ def decode(data: bytes) -> dict[str, Any]:
     """The JSON part of a message.
 
     Raises:
-        Fault: if it is no JSON object with a ``type``, or holds NaN or infinity.
+        Fault: if it is no JSON object with a ``type``, or holds NaN, infinity, a number beyond the range of a double, a name
+            twice in one object, or more than `DEEPEST` objects and rows within each other.
 
     Example:
         >>> decode(b'{"type":"close"}')
@@ -97,6 +102,8 @@ def decode(data: bytes) -> dict[str, Any]:
         raise Fault(
             f"sent {len(data):,} bytes that are no JSON in UTF-8", "send one JSON object a message"
         ) from None
+    if data.count(b"{") + data.count(b"[") > DEEPEST and _is_deep(message):
+        raise Fault(f"sent more than {DEEPEST} objects and rows within each other", "send flatter ones")
     if not isinstance(message, dict) or not isinstance(message.get("type"), str):
         raise Fault(f"sent {one_line(message)!r}, which has no type", 'send an object with a "type"')
     return message
@@ -106,9 +113,47 @@ def _refuse(name: str) -> Any:
     raise Fault(f"sent the number {name}, which JSON does not know", "send finite numbers")
 
 
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise Fault(f"sent the number {one_line(text)}, beyond the range of a double", "send finite numbers")
+    return number
+
+
+def _whole(text: str) -> int:
+    if len(text) > _DIGITS:
+        _finite(text)
+    return int(text)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise Fault(f"sent an object with {one_line(twice)!r} twice", "send each name once")
+    return made
+
+
+def _is_deep(message: Any) -> bool:
+    level = [message]
+    for _ in range(DEEPEST):
+        level = [
+            part
+            for whole in level
+            for part in (whole.values() if isinstance(whole, dict) else whole)
+            if isinstance(part, dict | list)
+        ]
+        if not level:
+            return False
+    return True
+
+
 # Made once: to make one for each message takes longer than to use it.
 _ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
-_DECODER = json.JSONDecoder(parse_constant=_refuse)
+_DECODER = json.JSONDecoder(
+    parse_constant=_refuse, parse_float=_finite, parse_int=_whole, object_pairs_hook=_object
+)
 
 
 class Connection:
@@ -156,35 +201,74 @@ class Connection:
             Fault: for everything that is no message, or none in time.
         """
         until = None if seconds is None else time.monotonic() + seconds
-        length = int.from_bytes(self._take(HEADER, until, seconds), "big")
-        if not 0 < length <= LARGEST:
-            raise Fault(
-                f"announced a message of {length:,} bytes",
-                f"send 1 to {LARGEST:,} bytes of JSON after their length in {HEADER} bytes, most significant first",
-            )
-        return decode(self._take(length, until, seconds))
+        while (message := self._take(LARGEST)) is None:
+            self._wait(until, seconds)
+        return message
+
+    def take_arrived(self, largest: int = LARGEST) -> dict[str, Any] | None:
+        """A message, if all of it has arrived; None otherwise, without waiting.
+
+        Args:
+            largest: bytes of its JSON.
+
+        Raises:
+            Fault: for everything that is no message.
+        """
+        with contextlib.suppress(TimeoutError):
+            self._read(0)
+        return self._take(largest)
+
+    def silence(self, seconds: float) -> Late:
+        """The fault of a side that has sent no whole message for so long."""
+        part = " but a part of a message" if self._unread else ""
+        return _late(f"said nothing{part} for {seconds:g} s")
+
+    def fileno(self) -> int:
+        """Of the socket."""
+        return self._socket.fileno()
 
     def close(self) -> None:
         """Hangs up."""
         self._socket.close()
 
-    def _take(self, count: int, until: float | None, seconds: float | None) -> bytes:
-        while len(self._unread) < count:
-            self._wait(until, seconds)
-        taken = bytes(self._unread[:count])
-        del self._unread[:count]
-        return taken
+    def _take(self, largest: int) -> dict[str, Any] | None:
+        """The first message of what has arrived, if it is whole."""
+        if len(self._unread) < HEADER:
+            return None
+        length = int.from_bytes(self._unread[:HEADER], "big")
+        if not 0 < length <= largest:
+            raise Fault(
+                f"announced a message of {length:,} bytes",
+                f"send 1 to {largest:,} bytes of JSON after their length in {HEADER} bytes, most significant first",
+            )
+        end = HEADER + length
+        if len(self._unread) < end:
+            return None
+        taken = bytes(self._unread[HEADER:end])
+        del self._unread[:end]
+        return decode(taken)
 
     def _wait(self, until: float | None, seconds: float | None) -> None:
         left = None if until is None else until - time.monotonic()
         try:
             if left is not None and left <= 0:
                 raise TimeoutError
-            self._socket.settimeout(left)
-            arrived = self._socket.recv(_CHUNK)
+            self._read(left)
         except TimeoutError:
-            part = " but a part of a message" if self._unread else ""
-            raise _late(f"said nothing{part} for {seconds:g} s") from None
+            raise self.silence(seconds or 0.0) from None
+
+    def _read(self, seconds: float | None) -> None:
+        """Takes what arrives within so long; 0: what has arrived.
+
+        Raises:
+            TimeoutError: if nothing does.
+            Gone: if the other side has closed the connection.
+        """
+        try:
+            self._socket.settimeout(seconds)
+            arrived = self._socket.recv(_CHUNK)
+        except (TimeoutError, BlockingIOError):
+            raise TimeoutError from None
         except OSError:
             arrived = b""
         if not arrived:

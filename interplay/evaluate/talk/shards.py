@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,14 @@ import safetensors.numpy
 
 from interplay.core.errors import UserError
 from interplay.core.files import replace_file, told_plainly
+from interplay.core.reading import read_bytes
 from interplay.evaluate.results_log import ResultsLog
+from interplay.evaluate.talk.columns import is_about, wrong_talk
 from interplay.evaluate.talk.recording import TalkRecorder
 from interplay.evaluate.talk.table import About, Boards, Games, Talk, join
 
 INDEX = "talk.jsonl"
+_SHARD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\.safetensors")
 
 
 class TalkFolder:
@@ -44,6 +48,12 @@ class TalkFolder:
         with told_plainly("making the folder", self.path):
             self.path.mkdir(parents=True, exist_ok=True)
         self._log = ResultsLog(self.path / INDEX)
+        try:
+            for name, entry in self._log.results.items():
+                _check_entry(self.path / INDEX, name, entry)
+        except BaseException:
+            self._log.close()
+            raise
 
     @property
     def games(self) -> int:
@@ -109,26 +119,52 @@ def read_talk(path: Path | str) -> Talk:
             f"{folder}: no recorded games there; `interplay talk POLICY --out {folder}` records some"
         )
     with ResultsLog(folder / INDEX) as log:
+        for name, entry in log.results.items():
+            _check_entry(folder / INDEX, name, entry)
         parts = [_read_shard(folder / name, entry) for name, entry in log.results.items()]
+    if not parts:
+        raise UserError(
+            f"{folder}: no recorded games there; `interplay talk POLICY --out {folder}` records some"
+        )
     return join(parts)
+
+
+def _check_entry(index: Path, name: str, entry: dict[str, Any]) -> None:
+    """Refuses a line of the list that names no shard.
+
+    Raises:
+        UserError: naming it.
+    """
+    about = entry.get("about")
+    fits = _SHARD.fullmatch(name) and all(
+        type(entry.get(key)) is int and 0 <= entry[key] < 2**62 for key in ("games", "bytes")
+    )
+    if not fits or not isinstance(entry.get("sha256"), str) or not is_about(about):
+        raise UserError(
+            f"{index}: the line of {name[:60]!r} names no recorded games; restore the file, or delete that line"
+        )
 
 
 def _read_shard(path: Path, entry: dict[str, Any]) -> Talk:
     cure = f"restore the file, or delete its line in {INDEX} to go on without its {entry['games']:,} games"
     with told_plainly("reading", path):
-        data = path.read_bytes()
+        data = read_bytes(path, links=False)
     if len(data) != entry["bytes"] or hashlib.sha256(data).hexdigest() != entry["sha256"]:
         raise UserError(f"{path}: torn or changed, its checksum is another; {cure}")
-    arrays = safetensors.numpy.load(data)
-    described: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in entry["about"].items()
-    }
-    about = About(**described)
     try:
+        arrays = safetensors.numpy.load(data)
         games = Games(*(arrays[f"games.{name}"] for name in Games._fields))
         boards = Boards(*(arrays[f"boards.{name}"] for name in Boards._fields))
     except KeyError as error:
         raise UserError(f"{path}: no column {error}; {cure}") from None
+    except (safetensors.SafetensorError, TypeError, ValueError) as error:
+        raise UserError(f"{path}: holds no arrays ({' '.join(str(error).split())}); {cure}") from None
+    described: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in entry["about"].items()
+    }
+    reason = wrong_talk(about := About(**described), games, boards)
+    if reason is not None:
+        raise UserError(f"{path}: {reason}; {cure}")
     return Talk(about, games, boards)
 
 

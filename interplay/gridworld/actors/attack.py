@@ -41,6 +41,8 @@ class AttackActorBaseComponent(BoardActor):
         self.stacked_attacks = stacked_attacks
         self.width = 1
         super().__init__(**kwargs)
+        for agent in self.supported():
+            self.reach(agent, "attack_range")  # "FULL" is written back, whether spaces depend on it or not
         self.width = max([self._codes_of(agent) for agent in self.supported()], default=1)
         self._matrix = as_matrix(self.attack_mapping, self.grid.top)
         self._scratch: dict[int, tuple[np.ndarray, ...]] = {}

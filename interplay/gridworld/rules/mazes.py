@@ -1,4 +1,8 @@
-"""Mazes by randomised Prim growth (specification U1): passages are connected and have no loops."""
+"""Mazes by randomised Prim growth (specification U1): passages are connected and have no loops.
+
+The release opens a wall only if, of its neighbours above and below or of those left and right, exactly one was not visited
+yet; cells beyond the edge count as never visited. Without that condition there are some more passages.
+"""
 
 import numpy as np
 
@@ -21,6 +25,21 @@ def open_neighbours(maze, row, col):
 
 
 @phase
+def is_fresh(maze, row, col):
+    """Whether a cell was not visited yet: no passage, and never in the frontier."""
+    if row < 0 or col < 0 or row >= maze.shape[0] or col >= maze.shape[1]:
+        return True
+    return maze[row, col] == WALL
+
+
+@phase
+def leads_on(maze, row, col):
+    """Whether two opposite neighbours of a cell differ in having been visited."""
+    upright = is_fresh(maze, row - 1, col) != is_fresh(maze, row + 1, col)
+    return upright or is_fresh(maze, row, col - 1) != is_fresh(maze, row, col + 1)
+
+
+@phase
 def await_neighbours(maze, row, col, frontier, waiting):
     """Adds a cell's walls to the frontier: its new length."""
     for k in range(4):
@@ -34,8 +53,13 @@ def await_neighbours(maze, row, col, frontier, waiting):
 
 
 @phase
-def grow_maze(stream, w, row, col, maze, frontier):
-    """Fills ``maze`` (R, C) int8 with passages and walls, beginning at a passage; frontier is (R * C,) int32 scratch."""
+def grow_maze(stream, w, row, col, strict, maze, frontier):
+    """Fills ``maze`` (R, C) int8 with passages and walls, beginning at a passage.
+
+    Args:
+        strict: open only walls that lead on.
+        frontier: (R * C,) int32 scratch.
+    """
     for r in range(maze.shape[0]):
         for c in range(maze.shape[1]):
             maze[r, c] = WALL
@@ -48,7 +72,7 @@ def grow_maze(stream, w, row, col, maze, frontier):
         waiting -= 1
         frontier[pick] = frontier[waiting]
         r, c = cell // maze.shape[1], cell % maze.shape[1]
-        if open_neighbours(maze, r, c) < 2:
+        if open_neighbours(maze, r, c) < 2 and (not strict or leads_on(maze, r, c)):
             maze[r, c] = PASSAGE
             waiting = await_neighbours(maze, r, c, frontier, waiting)
     for r in range(maze.shape[0]):
@@ -58,6 +82,6 @@ def grow_maze(stream, w, row, col, maze, frontier):
 
 
 @kernel
-def draw_maze(stream, w, row, col, maze, frontier):
+def draw_maze(stream, w, row, col, strict, maze, frontier):
     """As `grow_maze`."""
-    grow_maze(stream, w, row, col, maze, frontier)
+    grow_maze(stream, w, row, col, strict, maze, frontier)

@@ -172,6 +172,7 @@ def place_around_target(
     target,
     roles,
     maze,
+    strict,
     cluster,
     scatter,
     order,
@@ -185,6 +186,7 @@ def place_around_target(
         target: slot.
         roles: (A,) int8: FREE, BARRIER or OTHER.
         maze: draw a maze from the target's cell; barriers stand on its walls, free agents on its passages.
+        strict: see `interplay.gridworld.rules.mazes`.
         cluster: barriers take the open cells nearest to the target.
         scatter: free agents take the furthest.
         frontier: (R * C,) int32 scratch.
@@ -205,7 +207,7 @@ def place_around_target(
             return
         row0, col0 = agents[w, target].row, agents[w, target].col
         if maze:
-            grow_maze(stream, w, row0, col0, ground, frontier)
+            grow_maze(stream, w, row0, col0, strict, ground, frontier)
         first, both = order_slots(agents, stream, members, shuffled, w, order)
         for i in range(both):
             a = order[i]

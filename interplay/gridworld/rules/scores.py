@@ -57,12 +57,13 @@ def pay_targets(agents, order, count, targets, amount, exactly, lo, hi):
 
 
 @kernel
-def judge(agents, form, users, targets, encodings, any_ends, done, over, lo, hi):
+def judge(agents, form, users, members, targets, encodings, any_ends, done, over, lo, hi):
     """Adds one done component's answers to ``done`` (W, A) and ``over`` (W,), uint8.
 
     Args:
         form: which of the five questions.
         users: (A,) bool, whom the component works for.
+        members: (A,) bool, the component's own agents: nobody else counts as a target's encoding.
         targets: (A,) slots of targets; -1 = none.
         encodings: (E + 1, E + 1) bool: targets of encodings; a row of False = not mapped.
         any_ends: the world is over when one mapped encoding is done, not when all are.
@@ -108,7 +109,7 @@ def judge(agents, form, users, targets, encodings, any_ends, done, over, lo, hi)
                     continue
                 finished = True
                 for a in range(agents.shape[1]):
-                    if agents[w, a].active and encodings[e, agents[w, a].encoding]:
+                    if members[a] and agents[w, a].active and encodings[e, agents[w, a].encoding]:
                         finished = False
                         break
                 one = one or finished

@@ -31,14 +31,15 @@ network each.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from typing import Any
 
+import equinox as eqx
 import jax
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
+from interplay.core.loading import load
 from interplay.train.networks.attention import AttentionNetwork
 from interplay.train.networks.guessing import GuessingNetwork
 from interplay.train.networks.mlp import MlpNetwork
@@ -66,7 +67,7 @@ def make_network(
     """Makes the network that `settings.kind` names for one kind of agent.
 
     Raises:
-        UserError: if a user's module or class cannot be found.
+        UserError: if a user's module or class cannot be found, or is no Equinox module.
     """
     built_in = {
         "attention": AttentionNetwork,
@@ -90,10 +91,12 @@ def unfold(network: Any) -> Any:
 
 
 def _load_class(name: str) -> Any:
-    module_name, _, class_name = name.partition(":")
     try:
-        return getattr(importlib.import_module(module_name), class_name)
-    except (ImportError, AttributeError) as error:
+        found = load(name, users=True)
+    except (ImportError, UserError) as error:
+        raise UserError(f"network.kind = {name}: {error}") from error
+    if not (isinstance(found, type) and issubclass(found, eqx.Module)):
         raise UserError(
-            f"network.kind = {name}: {error}; give an importable package.module:Class, attention or mlp"
-        ) from error
+            f"network.kind = {name}: a {type(found).__name__} is no network; give a subclass of equinox.Module"
+        )
+    return found

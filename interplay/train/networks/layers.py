@@ -23,6 +23,8 @@ def orthogonal(inputs: int, outputs: int, gain: float, key: jax.Array) -> jax.Ar
 
     In NumPy: compiling a factorisation for every shape would take longer than everything else at the start of a run.
     """
+    if isinstance(key, jax.core.Tracer):
+        return jnp.zeros((inputs, outputs), jnp.float32)  # somebody asks for the shape alone (`room`)
     rng = np.random.default_rng(np.asarray(jax.random.key_data(key)))
     tall = rng.normal(size=(max(inputs, outputs), min(inputs, outputs)))
     q, r = np.linalg.qr(tall)

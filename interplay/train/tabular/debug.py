@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from interplay.core.files import replace_file
+from interplay.core.files import replace_file, told_plainly
 from interplay.sim.agents import is_agent
 from interplay.sim.checks import is_exactly, require
 from interplay.sim.managers import SimulationManager
@@ -102,7 +102,8 @@ class DebugTrainer(MultiPolicyTrainer):
         for i in range(iterations):
             stem = f"Episode_{i}_by"
             # Written as it happens, not at once: when the simulation breaks, the last lines are what is looked for.
-            with (self._folder / f"{stem}_event.txt").open("w", encoding="utf-8") as log:
+            events = self._folder / f"{stem}_event.txt"
+            with told_plainly("writing", events), events.open("w", encoding="utf-8") as log:
                 one = None if seed is None else seed + i
                 episode = self.generate_episode(render=render, log=log, seed=one, **kwargs)
             replace_file(self._folder / f"{stem}_agent.txt", episode.text())

@@ -46,7 +46,7 @@ def generate_episode(sim: Any, policy: Policy, horizon: int = 200) -> tuple[list
 
 def off_policy(
     sim: SimulationManager,
-    iteration: int,
+    iteration: int = 10_000,
     gamma: float = 0.9,
     horizon: int = 200,
     seed: int | None = None,

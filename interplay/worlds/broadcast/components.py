@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
+from interplay.core.ranges import Range, count
 from interplay.gridworld.actors.actor import ActionResult, BoardActor, Outcome, Turn, as_ints
 from interplay.gridworld.agents import GridWorldAgent
 from interplay.gridworld.board import Board
@@ -56,6 +57,9 @@ class BroadcastingState(BoardState):
 
     def arrays(self) -> dict[str, np.ndarray]:
         return {"message": self.message, "heard": self.heard, "received": self.received}
+
+    def ranges(self) -> dict[str, Range]:
+        return {"message": Range(-1.0, 1.0), "heard": count(1), "received": Range(-1.0, 1.0)}
 
     def begin(self, board: Board, which: np.ndarray) -> None:
         self.prepare(board)

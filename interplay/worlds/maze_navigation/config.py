@@ -29,6 +29,7 @@ class MultiMazeSettings(Settings):
     num_walls: Annotated[int, Field(ge=0, le=2_000)] = (
         20  # as many of the drawn maze as stand, those next to the target first
     )
+    strict_maze: bool = False  # True: mazes as the release draws them, with some fewer passages
     view_range: Annotated[int, Field(ge=1, le=20)] = 4  # cells in each direction
     time_limit: Annotated[int, Field(ge=1)] | None = 100  # steps after which an episode is cut
 

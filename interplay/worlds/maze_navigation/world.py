@@ -68,6 +68,7 @@ def drawn_maze(settings: MultiMazeSettings) -> MultiMazeNavigationSim:
         barrier_encodings={WALLS},
         free_encodings={NAVIGATORS, TARGETS},
         cluster_barriers=True,
+        strict_maze=settings.strict_maze,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,12 @@ from gymnasium import spaces
 
 from interplay.core import seeding
 from interplay.core.chunks import Chunks
+from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
 from interplay.core.world import ArrayWorld, Kind, TimeStep
 from interplay.worlds.mmo import ghosts, maps, tiles
 from interplay.worlds.mmo.config import COLUMNS, MmoSettings
+from interplay.worlds.mmo.ranges import laws_of, ranges_of
 from interplay.worlds.mmo.render import draw
 from interplay.worlds.mmo.rules import tick
 from interplay.worlds.mmo.rules.numbers import rules_of
@@ -202,6 +204,12 @@ class MmoWorld(ArrayWorld):
 
     def _arrays(self) -> dict[str, np.ndarray]:
         return arrays_of(self.state)
+
+    def state_ranges(self) -> Mapping[str, Range]:
+        return ranges_of(self.settings)
+
+    def state_laws(self) -> Sequence[Law]:
+        return laws_of(self.settings)
 
     def _time_step(self) -> TimeStep:
         """Views of the buffers, the same for every tick."""

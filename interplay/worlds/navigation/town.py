@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from interplay.core.errors import UserError
+from interplay.core.reading import SMALL, read_json
 from interplay.worlds.navigation.config import SIDE
 from interplay.worlds.navigation.geometry import Point, Segment, distance_to
 
@@ -52,8 +52,8 @@ def load_town(path: Path | str = MAP) -> Town:
         UserError: if it cannot be read, lacks something, or an episode could not begin or end in it.
     """
     try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        data = read_json(path, SMALL)
+    except UserError as error:
         raise UserError(f"map {path}: cannot be read ({error}); give a JSON file like {MAP}") from None
     return _check(_build(path, data), path)
 

@@ -10,6 +10,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core.errors import Refused
+from interplay.core.ranges import Range, count
 from interplay.gridworld.actors.actor import ActionResult, BoardActor, Outcome, Turn
 from interplay.gridworld.actors.move import DriftMoveActor
 from interplay.gridworld.agents import GridWorldAgent
@@ -78,6 +79,9 @@ class RoundsState(BoardState):
 
     def arrays(self) -> dict[str, np.ndarray]:
         return {"clock": self.clock}
+
+    def ranges(self) -> dict[str, Range]:
+        return {"clock": count()}
 
     def begin(self, board: Board, which: np.ndarray) -> None:
         self.prepare(board)

@@ -10,6 +10,7 @@ from gymnasium import spaces
 
 from interplay.core import seeding
 from interplay.core.jit import as_table
+from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
 from interplay.core.world import ArrayWorld, Kind, TimeStep
 from interplay.planar.bodies import Physics
@@ -19,6 +20,7 @@ from interplay.planar.simulation import Group, Module, Simulation, lay_out
 from interplay.worlds.survival.config import SurvivalSettings
 from interplay.worlds.survival.modules import build_groups
 from interplay.worlds.survival.observe import fields_of
+from interplay.worlds.survival.ranges import laws_of, ranges_of
 from interplay.worlds.survival.render import VIEWS
 from interplay.worlds.survival.rules import step as s
 from interplay.worlds.survival.state import Rules, SurvivalState, allocate_state, arrays_of
@@ -145,6 +147,13 @@ class SurvivalWorld(ArrayWorld):
         for _, module in self._own:
             module.draw(canvas, world)
 
+    def load(self, snapshot: Mapping[str, np.ndarray]) -> TimeStep:
+        super().load(snapshot)
+        self.simulation.run(
+            FRAME["end_reset"]
+        )  # what is seen follows from the state, whatever the snapshot says
+        return self.timestep
+
     def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
         seeding.begin_episode(self.state.stream, which, seeds)
         self.simulation.reset(which)
@@ -170,6 +179,15 @@ class SurvivalWorld(ArrayWorld):
         for owner, module in self._own:
             arrays |= {f"{owner}.{name}": array for name, array in module.arrays().items()}
         return arrays
+
+    def state_ranges(self) -> Mapping[str, Range]:
+        ranges = ranges_of(self.state, self.rules, action_heads(self.settings))
+        for owner, module in self._own:
+            ranges |= {f"{owner}.{name}": allowed for name, allowed in module.ranges().items()}
+        return ranges
+
+    def state_laws(self) -> Sequence[Law]:
+        return laws_of(self.state)
 
     def _set_shapes(self) -> None:
         """Shapes, masses and array-valued settings that never change; boxes get their shapes in each episode."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from gymnasium import spaces
 from interplay.core import seeding
 from interplay.core.chunks import Chunks
 from interplay.core.errors import UserError
+from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
 from interplay.core.telling import Line
 from interplay.core.world import ArrayWorld, Kind, TimeStep
@@ -18,6 +19,7 @@ from interplay.worlds.werewolf import chronicle, render
 from interplay.worlds.werewolf.config import WerewolfSettings
 from interplay.worlds.werewolf.counts import metrics_of
 from interplay.worlds.werewolf.phases import phase_names
+from interplay.worlds.werewolf.ranges import Sound
 from interplay.worlds.werewolf.roles import NAMES
 from interplay.worlds.werewolf.rules import step
 from interplay.worlds.werewolf.rules.numbers import rules_of, tables_of
@@ -82,6 +84,7 @@ class WerewolfWorld(ArrayWorld):
         self._chunks = Chunks(num_worlds, threads)
         self._scratch = allocate_scratch(settings, self._chunks.threads)
         self._rules, self._tables = rules_of(settings), tables_of(settings)
+        self._sound = Sound(settings, self._tables)
         self._views = self._time_step({name: field.array for name, field in fields.items()})
 
     # -- what users ask -----------------------------------------------------------------------------------------------
@@ -221,6 +224,12 @@ class WerewolfWorld(ArrayWorld):
 
     def _arrays(self) -> dict[str, np.ndarray]:
         return arrays_of(self.state)
+
+    def state_ranges(self) -> Mapping[str, Range]:
+        return self._sound.ranges()
+
+    def state_laws(self) -> Sequence[Law]:
+        return self._sound.laws()
 
     def _time_step(self, fields: dict[str, Any]) -> TimeStep:
         """Views of the buffers, the same for every step."""

@@ -102,7 +102,12 @@ def test_what_a_trainer_plays_with_can_be_set():
     episode = trainer.generate_episode(seed=1)
     assert set(episode.actions) == set(large.agents)
     assert {action for actions in episode.actions.values() for action in actions} == {2}
-    for name, wrong in (("sim", large.sim), ("policies", {}), ("policies", {"a": 1}), ("policy_mapping_fn", "a")):
+    for name, wrong in (
+        ("sim", large.sim),
+        ("policies", {}),
+        ("policies", {"a": 1}),
+        ("policy_mapping_fn", "a"),
+    ):
         with pytest.raises(AssertionError, match=name):
             setattr(trainer, name, wrong)
     assert trainer.sim is large

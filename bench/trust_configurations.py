@@ -1,0 +1,67 @@
+"""Random configurations, each with a fault: every one must be refused in one line with exit code 2, and leave nothing behind.
+
+Run from the repository root::
+
+    .venv/bin/python -m bench.trust_configurations --count 500 --seed 0
+
+Prints one line of figures; the faults that were answered otherwise are told on standard error, with the seed that makes them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+from tests.cli.random_configurations import Configuration, configuration, huge
+from tests.cli.test_random_configurations import answer
+
+
+def main() -> int:
+    """Asks and counts."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--huge", action="store_true", help="also numbers that no machine's memory has room for"
+    )
+    chosen = parser.parse_args()
+    os.environ["XDG_DATA_HOME"] = tempfile.mkdtemp()
+    kinds, wrong, slowest, began = Counter[str](), 0, 0.0, time.monotonic()
+    asked = [configuration(seed) for seed in range(chosen.seed, chosen.seed + chosen.count)]
+    asked += huge() if chosen.huge else []
+    for number, one in enumerate(asked):
+        kinds[one.fault] += 1
+        seconds, fault = _ask(one)
+        if number:  # the first one imports everything
+            slowest = max(slowest, seconds)
+        if fault:
+            wrong += 1
+            words = [word[:80] for word in one.words]
+            print(f"{chosen.seed + number}: {one.fault} {words}: {fault}", file=sys.stderr, flush=True)
+    print(
+        f"{len(asked)} configurations ({len(kinds)} kinds of faults): {len(asked) - wrong} refused in one line with exit code 2 "
+        f"and nothing left behind, {wrong} otherwise; slowest {slowest:.1f} s, all {time.monotonic() - began:.0f} s"
+    )
+    return int(wrong > 0)
+
+
+def _ask(one: Configuration) -> tuple[float, str]:
+    """Seconds, and what is wrong with the answer."""
+    home = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            began = time.monotonic()
+            fault = answer(one, Path(folder)).fault()
+            return time.monotonic() - began, fault
+        finally:
+            os.chdir(home)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

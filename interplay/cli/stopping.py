@@ -1,0 +1,45 @@
+"""How a verb ends that was stopped by a signal: what can be saved is saved, and the exit code is 128 + the signal's number."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Iterator
+
+import typer
+
+EXIT_CODES = tuple(
+    128 + number for name in ("SIGHUP", "SIGINT", "SIGTERM") if (number := getattr(signal, name, None))
+)
+
+
+@contextlib.contextmanager
+def told_by_exit_code() -> Iterator[None]:
+    """SIGTERM and SIGHUP end the block as Ctrl-C does; work in `core.stopping.finishing` is finished and saved before.
+
+    Raises:
+        typer.Exit: with 128 + the number of the signal, also if the block came to a good end after it.
+    """
+    from interplay.core.stopping import Stopped, listening
+
+    with listening() as stop:
+        try:
+            yield
+        except Stopped as stopped:
+            raise typer.Exit(128 + stopped.number) from None
+        except OSError:
+            if not stop:
+                raise
+            let_go()
+        if stop.number is not None:
+            raise typer.Exit(128 + stop.number)
+
+
+def let_go() -> None:
+    """Sends what is still to be said nowhere: a terminal that is gone takes no words and must not change the exit code."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            os.dup2(nowhere, stream.fileno())

@@ -1,0 +1,151 @@
+"""Settings files that notice when they were changed: the first line is a checksum over every value below it.
+
+The seal is a comment, so the file stays TOML that a person can read and use for a new run. It covers what the file says, not how:
+blanks, comments and the order of keys may change. It is no signature: who edits a file can make it anew. It tells an accident, or
+an edit that was forgotten, from what was meant.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from interplay.core.errors import UserError
+from interplay.core.files import told_plainly
+from interplay.core.reading import SMALL, parse_toml, read_bytes
+from interplay.core.settings import Settings, to_toml
+
+_LINE = re.compile(rb"# seal ([0-9a-f]{64})((?: [0-9a-f]{64})*); an edit below is noticed\r?")
+
+State = Literal["whole", "broken", "none"]
+
+
+class Sealed(NamedTuple):
+    """What a settings file says.
+
+    Attributes:
+        values: nested mapping, unchecked.
+        seal: whether the values are those that were sealed; "none" for a file without a seal, e.g. of an older version.
+        departs: digests of settings that these deliberately differ from.
+        data: the file's bytes.
+    """
+
+    values: dict[str, Any]
+    seal: State
+    departs: tuple[str, ...]
+    data: bytes = b""
+
+
+def sealed_toml(settings: Settings, departs: Sequence[str] = ()) -> str:
+    """The settings as TOML behind their seal.
+
+    Args:
+        settings: to be written.
+        departs: digests (64 hexadecimal digits each) that are kept in the seal.
+    """
+    text = to_toml(settings)
+    own = _seal(parse_toml(text), departs)
+    return f"# seal {' '.join([own, *departs])}; an edit below is noticed\n{text}"
+
+
+def read_sealed(path: Path | str) -> Sealed:
+    """Reads a settings file inside a folder of ours; links are not followed.
+
+    Raises:
+        UserError: if it cannot be read or is no TOML.
+    """
+    with told_plainly("reading", Path(path)):
+        data = read_bytes(path, SMALL, links=False)
+    try:
+        values = parse_toml(data)
+    except ValueError as error:
+        raise UserError(f"{path} is not TOML: {error}; mend that line") from None
+    return Sealed(values, *look_at_seal(data, values), data)
+
+
+def look_at_seal(data: bytes, values: Mapping[str, Any]) -> tuple[State, tuple[str, ...]]:
+    """The state of a settings file's seal, and the digests that it keeps.
+
+    Args:
+        data: of the file.
+        values: that it holds.
+    """
+    line = _LINE.fullmatch(data.partition(b"\n")[0])
+    if line is None:
+        return "none", ()
+    departs = tuple(line[2].decode().split())
+    return "whole" if line[1].decode() == _seal(values, departs) else "broken", departs
+
+
+def canonical(settings: Settings) -> dict[str, Any]:
+    """Every value of the settings by the path of its key, as JSON has it.
+
+    Example:
+        >>> class Clock(Settings):
+        ...     seconds: float = 1.0
+        >>> class Room(Settings):
+        ...     clock: Clock = Clock()
+        ...     sides: tuple[int, ...] = (2, 3)
+        >>> canonical(Room())
+        {'clock.seconds': 1.0, 'sides': [2, 3]}
+    """
+    found: dict[str, Any] = {}
+    for name in type(settings).model_fields:
+        value = getattr(settings, name)
+        if isinstance(value, Settings):
+            found |= {f"{name}.{key}": part for key, part in canonical(value).items()}
+        else:
+            found[name] = _plain(value)
+    return found
+
+
+def digest(values: Mapping[str, Any]) -> str:
+    """SHA-256 of plain values, whatever the order of their keys."""
+    return hashlib.sha256(_text(values).encode()).hexdigest()
+
+
+def differing(was: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Key -> what it was and what it is, of keys whose values differ in kind or number; None where a key is missing.
+
+    Groups of free keys are compared one by one.
+
+    Example:
+        >>> differing({"a": 1, "b": {"x": 1, "y": 2}}, {"a": 1.0, "b": {"x": 1}})
+        {'a': (1, 1.0), 'b.y': (2, None)}
+    """
+    found: dict[str, tuple[Any, Any]] = {}
+    for key in {**now, **was}:
+        mine, theirs = now.get(key), was.get(key)
+        if (key in now) == (key in was) and _text(mine) == _text(theirs):
+            continue
+        if isinstance(mine, dict) and isinstance(theirs, dict):
+            found |= {f"{key}.{part}": pair for part, pair in differing(theirs, mine).items()}
+        else:
+            found[key] = (theirs, mine)
+    return found
+
+
+def _seal(values: Mapping[str, Any], departs: Sequence[str]) -> str:
+    return digest({"values": _plain(values), "departs": list(departs)})
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def _plain(value: Any) -> Any:
+    """A value of a setting as JSON has it; what settings files lack as they write it."""
+    if value is None:
+        return "off"
+    if isinstance(value, Mapping):
+        return {str(key): _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, str | bool | int):
+        return value
+    return value if isinstance(value, float) and math.isfinite(value) else str(value)

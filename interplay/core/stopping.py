@@ -1,0 +1,132 @@
+"""Signals that ask a program to stop: Ctrl-C, a scheduler's SIGTERM, a closed terminal's SIGHUP.
+
+`finishing` is for work that can be saved: the first signal asks, the second one stops at once. `listening` is for the rest of a
+command: every signal stops at once, and whoever opened it learns which one came. A signal that was ignored when the program
+started (``nohup``, a shell's background jobs) stays ignored, SIGTERM and SIGHUP stay with a program that handles them itself, and
+outside the main thread, where Python hears no signals, nothing is installed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from types import FrameType
+
+SAME = 0.5  # seconds: `timeout` tells a process and then its group, a closing terminal is told by shell and kernel
+_POLITE = tuple(number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)))
+
+
+class Stopped(KeyboardInterrupt):
+    """SIGTERM or SIGHUP, where it stops at once as Ctrl-C does.
+
+    Attributes:
+        number: of the signal.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(signal.Signals(number).name)
+        self.number = number
+
+
+class Stop:
+    """Whether somebody asked to stop.
+
+    Attributes:
+        number: of the first signal; None: nobody asked.
+        gentle: whether the work is finished and saved before it ends.
+    """
+
+    def __init__(self) -> None:
+        self.number: int | None = None
+        self.gentle = False
+        self._when = 0.0
+
+    def __bool__(self) -> bool:
+        return self.number is not None
+
+    def hear(self, number: int, _frame: FrameType | None) -> None:
+        """Handles a signal.
+
+        Raises:
+            KeyboardInterrupt: if nothing can be saved, or at the second signal.
+        """
+        now = time.monotonic()
+        if self.number is None:
+            self.number, self._when = number, now
+            if self.gentle:
+                _tell(_asked(number))
+                return
+        elif self.gentle and now - self._when < SAME:
+            return
+        raise KeyboardInterrupt if number == signal.SIGINT else Stopped(number)
+
+
+_open: list[Stop] = []
+
+
+@contextlib.contextmanager
+def listening() -> Iterator[Stop]:
+    """SIGTERM and SIGHUP raise `Stopped` in the block, unless `finishing` is in it; Ctrl-C raises by itself."""
+    stop = _open[-1] if _open else Stop()
+    with _installed(stop, _POLITE):
+        _open.append(stop)
+        try:
+            yield stop
+        finally:
+            _open.pop()
+
+
+@contextlib.contextmanager
+def finishing() -> Iterator[Stop]:
+    """The first signal in the block is noted, for whoever can finish and save; the second one raises.
+
+    Inside `listening` the same `Stop` is given, so that the outer block knows.
+
+    Example:
+        >>> with finishing() as stop:
+        ...     bool(stop)
+        False
+    """
+    stop = _open[-1] if _open else Stop()
+    with _installed(stop, (signal.SIGINT, *_POLITE)):
+        stop.gentle = True
+        try:
+            yield stop
+        finally:
+            stop.gentle = False
+
+
+@contextlib.contextmanager
+def _installed(stop: Stop, numbers: tuple[int, ...]) -> Iterator[None]:
+    """Lets `stop` hear the signals that are free to be heard; afterwards everything is as before."""
+    earlier = {}
+    try:
+        for number in numbers:
+            handler = signal.getsignal(number)
+            if handler is signal.SIG_DFL or (
+                number == signal.SIGINT and handler not in (None, signal.SIG_IGN)
+            ):
+                signal.signal(number, stop.hear)
+                earlier[number] = handler
+    except ValueError:
+        pass  # not the main thread: signals are somebody else's business
+    try:
+        yield
+    finally:
+        for number, handler in earlier.items():
+            signal.signal(number, handler)
+
+
+def _asked(number: int) -> str:
+    if number == signal.SIGINT:
+        return "\nfinishing this update and saving; Ctrl-C again stops now"
+    return f"{signal.Signals(number).name}: finishing this update and saving; a second one stops now"
+
+
+def _tell(line: str) -> None:
+    # Inside a handler: the terminal may be gone, and a line may be half written.
+    with contextlib.suppress(OSError, RuntimeError, ValueError):
+        print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,84 @@
+"""When this process compiles: silence is work then, however long it takes."""
+
+from __future__ import annotations
+
+import threading
+import time
+from functools import cache
+from typing import Any
+
+from interplay.core import jit
+
+_STEPS = "/jax/core/compile/"  # jax's names of tracing, lowering and compiling begin so
+
+
+class Compilation:
+    """What this process has compiled so far, jax's programs and worlds' kernels.
+
+    Attributes:
+        depth: compilations under way, one inside another; 0: none.
+        ended: `time.monotonic` of the end of the last one.
+        seconds: spent in all.
+    """
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.ended = self.seconds = 0.0
+        self._began = 0.0
+        self._lock = threading.Lock()
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is being compiled at this moment."""
+        return self.depth > 0
+
+    def begin(self) -> None:
+        """A compilation begins."""
+        with self._lock:
+            if self.depth == 0:
+                self._began = time.monotonic()
+            self.depth += 1
+
+    def end(self) -> None:
+        """The last one that began ends."""
+        with self._lock:
+            if self.depth == 0:
+                return
+            self.depth -= 1
+            if self.depth == 0:
+                self.ended = time.monotonic()
+                self.seconds += self.ended - self._began
+
+
+class _Kernels(jit.event.Listener):
+    """Numba's compilations."""
+
+    def __init__(self, compilation: Compilation) -> None:
+        self._compilation = compilation
+
+    def on_start(self, event: Any) -> None:
+        self._compilation.begin()
+
+    def on_end(self, event: Any) -> None:
+        self._compilation.end()
+
+
+@cache
+def compilation() -> Compilation:
+    """This process's, watched from the first call on."""
+    from jax import monitoring
+
+    found = Compilation()
+
+    def begin(event: str, value: float, **_: Any) -> None:
+        if event.startswith(_STEPS):
+            found.begin()
+
+    def end(event: str, duration_secs: float, **_: Any) -> None:
+        if event.startswith(_STEPS):
+            found.end()
+
+    monitoring.register_scalar_listener(begin)
+    monitoring.register_event_duration_secs_listener(end)
+    jit.event.register("numba:compile", _Kernels(found))
+    return found

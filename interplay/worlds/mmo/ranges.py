@@ -1,0 +1,166 @@
+"""What the numbers of a persistent world's state may be (`interplay.core.ranges`); the arrays are in `state.py`.
+
+What is asked is what the rules rely on: nobody walks off the map because its border is lava, the list of eaten tiles never
+runs over because forest and eaten tiles together fit, a birth finds a free slot because the living are counted right.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from interplay.core.ranges import ANYTHING, MOST_32, REAL, Arrays, Law, Range, count, index
+from interplay.worlds.mmo.config import STYLES, MmoSettings
+from interplay.worlds.mmo.state import CAUSES, most_forest
+from interplay.worlds.mmo.tiles import FOREST, GRASS, LAVA, SCRUB, STONE
+
+FULL_TILE = 255  # heads that a byte counts
+_FAR = Range(-128, 127)  # an int8 that nobody computes with
+
+
+def ranges_of(s: MmoSettings) -> dict[str, Range]:
+    """Name -> range of every field of `state.arrays_of`."""
+    many, kinds = count(MOST_32), index(s.npop)
+    return {
+        "agent.life_id": count(),
+        "agent.life": many,
+        "agent.birth": many,
+        "agent.struck": index(s.slots, none=True),
+        "agent.damage": many,
+        "agent.row": index(s.side),
+        "agent.col": index(s.side),
+        "agent.health": count(s.health),
+        "agent.food": count(s.food),
+        "agent.water": count(s.water),
+        "agent.freeze": count(s.freeze),
+        "agent.struck_row": _FAR,
+        "agent.struck_col": _FAR,
+        "agent.kills": many,
+        "agent.eaten": many,
+        "agent.drunk": many,
+        "agent.harm": many,
+        "agent.style": index(STYLES, none=True),
+        "agent.population": kinds,
+        "tally.ended_life": many,
+        "tally.ended_kills": many,
+        "tally.ended_food": many,
+        "tally.ended_water": many,
+        "tally.ended_harm": many,
+        "tally.ended_id": count(),
+        "tally.ended_cause": index(len(CAUSES)),
+        "tally.ended_population": kinds,
+        "room.map_seed": ANYTHING,
+        "room.tick": many,
+        "room.births": count(),
+        "room.deaths": count(),
+        "room.life_ticks": count(),
+        "room.ground": count(s.interior**2),
+        "room.living": count(s.most),
+        "room.cap": count(s.most),
+        "room.depleted": count(most_forest(s)),
+        "stream": ANYTHING,
+        "tiles": index(STONE + 1),
+        "heads": count(FULL_TILE),
+        "depleted": index(s.side**2),
+        "quota": count(2**31 - 1),
+        "standing": count(s.slots),
+        "causes": count(),
+        "visits": ANYTHING,
+        "reward": REAL,
+    }
+
+
+def laws_of(s: MmoSettings) -> list[Law]:
+    """What fields owe each other."""
+    ground = slice(s.border, s.border + s.interior)
+    edge = s.border - (s.lava == "next_update")  # who waits for the update that it dies in stands in the lava
+
+    def alive_elsewhere(given: Arrays) -> Any:
+        row, col = given["agent.row"], given["agent.col"]
+        least, most = np.minimum(row, col), np.maximum(row, col)
+        return given["agent.alive"] & ((least < edge) | (most >= s.side - edge))
+
+    def dry_border(given: Arrays) -> Any:
+        wrong = given["tiles"] != LAVA
+        wrong[:, ground, ground] = False
+        return wrong
+
+    def cut_off(given: Arrays) -> Any:
+        wrong = given["reachable"] & ((given["tiles"] < GRASS) | (given["tiles"] > FOREST))
+        outside = given["reachable"].copy()
+        outside[:, ground, ground] = False
+        return wrong | outside
+
+    return [
+        Law("agent.alive", "lives where no ground is", alive_elsewhere),
+        Law("tiles", "is no lava, and belongs to the border", dry_border),
+        Law("reachable", "cannot be walked on", cut_off),
+        Law(
+            "room.ground",
+            "is not the number of reachable tiles, or less than its world's cap",
+            _reached_otherwise,
+        ),
+        Law("room.depleted", "is not the number of eaten tiles", _eaten_otherwise),
+        Law("depleted", "is no eaten tile, or one that is named twice", _lists_otherwise),
+        Law("room.depleted", "and the forest are more than a map has", lambda given: _overgrown(s, given)),
+        Law("room.living", "is not the number of those alive", _lives_otherwise),
+        Law("standing", "is not the number of those alive", _stands_otherwise),
+        Law("heads", "is not the number of those alive there", _heads_otherwise),
+        Law("acting", "though it is not alive, or its world over", _acts_otherwise),
+    ]
+
+
+def _reached_otherwise(given: Arrays) -> Any:
+    """Births look for reachable ground until they find it: there has to be some."""
+    found = given["reachable"].sum(axis=(1, 2))
+    return (given["room.ground"] != found) | (found < given["room.cap"])
+
+
+def _eaten_otherwise(given: Arrays) -> Any:
+    return given["room.depleted"] != (given["tiles"] == SCRUB).sum(axis=(1, 2))
+
+
+def _lists_otherwise(given: Arrays) -> Any:
+    """As many as there are eaten tiles, so each of them once if none is named twice."""
+    places = given["depleted"]
+    used = np.arange(places.shape[1]) < given["room.depleted"][:, None]
+    flat = given["tiles"].reshape(len(places), -1)
+    wrong = used & (np.take_along_axis(flat, places.astype(np.int64), axis=1) != SCRUB)
+    for w, number in enumerate(given["room.depleted"]):
+        named = places[w, :number]
+        if len(np.unique(named)) < number:
+            wrong[w, 0] = True
+    return wrong
+
+
+def _overgrown(s: MmoSettings, given: Arrays) -> Any:
+    forest = (given["tiles"] == FOREST).sum(axis=(1, 2))
+    return given["room.depleted"] + forest > most_forest(s)
+
+
+def _lives_otherwise(given: Arrays) -> Any:
+    living = given["agent.alive"].sum(axis=1)
+    return given["room.living"] != living
+
+
+def _stands_otherwise(given: Arrays) -> Any:
+    alive, kin = given["agent.alive"], given["agent.population"]
+    number = given["standing"].shape[1]
+    key = (np.arange(len(kin))[:, None] * number + kin)[alive]
+    counted = np.bincount(key, minlength=len(kin) * number).reshape(len(kin), number)
+    return counted != given["standing"]
+
+
+def _heads_otherwise(given: Arrays) -> Any:
+    heads, alive = given["heads"], given["agent.alive"]
+    worlds, side, _ = heads.shape
+    place = np.arange(worlds)[:, None] * side * side + given["agent.row"].astype(np.int64) * side
+    tile, number = np.unique((place + given["agent.col"])[alive], return_counts=True)
+    wrong = heads.copy().reshape(-1)
+    wrong[tile] = wrong[tile] != np.minimum(number, FULL_TILE)
+    return wrong.reshape(heads.shape) != 0
+
+
+def _acts_otherwise(given: Arrays) -> Any:
+    return given["acting"] != (given["agent.alive"] & ~given["room.over"][:, None])

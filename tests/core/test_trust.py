@@ -1,0 +1,168 @@
+"""Files that name programs: signed by this user on this machine, trusted by his word, or refused."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from interplay.core import files, signatures
+from interplay.core.errors import UserError
+from interplay.core.settings import Settings
+from interplay.core.trust import Untrusted, read_program, read_settings, remove_settings, write_settings
+
+
+class Errand(Settings):
+    what: str = "walk"
+    times: int = 1
+
+    def code_names(self) -> Iterator[tuple[str, str]]:
+        if ":" in self.what:
+            yield "what", self.what
+
+
+PROGRAM = Errand(what="os:system")
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch) -> Path:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    (tmp_path / "run").mkdir()
+    return tmp_path / "run" / "settings.toml"
+
+
+def elsewhere(monkeypatch, tmp_path):
+    """From here on somebody else's machine."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "other"))
+
+
+def test_what_this_user_wrote_opens_and_what_came_from_elsewhere_does_not(file, tmp_path, monkeypatch):
+    write_settings(file, PROGRAM)
+    assert read_settings(file, Errand) == PROGRAM
+    elsewhere(monkeypatch, tmp_path)
+    with pytest.raises(Untrusted) as refused:
+        read_settings(file, Errand)
+    for word in (str(file), "what", '"os:system"', "--trust", "trust=True"):
+        assert word in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert not (tmp_path / "other").exists()  # a refusal makes no key
+
+
+def test_trust_is_asked_for_once(file, tmp_path, monkeypatch):
+    write_settings(file, PROGRAM)
+    elsewhere(monkeypatch, tmp_path)
+    assert read_settings(file, Errand, trust=True) == PROGRAM
+    assert read_settings(file, Errand) == PROGRAM
+
+
+def test_settings_without_programs_need_neither_key_nor_signature(file, tmp_path):
+    write_settings(file, Errand())
+    assert [path.name for path in file.parent.iterdir()] == ["settings.toml"]
+    assert read_settings(file, Errand) == Errand()
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_folder_may_be_moved_but_not_a_signature_to_another_file(file):
+    write_settings(file, PROGRAM)
+    moved = file.parent.rename(file.parent.with_name("moved")) / file.name
+    assert read_settings(moved, Errand) == PROGRAM
+    other = moved.rename(moved.with_name("tournament.toml"))
+    shutil.copy(signatures.signature_path(moved), signatures.signature_path(other))
+    with pytest.raises(Untrusted, match="was changed since, or signed by somebody else"):
+        read_settings(other, Errand)
+
+
+def test_every_change_of_a_byte_takes_the_signature_away(file):
+    write_settings(file, PROGRAM)
+    whole = file.read_bytes()
+    for at in range(len(whole)):
+        changed = bytearray(whole)
+        changed[at] ^= 1
+        assert signatures.why_unsigned(file, bytes(changed)) is not None
+    assert signatures.why_unsigned(file, whole) is None
+
+
+@pytest.mark.parametrize("planted", [b"", b"\n", b"0" * 64, b"\xff" * 64, b"0" * 100_000, "é".encode() * 32])
+def test_a_signature_that_is_none_is_none(file, planted):
+    write_settings(file, PROGRAM)
+    signatures.signature_path(file).write_bytes(planted)
+    with pytest.raises(Untrusted):
+        read_settings(file, Errand)
+
+
+def test_a_signature_that_is_a_link_or_a_pipe_is_none(file):
+    write_settings(file, PROGRAM)
+    beside = signatures.signature_path(file)
+    real = beside.rename(beside.with_name("real"))
+    beside.symlink_to(real)
+    with pytest.raises(Untrusted):
+        read_settings(file, Errand)
+    beside.unlink()
+    os.mkfifo(beside)
+    with pytest.raises(Untrusted):
+        read_settings(file, Errand)
+
+
+def test_an_older_text_of_the_users_own_stays_his_and_no_more_than_one(file):
+    """Two lines stand there at most: what is, and what was when a kill came between the two files."""
+    for times in (1, 2, 3):
+        write_settings(file, Errand(what="os:system", times=times))
+    texts = [files_text(times) for times in (1, 2, 3)]
+    assert [signatures.why_unsigned(file, text) is None for text in texts] == [False, True, True]
+
+
+def files_text(times: int) -> bytes:
+    from interplay.core.settings import to_toml
+
+    return to_toml(Errand(what="os:system", times=times)).encode()
+
+
+@pytest.mark.parametrize("point", ["signature: half written", "signature: renamed", "settings: half written"])
+def test_a_stop_between_the_two_files_leaves_a_pair_that_fits(file, monkeypatch, point):
+    write_settings(file, PROGRAM)
+
+    def stop(reached: str) -> None:
+        if reached == point:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(files, "hooks", [stop])
+    with pytest.raises(KeyboardInterrupt):
+        write_settings(file, Errand(what="os:system", times=2))
+    monkeypatch.setattr(files, "hooks", [])
+    assert read_settings(file, Errand) == PROGRAM
+
+
+def test_what_names_programs_no_longer_loses_its_signature(file):
+    write_settings(file, PROGRAM)
+    write_settings(file, Errand())
+    assert [path.name for path in file.parent.iterdir()] == ["settings.toml"]
+    write_settings(file, PROGRAM)
+    remove_settings(file)
+    assert list(file.parent.iterdir()) == []
+
+
+def test_without_a_home_it_says_so_and_goes_on_untrusted(file, tmp_path, capsys):
+    (tmp_path / "data").write_text("a file is in the way")
+    write_settings(file, PROGRAM)
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "stays unsigned" in said
+    with pytest.raises(Untrusted, match="cannot be checked"):
+        read_settings(file, Errand)
+    assert read_settings(file, Errand, trust=True) == PROGRAM
+
+
+def test_a_program_in_a_run_folder_is_read_if_it_is_signed_or_trusted(tmp_path, file):
+    program = file.with_name("experiment.py")
+    program.write_bytes(b"params = {}\n")
+    with pytest.raises(Untrusted, match=r"experiment\.py: is a program, .*--trust"):
+        read_program(program)
+    assert read_program(program, trust=True) == read_program(program) == b"params = {}\n"
+    program.write_bytes(b"params = {1}\n")
+    with pytest.raises(Untrusted, match="was changed since"):
+        read_program(program)
+    with pytest.raises(UserError, match="reading"):
+        read_program(tmp_path / "nothing.py")

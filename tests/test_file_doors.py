@@ -1,0 +1,118 @@
+"""Nobody reads a file of outside data, or writes a file that matters, past the two doors: core/reading.py and core/files.py."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import interplay
+
+PACKAGE = Path(interplay.__file__).parent
+
+# Calls that read or write files by themselves: the name called, and for `open` and the like any mode.
+READERS = {"read_bytes", "read_text", "fromfile", "genfromtxt", "loadtxt", "memmap", "read_csv", "imread"}
+WRITERS = {
+    "write_bytes",
+    "write_text",
+    "tofile",
+    "savetxt",
+    "savefig",
+    "replace",
+    "rename",
+    "symlink_to",
+    "hardlink_to",
+}
+OF_MODULES = {
+    "json": {"load", "loads", "dump"},
+    "tomllib": {"load", "loads"},
+    "pickle": {"load", "loads", "dump", "dumps"},
+    "np": {"load", "save", "savez", "savez_compressed"},
+    "os": {"open", "replace", "rename", "truncate", "link", "symlink"},
+    "av": {"open"},
+    "image": {"load", "save"},
+    "shutil": {"copy", "copy2", "copyfile", "copytree", "move", "rmtree"},
+    "numpy": {"load", "save", "loads"},  # safetensors.numpy
+    "marshal": {"load", "loads"},
+    "zipfile": {"ZipFile"},
+    "tempfile": {"mkstemp", "NamedTemporaryFile", "mkdtemp", "TemporaryDirectory"},
+}
+# Where such a call stands for a reason; the file, the call, and why.
+ALLOWED = {
+    ("core/reading.py", "json.loads"): "the door",
+    ("core/reading.py", "tomllib.loads"): "the door",
+    ("core/reading.py", "os.open"): "the door",
+    ("core/reading_arrays.py", "zipfile.ZipFile"): "the door, on bytes that were read through it",
+    ("core/files.py", "os.open"): "the door for writers, folders and locks",
+    ("core/files.py", "os.replace"): "the door for writers",
+    ("core/files.py", "open"): "the door for writers",
+    ("core/files.py", "shutil.rmtree"): "removes trees of ours",
+    ("core/jit.py", "read_bytes"): "the package's own sources",
+    ("core/settings.py", "tomllib.loads"): "a value that was typed",
+    ("core/settings_reading.py", "tomllib.loads"): "a value that was typed",
+    ("evaluate/results_log.py", "json.loads"): "what it has just written, as JSON has it",
+    ("evaluate/talk/shards.py", "json.loads"): "what it is about to write, as JSON has it",
+    ("evaluate/talk/shards.py", "numpy.load"): "bytes that were read through the door",
+    ("evaluate/talk/shards.py", "numpy.save"): "into memory",
+    ("train/checkpoint.py", "numpy.load"): "bytes that were read through the door",
+    ("train/checkpoint.py", "numpy.save"): "into memory",
+    ("train/checkpoint.py", "os.rename"): "whole folders, after everything in them is durable",
+    ("train/metrics_log.py", "open"): "the file that `replacing` gives",
+    ("train/tabular/debug.py", "open"): "written as it happens, on purpose",
+    ("view/output.py", "savefig"): "into memory",
+    ("view/picture.py", "image.save"): "into memory",
+    ("view/encode.py", "av.open"): "a file of ours that remembers a failed write",
+    ("view/encode.py", "open"): "the file that `replacing` gives",
+    ("cli/overlays.py", "np.savez_compressed"): "into memory",
+    ("connect/werewolf/evaluated.py", "np.savez_compressed"): "into memory",
+    ("cli/main.py", "os.open"): "os.devnull",
+}
+
+
+def calls(path: Path) -> set[str]:
+    """Calls in a source that open files, as ``module.name`` or ``name``."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if not isinstance(node, ast.Call):
+            continue
+        function = node.func
+        if isinstance(function, ast.Name) and function.id == "open":
+            found.add("open")
+        if not isinstance(function, ast.Attribute):
+            continue
+        owner = function.value
+        module = (
+            owner.id
+            if isinstance(owner, ast.Name)
+            else owner.attr
+            if isinstance(owner, ast.Attribute)
+            else ""
+        )
+        if function.attr in OF_MODULES.get(module, ()):
+            found.add(f"{module}.{function.attr}")
+        elif function.attr in READERS or (function.attr in WRITERS - {"replace"} and module != "self"):
+            found.add(function.attr)
+        elif function.attr == "open" and module not in ("RunFolder", "cls", "webbrowser", "self"):
+            modes = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+            if any(set(mode) <= set("rwxabt+") for mode in modes):
+                found.add("open")
+    return found
+
+
+def test_every_reader_and_writer_of_files_goes_through_a_door() -> None:
+    past = {
+        (str(path.relative_to(PACKAGE)), call)
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for call in calls(path)
+    }
+    assert sorted(past - ALLOWED.keys()) == []
+
+
+def test_the_search_finds_what_it_is_for(tmp_path: Path) -> None:
+    source = tmp_path / "a.py"
+    source.write_text(
+        "import json, os, tomllib\nopen('x')\nPath('x').read_bytes()\nPath('x').open('rb')\njson.loads(text)\n"
+        "tomllib.load(f)\nnp.load('x')\nos.replace('a', 'b')\nfigure.savefig('x')\npygame.image.save(s, 'x')\n'a'.replace('a', 'b')\n"
+    )
+    assert calls(source) == {
+        "open", "read_bytes", "json.loads", "tomllib.load", "np.load", "os.replace", "savefig", "image.save",
+    }  # fmt: skip

@@ -1,0 +1,196 @@
+"""Lost workers: training goes on from the last checkpoint with the same bits, or stops where that does not help; nobody is left behind."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+
+from bench.trust_workers import settings_of, torment
+from interplay.core.errors import UserError
+from interplay.core.settings import changed
+from interplay.train import watch
+from interplay.train.checkpoint import latest_checkpoint
+from interplay.train.exchange import LostWorker
+from interplay.train.recovery import Faults
+from interplay.train.signs import COMPILED, COMPILING, HEART
+from interplay.train.trainer import train
+from interplay.train.watch import Watch
+from tests.train import fake_run
+from tests.train.test_population_runs import settings_of as populations_of
+from tests.train.toy_worlds import Corridor
+
+LINE = "tests.connect.toys:Line"
+KILL, FREEZE = signal.SIGKILL, getattr(signal, "SIGSTOP", signal.SIGKILL)
+
+
+@pytest.fixture(autouse=True)
+def ctrl_c_is_heard() -> Any:
+    """Also where the tests were started with SIGINT ignored, as a shell's background jobs are."""
+    earlier = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, earlier)
+
+
+def test_killed_and_frozen_workers_change_no_bit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    faults, same = torment(settings_of(LINE, []), tmp_path, [KILL, FREEZE, KILL, FREEZE, KILL], 5, 0.3)
+    assert same
+    assert len(faults) == 5
+    said = capsys.readouterr().err
+    assert said.count("; going on from the checkpoint at ") >= 5
+    assert "was killed by signal 9" in said
+    assert "was frozen" in said
+
+
+def test_a_run_with_populations_begins_again_if_nothing_was_saved(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = populations_of(1, workers=2)
+    own = {"world": {"id": "tests.train.meadow:Meadow"}, "train": {"most_updates": None, "quiet": True}}
+    _, same = torment(changed(settings, own, "test"), tmp_path, [KILL], 1, 0.3)
+    assert same
+    assert "was killed by signal 9; going on from the beginning" in capsys.readouterr().err
+
+
+class Deadly(Corridor):
+    """Kills every process but the first one."""
+
+    def _step(self, action: np.ndarray) -> Any:
+        if multiprocessing.parent_process() is not None:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super()._step(action)
+
+
+def test_three_faults_without_an_update_stop_the_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = changed(settings_of("tests.train.test_recovery:Deadly", []), {"steps": 10**6}, "test")
+    with pytest.raises(UserError, match=r"killed by signal 9, the third time without an update in between"):
+        train(settings, tmp_path / "run")
+    assert capsys.readouterr().err.count("going on from the beginning") == 2
+    assert not (tmp_path / "run").exists()
+
+
+def faults_in_a_row(*attempts: tuple[int, int]) -> int:
+    faults = Faults()
+    for begun, reached in attempts:
+        faults.begin(begun)
+        faults.updates = reached
+        faults.count(LostWorker("worker 1 was frozen"), "go on")
+    return faults.in_a_row
+
+
+def test_updates_between_faults_make_them_single_ones() -> None:
+    assert faults_in_a_row((0, 3)) == 1
+    assert faults_in_a_row((0, 3), (2, 5), (5, 6), (6, 9)) == 1
+    assert faults_in_a_row((0, 3), (2, 2)) == 2
+    assert faults_in_a_row((0, 3), (2, 2), (2, 4)) == 1
+    with pytest.raises(UserError, match=r"the third time without an update in between; .* then go on"):
+        faults_in_a_row((0, 3), (2, 2), (2, 2))
+    with pytest.raises(UserError, match="the third time"):
+        faults_in_a_row((0, 7), (5, 7), (5, 7))  # it is always the eighth update that kills
+
+
+class Process:
+    """A worker that runs."""
+
+    pid = os.getpid()
+    exitcode = None
+
+    def is_alive(self) -> bool:
+        return True
+
+
+class Scene:
+    """A first worker that waits for worker 1, by a clock of the test."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 1000.0
+        self.signs = np.zeros((2, 8), np.int64)
+        self.watch = Watch([Process()], [None])
+        monkeypatch.setattr(watch.time, "monotonic", lambda: self.now)
+
+    def wait(self, seconds: float, beats: bool = True) -> None:
+        for _ in range(int(seconds)):
+            self.now += 1.0
+            self.signs[1, HEART] += beats
+            self.watch.look(self.signs, [1])
+
+
+def test_silence_is_ten_times_the_first_workers_own_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    scene = Scene(monkeypatch)
+    scene.watch.begin(7.0)
+    scene.wait(69)
+    with pytest.raises(LostWorker, match=r"worker 1 \(process \d+\) has been silent for 7\d s"):
+        scene.wait(4)
+    scene.watch.begin(0.1)
+    scene.wait(68)  # the longest part counts
+
+
+def test_compilation_is_not_silence_as_long_as_the_heart_beats(monkeypatch: pytest.MonkeyPatch) -> None:
+    scene = Scene(monkeypatch)
+    scene.watch.begin(0.1)
+    scene.signs[1, COMPILING] = 1
+    scene.wait(3600)
+    scene.signs[1, COMPILING], scene.signs[1, COMPILED] = 0, 3_600_000_000
+    scene.wait(29)
+    with pytest.raises(LostWorker, match="has been silent for 3"):
+        scene.wait(5)
+    scene.watch.begin(0.1)
+    scene.signs[1, COMPILING] = 1
+    with pytest.raises(LostWorker, match="has been silent"):
+        scene.wait(40, beats=False)
+
+
+def test_a_worker_may_start_for_two_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
+    scene = Scene(monkeypatch)
+    scene.watch.begin(0.1)
+    scene.wait(119, beats=False)
+    with pytest.raises(LostWorker, match="silent"):
+        scene.wait(5, beats=False)
+
+
+def workers_of(process: psutil.Process) -> list[psutil.Process]:
+    return [child for child in process.children() if "spawn_main" in " ".join(child.cmdline())]
+
+
+def test_nobody_outlives_the_first_worker(tmp_path: Path) -> None:
+    """Not even a frozen worker; what is left can be resumed."""
+    run = tmp_path / "run"
+    words = ["num_worlds=4", "train.shards=2", "train.checkpoint_updates=1", "ppo.rollout=16"]
+    words += ["network.kind=mlp", "network.hidden=[8]", "ppo.minibatch=32", "ppo.epochs=1"]
+    command = [
+        sys.executable,
+        "-m",
+        "interplay.cli",
+        "train",
+        LINE,
+        *words,
+        "--workers",
+        "2",
+        "--out",
+        str(run),
+    ]
+    with subprocess.Popen(command, cwd=fake_run.ROOT, stderr=subprocess.DEVNULL) as first:
+        try:
+            deadline = time.monotonic() + 200
+            while latest_checkpoint(run) is None:
+                assert first.poll() is None
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+            (worker,) = workers_of(psutil.Process(first.pid))
+            worker.send_signal(FREEZE)
+        finally:
+            first.kill()
+    gone, alive = psutil.wait_procs([worker], timeout=5)
+    assert (gone, alive) == ([worker], [])
+    assert latest_checkpoint(run) is not None
