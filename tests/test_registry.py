@@ -44,6 +44,7 @@ LINE = WorldSpec(
     options={"masked": True},
     policies="tests.test_registry:POLICIES",
 )
+TRAINED = LINE._replace(id="toy/trained", training={"seed": 3})
 PLAIN = WorldSpec("toy/plain", "A line without options.", "tests.test_registry:make_plain")
 
 
@@ -151,6 +152,16 @@ def test_a_class_of_ones_own_needs_no_registration():
     seeded = Line(3, agents=2)
     expected = seeded.reset(seeds=world_seeds(4, 3, first=1)).observation["self"]
     assert np.array_equal(world.reset().observation["self"], expected)
+
+
+def test_a_spec_of_ones_own_needs_no_registration():
+    name = "tests.test_registry:TRAINED"
+    world = interplay.make_world(name, num_worlds=2, agents=4)
+    assert (world.id, len(world.agents), world.num_worlds) == (name, 4, 2)
+    assert registry.list_policies(name) == ("random", "walker")
+    assert registry.training_settings(name) == {"seed": 3}
+    with pytest.raises(UserError, match="unknown key agent; did you mean agents"):
+        interplay.make_world(name, agent=4)
 
 
 def test_a_class_in_the_working_folder_is_found(tmp_path):

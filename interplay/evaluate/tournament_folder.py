@@ -106,9 +106,8 @@ def read_settings(path: Path | str, model: type[S], trusted: bool = False) -> S:
         UserError: if there is none, its settings cannot be read, or they name programs and are not trusted.
     """
     file = _settings_file(path)
-    sealed = _read(file)
-    settings = build(model, sealed.values, str(file))
-    trust.admit(settings.code_names(), file, sealed.data, trusted)
+    settings = build(model, _read(file).values, str(file))
+    trust.admit(settings, file, trusted)
     return settings
 
 

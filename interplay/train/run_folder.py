@@ -179,7 +179,7 @@ class RunFolder(Generic[S]):
             edited = refuse_edits(
                 file, self._sealed, self.settings, manifest, checkpoint.path.name if checkpoint else ""
             )
-        admit(self.settings.code_names(), file, self._sealed.data, trust)
+        admit(self.settings, file, trust)
         if edited:
             print(f"going on with an edit of {edited}", file=sys.stderr, flush=True)
         if not accept_settings:

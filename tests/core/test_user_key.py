@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import stat
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -43,21 +44,19 @@ def test_permissions_do_not_depend_on_the_umask(home):
     assert stat.S_IMODE(home.parent.stat().st_mode) == 0o700
 
 
-def _make(barrier, made):
-    barrier.wait()
-    made.put(user_key.own_key())
+def test_those_who_make_it_at_once_get_the_same_one(home):
+    barrier = threading.Barrier(8)
 
+    def make(_: int) -> bytes:
+        barrier.wait()
+        return user_key.own_key()
 
-def test_processes_that_make_it_at_once_get_the_same_one(home):
-    context = multiprocessing.get_context("fork")
-    barrier, made = context.Barrier(8), context.Queue()
-    processes = [context.Process(target=_make, args=(barrier, made)) for _ in range(8)]
-    for process in processes:
-        process.start()
-    keys = {made.get(timeout=30) for _ in processes}
-    for process in processes:
-        process.join()
-    assert keys == {user_key.read_key()}
+    for _ in range(20):
+        with ThreadPoolExecutor(8) as pool:
+            keys = set(pool.map(make, range(8)))
+        assert keys == {user_key.read_key()}
+        assert [path.name for path in home.parent.iterdir()] == ["key"]
+        home.unlink()
 
 
 def _planted_link(home):
