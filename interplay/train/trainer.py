@@ -173,7 +173,6 @@ def _train(
     """Trains with one set of workers, until the end or until one of them is lost."""
     settings = folder.settings
     source = checkpoint.path if checkpoint else None
-    faults.begin(int(checkpoint.record["updates"]) if checkpoint else 0)
     job = (settings.model_dump_json(), make, folder.path, source)
     with crew(settings.train.workers, learner.size, _follow, job) as exchange:
         training = make_training(settings, make, learner, exchange)
@@ -182,6 +181,7 @@ def _train(
                 reason = training.load(checkpoint)
                 if reason is not None:
                     tell(f"{reason}; this run goes on with new episodes")
+            faults.begin(training.updates)
             _lead(training, folder, checkpoint, stop, faults)
 
 

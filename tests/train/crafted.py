@@ -167,6 +167,8 @@ def changes() -> Iterator[tuple[str, Change]]:
         "list": [],
         "no metric": {"value": 1},
         "text value": {"metric": "life", "value": "1"},
+        "no place": {"metric": "life", "value": 1.0, "agent_steps": None, "window": [0.0, 0.0]},
+        "short window": {"metric": "life", "value": 1.0, "agent_steps": 64, "window": [0.0]},
     }.items():
         yield f"best {word}", record("best", value)
     for word, value in {
