@@ -64,8 +64,16 @@ def _is_alternation(value: Any) -> bool:
 
 
 def _is_best(value: Any) -> bool:
+    if not isinstance(value, Mapping) or not isinstance(value.get("metric"), str):
+        return False
+    best, steps, window = value.get("value"), value.get("agent_steps"), value.get("window", [0, 0])
     return (
-        isinstance(value, Mapping) and isinstance(value.get("metric"), str) and is_number(value.get("value"))
+        (best is None or is_number(best))
+        and (steps is None or is_count(steps))
+        and ("window" not in value or (best is None) == (steps is None))
+        and isinstance(window, list)
+        and len(window) == 2
+        and all(map(is_number, window))
     )
 
 
