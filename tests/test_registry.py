@@ -212,3 +212,13 @@ def test_an_entry_point_cannot_take_a_built_in_id(entry_points, caplog):
 
 GIVEN = (LINE, PLAIN)
 GREEDY = (LINE._replace(id="survival/1v1-heals-low"),)
+
+
+def test_training_settings_are_the_callers_own_to_change():
+    world = "survival/1v1-heals-low"
+    mine = registry.training_settings(world)
+    kept = str(mine)
+    mine["ppo"]["reward_scale"] = 77.0
+    mine["network"] = {"kind": "mlp"}
+    assert str(registry.training_settings(world)) == kept
+    assert "77" not in str(registry.find_world(world).training)

@@ -13,7 +13,7 @@ from interplay.core import trust
 from interplay.core.errors import UserError
 from interplay.core.files import FileLock, refuse_links, replace_file, sync_folder, told_plainly
 from interplay.core.reading import parse_toml
-from interplay.core.seals import read_sealed, sealed_toml
+from interplay.core.seals import Sealed, read_sealed, sealed_toml
 from interplay.core.settings import Settings, build, to_toml
 from interplay.evaluate.results_log import ResultsLog
 
@@ -82,7 +82,7 @@ class TournamentFolder(Generic[S]):
                 trust.write_settings(file, self.settings, sealed_toml(self.settings))
                 sync_folder(path.parent)
             return
-        stands = _read(file)
+        stands = _read(file).values
         asked = _plain(self.settings)
         for key in [*asked, *stands]:
             if stands.get(key) != asked.get(key):
@@ -106,7 +106,7 @@ def read_settings(path: Path | str, model: type[S], trusted: bool = False) -> S:
         UserError: if there is none, its settings cannot be read, or they name programs and are not trusted.
     """
     file = _settings_file(path)
-    settings = build(model, _read(file), str(file))
+    settings = build(model, _read(file).values, str(file))
     trust.admit(settings, file, trusted)
     return settings
 
@@ -117,7 +117,7 @@ def kind_of(path: Path | str) -> str:
     Raises:
         UserError: as `read_settings`.
     """
-    return str(_read(_settings_file(path)).get("kind"))
+    return str(_read(_settings_file(path)).values.get("kind"))
 
 
 def _settings_file(path: Path | str) -> Path:
@@ -134,7 +134,7 @@ def _plain(settings: Settings) -> dict[str, Any]:
     return parse_toml(to_toml(settings))
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _read(file: Path) -> Sealed:
     """What stands in a tournament's settings file.
 
     Raises:
@@ -145,7 +145,7 @@ def _read(file: Path) -> dict[str, Any]:
         raise UserError(
             f"{file} was changed since the tournament began; restore it, or begin another one in a new folder"
         )
-    return found.values
+    return found
 
 
 def _shown(value: Any) -> str:

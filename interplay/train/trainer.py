@@ -275,7 +275,7 @@ def _follow(
 ) -> None:
     """Another worker's loop: the same updates and saves, in the same order, told by the first."""
     settings = TrainSettings.model_validate_json(settings_json)
-    learner = make_learner(settings, make, source is None, say=str)
+    learner = make_learner(settings, make, source is None, say=str, first=False)
     training = make_training(settings, make, learner, exchange)
     if source is not None:
         training.load(read_checkpoint(source))
@@ -327,9 +327,7 @@ def _save(
             **training.describe(),
             **best.describe(),
         }
-        path = writer.commit(
-            record, world_id=world.id, world_version=world.version, settings=folder.settings
-        )
+        path = writer.commit(record, world_id=world.id, world_version=world.version, settings=folder.settings)
         best.keep(path, better, ends)
     folder.sync()
     prune_checkpoints(folder.path, training.settings.train.keep_checkpoints)
@@ -338,7 +336,11 @@ def _save(
 
 
 def make_learner(
-    settings: TrainSettings, make: MakeWorld, begins: bool, say: Callable[[str], object] = tell
+    settings: TrainSettings,
+    make: MakeWorld,
+    begins: bool,
+    say: Callable[[str], object] = tell,
+    first: bool = True,
 ) -> AnyLearner:
     """The networks for a world's kinds of agents; where a run begins, with the weights of ``train.start_from``.
 
@@ -347,6 +349,7 @@ def make_learner(
         make: makes its world.
         begins: whether the run has no checkpoint of its own yet.
         say: told one line for each kind that `train.start_from` does not have.
+        first: whether this is the first worker, who sees that memory will do for all.
     """
     world = make(num_worlds=1, seed=settings.seed, first_world=0)
     try:
@@ -354,7 +357,8 @@ def make_learner(
         check_opponents(settings, world, populations)
         check_pool(settings.pool, world, populations)
         check_guesses(settings.belief.about, world, populations)
-        check_room(settings, world, populations)
+        if first:
+            check_room(settings, world, populations)
         if settings.alternate.metric is not None:
             world.reset()
             check_turns(settings.alternate, populations, list(EpisodeStatistics(world).names))

@@ -129,7 +129,9 @@ def test_a_vector_of_environments_plays_different_episodes():
 # -- whose turn it is, what is paid, how it ends --------------------------------------------------------------------
 
 
-def test_others_are_played_by_the_policy_and_the_agent_by_its_actions():
+@pytest.mark.parametrize("runs", [False, True])
+def test_others_are_played_by_the_policy_and_the_agent_by_its_actions(runs):
+    """Who runs dies early, and what it earns while the others go on is in its last reward."""
     env = WorldGymEnv(Line(1), "agent_1", Stay())
     assert (env.observation_space, env.action_space) == (env.world.observation_space, env.world.action_space)
     world = Line(1)
@@ -138,20 +140,22 @@ def test_others_are_played_by_the_policy_and_the_agent_by_its_actions():
     for step in range(60):
         assert seen["self"].tolist() == timestep.observation["self"][0, 1].tolist()
         action = np.tile([1, 0], (1, 3, 1))
-        action[0, 1] = [step % 3, step % 2]
+        action[0, 1] = [2, 1] if runs else [step % 3, step % 2]
         timestep = world.step(action)
         earned = timestep.reward[0, 1]
         while not (timestep.acting[0, 1] or timestep.over[0]):
             timestep = world.step(np.tile([1, 0], (1, 3, 1)))
             earned += timestep.reward[0, 1]
-        seen, reward, terminated, truncated, info = env.step(np.array([step % 3, step % 2]))
+        seen, reward, terminated, truncated, info = env.step(action[0, 1])
         assert reward == earned
         assert terminated == timestep.terminated[0, 1]
         assert truncated == timestep.truncated[0, 1]
+        assert terminated or truncated or info["metrics/steps"] == 0.0
         if terminated or truncated:
-            assert info["metrics"]["steps"] == world.metrics["steps"][0]
+            assert info["metrics/steps"] == world.metrics["steps"][0]
             break
     assert terminated or truncated
+    assert (reward < -5) == runs
 
 
 def test_agents_of_another_kind_and_slot():
@@ -223,6 +227,29 @@ def test_a_seed_names_the_episode_with_all_that_the_others_do():
     assert story(env, 5, choose) == first == story(WorldGymEnv(Line(1), seed=9), 5, choose)
     assert story(env, None, choose) == second != first
     assert story(env, 6, choose) != first
+
+
+class Told(RandomPolicy):
+    """Writes down what it is told."""
+
+    def __init__(self):
+        self.heard = []
+
+    def start(self, world, seed=0):
+        super().start(world, seed)
+        self.heard.append(seed)
+
+    def forget(self, which):
+        super().forget(which)
+        self.heard.append("forget")
+
+
+def test_the_others_start_anew_with_a_seed_and_forget_otherwise():
+    others = Told()
+    env = WorldGymEnv(Line(1), others=others, seed=9)
+    for seed in (None, 5, None, 6):
+        env.reset(seed=seed)
+    assert others.heard == [9, 5, "forget", 6]
 
 
 def test_the_makers_seed_names_the_stream():

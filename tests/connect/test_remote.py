@@ -597,6 +597,10 @@ def test_an_action_may_be_a_bound_in_another_precision(served):
         simulation.step({"walker": np.array([1.1], np.float32)})  # as a float64 it lies above 1.1
         assert simulation.get_obs("walker").tolist() == [6.1]
         assert simulation.get_obs("walker").dtype == np.float64
+        for form in (">f8", ">f4", "<f8"):
+            simulation.reset()
+            simulation.step({"walker": np.array([0.5], form)})
+            assert simulation.get_obs("walker").tolist() == [5.5]
         for wrong in ([1.11], [np.nan], [0, 0], "left", None):
             with pytest.raises(AssertionError, match="is not in Box"):
                 simulation.step({"walker": wrong})

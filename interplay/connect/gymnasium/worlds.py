@@ -29,8 +29,8 @@ class WorldGymEnv(gymnasium.Env[dict[str, Any], Any]):
     themselves, and what it earns in them is added to its reward, as is what it earned before it was first asked. An episode ends with the
     agent's life or with the world, and truncated is what a limit cut. Episodes in which the agent would never be asked are passed over.
 
-    Infos hold ``action_mask`` where the world has illegal actions, in the form that ``action_space.sample(mask)`` takes, and at the end
-    ``metrics``.
+    Infos hold ``action_mask`` where the world has illegal actions, in the form that ``action_space.sample(mask)`` takes, and
+    ``metrics/NAME`` (float), the world's metrics, 0 until the last step.
 
     Args:
         world: with ``num_worlds == 1``.
@@ -176,16 +176,19 @@ class WorldGymEnv(gymnasium.Env[dict[str, Any], Any]):
         return self._reader.observe(fields, None, self._listed)[self.agent]
 
     def _told(self, timestep: TimeStep, ended: bool = False) -> dict[str, Any]:
-        if ended:
-            metrics = self.world.metrics.items()
-            return {"metrics": {n: (v[0, self._slot] if v.ndim == 2 else v[0]).item() for n, v in metrics}}
-        if timestep.action_mask is None:
-            return {}
-        legal = self.world.by_kind(timestep.action_mask)[self._kind.name]
-        if legal is None:
-            return {}
-        row = self._reader.masks(legal, self._listed).get(self.agent)
-        return {} if row is None else {"action_mask": as_gymnasium(self.action_space, row)}
+        told = {
+            f"metrics/{name}": self._metric(values) if ended else 0.0
+            for name, values in self.world.metrics.items()
+        }
+        if timestep.action_mask is not None:
+            legal = self.world.by_kind(timestep.action_mask)[self._kind.name]
+            row = self._reader.masks(legal, self._listed).get(self.agent)
+            if row is not None:
+                told["action_mask"] = as_gymnasium(self.action_space, row)
+        return told
+
+    def _metric(self, values: np.ndarray) -> float:
+        return float(values[0, self._slot] if np.ndim(values) == 2 else values[0])
 
 
 def world_to_gym(

@@ -110,8 +110,11 @@ def mask_row(space: spaces.Space, mask: Any) -> np.ndarray:
     for leaf, part in pair_masks(space, mask):
         count = sum(_choices(leaf)) if _is_countable(leaf) else 0
         # A Box's mask may be of its points or of its numbers; RLlib's logits are of each number's choices.
-        free = part is None or isinstance(leaf, spaces.Box)
-        legal = np.ones(count, bool) if free else masks.from_gymnasium(leaf, part)
+        of_box = isinstance(leaf, spaces.Box)
+        if part is None or (of_box and np.shape(part) != (count,)):
+            legal = np.ones(count, bool)
+        else:
+            legal = np.asarray(part, bool) if of_box else masks.from_gymnasium(leaf, part)
         rows.append(legal.astype(np.float32))
     return np.concatenate(rows or [np.zeros(0, np.float32)])
 

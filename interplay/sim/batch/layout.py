@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
-from interplay.core.masks import as_gymnasium
+from interplay.core.masks import as_gymnasium, from_gymnasium
 from interplay.core.spaces import action_choices
 from interplay.core.world import Kind
 from interplay.sim.batch.managed import ManagedSimulation
@@ -192,8 +192,16 @@ def mask_of(leaf: Leaf, mask: Any) -> Any:
 
 
 def _is_masked(leaf: Leaf, mask: Any) -> bool:
-    discrete = spaces.Discrete | spaces.MultiDiscrete | spaces.MultiBinary
-    return mask_of(leaf, mask) is not None and isinstance(leaf.space, discrete)
+    own, space = mask_of(leaf, mask), _choices(leaf.space)
+    if own is None or not isinstance(space, spaces.Discrete | spaces.MultiDiscrete | spaces.MultiBinary):
+        return False
+    # A Box's mask may be of its points, which are no choices of its numbers.
+    return not isinstance(leaf.space, spaces.Box) or np.shape(own) == (sum(action_choices(space)),)
+
+
+def row_of(leaf: Leaf, part: Any) -> np.ndarray:
+    """A leaf's part of gymnasium's mask as a row of bools."""
+    return from_gymnasium(_choices(leaf.space), part)
 
 
 def choices(space: spaces.Space[Any], leaves: tuple[Leaf, ...]) -> spaces.Space[Any]:

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from interplay.core import masks
 from interplay.core.errors import UserError
-from interplay.sim.batch.layout import MASK, Buffers, KindLayout, Layout, Leaf, by_parts, mask_of
+from interplay.sim.batch.layout import MASK, Buffers, KindLayout, Layout, Leaf, by_parts, mask_of, row_of
 
 _OUTPUTS = ("reward", "acting", "terminated", "truncated")
 
@@ -102,7 +101,7 @@ class Member:
                 for leaf, row in self._legal[kind.kind.name]:
                     part = mask_of(leaf, mask)
                     if part is not None:
-                        row[column] = masks.from_gymnasium(leaf.space, part)
+                        row[column] = row_of(leaf, part)
 
     def _action(self, agent: Any) -> Any:
         _, column, kind = self._place[agent]

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
+from interplay.core.masks import from_gymnasium
 from interplay.sim.agents import ActingAgent, ObservingAgent, is_unset
 from interplay.sim.checks import refuse
 from interplay.sim.simulation import AgentBasedSimulation
 from interplay.sim.spaces import Box
-from interplay.sim.wrappers.leaves import bounds, build, numbers, pair, point_of, walk
+from interplay.sim.wrappers.leaves import bounds, build, numbers, pair, pair_masks, point_of, walk
 from interplay.sim.wrappers.wrapper import SARWrapper
 
 
@@ -63,6 +64,39 @@ def unflatten(space: spaces.Space, flat: np.ndarray) -> Any:
     return build(space, take)
 
 
+def flat_mask(space: spaces.Space, mask: Any, name: str = "") -> np.ndarray:
+    """The mask of flat whole numbers, (values of the first, of the second, ...) int8.
+
+    Args:
+        space: before it was flattened.
+        mask: in gymnasium's form; that of a Box with several numbers, which is of its points, counts for nothing.
+        name: of the agent, for the error.
+
+    Raises:
+        AssertionError: for real numbers.
+
+    Example:
+        >>> flat_mask(spaces.Dict(a=spaces.Discrete(2), b=spaces.Box(-1, 1, (1,), int)), {"a": None, "b": np.array([0, 1, 1])})
+        array([1, 1, 0, 1, 1], dtype=int8)
+    """
+    rows = []
+    for leaf, part in pair_masks(space, mask):
+        if isinstance(leaf, spaces.Box) and not np.issubdtype(leaf.dtype, np.integer):
+            refuse(
+                f"agent {name}: its action mask has no place in a flat Box with real numbers; flatten observations in the simulation, "
+                "or leave the wrapper out"
+            )
+        low, high = bounds(leaf)
+        count = int((high.astype(np.int64) - low.astype(np.int64) + 1).sum())
+        if part is None or (isinstance(leaf, spaces.Box) and np.shape(part) != (count,)):
+            rows.append(np.ones(count, np.int8))
+        elif isinstance(leaf, spaces.Box):
+            rows.append(np.asarray(part, bool).astype(np.int8))
+        else:
+            rows.append(from_gymnasium(leaf, part).astype(np.int8))
+    return np.concatenate(rows or [np.zeros(0, np.int8)])
+
+
 def _dtype(space: spaces.Space) -> np.dtype:
     if isinstance(space, spaces.Box):
         assert space.dtype is not None
@@ -109,8 +143,13 @@ class FlattenWrapper(SARWrapper):
     _flattens_observations = True
 
     def get_action_mask(self, agent_id: str, **kwargs: Any) -> Any:
-        """None: the flat action is a Box, which has no masks."""
-        return None
+        """The legal values of all numbers, one number after another, int8; None where everything is legal.
+
+        Raises:
+            AssertionError: for a mask beside real numbers, whose values cannot be listed.
+        """
+        mask = self.sim.get_action_mask(agent_id, **kwargs)
+        return None if mask is None else flat_mask(self.sim.agents[agent_id].action_space, mask, agent_id)
 
     def wrap_observation(self, from_agent: Any, observation: Any) -> Any:
         return flatten(from_agent.observation_space, observation)
