@@ -27,7 +27,9 @@ def data_folder() -> Path:
         UserError: if the user has no home.
     """
     chosen = os.environ.get("XDG_DATA_HOME", "")
-    if os.path.isabs(chosen):  # a relative one would be another folder wherever one stands, and does not count
+    if os.path.isabs(
+        chosen
+    ):  # a relative one would be another folder wherever one stands, and does not count
         return Path(chosen) / "interplay"
     try:
         home = Path.home()
