@@ -72,7 +72,7 @@ def origin(path: str) -> str:
     if spec is None:
         return ""
     places = list(spec.submodule_search_locations or []) if spec.origin is None else [spec.origin]
-    if not places or all(_is_installed(place) for place in places):
+    if name == "interplay" or not places or all(_is_installed(place) for place in places):
         return "installed"
     return os.pathsep.join(os.path.realpath(place) for place in places)
 

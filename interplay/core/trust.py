@@ -76,9 +76,20 @@ def admit(settings: Settings, file: Path, trust: bool = False) -> None:
     Raises:
         Untrusted: if they name programs, and are neither signed nor trusted.
     """
-    for key, value in settings.code_names():
-        admit_bytes(f"{key} = {show(value)} names a program", file, programs(settings), trust)
+    names = [(key, value) for key, value in settings.code_names() if isinstance(value, str)]
+    if not names or why_unsigned(file, programs(settings)) is None:
         return
+    for key, value in names:
+        if not origin(
+            value
+        ):  # not signed anew even if it is trusted: from its own folder it is signed already
+            if trust:
+                return
+            raise Untrusted(
+                f"{file}: {key} = {show(value)} names a program that is not found here; run from its folder or install it"
+            )
+    key, value = names[0]
+    admit_bytes(f"{key} = {show(value)} names a program", file, programs(settings), trust)
 
 
 def admit_bytes(what: str, file: Path, signed: bytes, trust: bool) -> None:

@@ -115,6 +115,19 @@ def test_a_copied_signature_is_worth_nothing_beside_another_module(file, tmp_pat
     assert read_settings(file, Errand) == mine
 
 
+def test_a_module_that_is_not_found_is_said_so_and_costs_no_signature(file, tmp_path, monkeypatch):
+    (tmp_path / "module_at_home.py").write_text("raise SystemExit('imported')\n")
+    monkeypatch.chdir(tmp_path)
+    mine = Errand(what="module_at_home:thing")
+    write_settings(file, mine)
+    monkeypatch.chdir(file.parent)
+    with pytest.raises(Untrusted, match="is not found here; run from its folder or install it"):
+        read_settings(file, Errand)
+    assert read_settings(file, Errand, trust=True) == mine
+    monkeypatch.chdir(tmp_path)
+    assert read_settings(file, Errand) == mine
+
+
 def test_where_a_name_leads_is_told_without_an_import(tmp_path, monkeypatch):
     (tmp_path / "alone.py").write_text("raise SystemExit('imported')\n")
     (tmp_path / "package").mkdir()
