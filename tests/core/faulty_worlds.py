@@ -572,6 +572,18 @@ class AcceptsAnyCell(Camp):
         super().strike(going)
 
 
+@fault("wild-snapshot", "a faster load of its own looks at shapes alone")
+class LooksAtShapesAlone(Camp):
+    def load(self, snapshot: Any) -> TimeStep:
+        fits = {name: array.shape for name, array in self._arrays().items()}
+        if {name: array.shape for name, array in snapshot.items()} != fits:
+            return super().load(snapshot)
+        for name, array in self._arrays().items():
+            array[...] = snapshot[name]
+        self._seeds, self._last = None, self._read()
+        return self._last
+
+
 @fault("wild-snapshot", "load writes the clock before it looks at the rest")
 class WritesBeforeChecking(Camp):
     def load(self, snapshot: Any) -> TimeStep:
