@@ -422,7 +422,5 @@ def test_make_gives_every_form_and_refuses_what_does_not_go_together():
         interplay.make("tests.core.sound_worlds:Colony", lives=0)
     with pytest.raises(UserError, match="nobody knows beforehand who is born; pass lives=N"):
         interplay.make("tests.core.sound_worlds:Colony", keep_dead=True)
-    with pytest.raises(
-        UserError, match="live at the beginning, lives = 1; raise lives"
-    ):
+    with pytest.raises(UserError, match="live at the beginning, lives = 1; raise lives"):
         interplay.make("tests.core.sound_worlds:Colony", lives=1).reset(seed=1)
