@@ -44,6 +44,7 @@ LINE = WorldSpec(
     options={"masked": True},
     policies="tests.test_registry:POLICIES",
 )
+TRAINED = LINE._replace(id="toy/trained", training={"seed": 3})
 PLAIN = WorldSpec("toy/plain", "A line without options.", "tests.test_registry:make_plain")
 
 
@@ -153,6 +154,16 @@ def test_a_class_of_ones_own_needs_no_registration():
     assert np.array_equal(world.reset().observation["self"], expected)
 
 
+def test_a_spec_of_ones_own_needs_no_registration():
+    name = "tests.test_registry:TRAINED"
+    world = interplay.make_world(name, num_worlds=2, agents=4)
+    assert (world.id, len(world.agents), world.num_worlds) == (name, 4, 2)
+    assert registry.list_policies(name) == ("random", "walker")
+    assert registry.training_settings(name) == {"seed": 3}
+    with pytest.raises(UserError, match="unknown key agent; did you mean agents"):
+        interplay.make_world(name, agent=4)
+
+
 def test_a_class_in_the_working_folder_is_found(tmp_path):
     (tmp_path / "own_world.py").write_text(
         "from tests.connect.toys import Line\n\n\nclass Mine(Line):\n    pass\n"
@@ -201,3 +212,13 @@ def test_an_entry_point_cannot_take_a_built_in_id(entry_points, caplog):
 
 GIVEN = (LINE, PLAIN)
 GREEDY = (LINE._replace(id="survival/1v1-heals-low"),)
+
+
+def test_training_settings_are_the_callers_own_to_change():
+    world = "survival/1v1-heals-low"
+    mine = registry.training_settings(world)
+    kept = str(mine)
+    mine["ppo"]["reward_scale"] = 77.0
+    mine["network"] = {"kind": "mlp"}
+    assert str(registry.training_settings(world)) == kept
+    assert "77" not in str(registry.find_world(world).training)

@@ -170,7 +170,8 @@ def test_a_wild_number_is_refused_in_one_line_and_changes_nothing(worlds, world_
     with pytest.raises(UserError) as caught:
         world.load(snapshot)
     line = str(caught.value)
-    assert line.startswith(f"{world_id}: snapshot field ") and "\n" not in line
+    assert line.startswith(f"{world_id}: snapshot field ")
+    assert "\n" not in line
     assert message in line
     assert world.hash().tolist() == hashed.tolist()
     assert world.timestep is world.load(before)  # what it said itself it takes back

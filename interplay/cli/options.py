@@ -28,12 +28,13 @@ Trust = Annotated[
 ]
 
 
-def named_path(text: str) -> Path:
+def named_path(typed: str | Path) -> Path:
     """A path that was typed; an empty one, as of a shell variable that is not set, would mean the working folder.
 
     Raises:
         typer.BadParameter: for no path.
     """
+    text = str(typed)  # a default comes through here as the path that it is
     if not text.strip() or "\0" in text:
         raise typer.BadParameter(f"{text!r} is no path; name a file or folder, or . for this one")
     return Path(text)

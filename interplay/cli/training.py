@@ -57,21 +57,19 @@ def train(
     flags["train.start_from"] = None if start_from is None else str(start_from)
     if world.endswith(".py"):
         _refuse_more(world, overrides, {**flags, "out": out})
-    given = {key: value for key, value in flags.items() if value is not None}
     with told_by_exit_code():
-        typer.echo(f"run folder: {_run(world, overrides or [], given, out, trust)}")
+        typer.echo(f"run folder: {_run(world, overrides or [], flags, out, trust)}")
 
 
-def _run(
-    world: str, overrides: list[str], flags: dict[str, Any], out: Path | None, trust: bool = False
-) -> Path:
+def _run(world: str, overrides: list[str], flags: dict[str, Any], out: Path | None, trust: bool) -> Path:
     """Trains and gives the run folder."""
     from interplay.cli.trainer import load_trainer
 
     trainer = load_trainer()
     if world.endswith(".py"):
         return _train_experiment(Path(world))
-    settings = build_settings(world, overrides, flags, trust)
+    given = {key: value for key, value in flags.items() if value is not None}
+    settings = build_settings(world, overrides, given, trust)
     _check_world(settings)
     path: Path = trainer.train(settings, out)
     return path
@@ -112,7 +110,7 @@ def build_settings(world: str, overrides: list[str], flags: dict[str, Any], trus
         values = merge(values, {"train": {"workers": workers_for(shards)}})
     settings = build(TrainSettings, values, owner)
     if file is not None:
-        file.admit(settings.code_names(), given)
+        file.admit([entry for entry in settings.code_names() if entry[0] != "world.options"], given)
     return settings
 
 
@@ -124,18 +122,31 @@ class SettingsFile:
     """
 
     def __init__(self, path: Path, trust: bool) -> None:
-        from interplay.core.settings_reading import parse_toml, read_bytes
+        from interplay.core.settings import read_toml
 
         self._path, self._trust = path, trust
-        self._data = read_bytes(path)
-        self.values = parse_toml(self._data, str(path))
+        self.values = read_toml(path)
 
-    def admit(self, names: Iterable[tuple[str, str]], typed: Mapping[str, Any]) -> None:
-        """Refuses names of programs, but for those that were typed; see `interplay.core.trust.admit`."""
-        from interplay.core.trust import admit
+    def admit(self, names: Iterable[tuple[str, Any]], typed: Mapping[str, Any]) -> None:
+        """Refuses names of programs, but for those that were typed; see `interplay.core.trust`."""
+        from interplay.core.trust import admit_bytes
 
-        own = [(key, name) for key, name in names if not _was_typed(key, typed)]
-        admit(own, self._path, self._data, self._trust)
+        for key, name in names:
+            if not _was_typed(key, typed):
+                admit_bytes(f'{key} = "{name}" names a program', self._path, self._signed(), self._trust)
+                return
+
+    def _signed(self) -> bytes:
+        """What a signature beside the file covers; nothing where it is no whole settings file by itself."""
+        from interplay.core.errors import UserError
+        from interplay.core.settings import build
+        from interplay.core.trust import programs
+        from interplay.train.settings import TrainSettings
+
+        try:
+            return programs(build(TrainSettings, self.values, str(self._path)))
+        except UserError:
+            return b""
 
 
 def _was_typed(key: str, typed: Mapping[str, Any]) -> bool:

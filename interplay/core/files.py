@@ -81,7 +81,9 @@ def replacing(path: Path, point: str = "file") -> Iterator[Path]:
     The name has the same suffix. At the end the file is fsynced and renamed; if the block fails, the old file stands.
     """
     path = Path(path)
-    with _renamed(path, path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}"), point) as temporary:
+    with _renamed(
+        path, path.with_name(f".{path.stem}.{os.getpid()}{path.suffix.lower()}"), point
+    ) as temporary:
         write_file(temporary, b"", point, fresh=True)
         yield temporary
         with temporary.open("rb+") as file:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from interplay.core.errors import UserError
+from interplay.core.ranges import Arrays, Range, outside
 from interplay.core.reading import parse_json
 from interplay.core.settings import Settings
 from interplay.core.world import World
@@ -84,6 +85,34 @@ def recall(owner: object, arrays: Mapping[str, np.ndarray], but: tuple[str, ...]
     _walk(owner, "", but, thaw, set())
     for path in late:
         setattr(owner, path, arrays[path].copy())
+
+
+def check_memory(owner: object, mine: Arrays, given: Arrays, ranges: Mapping[str, Range]) -> None:
+    """Holds arrays that kernels read against what they may be.
+
+    Args:
+        owner: whose memory it is.
+        mine: what it remembers now.
+        given: what it is to remember.
+        ranges: path -> what the array there may hold; it keeps its shape and dtype too.
+
+    Raises:
+        UserError: naming the array, in one line.
+    """
+    for path in ranges.keys() & given.keys():
+        array = np.asarray(given[path])
+        known = mine[path]
+        if array.shape != known.shape or array.dtype != known.dtype:
+            raise UserError(
+                f"{type(owner).__name__}: its {path} is {array.dtype}{array.shape} there, {known.dtype}{known.shape} here; "
+                "go on with the memory of the same policy in the same world"
+            )
+        wrong = outside(array, ranges[path])
+        if wrong is not None:
+            raise UserError(
+                f"{type(owner).__name__}: its {path} holds {array[wrong][0]}, which is outside {ranges[path]}; "
+                "the memory is damaged or another policy's, use another"
+            )
 
 
 def _walk(owner: Any, prefix: str, but: tuple[str, ...], visit: Visit, met: set[int]) -> None:

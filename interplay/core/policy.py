@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from interplay.core import seeding
-from interplay.core.memory import recall, remember
+from interplay.core.memory import check_memory, recall, remember
+from interplay.core.ranges import Range
 from interplay.core.spaces import sample_actions
 from interplay.core.world import TimeStep, World
 
@@ -42,9 +43,14 @@ class Policy(ABC):
         """Restores what `save` gave, after a `start` with the same world; from there on it acts the same, bit for bit.
 
         Raises:
-            UserError: if it is the memory of another policy.
+            UserError: if it is the memory of another policy, or holds what `memory_ranges` does not allow.
         """
+        check_memory(self, self.save(), arrays, self.memory_ranges())
         recall(self, arrays, self.no_memory)
+
+    def memory_ranges(self) -> Mapping[str, Range]:
+        """What the arrays that kernels read may hold: path in `save` -> range; asked after `start`."""
+        return {}
 
     @abstractmethod
     def act(self, timestep: TimeStep) -> Any:

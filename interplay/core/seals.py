@@ -32,13 +32,11 @@ class Sealed(NamedTuple):
         values: nested mapping, unchecked.
         seal: whether the values are those that were sealed; "none" for a file without a seal, e.g. of an older version.
         departs: digests of settings that these deliberately differ from.
-        data: the file's bytes.
     """
 
     values: dict[str, Any]
     seal: State
     departs: tuple[str, ...]
-    data: bytes = b""
 
 
 def sealed_toml(settings: Settings, departs: Sequence[str] = ()) -> str:
@@ -65,7 +63,7 @@ def read_sealed(path: Path | str) -> Sealed:
         values = parse_toml(data)
     except ValueError as error:
         raise UserError(f"{path} is not TOML: {error}; mend that line") from None
-    return Sealed(values, *look_at_seal(data, values), data)
+    return Sealed(values, *look_at_seal(data, values))
 
 
 def look_at_seal(data: bytes, values: Mapping[str, Any]) -> tuple[State, tuple[str, ...]]:

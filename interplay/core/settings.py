@@ -48,8 +48,11 @@ class Settings(pydantic.BaseModel):
 
     model_config = pydantic.ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
 
-    def code_names(self) -> Iterator[tuple[str, str]]:
-        """Key and value of everything that names a program, ``module:attribute``; see `interplay.core.trust`."""
+    def code_names(self) -> Iterator[tuple[str, Any]]:
+        """Key and value of all that names a program, ``module:attribute``, and of what it is called with, a name first.
+
+        See `interplay.core.trust`.
+        """
         yield from ()
 
     @pydantic.model_validator(mode="before")

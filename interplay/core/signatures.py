@@ -1,7 +1,6 @@
-"""Signatures: a keyed digest beside a file says that this user, on this machine, wrote or trusted just these bytes.
+"""Signatures: a keyed digest beside a file says that this user, on this machine, wrote or trusted what it leads to.
 
-``settings.toml.sig`` holds HMAC-SHA256 of name and bytes of ``settings.toml``, in hexadecimal, one line each for the
-contents as they are and as they were before: a kill between the writing of the two files leaves a pair that fits.
+``settings.toml.sig`` is HMAC-SHA256, in hexadecimal, of the name ``settings.toml`` and of what `interplay.core.trust` signs of it.
 """
 
 from __future__ import annotations
@@ -19,8 +18,7 @@ from interplay.core.user_key import own_key, read_key
 
 SUFFIX = ".sig"
 _PURPOSE = b"interplay signature 1\0"
-_LINE = 64  # hexadecimal digits
-_MOST = 2 * (_LINE + 1)  # bytes: two lines
+_DIGITS = 64  # hexadecimal
 
 
 def signature_path(file: Path) -> Path:
@@ -29,18 +27,19 @@ def signature_path(file: Path) -> Path:
 
 
 def sign(file: Path, data: bytes) -> None:
-    """Signs what a file holds, or is about to hold; without a key says so in one line and goes on.
+    """Signs a file, or one that is about to be written; without a key says so in one line and goes on.
 
     Args:
         file: that is signed; its name is part of it, its folder is not, so that a folder can be moved.
-        data: its bytes.
+        data: what is signed of it; nothing is not signed.
     """
-    beside = signature_path(file)
+    if not data:
+        return
     try:
-        mine, before = _digest(own_key(), file.name, data), _read(beside)
-        if before[:1] != [mine]:
+        line = _digest(own_key(), file.name, data)
+        if _read(signature_path(file)) != line:
             with told_plainly("signing", file):
-                replace_file(beside, "".join(f"{line}\n" for line in [mine, *before[:1]]), "signature")
+                replace_file(signature_path(file), f"{line}\n", "signature")
     except UserError as error:
         print(
             f"{error}; {file} stays unsigned, so opening it takes --trust each time",
@@ -54,19 +53,18 @@ def why_unsigned(file: Path, data: bytes) -> str | None:
 
     Args:
         file: that was read.
-        data: the bytes that it had.
+        data: what is signed of it.
     """
     try:
         key = read_key()
     except UserError as error:
         return f"cannot be checked ({error})"
-    signatures = _read(signature_path(file))
-    if key is None or not signatures:
+    there = _read(signature_path(file))
+    if key is None or not there or not data:
         return "was not written by you on this machine"
-    mine = _digest(key, file.name, data)
-    if any(hmac.compare_digest(mine, line) for line in signatures):
+    if hmac.compare_digest(_digest(key, file.name, data), there):
         return None
-    return "was changed since, or signed by somebody else"
+    return "was changed or moved since, or signed by somebody else"
 
 
 def remove_signature(file: Path) -> None:
@@ -79,16 +77,15 @@ def _digest(key: bytes, name: str, data: bytes) -> str:
     return hmac.new(key, message, hashlib.sha256).hexdigest()
 
 
-def _read(beside: Path) -> list[str]:
-    """The lines of a signature file; none if it is missing or no such file."""
+def _read(beside: Path) -> str:
+    """What a signature file says; empty if it is missing or no such file."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         handle = os.open(beside, flags | getattr(os, "O_CLOEXEC", 0))
     except OSError:
-        return []
+        return ""
     with os.fdopen(handle, "rb") as opened:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            return []
-        data = opened.read(_MOST + 1)
-    lines = data.decode("ascii", "replace").split() if len(data) <= _MOST else []
-    return [line for line in lines if len(line) == _LINE and line.isascii()]
+            return ""
+        line = opened.read(_DIGITS + 2).strip()
+    return line.decode() if len(line) == _DIGITS and line.isalnum() and line.isascii() else ""

@@ -1,20 +1,21 @@
 """The door for what comes out of files: settings are data, and a name in them that leads to a program is not followed
-unless the user wrote the file on this machine, or says that he trusts it.
+unless the user wrote it on this machine, or says that he trusts it.
 
-What a user types or passes in Python is his own word and does not come through here.
+What a user types or passes in Python is his own word and does not come through here. What is signed is the names of programs,
+where they lead and what they are called with; all else in a settings file can start none, and may be edited.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from interplay.core.errors import UserError
 from interplay.core.files import replace_file
+from interplay.core.loading import origin
 from interplay.core.settings import Settings, build, to_toml
 from interplay.core.settings_reading import parse_toml, read_bytes
-from interplay.core.settings_text import show
+from interplay.core.settings_text import show, toml_value
 from interplay.core.signatures import remove_signature, sign, why_unsigned
 
 S = TypeVar("S", bound=Settings)
@@ -37,9 +38,8 @@ def read_settings(file: Path | str, model: type[S], trust: bool = False) -> S:
         UserError: if it cannot be read, is no TOML, or holds wrong values.
     """
     file = Path(file)
-    data = read_bytes(file)
-    settings = build(model, parse_toml(data, str(file)), str(file))
-    admit(settings.code_names(), file, data, trust)
+    settings = build(model, parse_toml(read_bytes(file), str(file)), str(file))
+    admit(settings, file, trust)
     return settings
 
 
@@ -51,12 +51,12 @@ def write_settings(file: Path, settings: Settings, text: str | None = None) -> N
         settings: that it holds.
         text: that says them; None: as `to_toml`.
     """
-    data = (to_toml(settings) if text is None else text).encode()
-    if any(True for _ in settings.code_names()):
-        sign(file, data)
+    named = programs(settings)
+    if named:
+        sign(file, named)  # before the file, so that a stop in between leaves none that is unsigned
     else:
         remove_signature(file)
-    replace_file(file, data, "settings")
+    replace_file(file, to_toml(settings) if text is None else text, "settings")
 
 
 def remove_settings(file: Path) -> None:
@@ -65,22 +65,64 @@ def remove_settings(file: Path) -> None:
     remove_signature(file)
 
 
-def admit(names: Iterable[tuple[str, str]], file: Path, data: bytes, trust: bool = False) -> None:
-    """Lets names of programs out of a file pass, or refuses them.
+def admit(settings: Settings, file: Path, trust: bool = False) -> None:
+    """Lets settings pass that came out of a file, or refuses them.
 
     Args:
-        names: key and value of each.
+        settings: that the file holds.
         file: where they stand.
-        data: the bytes that were read.
         trust: see `read_settings`.
 
     Raises:
-        Untrusted: for the first of them, if the file is neither signed nor trusted.
+        Untrusted: if they name programs, and are neither signed nor trusted.
     """
-    first = next(iter(names), None)
-    if first is not None:
-        key, value = first
-        _admit(f"{key} = {show(value)} names a program", file, data, trust)
+    names = [(key, value) for key, value in settings.code_names() if isinstance(value, str)]
+    if not names or why_unsigned(file, programs(settings)) is None:
+        return
+    for key, value in names:
+        if not origin(
+            value
+        ):  # not signed anew even if it is trusted: from its own folder it is signed already
+            if trust:
+                return
+            raise Untrusted(
+                f"{file}: {key} = {show(value)} names a program that is not found here; run from its folder or install it"
+            )
+    key, value = names[0]
+    admit_bytes(f"{key} = {show(value)} names a program", file, programs(settings), trust)
+
+
+def admit_bytes(what: str, file: Path, signed: bytes, trust: bool) -> None:
+    """Lets something pass that is signed or trusted.
+
+    Args:
+        what: is told of the file, if it is refused.
+        file: where it stands.
+        signed: what its signature covers.
+        trust: see `read_settings`.
+
+    Raises:
+        Untrusted: if it is neither.
+    """
+    reason = why_unsigned(file, signed)
+    if reason is None:
+        return
+    if not trust:
+        raise Untrusted(
+            f"{file}: {what}, which {reason}; if you trust it, open it once with --trust (trust=True in Python)"
+        )
+    sign(file, signed)
+
+
+def programs(settings: Settings) -> bytes:
+    """What is signed: every name of a program, where it leads and what it is called with; empty if there is none."""
+    return "".join(_line(key, value) for key, value in settings.code_names()).encode()
+
+
+def _line(key: str, value: Any) -> str:
+    """A name with the place that it leads to: a signature that somebody has copied is worth nothing beside another module."""
+    place = f" at {toml_value(origin(value))}" if isinstance(value, str) else ""
+    return f"{key!r} = {toml_value(value)}{place}\n"
 
 
 def read_program(file: Path, trust: bool = False) -> bytes:
@@ -91,16 +133,5 @@ def read_program(file: Path, trust: bool = False) -> bytes:
         UserError: if it cannot be read.
     """
     data = read_bytes(file)
-    _admit("is a program", file, data, trust)
+    admit_bytes("it is a program", file, data, trust)
     return data
-
-
-def _admit(what: str, file: Path, data: bytes, trust: bool) -> None:
-    reason = why_unsigned(file, data)
-    if reason is None:
-        return
-    if not trust:
-        raise Untrusted(
-            f"{file}: {what}, and this file {reason}; if you trust it, open it once with --trust (trust=True in Python)"
-        )
-    sign(file, data)

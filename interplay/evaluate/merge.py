@@ -55,10 +55,11 @@ class MergeSettings(Settings):
     block: int = Field(8, ge=1, description="Maps side by side; part of the result.")
     greedy: bool = Field(False, description="Trained policies take their likeliest action.")
 
-    def code_names(self) -> Iterator[tuple[str, str]]:
+    def code_names(self) -> Iterator[tuple[str, Any]]:
         """World and homes, where they are programs of somebody's own."""
         if ":" in self.world:
             yield "world", self.world
+            yield "options", self.options
         yield from (("homes", run) for home in self.homes for run in members(home) if is_code(run))
 
     @model_validator(mode="after")

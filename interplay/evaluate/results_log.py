@@ -3,8 +3,8 @@
 Every append is one write, fsynced before it counts. A kill in the middle of it leaves a last line without its end;
 it is cut off when the file is opened again, so a result is there whole or not at all, and its work is done anew.
 
-Every line ends with a checksum of the rest, so a number that changed on the disk is seen. Lines of older versions have none; they
-stand before the first that has one.
+Every line ends with a checksum of the rest, so a number that changed on the disk is seen. Files of older versions have none; they
+get them with the first result that is added.
 """
 
 from __future__ import annotations
@@ -12,15 +12,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from interplay.core.errors import UserError
-from interplay.core.files import open_log, reached, sync_folder, told_plainly
+from interplay.core.files import open_log, reached, replace_file, sync_folder, told_plainly
 from interplay.core.reading import LINE, opened, parse_json
 
 CHECK = "check"  # key of a line's checksum
+_LOOKS_LIKE_ONE = re.compile(r"[0-9a-f]{16}")
 
 
 class ResultsLog:
@@ -51,7 +53,7 @@ class ResultsLog:
         self.path = path
         self.results: dict[str, dict[str, Any]] = {}
         self._handle: int | None = None
-        self._checked = False  # whether a line had a checksum
+        self._checked: bool | None = None  # whether lines have checksums; None: there are none yet
         if path is None:
             return
         with told_plainly("opening the results", path):
@@ -75,7 +77,10 @@ class ResultsLog:
         if self._handle is not None and self.path is not None:
             text = "".join(_line({"key": key, **result}) for key, result in new.items())
             with told_plainly("writing the results", self.path, "earlier results are intact"):
+                if self._checked is False:
+                    self._add_checks(self.path)
                 self._write(text.encode())
+                self._checked = True
         self.results.update(new)
 
     def missing(self, keys: Iterable[str]) -> list[str]:
@@ -117,16 +122,27 @@ class ResultsLog:
         if not isinstance(entry, dict) or not isinstance(entry.get("key"), str):
             raise self._damaged(number, "it is no result")
         check = entry.pop(CHECK, None)
-        sound = check == _check(entry) if check is not None else not self._checked
+        if check is None:  # a line of an older version, unless its checksum was damaged
+            sound = not any(isinstance(v, str) and _LOOKS_LIKE_ONE.fullmatch(v) for v in entry.values())
+        else:
+            sound = check == _check(entry)
         key = entry.pop("key")
         if key in self.results and self.results[key] != entry:
             raise UserError(
                 f"{self.path}: line {number} says again, and otherwise, what came of {key}; delete one of the two lines"
             )
-        if not sound:
+        if not sound or self._checked not in (None, check is not None):
             raise self._damaged(number, "its checksum does not match")
-        self._checked |= check is not None
+        self._checked = check is not None
         self.results[key] = entry
+
+    def _add_checks(self, path: Path) -> None:
+        """Gives the lines of an older version their checksums."""
+        assert self._handle is not None
+        text = "".join(_line({"key": key, **result}) for key, result in self.results.items())
+        replace_file(path, text, "results with checksums")
+        old, self._handle = self._handle, open_log(path)
+        os.close(old)
 
     def _damaged(self, number: int, reason: str) -> UserError:
         return UserError(

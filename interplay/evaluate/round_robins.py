@@ -41,10 +41,11 @@ class RoundRobinSettings(Settings):
     block: int = Field(32, ge=1, description="Matches side by side; part of the result.")
     greedy: bool = Field(False, description="Trained policies take their likeliest action.")
 
-    def code_names(self) -> Iterator[tuple[str, str]]:
+    def code_names(self) -> Iterator[tuple[str, Any]]:
         """World and players, where they are programs of somebody's own."""
         if ":" in self.world:
             yield "world", self.world
+            yield "options", self.options
         yield from (("players", name) for name in self.players if is_code(name))
 
     @model_validator(mode="after")

@@ -13,7 +13,7 @@ import numpy as np
 
 from interplay.core.errors import CannotRestore, UserError
 from interplay.core.hashing import hash_rows
-from interplay.core.ranges import Law, Range, check_state, count
+from interplay.core.ranges import MOST_64, Law, Range, check_state, count
 from interplay.core.scene import Canvas
 from interplay.core.world import TimeStep
 from interplay.sim.batch.history import History
@@ -21,6 +21,7 @@ from interplay.sim.batch.managed import as_simulation
 from interplay.sim.batch.world import EnvironmentBatch, environment_seeds
 from interplay.sim.managers import SimulationManager
 
+LONGEST = 100_000  # steps of an episode without a limit that are played again: a few minutes
 _OUTPUTS = ("over", "acting", "terminated", "truncated", "reward")
 _LAWS = (Law("stood", "though its world is not over", lambda given: given["stood"] & ~given["over"]),)
 
@@ -158,12 +159,21 @@ class SimulationWorld(EnvironmentBatch):
                 )
         check_state(self.id, {name: saved[name] for name in mine}, self._ranges(), _LAWS)
         self._history.check(self.id, saved, saved["episode_length"])
+        longest = int(saved["episode_length"].max())
+        if longest > LONGEST and not self._limit():
+            raise CannotRestore(
+                f"{self.id}: an episode of {longest} steps would have to be played again, the most is {LONGEST}; "
+                "give the manager a time_limit, or begin new episodes"
+            )
+
+    def _limit(self) -> int:
+        """Steps after which an episode is cut; 0 where there is none, or another process knows it."""
+        managed = self._crew.environment(0)
+        return 0 if managed is None else managed.manager.time_limit or 0
 
     def _ranges(self) -> dict[str, Range]:
         """What is not compared with what the simulation says when it is played again."""
-        managed = self._crew.environment(0)
-        limit = None if managed is None else managed.manager.time_limit
-        return {"episode_length": count(limit) if limit else count()}
+        return {"episode_length": count(self._limit() or MOST_64)}
 
     def _go_back(self, mine: Mapping[str, np.ndarray] | None) -> None:
         """Plays the own episodes again, after a snapshot was refused half-way."""

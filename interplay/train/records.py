@@ -64,9 +64,14 @@ def _is_alternation(value: Any) -> bool:
 
 
 def _is_best(value: Any) -> bool:
-    return (
-        isinstance(value, Mapping) and isinstance(value.get("metric"), str) and is_number(value.get("value"))
-    )
+    """Before the first window is full there is neither a value nor a place; older records have no window."""
+    if not isinstance(value, Mapping) or not isinstance(value.get("metric"), str):
+        return False
+    number, steps, window = value.get("value"), value.get("agent_steps"), value.get("window")
+    if "window" not in value:
+        return is_number(number)
+    found = (number is None and steps is None) or (is_number(number) and is_count(steps))
+    return found and isinstance(window, list) and len(window) == 2 and all(is_number(n) for n in window)
 
 
 def _are_names(value: Any) -> bool:

@@ -114,8 +114,10 @@ class RunFolder(Generic[S]):
 
     def take_back(self) -> None:
         """Leaves the folder free for another run, if this one has nothing to show yet; one that it made is removed."""
-        if list_checkpoints(self.path) or self.metrics_path.exists():
+        if list_checkpoints(self.path) or (self.metrics_path.exists() and self.metrics_path.stat().st_size):
             return
+        self._close_logs()
+        self.metrics_path.unlink(missing_ok=True)
         remove_settings(self.path / "settings.toml")
         with contextlib.suppress(OSError):  # somebody else's files stay, and what they stand in
             (self.path / "checkpoints").rmdir()
@@ -177,7 +179,7 @@ class RunFolder(Generic[S]):
             edited = refuse_edits(
                 file, self._sealed, self.settings, manifest, checkpoint.path.name if checkpoint else ""
             )
-        admit(self.settings.code_names(), file, self._sealed.data, trust)
+        admit(self.settings, file, trust)
         if edited:
             print(f"going on with an edit of {edited}", file=sys.stderr, flush=True)
         if not accept_settings:

@@ -63,7 +63,7 @@ def settings_of(checkpoint: Path | str, trust: bool = False, acts: bool = True) 
     settings = build(TrainSettings, sealed.values, str(file))
     refuse_edits(file, sealed, settings, manifest, folder.name)
     if acts:
-        admit(settings.code_names(), file, sealed.data, trust)
+        admit(settings, file, trust)
     return settings
 
 

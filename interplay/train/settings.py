@@ -332,11 +332,13 @@ class TrainSettings(Settings):
     belief: BeliefGroup = BeliefGroup()
     network: NetworkGroup = NetworkGroup()
 
-    def code_names(self) -> Iterator[tuple[str, str]]:
+    def code_names(self) -> Iterator[tuple[str, Any]]:
         """World, network and opponents, where they are programs of somebody's own."""
-        for key, name in (("world.id", self.world.id), ("network.kind", self.network.kind)):
-            if ":" in name:
-                yield key, name
+        if ":" in self.world.id:
+            yield "world.id", self.world.id
+            yield "world.options", self.world.options
+        if ":" in self.network.kind:
+            yield "network.kind", self.network.kind
         for population, who in self.opponents.items():
             if is_code(who):
                 yield f"opponents.{population}", who

@@ -37,6 +37,7 @@ from interplay.train.pool import check_pool
 from interplay.train.populations import stacked
 from interplay.train.ppo import Learner
 from interplay.train.progress import Progress, tell
+from interplay.train.records import check_record
 from interplay.train.recovery import Faults
 from interplay.train.room import check_room, told_as_lack_of_room
 from interplay.train.run_folder import RunFolder, default_run_path
@@ -130,7 +131,11 @@ def resume(
 def _newest(folder: RunFolder[TrainSettings]) -> Checkpoint | None:
     """The newest sound checkpoint of a run, if it has one yet."""
     path = latest_checkpoint(folder.path)
-    return read_checkpoint(path) if path is not None else None
+    if path is None:
+        return None
+    checkpoint = read_checkpoint(path)
+    check_record(checkpoint)
+    return checkpoint
 
 
 def _run(
@@ -173,7 +178,6 @@ def _train(
     """Trains with one set of workers, until the end or until one of them is lost."""
     settings = folder.settings
     source = checkpoint.path if checkpoint else None
-    faults.begin(int(checkpoint.record["updates"]) if checkpoint else 0)
     job = (settings.model_dump_json(), make, folder.path, source)
     with crew(settings.train.workers, learner.size, _follow, job) as exchange:
         training = make_training(settings, make, learner, exchange)
@@ -182,6 +186,7 @@ def _train(
                 reason = training.load(checkpoint)
                 if reason is not None:
                     tell(f"{reason}; this run goes on with new episodes")
+            faults.begin(training.updates)
             _lead(training, folder, checkpoint, stop, faults)
 
 
@@ -275,7 +280,7 @@ def _follow(
 ) -> None:
     """Another worker's loop: the same updates and saves, in the same order, told by the first."""
     settings = TrainSettings.model_validate_json(settings_json)
-    learner = make_learner(settings, make, source is None, say=str)
+    learner = make_learner(settings, make, source is None, say=str, first=False)
     training = make_training(settings, make, learner, exchange)
     if source is not None:
         training.load(read_checkpoint(source))
@@ -327,9 +332,7 @@ def _save(
             **training.describe(),
             **best.describe(),
         }
-        path = writer.commit(
-            record, world_id=world.id, world_version=world.version, settings=folder.settings
-        )
+        path = writer.commit(record, world_id=world.id, world_version=world.version, settings=folder.settings)
         best.keep(path, better, ends)
     folder.sync()
     prune_checkpoints(folder.path, training.settings.train.keep_checkpoints)
@@ -338,7 +341,11 @@ def _save(
 
 
 def make_learner(
-    settings: TrainSettings, make: MakeWorld, begins: bool, say: Callable[[str], object] = tell
+    settings: TrainSettings,
+    make: MakeWorld,
+    begins: bool,
+    say: Callable[[str], object] = tell,
+    first: bool = True,
 ) -> AnyLearner:
     """The networks for a world's kinds of agents; where a run begins, with the weights of ``train.start_from``.
 
@@ -347,6 +354,7 @@ def make_learner(
         make: makes its world.
         begins: whether the run has no checkpoint of its own yet.
         say: told one line for each kind that `train.start_from` does not have.
+        first: whether this is the first worker, who sees that memory will do for all.
     """
     world = make(num_worlds=1, seed=settings.seed, first_world=0)
     try:
@@ -354,7 +362,8 @@ def make_learner(
         check_opponents(settings, world, populations)
         check_pool(settings.pool, world, populations)
         check_guesses(settings.belief.about, world, populations)
-        check_room(settings, world, populations)
+        if first:
+            check_room(settings, world, populations)
         if settings.alternate.metric is not None:
             world.reset()
             check_turns(settings.alternate, populations, list(EpisodeStatistics(world).names))

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.core.files import told_plainly
 from interplay.view.extras import load
 from interplay.view.palette import BAR_GOOD, BAR_LOW, BAR_MORE, POPULATIONS, rgb
 
@@ -41,11 +40,12 @@ def write_video(
         How many frames were written.
 
     Raises:
-        UserError: if there is no picture, PyAV is not installed or lacks an encoder, or the disk is full.
+        UserError: if there is no picture, PyAV is not installed or lacks an encoder.
+        OSError: of the system, e.g. for a full disk.
     """
     av = load("av", "video", "videos")
     write, form = (_write_gif, "gif") if path.suffix.lower() == ".gif" else (_write_mp4, "mp4")
-    with told_plainly("writing", path), path.open("wb", buffering=0) as file:
+    with path.open("wb", buffering=0) as file:
         sink = Sink(file)
         try:
             with av.open(sink, "w", format=form) as container:

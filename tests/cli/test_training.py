@@ -143,7 +143,7 @@ def test_a_missing_package_is_one_sentence(capsys, monkeypatch):
 def test_flags_go_over_pairs_and_pairs_over_the_file(tmp_path):
     file = tmp_path / "settings.toml"
     file.write_text(f'seed = 1\nsteps = 5\nnum_worlds = 8\n[world]\nid = "{MARSH}"\n[train]\nworkers = 1\n')
-    settings = build_settings(str(file), ["seed=2", "steps=6"], {"steps": 7})
+    settings = build_settings(str(file), ["seed=2", "steps=6"], {"steps": 7}, trust=True)
     assert (settings.seed, settings.steps, settings.num_worlds) == (2, 7, 8)
     assert (settings.world.id, settings.train.workers) == (MARSH, 1)
 
@@ -156,7 +156,7 @@ def test_a_worlds_own_settings_lie_under_the_users(tmp_path):
     file.write_text(f'num_worlds = 8\n[world]\nid = "{world}"\n[ppo]\nclip = 0.1\n')
     changed = build_settings(str(file), ["ppo.reward_scale=1"], {})
     assert (changed.num_worlds, changed.ppo.rollout, changed.ppo.reward_scale) == (8, 64, 1.0)
-    assert build_settings("world.id", ["world.id=tests.worlds.marsh:make"], {}).ppo.reward_scale == 1.0
+    assert build_settings("world.id", [f"world.id={MARSH}"], {}).ppo.reward_scale == 1.0
 
 
 def test_workers_fit_cores_and_shards():

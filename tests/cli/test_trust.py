@@ -129,7 +129,7 @@ def test_an_experiments_folder_from_elsewhere_is_not_run(capsys, tmp_path, run, 
         with watched(tmp_path) as executed:
             for words in (("visualize", folder, "--record-only"), ("analyze", folder, script)):
                 line = asked(capsys, words, executed)
-                assert "experiment.py: is a program" in line
+                assert "experiment.py: it is a program" in line
                 assert "--trust" in line
         assert executed == []
         with watched(tmp_path) as executed:

@@ -129,7 +129,9 @@ def test_a_vector_of_environments_plays_different_episodes():
 # -- whose turn it is, what is paid, how it ends --------------------------------------------------------------------
 
 
-def test_others_are_played_by_the_policy_and_the_agent_by_its_actions():
+@pytest.mark.parametrize("runs", [False, True])
+def test_others_are_played_by_the_policy_and_the_agent_by_its_actions(runs):
+    """Who runs dies early, and what it earns while the others go on is in its last reward."""
     env = WorldGymEnv(Line(1), "agent_1", Stay())
     assert (env.observation_space, env.action_space) == (env.world.observation_space, env.world.action_space)
     world = Line(1)
@@ -138,20 +140,22 @@ def test_others_are_played_by_the_policy_and_the_agent_by_its_actions():
     for step in range(60):
         assert seen["self"].tolist() == timestep.observation["self"][0, 1].tolist()
         action = np.tile([1, 0], (1, 3, 1))
-        action[0, 1] = [step % 3, step % 2]
+        action[0, 1] = [2, 1] if runs else [step % 3, step % 2]
         timestep = world.step(action)
         earned = timestep.reward[0, 1]
         while not (timestep.acting[0, 1] or timestep.over[0]):
             timestep = world.step(np.tile([1, 0], (1, 3, 1)))
             earned += timestep.reward[0, 1]
-        seen, reward, terminated, truncated, info = env.step(np.array([step % 3, step % 2]))
+        seen, reward, terminated, truncated, info = env.step(action[0, 1])
         assert reward == earned
         assert terminated == timestep.terminated[0, 1]
         assert truncated == timestep.truncated[0, 1]
+        assert terminated or truncated or info["metrics/steps"] == 0.0
         if terminated or truncated:
-            assert info["metrics"]["steps"] == world.metrics["steps"][0]
+            assert info["metrics/steps"] == world.metrics["steps"][0]
             break
     assert terminated or truncated
+    assert (reward < -5) == runs
 
 
 def test_agents_of_another_kind_and_slot():
@@ -180,6 +184,39 @@ def test_masks_are_what_the_space_draws_from():
         if terminated or truncated:
             _, info = env.reset()
     assert narrow
+
+
+@pytest.mark.parametrize("flat", [True, "discrete"])
+def test_flat_is_the_same_game_in_rows_of_numbers(flat):
+    """What trainers for one agent ask for: a float32 Box and actions from 0, the mask as one row."""
+    plain, rows = WorldGymEnv(Line(1, masked=True)), WorldGymEnv(Line(1, masked=True), flat=flat)
+    count = 6 if flat == "discrete" else [3, 2]
+    assert rows.action_space == (spaces.Discrete(6) if flat == "discrete" else spaces.MultiDiscrete(count))
+    assert rows.observation_space.dtype == np.float32
+    rows.action_space.seed(1)
+    seen, info = rows.reset(seed=2)
+    nested, told = plain.reset(seed=2)
+    for _ in range(60):
+        assert rows.observation_space.contains(seen)
+        assert seen.tolist() == np.concatenate([nested["others"].ravel(), nested["self"]]).tolist()
+        move, fast = told["action_mask"]
+        both = np.outer(move, fast).ravel() if flat == "discrete" else np.concatenate([move, fast])
+        assert info["action_mask"].tolist() == both.astype(bool).tolist()
+        action = rows.action_space.sample(info["action_mask"])
+        points = np.array(divmod(int(action), 2)) if flat == "discrete" else action
+        seen, *same, info = rows.step(action)
+        nested, *expected, told = plain.step(points)
+        assert same == expected
+        if same[1] or same[2]:
+            break
+    wrong = (
+        [6, -1, 1.5, [1, 1], None, "up"] if flat == "discrete" else [[3, 0], [0, -1], [1], 1.5, None, "up"]
+    )
+    rows.reset()
+    for action in wrong:
+        with pytest.raises(UserError) as error:
+            rows.step(action)
+        assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -225,6 +262,29 @@ def test_a_seed_names_the_episode_with_all_that_the_others_do():
     assert story(env, 6, choose) != first
 
 
+class Told(RandomPolicy):
+    """Writes down what it is told."""
+
+    def __init__(self):
+        self.heard = []
+
+    def start(self, world, seed=0):
+        super().start(world, seed)
+        self.heard.append(seed)
+
+    def forget(self, which):
+        super().forget(which)
+        self.heard.append("forget")
+
+
+def test_the_others_start_anew_with_a_seed_and_forget_otherwise():
+    others = Told()
+    env = WorldGymEnv(Line(1), others=others, seed=9)
+    for seed in (None, 5, None, 6):
+        env.reset(seed=seed)
+    assert others.heard == [9, 5, "forget", 6]
+
+
 def test_the_makers_seed_names_the_stream():
     def start(**options):
         env = world_to_gym("simulation/multi-corridor", **options)
@@ -245,6 +305,7 @@ def test_the_makers_seed_names_the_stream():
         ({"others": 3}, "others = 3 is no policy"),
         ({"render_mode": "ansi"}, "render_mode = 'ansi'; choose"),
         ({"no_such_option": 1}, "no_such_option"),
+        ({"flat": "box"}, "flat = 'box'; choose False, True or"),
     ],
 )
 def test_wrong_options_are_one_line(options, words):

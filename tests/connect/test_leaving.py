@@ -46,11 +46,12 @@ def test_who_never_lived_leaves_with_the_world(cut):
             assert rewards["agent_1"] == 0.0
             assert not infos["agent_1"]["acting"]
             assert not truncated["agent_1"]
+            assert not any(terminated[name] and truncated[name] for name in terminated)
             assert terminated["agent_1"] == bool(world.timestep.over[0])
             if world.timestep.over[0]:
                 break
         assert env.agents == []
-        assert infos["agent_1"]["metrics"]["moves"] == 0
+        assert infos["agent_1"]["metrics/moves"] == 0.0
         ends.add(any(truncated.values()))
     assert ends == {cut}
 

@@ -378,6 +378,46 @@ def test_what_is_no_action_is_one_line(door, actions, words):
     assert env.sim.sim.heard == []
 
 
+def stock_players(name, env):
+    """OpenSpiel's own learning agents, one for each player."""
+    size, actions = env.observation_spec()["info_state"][0], env.action_spec()["num_actions"]
+    small = {"hidden_layers_sizes": [8], "batch_size": 8}
+    replaying = {**small, "min_buffer_size_to_learn": 10}
+    make = {
+        "tabular_qlearner": lambda m, p: m.QLearner(p, actions),
+        "boltzmann_tabular_qlearner": lambda m, p: m.BoltzmannQLearner(p, actions),
+        "wolf_phc": lambda m, p: m.WoLFPHC(p, actions),
+        "boltzmann_dqn": lambda m, p: m.BoltzmannDQN(p, size, actions, **replaying),
+        "nfsp": lambda m, p: m.NFSP(
+            p, size, actions, reservoir_buffer_capacity=99, anticipatory_param=0.1, **replaying
+        ),
+        "policy_gradient": lambda m, p: m.PolicyGradient(p, size, actions, loss_str="a2c", **small),
+    }[name]
+    room = "pytorch" if name in ("boltzmann_dqn", "nfsp", "policy_gradient") else "algorithms"
+    module = pytest.importorskip(f"open_spiel.python.{room}.{name}", reason="this agent needs torch")
+    return [make(module, player) for player in range(env.num_players)]
+
+
+@pytest.mark.parametrize("manager", MANAGERS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "tabular_qlearner",
+        "boltzmann_tabular_qlearner",
+        "wolf_phc",
+        "boltzmann_dqn",
+        "nfsp",
+        "policy_gradient",
+    ],
+)
+def test_the_learning_agents_that_the_documents_name_run(name, manager):
+    env = OpenSpielListWrapper(manager(MultiCorridor(end=5, num_agents=2), time_limit=12))
+    seen = train(env, stock_players(name, env), 60)
+    assert sum(timestep.last() for timestep in seen) >= 4
+    chosen = {timestep.current_player() for timestep in seen if not timestep.last()}
+    assert chosen == ({-2} if manager is AllStepManager else {0, 1})
+
+
 @pytest.mark.parametrize("name", SIMULATIONS)
 @pytest.mark.parametrize("manager", MANAGERS)
 def test_f23_stock_dqn_agents_run(manager, name):

@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+import interplay
 from interplay.core.errors import UserError
 from interplay.core.memory import recall, remember
 from interplay.core.policy import Policy
+from interplay.registry import make_policy
 from tests.core.sound_worlds import Camp
 
 
@@ -133,3 +135,49 @@ def test_the_memory_of_another_policy_is_refused() -> None:
     box.rows, other.columns = {"x": 1}, {"x": 1}  # type: ignore[attr-defined]
     with pytest.raises(UserError, match=r"Box: its columns/x cannot be restored .* save and load of its own"):
         recall(other, remember(box))
+
+
+@pytest.mark.parametrize(
+    ("world_id", "player", "path", "value", "message"),
+    [
+        ("werewolf/9-l1s9", "bandwagon", "_memory/boards/targets", 9, "holds 9, which is outside -1..8"),
+        ("werewolf/9-l1s9", "bandwagon", "_memory/before", 77, "holds 77"),
+        ("werewolf/9-l1s9", "bayes", "belief/_sets/members", 500, "holds 500"),
+        ("mmo/combat-128", "forager", "_choices", 10_000, "holds 10000"),
+    ],
+)
+def test_wild_memory_of_scripted_players_is_refused_before_a_kernel_reads_it(
+    world_id, player, path, value, message
+):
+    world = interplay.make_world(world_id, num_worlds=2)
+    step = world.reset()
+    policy = make_policy(world_id, player)
+    policy.start(world)
+    policy.act(step)
+    kept = policy.save()
+    for wild in (
+        {path: np.full_like(kept[path], value)},
+        {path: kept[path][..., :0]},
+        {path: kept[path].astype(np.float32)},
+    ):
+        with pytest.raises(
+            UserError,
+            match=message
+            if kept[path].shape == wild[path].shape and wild[path].dtype == kept[path].dtype
+            else "here",
+        ) as caught:
+            policy.load(kept | wild)
+        assert "\n" not in str(caught.value)
+    now = policy.save()
+    assert all((now[name] == array).all() for name, array in kept.items())
+    policy.load(kept)
+
+
+def test_memory_that_cannot_be_read_is_one_line():
+    policy = Minded()
+    policy.start(Camp(2))
+    kept = policy.save()
+    for name, wild in (("rng", np.frombuffer(b"{no json", np.uint8)), ("steps", np.zeros(3, np.int64))):
+        with pytest.raises(UserError, match="is not as it was saved") as caught:
+            policy.load(kept | {name: wild})
+        assert "\n" not in str(caught.value)

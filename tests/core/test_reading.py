@@ -134,7 +134,7 @@ def test_large_files_are_refused_before_they_are_read(tmp_path: Path) -> None:
     for read in (reading.read_json, reading.read_toml, reading.read_text, read_npz):
         with pytest.raises(UserError, match="4,398,046,511,104 bytes"):
             read(file)
-    with pytest.raises(UserError, match="bytes are read at most|are read at most"):
+    with pytest.raises(UserError, match="are read at most"):
         reading.read_bytes(file)
 
 

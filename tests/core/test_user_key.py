@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import stat
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -43,21 +44,19 @@ def test_permissions_do_not_depend_on_the_umask(home):
     assert stat.S_IMODE(home.parent.stat().st_mode) == 0o700
 
 
-def _make(barrier, made):
-    barrier.wait()
-    made.put(user_key.own_key())
+def test_those_who_make_it_at_once_get_the_same_one(home):
+    barrier = threading.Barrier(8)
 
+    def make(_: int) -> bytes:
+        barrier.wait()
+        return user_key.own_key()
 
-def test_processes_that_make_it_at_once_get_the_same_one(home):
-    context = multiprocessing.get_context("fork")
-    barrier, made = context.Barrier(8), context.Queue()
-    processes = [context.Process(target=_make, args=(barrier, made)) for _ in range(8)]
-    for process in processes:
-        process.start()
-    keys = {made.get(timeout=30) for _ in processes}
-    for process in processes:
-        process.join()
-    assert keys == {user_key.read_key()}
+    for _ in range(20):
+        with ThreadPoolExecutor(8) as pool:
+            keys = set(pool.map(make, range(8)))
+        assert keys == {user_key.read_key()}
+        assert [path.name for path in home.parent.iterdir()] == ["key"]
+        home.unlink()
 
 
 def _planted_link(home):
@@ -122,11 +121,13 @@ def test_a_data_folder_that_cannot_be_made_is_one_line(home):
 
 
 def test_without_a_variable_it_lies_where_the_system_keeps_such_data(monkeypatch, tmp_path):
-    monkeypatch.delenv("XDG_DATA_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     for platform, place in (
         ("linux", ".local/share/interplay"),
         ("darwin", "Library/Application Support/interplay"),
     ):
         monkeypatch.setattr(user_key.sys, "platform", platform)
+        monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+        assert user_key.data_folder() == tmp_path / place
+        monkeypatch.setenv("XDG_DATA_HOME", "data")  # somebody's working folder is nobody's home
         assert user_key.data_folder() == tmp_path / place

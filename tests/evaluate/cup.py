@@ -16,7 +16,7 @@ WORLD = "gridworld/team-battle"
 NAMES = ("random", "hunter", "tests.evaluate.cup:Lazy")
 
 
-def Lazy() -> Policy:  # noqa: N802 - named as a class would be
+def Lazy() -> Policy:
     """Stands still."""
     policy = make_policy(WORLD, "hunter")
     act = policy.act

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 
@@ -86,3 +87,62 @@ def test_nan_is_not_written(tmp_path):
     with ResultsLog(tmp_path / "log") as log, pytest.raises(ValueError, match="JSON"):
         log.append({"0-1/0": {"scores": [float("nan")]}})
     assert os.path.getsize(tmp_path / "log") == 0
+
+
+def test_a_changed_number_is_seen(tmp_path):
+    """Any flipped byte: the line is refused, or says the same."""
+    path = tmp_path / "log"
+    whole = written(path)
+    missed = []
+    for at in range(len(whole)):
+        for mask in (1, 0x20):
+            path.write_bytes(whole[:at] + bytes([whole[at] ^ mask]) + whole[at + 1 :])
+            with contextlib.suppress(UserError), ResultsLog(path) as log:
+                if not log.results.items() <= ROWS.items():
+                    missed.append((at, mask))
+    assert missed == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"key": "0-1/9", "scores": [1.0, -1e999]}',
+        b'{"key": "0-1/9", "scores": [1.0, NaN]}',
+        b'{"key": "0-1/9", "key": "0-1/8", "scores": [1.0, 0.0]}',
+        b'{"key": 3, "scores": [1.0, 0.0]}',
+        b'{"key": "\\ud800", "scores": [1.0, 0.0]}',
+        b'{"key": "0-1/9", "scores": ' + b"[" * 5000 + b"]" * 5000 + b"}",
+        b'{"key": "0-1/9", "scores": [' + b"9" * 5000 + b"]}",
+        b'\xef\xbb\xbf{"key": "0-1/9", "scores": [1.0, 0.0]}',
+        b'{"key": "0-1/9\xff", "scores": [1.0, 0.0]}',
+    ],
+)
+def test_lines_that_are_not_strict_are_refused(tmp_path, line):
+    path = tmp_path / "log"
+    path.write_bytes(line + b"\n")
+    with pytest.raises(UserError, match="line 1 is damaged") as caught:
+        ResultsLog(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_of_an_older_version_gets_its_checksums_with_the_next_result(tmp_path):
+    path = tmp_path / "log"
+    old = "".join(json.dumps({"key": key, **row}) + "\n" for key, row in ROWS.items())
+    path.write_text(old)
+    with ResultsLog(path) as log:
+        assert log.results == ROWS
+        assert path.read_text() == old
+        log.append({"0-1/9": {"scores": [1, 2]}})
+        log.append({"0-1/10": {"scores": [3, 4]}})
+    with ResultsLog(path) as log:
+        assert log.results == {**ROWS, "0-1/9": {"scores": [1, 2]}, "0-1/10": {"scores": [3, 4]}}
+    assert all("check" in json.loads(line) for line in path.read_text().splitlines())
+
+
+def test_numbers_are_kept_as_numbers_bit_for_bit(tmp_path):
+    scores = [0.1 + 0.2, -0.0, 5e-324, 1.7976931348623157e308, 2**53 + 1, 1 / 3]
+    with ResultsLog(tmp_path / "log") as log:
+        log.append({"0-1/0": {"scores": scores}})
+    with ResultsLog(tmp_path / "log") as log:
+        kept = log.results["0-1/0"]["scores"]
+    assert [(type(a), repr(a)) for a in kept] == [(type(a), repr(a)) for a in scores]

@@ -17,6 +17,7 @@ from interplay.core.files import FileLock
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.evaluate import round_robin
 from interplay.evaluate.round_robins import make_settings, run_round_robin
+from interplay.evaluate.tournament_folder import TournamentFolder
 from interplay.registry import make_policy, make_world
 from tests.evaluate import cup
 
@@ -190,3 +191,32 @@ def test_a_world_without_an_end_needs_one():
     with pytest.raises(UserError, match="may run for ever; say where matches end"):
         round_robin(policies, "mmo/forage", options={"slots": 8, "npop": 1})
     assert make_world("mmo/forage").persistent
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [["1.0", "0.0"], [1.0], [1.0, 0.0, 0.0], "10", None, [True, False], [1.0, [0.0]], [10**39, 1e301]],
+)
+def test_results_that_are_no_scores_are_refused(tmp_path, scores):
+    """A tournament's numbers are numbers, also where its file says them as text."""
+    out = tmp_path / "cup"
+    cup.play(out, matches=2)
+    file = out / "results.jsonl"
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    for row in rows:
+        del row["check"]  # as an older version wrote it
+    rows[0]["scores"] = scores
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(UserError, match="scores of 0-1/0 are not 2 numbers; delete its line"):
+        cup.play(out, matches=2, resume=True)
+
+
+def test_numbers_of_a_tournament_are_kept_as_numbers(whole, tmp_path):
+    ratings = json.loads((whole[0] / "ratings.json").read_text())
+    assert all(type(row[key]) is float for row in ratings["players"] for key in ("elo", "mean_score", "wins"))
+    out = tmp_path / "cup"
+    cup.play(out, matches=2)
+    settings = cup.settings(matches=2)
+    text = settings.model_copy(update={"options": {**settings.options, "rows": "6"}})
+    with pytest.raises(UserError, match="holds another tournament: options is"):
+        TournamentFolder(out, text, resume=True)

@@ -222,6 +222,16 @@ def test_s5_barriers_cluster_and_free_agents_scatter_in_the_grid_of_the_specific
     assert [at(agent) for agent in (*barriers, *frees)] == before  # ties are broken the same way
 
 
+def test_s5_of_equally_near_and_equally_far_cells_the_first_in_reading_order_is_taken():
+    barriers = [thing(f"b{n}", 2) for n in range(4)]
+    frees = [thing(f"f{n}", 3) for n in range(4)]
+    target = thing("t", at=(2, 2))
+    state = around(target, barriers, frees, size=(5, 5), cluster_barriers=True, scatter_free_agents=True)
+    state.reset()
+    assert [at(barrier) for barrier in barriers] == [(1, 2), (2, 1), (2, 3), (3, 2)]
+    assert [at(free) for free in frees] == [(0, 0), (0, 4), (4, 0), (4, 4)]
+
+
 def test_s5_those_who_may_share_all_take_the_furthest_cell():
     frees = [thing(f"f{n}", 3) for n in range(5)]
     state = around(thing("t", at=(3, 2)), [], frees, scatter_free_agents=True, overlapping={3: 3})

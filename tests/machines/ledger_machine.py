@@ -78,8 +78,11 @@ class LedgerMachine(Counting):
         log = self.open().log
         assert log.results == self.expected
         assert list(log.results) == list(self.expected)
-        lines = [json.loads(line) for line in self.results.read_bytes().splitlines()]
+        data = self.results.read_bytes()
+        assert data.endswith(b"\n") or not data
+        lines = [json.loads(line) for line in data.splitlines()]
         assert [line.pop("key") for line in lines] == list(self.expected)
+        assert all(len(line.pop("check")) > 8 for line in lines), "every line has its checksum"
         assert lines == list(self.expected.values())
 
     # -- rules -------------------------------------------------------------------------------------
@@ -142,9 +145,9 @@ class LedgerMachine(Counting):
         self.note("torn line")
         self.close()
         name = f"0-1/{key}"
-        line = json.dumps({"key": name, **result(name)}).encode()
+        line = line_of(name)
         with self.results.open("ab") as file:
-            file.write(line[: int(len(line) * share)])
+            file.write(line[: int((len(line) - 1) * share)])
         self.open()
 
     @precondition(lambda self: self.expected)
@@ -156,7 +159,7 @@ class LedgerMachine(Counting):
         before = self.results.read_bytes()
         name = list(self.expected)[index % len(self.expected)]
         with self.results.open("ab") as file:
-            file.write(json.dumps({"key": name, **result(name, int(otherwise))}).encode() + b"\n")
+            file.write(line_of(name, int(otherwise)))
         if otherwise:
             with pytest.raises(UserError, match=f"what came of {name}"):
                 self.open()
@@ -175,6 +178,24 @@ class LedgerMachine(Counting):
         lines = before.splitlines(keepends=True)
         at = index % len(lines)
         self.results.write_bytes(b"".join([*lines[:at], bad + b"\n", *lines[at:]]))
+        with pytest.raises(UserError, match=f"line {at + 1} is damaged"):
+            self.open()
+        self.results.write_bytes(before)
+        self.open()
+
+    @precondition(lambda self: self.expected)
+    @rule(index=st.integers(0, 40))
+    def changed_number(self, index: int) -> None:
+        """A digit that is another one on the disk is seen, though the line is sound JSON."""
+        self.note("changed number")
+        self.close()
+        before = self.results.read_bytes()
+        lines = before.splitlines(keepends=True)
+        at = index % len(lines)
+        steps = self.expected[list(self.expected)[at]]["steps"]
+        old, new = (f'"steps": {number}'.encode() for number in (steps, steps + 1))
+        assert old in lines[at]
+        self.results.write_bytes(b"".join([*lines[:at], lines[at].replace(old, new), *lines[at + 1 :]]))
         with pytest.raises(UserError, match=f"line {at + 1} is damaged"):
             self.open()
         self.results.write_bytes(before)
@@ -223,6 +244,14 @@ class LedgerMachine(Counting):
         with AtPoint(f"ratings.json: {point}", 1, Killed()), pytest.raises(Killed):
             folder.write("ratings.json", text)
         assert (file.read_bytes() if file.exists() else None) == before
+
+
+def line_of(key: str, version: int = 0) -> bytes:
+    """A line as another process would write it."""
+    with tempfile.TemporaryDirectory(dir=quick_disk()) as folder:
+        with ResultsLog(Path(folder) / "one") as log:
+            log.append({key: result(key, version)})
+        return (Path(folder) / "one").read_bytes()
 
 
 def read_log(path: Path) -> dict[str, Any]:

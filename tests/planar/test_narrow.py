@@ -146,15 +146,19 @@ def test_a_static_body_in_the_lower_row_is_met_as_in_the_higher(spot, mover):
     assert gaps[0] == gaps[1] == [-0.01] * len(gaps[0])
 
 
-@pytest.mark.parametrize("spot", [Slab(0.0, 0.0, 1.0, 1.0), Disc(0.0, 0.0, moving=False)])
+@pytest.mark.parametrize(
+    "spot", [Slab(0.0, 0.0, 1.0, 1.0, vx=3.0, spin=2.0), Disc(0.0, 0.0, vx=3.0, spin=2.0, moving=False)]
+)
 @pytest.mark.parametrize("mover", [Disc(2.0, 0.0, vx=-6.0), Slab(2.0, 0.0, 1.0, 1.0, vx=-6.0, moving=True)])
 def test_a_static_body_in_the_lower_row_stops_what_runs_into_it_and_stays(spot, mover):
+    """Whatever its own row says of its velocity."""
     for shapes, row in (([spot, mover], 1), ([mover, spot], 0)):
         room = Room([shapes], damping=0.0)
         room.step(steps=60)
         assert np.allclose(room.bodies.position[0, row], (1.0, 0.0), atol=0.02)
         assert np.allclose(room.bodies.velocity[0, row], 0.0, atol=1e-3)
         assert tuple(room.bodies.position[0, 1 - row]) == (0.0, 0.0)
+        assert room.bodies.angle[0, 1 - row] == 0.0
 
 
 def test_static_pairs_make_no_contacts():

@@ -178,6 +178,60 @@ def test_a_snapshot_that_does_not_fit_is_refused_in_one_line_and_changes_nothing
     assert np.array_equal(world.hash(), hashed)
 
 
+def goes_on(steps):
+    """A history that says that everybody went to the right for so long."""
+
+    def change(snapshot):
+        for name, array in list(snapshot.items()):
+            if "/action/" in name:
+                snapshot[name] = np.full((len(array), steps, *array.shape[2:]), 2, array.dtype)
+        snapshot["episode_length"][:] = steps
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (goes_on(90_000), "it is over after"),
+        (goes_on(1_000_000), "of 1000000 steps would have to be played again"),
+        (lambda s: s["reward"].fill(3.0), "reward comes out otherwise"),
+        (lambda s: s["episode_return"].fill(np.inf), "episode_return comes out otherwise"),
+        (lambda s: s["stream"].fill(9), "comes out otherwise"),
+        (lambda s: s["stood"].fill(True), "though its world is not over"),
+    ],
+)
+def test_a_history_that_comes_out_otherwise_is_refused_and_the_batch_goes_on_as_it_was(change, message):
+    options = {"num_agents": 2, "time_limit": None}
+    world, twin = (SimulationWorld(together, 2, seed=3, kwargs=options) for _ in range(2))
+    for each in (world, twin):
+        each.reset()
+        played(each, 5)
+    other = SimulationWorld(together, 2, seed=8, kwargs=options)
+    other.reset()
+    played(other, 9)
+    snapshot, hashed = other.save(), world.hash()
+    change(snapshot)
+    with pytest.raises(UserError, match=message) as caught:
+        world.load(snapshot)
+    assert "\n" not in str(caught.value)
+    assert np.array_equal(world.hash(), hashed)
+    assert same(played(world, 30, seed=2), played(twin, 30, seed=2))
+
+
+def test_a_history_with_moves_that_the_simulation_refuses_is_one_line():
+    """Within their space, and yet illegal at that moment: the simulation says so, the batch stays."""
+    world = SimulationWorld(zoo, 2, seed=4)
+    world.reset()
+    played(world, 6)
+    snapshot, hashed = world.save(), world.hash()
+    snapshot["walker/action/action"][...] = 1 - np.minimum(snapshot["walker/action/action"], 1)
+    with pytest.raises(UserError) as caught:
+        world.load(snapshot)
+    assert "\n" not in str(caught.value)
+    assert np.array_equal(world.hash(), hashed)
+
+
 @pytest.mark.parametrize("processes", [0, 1])
 def test_randomness_from_elsewhere_is_named_and_a_reset_goes_on(processes):
     world = SimulationWorld(ODD + "forgetful", 2, processes=processes)

@@ -8,12 +8,16 @@ import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
+from interplay.core.settings import build
 from interplay.train.exchange import Alone
 from interplay.train.line_up import with_opponents
+from interplay.train.settings import TrainSettings
 from interplay.train.sorted_training import SortedTraining
 from interplay.train.stacked_learner import StackedLearner
+from interplay.train.trainer import make_learner, make_training
 from tests.train.meadow import Meadow, make_meadow
 from tests.train.test_opponents import settings_of
+from tests.train.toy_worlds import TwoKinds, make_two_kinds
 
 TRAIN = {"shards": 2, "most_updates": 2}
 
@@ -74,3 +78,26 @@ def test_rows_of_a_population_that_stops_learning_are_forgotten() -> None:
 def test_learners_that_cannot_be_are_one_line(learners: list[str], says: str) -> None:
     with pytest.raises(UserError, match=says):
         training_of(train=TRAIN | {"learners": learners}, opponents={"pop1": "random"})
+
+
+@pytest.mark.parametrize("road", ["plain", "sorted"])
+def test_kinds_that_do_not_learn_keep_their_weights_over_minibatches_and_epochs(road: str) -> None:
+    group = {"rollout": 16, "minibatch": 16, "epochs": 3, "target_kl": "off", "learning_rate": 1e-2}
+    values = {
+        "world": {"id": "two"},
+        "num_worlds": 4,
+        "ppo": group,
+        "train": TRAIN | {"learners": ["walker"]},
+    }
+    settings = build(TrainSettings, {**values, "network": {"kind": "mlp", "hidden": [4]}}, "test")
+    learner: Any = make_learner(settings, make_two_kinds, begins=True)
+    training: Any = make_training(settings, make_two_kinds, learner, Alone())
+    if road == "sorted":
+        world = TwoKinds(1)
+        learner = StackedLearner(world.kinds, settings, with_opponents(settings, world))
+        training = SortedTraining(settings, make_two_kinds, learner, Alone())
+    before = {name: np.array(vector) for name, vector in learner.vectors.items()}
+    for _ in range(2):
+        assert training.update()["gradient_steps"] > 6  # several of each of the three epochs
+    changed = [name for name, vector in learner.vectors.items() if not np.array_equal(vector, before[name])]
+    assert changed == ["walker"]

@@ -14,6 +14,7 @@ from interplay.core.policy import Policy
 from interplay.core.settings import build, changed
 from interplay.train.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.line_up import with_opponents
+from interplay.train.opponents import Opponents
 from interplay.train.populations import Populations
 from interplay.train.settings import TrainSettings
 from interplay.train.sorted_shard import SortedShard
@@ -261,3 +262,29 @@ def test_one_population_of_a_run_is_loaded_by_name(four_updates: Path) -> None:
     assert type(load_population(four_updates, "pop1")) is Grazer
     with pytest.raises(UserError, match="no population pop9"):
         load_population(four_updates, "pop9")
+
+
+class Listener(Policy):
+    """Remembers the seed of its draws."""
+
+    def start(self, world: Any, seed: int) -> None:
+        self.seed = seed
+
+    def act(self, timestep: Any) -> Any:
+        raise AssertionError("nobody is asked")
+
+
+def test_two_opponents_have_streams_of_their_own() -> None:
+    """And others in another shard, after another update, and in another run."""
+    world = Meadow(2)
+    world.reset()
+    populations = Populations(("pop0", "pop1", "pop2"), None, ("pop1", "pop2"))
+
+    def seeds(*key: int) -> list[int]:
+        two = {"pop1": Listener(), "pop2": Listener()}
+        Opponents(world, populations, two, key)  # type: ignore[arg-type]
+        return [policy.seed for policy in two.values()]
+
+    assert seeds(3, 0, 0) == seeds(3, 0, 0)
+    told = [*seeds(3, 0, 0), *seeds(3, 1, 0), *seeds(3, 0, 1), *seeds(4, 0, 0)]
+    assert len(set(told)) == len(told)

@@ -12,12 +12,14 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.core.settings import build, merge
 from interplay.train import free_memory, room
+from interplay.train.brain import Brain
 from interplay.train.line_up import with_opponents
 from interplay.train.room import check_room, told_as_lack_of_room
 from interplay.train.run_folder import RunFolder
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import train
 from tests.cli.command import refusal, typed
+from tests.train.meadow import Meadow
 from tests.train.real_run import SETTINGS
 from tests.train.toy_worlds import Corridor, make_corridor
 
@@ -33,7 +35,7 @@ def settings_of(**own: Any) -> TrainSettings:
 @pytest.mark.parametrize(
     ("override", "named"),
     [
-        ("ppo.rollout=100000000000000000000", "ppo.rollout = 100000000000000000000, num_worlds = 4"),
+        ("ppo.rollout=9000000000000000000", "ppo.rollout = 9000000000000000000, num_worlds = 4"),
         ("ppo.rollout=10000000000", "ppo.rollout = 10000000000, num_worlds = 4"),
         ("ppo.minibatch=1000000000000000", "ppo.minibatch = 1000000000000000"),
         ("num_worlds=4000000000000000", "num_worlds = 4000000000000000"),
@@ -82,6 +84,14 @@ def test_parts_that_fit_alone_and_not_together_are_refused(monkeypatch: pytest.M
         check_room(asked, world, populations)
     monkeypatch.setattr(room, "free_bytes", lambda: total)
     check_room(asked, world, populations)
+
+
+@pytest.mark.parametrize("kind", ["mlp", "attention", "tiles", "tiles_attention"])
+def test_parameters_are_counted_without_making_them(kind: str) -> None:
+    asked = settings_of(network={"kind": kind, "width": 8})
+    (agent,) = (Meadow(1) if kind.startswith("tiles") else Corridor(1)).kinds
+    made = Brain(agent, asked, jax.random.key(0))
+    assert room._parameters(asked, agent) == made.size > 50
 
 
 def test_a_container_and_a_limit_of_the_process_count(

@@ -13,7 +13,7 @@ from gymnasium import spaces
 
 from interplay.core.errors import UserError
 from interplay.train.networks import make_network, prepare, unfold
-from interplay.train.networks.tiles import Trunk, dequantise
+from interplay.train.networks.tiles import Trunk, dequantise, largest
 from interplay.train.settings import NetworkGroup
 
 V, R = 15, 32
@@ -106,8 +106,6 @@ def test_the_gradient_of_the_largest_row_is_that_of_the_maximum() -> None:
         best = jnp.where(there[:, :, None], embedded, -jnp.inf).max(axis=1)
         return (jnp.where(seen["count"][:, None] > 0, best, 0.0) ** 2).sum()
 
-    from interplay.train.networks.tiles import largest
-
     def ours(weight: jax.Array, bias: jax.Array) -> jax.Array:
         return (largest(weight, bias, seen["entities"], seen["count"]) ** 2).sum()
 
@@ -118,6 +116,25 @@ def test_the_gradient_of_the_largest_row_is_that_of_the_maximum() -> None:
         strict=True,
     ):
         np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-4)
+
+
+def test_equal_largest_rows_share_the_gradient() -> None:
+    """Two rows that are the same, and three that a unit cannot tell apart: what jax makes of the maximum."""
+    rows = jnp.array([[[1.0, 5.0], [1.0, 5.0], [0.0, 9.0]], [[2.0, 1.0], [2.0, 3.0], [2.0, 4.0]]])
+    count = jnp.array([3, 3])
+    weight, bias = jnp.array([[1.0, 2.0], [0.0, 0.0]]), jnp.array([0.5, -1.0])
+
+    def by_jax(weight: jax.Array) -> jax.Array:
+        return ((rows @ weight).max(axis=1) + bias).sum()
+
+    def ours(weight: jax.Array) -> jax.Array:
+        return largest(weight, bias, rows, count).sum()
+
+    assert float(ours(weight)) == float(by_jax(weight))
+    mine = jax.grad(ours)(weight)
+    np.testing.assert_allclose(mine, jax.grad(by_jax)(weight), rtol=1e-6)
+    # (1, 5) once, however many rows say so, and the mean of (2, 1), (2, 3) and (2, 4).
+    np.testing.assert_allclose(mine[:, 0], [1.0 + 2.0, 5.0 + 8.0 / 3.0], rtol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["tiles", "tiles_attention"])

@@ -153,6 +153,16 @@ def test_the_target_is_required():
         ReachTheTargetSim.build_sim(2, 2, agents={"r": RunningAgent(id="r", move_range=1, view_range=1)})
 
 
+def test_a_target_needs_no_id():
+    """Release: its class has the id by which the simulation looks for it; another is taken as given."""
+    given = {"view_range": 1, "attack_range": 1, "attack_strength": 1}
+    target = TargetAgent(**given)
+    runner = RunningAgent(id="r", move_range=1, view_range=1)
+    sim = ReachTheTargetSim.build_sim(2, 2, agents={"target": target, "r": runner}, attack_mapping={2: {3}})
+    assert sim.target is target
+    assert (target.id, target.encoding, TargetAgent(id="goal", **given).id) == ("target", 2, "goal")
+
+
 def test_components_can_be_others():
     """Section 3, row 26; and this world's own dones beside others."""
     sim = scene(["TR_"], dones=[TargetDone], rewards=[])

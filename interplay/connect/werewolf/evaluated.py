@@ -168,7 +168,10 @@ def read_log(folder: str | Path) -> list[dict[str, np.ndarray]]:
     if not paths:
         raise UserError(f"{folder}: no recorded games; name the folder of an EvaluatedEnv")
     for path in paths:
-        game = read_npz(path, links=False)
+        try:
+            game = read_npz(path, links=False)
+        except UserError as error:
+            raise UserError(f"{path}: no recorded game ({error}); remove the file") from None
         rows = {
             len(game[name]) if name in game and game[name].ndim == sides else -1
             for name, sides in _ROWS.items()

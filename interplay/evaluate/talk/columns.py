@@ -65,7 +65,7 @@ def _out_of_range(about: About, games: Games, boards: Boards, count: int, seats:
         "chosen": (boards.chosen, NOBODY, seats - 1),
         "names": (boards.names, NOBODY, seats - 1),
         "words": (boards.words, NOBODY, max(about.symbols, default=0) - 1),
-        "role": (games.role, 0, len(about.roles) - 1),
+        "role": (games.role, 0, _MOST),  # not every world has names for them
         "team": (games.team, NOBODY, len(about.teams) - 1),
         "winner": (games.winner, NOBODY, len(about.teams) - 1),
     }

@@ -168,7 +168,11 @@ def _work(
     worlds: Sequence[int],
 ) -> None:
     """A worker's life: obeys orders until the pipe closes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which closes the pipe
+    # Signals that ask to stop are for the parent, which closes the pipe; programs that are started here can be ended by SIGTERM.
+    for name in ("SIGINT", "SIGHUP"):
+        if number := getattr(signal, name, None):
+            signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: None)
     members: dict[int, Member] = {}
     try:
         make = partial(load(factory, users=True), **kwargs)
@@ -239,5 +243,5 @@ def _stop(pipes: Sequence[Connection], processes: Sequence[Any]) -> None:
     for process in processes:
         process.join(2)
         if process.is_alive():
-            process.terminate()
+            process.kill()
             process.join(2)

@@ -78,6 +78,9 @@ class Linear(eqx.Module):
     bias: jax.Array
 
     def __init__(self, inputs: int, outputs: int, *, key: jax.Array) -> None:
+        if isinstance(key, jax.core.Tracer):  # somebody asks for the shape alone (`room`)
+            self.weight, self.bias = jnp.zeros((inputs, outputs)), jnp.zeros(outputs)
+            return
         rng = np.random.default_rng(np.asarray(jax.random.key_data(key)))
         limit = 1.0 / math.sqrt(inputs)
         self.weight = jnp.asarray(rng.uniform(-limit, limit, (inputs, outputs)), jnp.float32)

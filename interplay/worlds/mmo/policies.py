@@ -6,13 +6,14 @@ Draws come from each player's own stream and are a pure function of the seed, th
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from interplay.core import seeding
 from interplay.core.policy import Policy
+from interplay.core.ranges import ANYTHING, Range, exactly
 from interplay.core.world import TimeStep, World
 from interplay.worlds.mmo import foraging, players
 from interplay.worlds.mmo.config import COLUMNS, MmoSettings
@@ -31,6 +32,15 @@ class MmoPolicy(Policy):
             episode=np.zeros(world.num_worlds, np.uint64),
             tick=np.zeros(world.num_worlds, np.uint64),
         )
+
+    def memory_ranges(self) -> Mapping[str, Range]:
+        """Choices and rules are what `start` made of the settings; in the stream and the scratch may stand anything."""
+        made = ("_choices", "_rules/")
+        return {
+            path: exactly(array) if path.startswith(made) else ANYTHING
+            for path, array in self.save().items()
+            if array.ndim and path != "rng"
+        }
 
     def forget(self, which: np.ndarray) -> None:
         self._stream.episode[which] += np.uint64(1)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.core.ranges import ANYTHING, MOST_32, REAL, Arrays, Law, Range, count, index
+from interplay.core.ranges import ANYTHING, MOST_32, REAL, Array, Arrays, Law, Range, count, index
 from interplay.worlds.mmo.config import STYLES, MmoSettings
 from interplay.worlds.mmo.state import CAUSES, most_forest
 from interplay.worlds.mmo.tiles import FOREST, GRASS, LAVA, SCRUB, STONE
@@ -87,10 +87,8 @@ def laws_of(s: MmoSettings) -> list[Law]:
         return wrong
 
     def cut_off(given: Arrays) -> Any:
-        wrong = given["reachable"] & ((given["tiles"] < GRASS) | (given["tiles"] > FOREST))
-        outside = given["reachable"].copy()
-        outside[:, ground, ground] = False
-        return wrong | outside
+        # Numbers below grass wrap around; the border is lava, so nobody is born there.
+        return given["reachable"] & (given["tiles"] - np.uint8(GRASS) > FOREST - GRASS)
 
     return [
         Law("agent.alive", "lives where no ground is", alive_elsewhere),
@@ -113,29 +111,29 @@ def laws_of(s: MmoSettings) -> list[Law]:
 
 def _reached_otherwise(given: Arrays) -> Any:
     """Births look for reachable ground until they find it: there has to be some."""
-    found = given["reachable"].sum(axis=(1, 2))
+    found = _number(given["reachable"])
     return (given["room.ground"] != found) | (found < given["room.cap"])
 
 
 def _eaten_otherwise(given: Arrays) -> Any:
-    return given["room.depleted"] != (given["tiles"] == SCRUB).sum(axis=(1, 2))
+    return given["room.depleted"] != _number(given["tiles"] == SCRUB)
 
 
 def _lists_otherwise(given: Arrays) -> Any:
     """As many as there are eaten tiles, so each of them once if none is named twice."""
     places = given["depleted"]
-    used = np.arange(places.shape[1]) < given["room.depleted"][:, None]
     flat = given["tiles"].reshape(len(places), -1)
-    wrong = used & (np.take_along_axis(flat, places.astype(np.int64), axis=1) != SCRUB)
-    for w, number in enumerate(given["room.depleted"]):
-        named = places[w, :number]
-        if len(np.unique(named)) < number:
-            wrong[w, 0] = True
+    wrong = np.zeros(places.shape, bool)
+    w, k = np.nonzero(np.arange(places.shape[1]) < given["room.depleted"][:, None])
+    named = places[w, k].astype(np.int64)
+    wrong[w, k] = flat[w, named] != SCRUB
+    different = np.unique(w * flat.shape[1] + named) // flat.shape[1]
+    wrong[np.bincount(different, minlength=len(places)) != given["room.depleted"], 0] = True
     return wrong
 
 
 def _overgrown(s: MmoSettings, given: Arrays) -> Any:
-    forest = (given["tiles"] == FOREST).sum(axis=(1, 2))
+    forest = _number(given["tiles"] == FOREST)
     return given["room.depleted"] + forest > most_forest(s)
 
 
@@ -164,3 +162,8 @@ def _heads_otherwise(given: Arrays) -> Any:
 
 def _acts_otherwise(given: Arrays) -> Any:
     return given["acting"] != (given["agent.alive"] & ~given["room.over"][:, None])
+
+
+def _number(grids: Array) -> Array:
+    """(W,) how many of the tiles (W, T, T) are true."""
+    return np.array([np.count_nonzero(grid) for grid in grids])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from interplay.core import seeding
 from interplay.core.hashing import mix64
 from interplay.core.policy import Policy
+from interplay.core.ranges import ANYTHING, FLAG, Range, exactly, index
 from interplay.core.world import TimeStep, World
 from interplay.worlds.werewolf import players
 from interplay.worlds.werewolf.config import WerewolfSettings
@@ -20,6 +22,9 @@ from interplay.worlds.werewolf.knowledge import (
     Pack,
     kinds_of_phases,
 )
+from interplay.worlds.werewolf.phases import phase_names
+
+_TABLES = ("_telling", "_public", "_no_words", "_no_roles", "_sets/members", "_sets/inside")
 
 
 class Random(Policy):
@@ -41,6 +46,23 @@ class Random(Policy):
         )
         self._heads = players.Heads(n, b, np.array(symbols, np.uint64), np.zeros(n + 1, np.uint64))
         self._action = np.zeros((world.num_worlds, n, b + len(symbols)), np.int16)
+
+    def memory_ranges(self) -> Mapping[str, Range]:
+        """Tables are what `start` made of the settings; names on boards are seats, phases have numbers."""
+        seats = index(self._settings.n_players, none=True)
+        phases = index(len(phase_names(self._settings.rows)), none=True)
+        words = index(max(self._settings.symbols, default=1), none=True)
+        known = {"targets": seats, "talk_targets": seats, "words": words, "talk_words": words}
+        known |= {"before": phases, "_told": index(2, none=True)}
+        ranges: dict[str, Range] = {}
+        for path, array in self.save().items():
+            name = path.rpartition("/")[2]
+            if array.ndim and name != "rng":
+                made = path.endswith(_TABLES) or "/_creed/" in path
+                ranges[path] = (
+                    exactly(array) if made else known.get(name, FLAG if array.dtype == bool else ANYTHING)
+                )
+        return ranges
 
     def forget(self, which: np.ndarray) -> None:
         self._stream.episode[which] += np.uint64(1)
