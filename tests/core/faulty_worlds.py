@@ -518,7 +518,8 @@ class PendingLost(Camp):
 class CopiedApart(Camp):
     def __init__(self, num_worlds: int, seed: int = 0) -> None:
         super().__init__(num_worlds, seed)
-        self.shown = super()._read()
+        step = super()._read()
+        self.shown = step._replace(reward=step.reward.view(), acting=step.acting.view())
 
     def _read(self) -> TimeStep:
         return self.shown
