@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from gymnasium.spaces import Discrete
@@ -96,6 +98,14 @@ def test_what_is_observed_cannot_be_spoilt():
     assert sim.get_obs("agent0").tolist() == [0.25, -0.75]
 
 
+def flat_team(sim):
+    return FlattenWrapper(team(sim))
+
+
+def managed(make, wrapper, manager):
+    return manager(dress(wrapper, make()))
+
+
 @pytest.mark.parametrize("manager", MANAGERS)
 @pytest.mark.parametrize(
     ("make", "wrapper"),
@@ -104,14 +114,12 @@ def test_what_is_observed_cannot_be_spoilt():
         (MultiAgentGymSpacesSim, FlattenWrapper),
         (MultiAgentSameSpacesSim, None),
         (MultiAgentContinuousGymSpaceSim, None),
-        (MultiAgentContinuousGymSpaceSim, lambda sim: FlattenWrapper(team(sim))),
+        (MultiAgentContinuousGymSpaceSim, flat_team),
     ],
 )
 def test_as_a_batch_every_law_holds(make, wrapper, manager):
-    report = check_world(
-        lambda num_worlds, seed: SimulationWorld(lambda: manager(dress(wrapper, make())), num_worlds, seed),
-        steps=60,
-    )
+    made = partial(managed, make, wrapper, manager)  # which pickle can name
+    report = check_world(lambda num_worlds, seed: SimulationWorld(made, num_worlds, seed), steps=60)
     assert report.ok, str(report)
     assert not report.skipped
 
