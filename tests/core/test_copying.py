@@ -144,6 +144,14 @@ def test_what_was_set_by_hand_comes_along(copier):
     assert world.tables["rain"].tolist() == [0.0, 5.0, 0.0]
 
 
+@copiers
+def test_an_array_set_by_hand_keeps_its_number_type(copier):
+    world = begun(Valley(2, seed=1))
+    world.tables["rain"] = np.array([1, 2, 3], np.int8)
+    twin = copier(world)
+    assert (twin.tables["rain"].dtype, twin.tables["rain"].tolist()) == (np.int8, [1, 2, 3])
+
+
 def test_objects_that_came_later_are_no_silent_loss():
     world = begun(Valley(1))
     world.made.append(threading.Lock())

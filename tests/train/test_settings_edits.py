@@ -113,6 +113,7 @@ def test_what_is_said_otherwise_is_no_edit(run: Path) -> None:
         text.partition("\n")[2],
         plain,
         text.replace("seed = 5", "seed = 0x5"),
+        text.replace('size = 3, late = "off", shares = [0.5, 1]', 'shares = [0.5, 1], late = "off", size = 3'),
     ):
         (run / "settings.toml").write_text(other, newline="")
         assert go_on(run) == BACK  # a free option comes back as TOML has it
