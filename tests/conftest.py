@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 import tempfile
 
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 # No deadline: the first example compiles kernels, and the machine has other work too.
 settings.register_profile("same", derandomize=True, database=None, deadline=None)
 settings.register_profile("searching", deadline=None, print_blob=True)
+# Planted slips are noticed, not explained: nobody reads the smallest example (`tests/mutants`).
+settings.register_profile("noticing", settings.get_profile("same"), phases=(Phase.explicit, Phase.generate))
 settings.load_profile("same")
 
 # The user's own key is left alone; the folder is removed when the process ends.

@@ -114,6 +114,10 @@ class FlatActions:
             return given.reshape(1, len(rows), *self.given.shape)
         if given.dtype.kind not in "iu":
             raise TypeError(f"actions of dtype {given.dtype}; whole numbers are needed")
+        counts = [math.prod(self.counts)] if self._single else self.counts
+        if given.shape[1] != len(counts) or (given < 0).any() or (given >= counts).any():
+            # Looked at here, as what follows casts to small types, in which large numbers are others.
+            raise ValueError("actions out of range")
         if self._single:
             given = np.stack(np.unravel_index(given[:, 0], self.counts), axis=1)
         found, at = {}, 0

@@ -12,7 +12,7 @@ from typing import Any
 
 from pettingzoo.utils.env import AECEnv, ParallelEnv
 
-from interplay.connect.pictures import PIXELS, check_render_mode, picture_of
+from interplay.connect.pictures import PIXELS, check_render_mode, metadata_of, picture_of
 from interplay.connect.refusals import no_manager
 from interplay.core.copying import CopiedWhole
 from interplay.core.masks import drawable
@@ -209,12 +209,7 @@ def _require_manager(sim: Any) -> None:
 
 
 def _metadata(sim: SimulationManager) -> dict[str, Any]:
-    return {
-        "name": type(sim.sim.unwrapped).__name__,
-        "render_modes": [PIXELS],
-        "render_fps": 10,
-        "is_parallelizable": True,
-    }
+    return {"name": type(sim.sim.unwrapped).__name__, "is_parallelizable": True, **metadata_of(sim)}
 
 
 def _told(info: Any) -> dict[str, Any]:

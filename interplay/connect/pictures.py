@@ -12,6 +12,11 @@ from interplay.core.scene import Canvas
 PIXELS = "rgb_array"
 
 
+def metadata_of(manager: Any) -> dict[str, Any]:
+    """What a door says of its pictures: none, if the simulation has no ``draw(canvas)``."""
+    return {"render_modes": [PIXELS] if _draws(manager) else [], "render_fps": 10}
+
+
 def check_render_mode(manager: Any, render_mode: str | None) -> None:
     """Whether a door can keep what its render mode promises.
 
@@ -23,7 +28,7 @@ def check_render_mode(manager: Any, render_mode: str | None) -> None:
     sim = manager.sim.unwrapped
     if render_mode != PIXELS:
         raise UserError(f'{type(sim).__name__}: render_mode = {render_mode!r}; choose "{PIXELS}", or None')
-    if not callable(getattr(sim, "draw", None)):
+    if not _draws(manager):
         raise UserError(
             f'{type(sim).__name__}: render_mode = "{PIXELS}" needs a picture; give the simulation a method draw(canvas)'
         )
@@ -40,3 +45,7 @@ def picture_of(manager: Any) -> np.ndarray:
     canvas = Canvas()
     manager.sim.unwrapped.draw(canvas)
     return render(canvas.scene())
+
+
+def _draws(manager: Any) -> bool:
+    return callable(getattr(manager.sim.unwrapped, "draw", None))

@@ -179,13 +179,7 @@ def parse_json(data: bytes | str) -> Any:
     """
     text = decode(data) if isinstance(data, bytes) else data
     try:
-        value = json.loads(
-            text,
-            parse_float=_finite,
-            parse_int=_whole,
-            parse_constant=_no_number,
-            object_pairs_hook=_each_key_once,
-        )
+        value = _DECODER.decode(text)
         if text.count("[") + text.count("{") > DEPTH:
             check_depth(value)
     except RecursionError:
@@ -301,3 +295,9 @@ def _refuse_half_characters(value: Any) -> None:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         raise ValueError("a text holds half a character") from None
+
+
+# Made once: to make one for each message of a simulator takes longer than to use it.
+_DECODER = json.JSONDecoder(
+    parse_float=_finite, parse_int=_whole, parse_constant=_no_number, object_pairs_hook=_each_key_once
+)

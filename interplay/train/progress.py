@@ -140,7 +140,8 @@ class _Bar:
         )
         self.rich = Rich(*columns, console=Console(file=stream), refresh_per_second=4)
         self.task = self.rich.add_task("", total=total, completed=done, head="", numbers="")
-        self.rich.start()
+        with _whoever_listens():
+            self.rich.start()
 
     def show(self, done: int, head: str, numbers: str) -> None:
         # Rich would shorten the longest column, which is the wrong one: the numbers make room instead.

@@ -13,6 +13,7 @@ import pytest
 from gymnasium import spaces
 
 from interplay.connect import GymWrapper, make_dense, to_aec, to_parallel
+from interplay.connect.flat import FlatActions
 from interplay.connect.gymnasium import WorldGymEnv
 from interplay.connect.lives import LivesEnv
 from interplay.connect.pettingzoo import WorldEnv
@@ -147,6 +148,8 @@ DOORS = {
     "World, Discrete": lambda: batch(Relay(1, story=("oooo", "oooo"))),
     "World of a simulation": lambda: batch(AllStepManager(MultiCorridor(end=6, num_agents=3)).vectorize(1)),
     "PettingZoo": lambda: together(WorldEnv(Line(1))),
+    "PettingZoo, flat": lambda: together(WorldEnv(Line(1), flat=True)),
+    "PettingZoo, one number": lambda: together(WorldEnv(Line(1), flat="discrete")),
     "PettingZoo, kinds": lambda: together(WorldEnv(Hunt(1))),
     "PettingZoo, lives": lambda: together(LivesEnv(Relay(1, story=("oooo", "oooo")))),
     "PettingZoo, simulation": lambda: together(to_parallel(AllStepManager(Strict({"a": 9}, actions=MOVES)))),
@@ -154,6 +157,8 @@ DOORS = {
     "AEC, grid": lambda: in_turns(to_aec(TurnBasedManager(traffic()))),
     "Gymnasium, simulation": lambda: alone(GymWrapper(AllStepManager(MultiCorridor(end=6, num_agents=1)))),
     "Gymnasium, world": lambda: alone(WorldGymEnv(Line(1))),
+    "Gymnasium, flat": lambda: alone(WorldGymEnv(Line(1), flat=True)),
+    "Gymnasium, one number": lambda: alone(WorldGymEnv(Line(1), flat="discrete")),
     "Gymnasium, kinds": lambda: alone(WorldGymEnv(Hunt(1), "prey_0")),
     "dense": lambda: alone(make_dense("simulation/multi-corridor")),
     "RLlib, world": lambda: rllib(rllib_world),
@@ -204,6 +209,15 @@ def test_bytes_are_read_in_the_order_that_the_array_has(space, dtype):
     other_way = np.ones(shape, dtype).view(np.dtype(dtype).newbyteorder())
     with pytest.raises(UserError, match=f"action {other_way.flat[0]} at index"):
         check_action("w", space, other_way, 1, 2)
+
+
+@pytest.mark.parametrize("wrong", [257, 256, -1, 1 << 40, -255])
+def test_a_flat_action_is_not_cut_to_a_small_type(wrong):
+    """As int8, which a MultiBinary has, 257 is 1."""
+    flat = FlatActions("w", spaces.MultiBinary(2))
+    assert flat.batch([[1, 0]]).tolist() == [[[1, 0]]]
+    with pytest.raises(ValueError, match="out of range"):
+        flat.batch([[wrong, 0]])
 
 
 def test_rows_of_different_lengths_are_one_line():

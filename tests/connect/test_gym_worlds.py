@@ -186,6 +186,39 @@ def test_masks_are_what_the_space_draws_from():
     assert narrow
 
 
+@pytest.mark.parametrize("flat", [True, "discrete"])
+def test_flat_is_the_same_game_in_rows_of_numbers(flat):
+    """What trainers for one agent ask for: a float32 Box and actions from 0, the mask as one row."""
+    plain, rows = WorldGymEnv(Line(1, masked=True)), WorldGymEnv(Line(1, masked=True), flat=flat)
+    count = 6 if flat == "discrete" else [3, 2]
+    assert rows.action_space == (spaces.Discrete(6) if flat == "discrete" else spaces.MultiDiscrete(count))
+    assert rows.observation_space.dtype == np.float32
+    rows.action_space.seed(1)
+    seen, info = rows.reset(seed=2)
+    nested, told = plain.reset(seed=2)
+    for _ in range(60):
+        assert rows.observation_space.contains(seen)
+        assert seen.tolist() == np.concatenate([nested["others"].ravel(), nested["self"]]).tolist()
+        move, fast = told["action_mask"]
+        both = np.outer(move, fast).ravel() if flat == "discrete" else np.concatenate([move, fast])
+        assert info["action_mask"].tolist() == both.astype(bool).tolist()
+        action = rows.action_space.sample(info["action_mask"])
+        points = np.array(divmod(int(action), 2)) if flat == "discrete" else action
+        seen, *same, info = rows.step(action)
+        nested, *expected, told = plain.step(points)
+        assert same == expected
+        if same[1] or same[2]:
+            break
+    wrong = (
+        [6, -1, 1.5, [1, 1], None, "up"] if flat == "discrete" else [[3, 0], [0, -1], [1], 1.5, None, "up"]
+    )
+    rows.reset()
+    for action in wrong:
+        with pytest.raises(UserError) as error:
+            rows.step(action)
+        assert "\n" not in str(error.value)
+
+
 @pytest.mark.parametrize(
     ("lines", "rewards", "ends"),
     [
@@ -272,6 +305,7 @@ def test_the_makers_seed_names_the_stream():
         ({"others": 3}, "others = 3 is no policy"),
         ({"render_mode": "ansi"}, "render_mode = 'ansi'; choose"),
         ({"no_such_option": 1}, "no_such_option"),
+        ({"flat": "box"}, "flat = 'box'; choose False, True or"),
     ],
 )
 def test_wrong_options_are_one_line(options, words):

@@ -9,11 +9,13 @@ from gymnasium import spaces
 from gymnasium.utils.env_checker import check_env
 from gymnasium.utils.passive_env_checker import env_reset_passive_checker, env_step_passive_checker
 
+from interplay.connect import to_aec, to_parallel
 from interplay.connect.gymnasium import GymABS, GymWrapper, gym_to_simulation
 from interplay.core.errors import UserError
 from interplay.sim.managers import AllStepManager, TurnBasedManager
 from interplay.sim.wrappers import FlattenWrapper
 from interplay.worlds.corridor.simulation import MultiCorridor
+from tests.connect.toy_simulations import Strict
 from tests.connect.toys import Line
 from tests.sim.toys import Countdown
 
@@ -107,6 +109,31 @@ def test_what_was_shown_is_the_callers_to_keep(corridor):
     assert {key: value.tolist() for key, value in again.items()} == {k: v.tolist() for k, v in before.items()}
     after, *_ = env.step(1)
     assert not any(np.shares_memory(after[key], again[key]) for key in after)
+
+
+def test_a_simulation_without_pictures_passes_the_check_too():
+    name = "interplay-tests/Strict-v0"
+    gymnasium.register(
+        name, entry_point=lambda **options: GymWrapper(AllStepManager(Strict({"a": 9})), **options)
+    )
+    try:
+        env = gymnasium.make(name)
+        assert env.metadata["render_modes"] == []
+        check_env(env.unwrapped)
+    finally:
+        del gymnasium.registry[name]
+
+
+@pytest.mark.parametrize("door", [to_parallel, to_aec])
+def test_pettingzoo_shows_a_simulation(door):
+    env = door(AllStepManager(MultiCorridor(end=6, num_agents=2)), render_mode="rgb_array")
+    env.reset(seed=1)
+    picture = env.render()
+    assert (picture.ndim, picture.dtype, env.render_mode) == (3, np.uint8, "rgb_array")
+    assert env.metadata["render_modes"] == ["rgb_array"]
+    assert door(AllStepManager(Strict({"a": 9}))).metadata["render_modes"] == []
+    with pytest.raises(UserError, match="render_mode = 'film'; choose"):
+        door(AllStepManager(MultiCorridor()), render_mode="film")
 
 
 def test_gymnasium_shows_a_simulation(corridor):

@@ -46,7 +46,7 @@ def ask(
         cache: of compiled code; None is the user's own.
     """
     command = [sys.executable, "-m", "pytest", "-x", "-n", "0", "-q", "-p", "no:cacheprovider", "--tb=line",
-               *tests]  # fmt: skip
+               *_profile(tree), *tests]  # fmt: skip
     begun = time.monotonic()
     env = {**os.environ, "PYTHONPATH": str(tree), "NUMBA_DISABLE_JIT": "1" if plain else "0"}
     if cache is not None:
@@ -67,6 +67,13 @@ def ask(
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     return Answer(verdict, time.monotonic() - begun, _told(said))
+
+
+def _profile(tree: Path) -> list[str]:
+    """The suite's own settings for slips, where there are any: failing examples are not made smaller."""
+    conftest = tree / "tests" / "conftest.py"
+    there = conftest.exists() and '"noticing"' in conftest.read_text()
+    return ["--hypothesis-profile=noticing"] if there else []
 
 
 @contextlib.contextmanager

@@ -166,7 +166,14 @@ def changes() -> Iterator[tuple[str, Change]]:
         "text": "life",
         "list": [],
         "no metric": {"value": 1},
+        "steps text": {"metric": "life", "value": 1.0, "agent_steps": "64", "window": [0, 0]},
+        "no steps": {"metric": "life", "value": 1.0, "agent_steps": None, "window": [0, 0]},
+        "window": {"metric": "life", "value": None, "agent_steps": None, "window": 3},
+        "window of 3": {"metric": "life", "value": None, "agent_steps": None, "window": [1, 2, 3]},
+        "window text": {"metric": "life", "value": None, "agent_steps": None, "window": ["1", 2]},
         "text value": {"metric": "life", "value": "1"},
+        "no place": {"metric": "life", "value": 1.0, "agent_steps": None, "window": [0.0, 0.0]},
+        "short window": {"metric": "life", "value": 1.0, "agent_steps": 64, "window": [0.0]},
     }.items():
         yield f"best {word}", record("best", value)
     for word, value in {

@@ -111,3 +111,29 @@ def test_a_number_without_a_case_is_a_dash() -> None:
     with Progress(None, stream=stream) as progress:
         progress.update(100, {"win_vil": float("nan"), "kl": 0.5})
     assert stream.getvalue().strip().endswith("win_vil -, kl 0.5")
+
+
+class Gone(io.StringIO):
+    """A terminal that was closed, or a pipe whose reader has gone."""
+
+    def __init__(self, terminal: bool) -> None:
+        super().__init__()
+        self.terminal, self.tries = terminal, 0
+
+    def isatty(self) -> bool:
+        return self.terminal
+
+    def write(self, text: str) -> int:
+        self.tries += 1
+        raise OSError(5, "Input/output error")
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_run_does_not_end_because_nobody_listens(terminal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    clock, stream = Clock(), Gone(terminal)
+    with Progress(1_000, 0, stream, 5.0, clock) as progress:
+        clock.now += 10
+        progress.update(500, {"kl": 0.5})
+        progress.say("saved")
+    assert stream.tries > 0

@@ -35,7 +35,7 @@ def settings_of(**own: Any) -> TrainSettings:
 @pytest.mark.parametrize(
     ("override", "named"),
     [
-        ("ppo.rollout=100000000000000000000", "ppo.rollout = 100000000000000000000, num_worlds = 4"),
+        ("ppo.rollout=9000000000000000000", "ppo.rollout = 9000000000000000000, num_worlds = 4"),
         ("ppo.rollout=10000000000", "ppo.rollout = 10000000000, num_worlds = 4"),
         ("ppo.minibatch=1000000000000000", "ppo.minibatch = 1000000000000000"),
         ("num_worlds=4000000000000000", "num_worlds = 4000000000000000"),

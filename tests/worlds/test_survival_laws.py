@@ -254,6 +254,25 @@ def test_only_its_owner_breaks_a_placed_box(breaker: str, breaks: bool) -> None:
     assert bool(scene.state.bodies.present[0, box]) is not breaks
 
 
+def test_a_box_remembers_who_broke_it_first_also_where_everybody_may_break_it() -> None:
+    scene = Scene("1v1-all-mid", ownership=False)
+    box = scene.rules.first_box
+    scene.put(0, 0.0, 0.0, EAST)
+    scene.stand_box(0, 2.0, 0.0)
+    scene.step(a0="attack")
+    assert scene.world.state.body["owner"][0, box] == 0
+    scene.step()
+    scene.put(0, 2.0, 0.0, EAST)
+    scene.step()
+    scene.step(a0="use")
+    scene.put(0, -8.0, 8.0, EAST)
+    scene.put(1, 4.6, 0.0, WEST)
+    scene.put(box, 2.75, 0.0)
+    scene.step(a1="attack")
+    assert not scene.state.bodies.present[0, box]
+    assert scene.world.state.body["owner"][0, box] == 0
+
+
 # -- items ----------------------------------------------------------------------------------------------------------
 
 

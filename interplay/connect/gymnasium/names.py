@@ -8,7 +8,7 @@ from gymnasium.envs.registration import ENV_ID_RE
 from interplay.registry import list_worlds
 
 NAMESPACE = "interplay"
-MAKER = "interplay.connect.gymnasium.worlds:world_to_gym"
+MAKER = "interplay.connect.gymnasium.making:world_to_gym"
 
 
 def gym_id(world_id: str) -> str:

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
-from gymnasium import spaces
 
+from interplay.connect.flat import FORMS
+from interplay.connect.gymnasium.rows import column_of, put_in, row_of
 from interplay.connect.pictures import PIXELS
-from interplay.connect.readers import KindReader, idle
+from interplay.connect.readers import FlatReader, KindReader, idle
 from interplay.core.errors import UserError
 from interplay.core.masks import as_gymnasium
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.spaces import check_action
 from interplay.core.world import TimeStep, World
-from interplay.registry import make_policy, make_world
 
 PATIENCE = 10_000  # steps, and episodes, until the agent is asked for the first time
 
 
-class WorldGymEnv(gymnasium.Env[dict[str, Any], Any]):
+class WorldGymEnv(gymnasium.Env[Any, Any]):
     """One agent of a world; a policy acts for everybody else.
 
     The environment asks its agent whenever that acts in the world: steps in which it does not (others' turns, sleep) pass by
@@ -38,13 +36,15 @@ class WorldGymEnv(gymnasium.Env[dict[str, Any], Any]):
         others: who plays the others; by default they act at random. An `interplay.evaluate.Seats` gives each a policy of its own.
         render_mode: None or ``"rgb_array"``; `gymnasium.make` shows the second in a window for ``"human"``.
         seed: names the stream of what the others draw, until `reset` is given a seed.
+        flat: True: what is seen is one float32 row, actions are a Discrete or MultiDiscrete from 0, or a flat float32 Box, and the
+            mask is one row of bools; ``"discrete"``: an action is one number for all its choices (`interplay.connect.flat`).
 
     Attributes:
         world: the batch of one.
         agent: the agent's name.
 
     Raises:
-        UserError: for a batch of several worlds, an unknown agent or render mode.
+        UserError: for a batch of several worlds, an unknown agent, render mode or `flat`, or spaces that cannot be flat.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": [PIXELS], "render_fps": 10}  # type: ignore[misc]
@@ -56,8 +56,9 @@ class WorldGymEnv(gymnasium.Env[dict[str, Any], Any]):
         others: Policy | None = None,
         render_mode: str | None = None,
         seed: int = 0,
+        flat: bool | str = False,
     ) -> None:
-        _check(world, agent, render_mode)
+        _check(world, agent, render_mode, flat)
         self.world = world
         self.agent = agent or world.agents[0]
         self.render_mode = render_mode
@@ -65,17 +66,20 @@ class WorldGymEnv(gymnasium.Env[dict[str, Any], Any]):
         self._slot = world.agents.index(self.agent)
         number = next(n for n, kind in enumerate(world.kinds) if self._slot in kind.slots)
         self._kind, self._column = world.kinds[number], world.kinds[number].slots.index(self._slot)
-        self._reader = KindReader(world, number, mask_in_observation=False)
+        self._flat = bool(flat)
+        self._reader = (
+            FlatReader(world, number, single=flat == "discrete") if flat else KindReader(world, number)
+        )
         self._listed = [slot == self._slot for slot in range(len(world.agents))]
-        self.observation_space = self._kind.observation_space
-        self.action_space = self._kind.action_space
+        self.observation_space = self._reader.observation_space
+        self.action_space = self._reader.action_space if flat else self._kind.action_space
         self._seed: int | None = seed  # for the others' first start
         self._playing = False
         self._owed = 0.0
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any]]:
         """Starts an episode.
 
         Args:
@@ -104,7 +108,7 @@ class WorldGymEnv(gymnasium.Env[dict[str, Any], Any]):
             f"{self.world.id}: {self.agent} was never asked in {PATIENCE:,} episodes; play another agent"
         )
 
-    def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Observation, what was earned until the agent is asked again, terminated, truncated and info.
 
         Raises:
@@ -112,8 +116,7 @@ class WorldGymEnv(gymnasium.Env[dict[str, Any], Any]):
         """
         if not self._playing:
             raise UserError(f"{self.world.id}: no episode is being played; call reset() first")
-        rows = check_action(f"{self.world.id} {self.agent}", self.action_space, _row(action), 1, 1)
-        timestep = self._advance(rows)
+        timestep = self._advance(self._checked(action))
         timestep = self._wait(timestep, self._acts(timestep) or self._has_ended(timestep))
         reward, self._owed = self._owed, 0.0
         ended = self._has_ended(timestep)
@@ -150,12 +153,28 @@ class WorldGymEnv(gymnasium.Env[dict[str, Any], Any]):
             f"{self.world.id}: {self.agent} was not asked for {PATIENCE:,} steps; play another agent"
         )
 
+    def _checked(self, action: Any) -> Any:
+        """The agent's action as the world takes it, (1, 1, ...)."""
+        owner, space = f"{self.world.id} {self.agent}", self._kind.action_space
+        if not self._flat:
+            return check_action(owner, space, row_of(action), 1, 1)
+        try:
+            batch = self._reader.batch({self.agent: action}, lambda slot: False)
+        except (TypeError, ValueError):
+            shown = " ".join(repr(action).split())
+            raise UserError(
+                f"{owner}: action {shown} is not in {self.action_space}; mend the policy"
+            ) from None
+        return column_of(check_action(owner, space, batch, 1, len(self._kind.slots)), self._column)
+
     def _advance(self, rows: Any) -> TimeStep:
         """One step of the world, in which the agent does what `rows` (1, 1, ...) say, and nothing where it is None."""
         chosen = self._others.act(self.world.timestep)
         if rows is not None:
             several = len(self.world.kinds) > 1
-            own = _put(self.action_space, chosen[self._kind.name] if several else chosen, self._column, rows)
+            own = put_in(
+                self.action_space, chosen[self._kind.name] if several else chosen, self._column, rows
+            )
             chosen = {**chosen, self._kind.name: own} if several else own
         timestep = self.world.step(chosen)
         self._owed += float(timestep.reward[0, self._slot])
@@ -168,15 +187,14 @@ class WorldGymEnv(gymnasium.Env[dict[str, Any], Any]):
         ended = timestep.terminated[0, self._slot] or timestep.truncated[0, self._slot]
         return bool(ended or timestep.over[0])
 
-    def _seen(self, timestep: TimeStep) -> dict[str, Any]:
+    def _seen(self, timestep: TimeStep) -> Any:
         if self.world.rebirths and self._has_ended(timestep) and self._acts(timestep):
-            blank: dict[str, Any] = idle(self.observation_space)  # somebody else lives in the slot by now
-            return blank
+            return idle(self.observation_space)  # somebody else lives in the slot by now
         fields = self.world.by_kind(timestep.observation)[self._kind.name]
         return self._reader.observe(fields, None, self._listed)[self.agent]
 
     def _told(self, timestep: TimeStep, ended: bool = False) -> dict[str, Any]:
-        told = {
+        told: dict[str, Any] = {
             f"metrics/{name}": self._metric(values) if ended else 0.0
             for name, values in self.world.metrics.items()
         }
@@ -184,55 +202,14 @@ class WorldGymEnv(gymnasium.Env[dict[str, Any], Any]):
             legal = self.world.by_kind(timestep.action_mask)[self._kind.name]
             row = self._reader.masks(legal, self._listed).get(self.agent)
             if row is not None:
-                told["action_mask"] = as_gymnasium(self.action_space, row)
+                told["action_mask"] = row if self._flat else as_gymnasium(self.action_space, row)
         return told
 
     def _metric(self, values: np.ndarray) -> float:
         return float(values[0, self._slot] if np.ndim(values) == 2 else values[0])
 
 
-def world_to_gym(
-    world_id: str,
-    *,
-    agent: str | None = None,
-    others: Policy | str = "random",
-    seed: int | None = None,
-    render_mode: str | None = None,
-    **options: Any,
-) -> WorldGymEnv:
-    """Makes one world as a Gymnasium environment; ``gymnasium.make("interplay/...")`` calls it.
-
-    Args:
-        world_id: a registered id, or anything else that `interplay.make_world` takes.
-        agent: whom the environment plays; by default the first.
-        others: who plays the others: a policy, or the name of a scripted one.
-        seed: names the stream of episodes that `reset` without a seed goes through; None draws one, as Gymnasium has it.
-        render_mode: None or ``"rgb_array"``.
-        **options: the world's settings.
-
-    Raises:
-        UserError: for an unknown world, option, agent, policy or render mode.
-
-    Example:
-        >>> env = world_to_gym("simulation/multi-corridor", agent="agent1", seed=1)
-        >>> observation, info = env.reset()
-        >>> observation, reward, terminated, truncated, info = env.step(2)
-    """
-    player = make_policy(world_id, others) if isinstance(others, str) else others
-    if not isinstance(player, Policy):
-        raise UserError(
-            f"{world_id}: others = {player!r} is no policy; give one, or the name of a scripted one"
-        )
-    named = secrets.randbits(63) if seed is None else seed
-    world = make_world(world_id, num_worlds=1, seed=named, **options)
-    return WorldGymEnv(world, agent, player, render_mode, named)
-
-
-# gymnasium.make looks here for what it can show: "human" by its own window, "rgb_array_list" by its own collection.
-world_to_gym.metadata = WorldGymEnv.metadata  # type: ignore[attr-defined]
-
-
-def _check(world: World, agent: str | None, render_mode: str | None) -> None:
+def _check(world: World, agent: str | None, render_mode: str | None, flat: bool | str) -> None:
     if world.num_worlds != 1:
         raise UserError(
             f"{world.id}: a Gymnasium environment is one world, this batch has {world.num_worlds}; pass num_worlds=1"
@@ -241,19 +218,5 @@ def _check(world: World, agent: str | None, render_mode: str | None) -> None:
         raise UserError(f"{world.id}: unknown agent {agent!r}; agents are {', '.join(world.agents)}")
     if render_mode not in (None, PIXELS):
         raise UserError(f'{world.id}: render_mode = {render_mode!r}; choose "rgb_array", or None')
-
-
-def _row(action: Any) -> Any:
-    """One agent's action as a batch of one."""
-    if isinstance(action, Mapping):
-        return {key: _row(part) for key, part in action.items()}
-    return None if action is None else [[action]]
-
-
-def _put(space: spaces.Space[Any], chosen: Any, column: int, rows: Any) -> Any:
-    """The batch's actions with those of one agent put in."""
-    if isinstance(space, spaces.Dict):
-        return {key: _put(part, chosen[key], column, rows[key]) for key, part in space.spaces.items()}
-    batch = np.array(chosen, space.dtype)
-    batch[0, column] = rows[0, 0]
-    return batch
+    if not any(flat is form or (isinstance(flat, str) and flat == form) for form in FORMS):
+        raise UserError(f'{world.id}: flat = {flat!r}; choose False, True or "discrete"')

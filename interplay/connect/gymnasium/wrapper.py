@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 
 from interplay.connect.fresh import fresh
-from interplay.connect.pictures import PIXELS, check_render_mode, picture_of
+from interplay.connect.pictures import PIXELS, check_render_mode, metadata_of, picture_of
 from interplay.connect.refusals import no_manager
 from interplay.core.masks import drawable
 from interplay.sim import is_agent
@@ -43,8 +43,6 @@ class GymWrapper(gymnasium.Env[Any, Any]):
         (-1, False, False)
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": [PIXELS], "render_fps": 10}  # type: ignore[misc]
-
     def __init__(self, sim: SimulationManager, render_mode: str | None = None) -> None:
         require(isinstance(sim, SimulationManager), no_manager(sim, "sim"))
         learning = [name for name, agent in sim.agents.items() if is_agent(agent)]
@@ -55,6 +53,7 @@ class GymWrapper(gymnasium.Env[Any, Any]):
         check_render_mode(sim, render_mode)
         self.sim = sim
         self.render_mode = render_mode
+        self.metadata = metadata_of(sim)
         self.agent_id = learning[0]
         self.agent = sim.agents[self.agent_id]
         self.observation_space = self.agent.observation_space

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import os
 import socket
 import time
@@ -16,10 +15,10 @@ import weakref
 from typing import Any
 
 from interplay.core.errors import UserError
+from interplay.core.reading import parse_json
 
 PROTOCOL = 1  # goes up when an older program would misunderstand a newer one
 LARGEST = 1 << 20  # bytes of a message's JSON
-DEEPEST = 100  # objects and rows within each other
 HEADER = 4  # bytes of the length, most significant first
 HOST = "127.0.0.1"  # the machine's own door: nobody outside can knock
 PORT_VARIABLE = "INTERPLAY_REMOTE_PORT"
@@ -27,7 +26,6 @@ TOKEN_VARIABLE = "INTERPLAY_REMOTE_TOKEN"
 
 _CHUNK = 1 << 16
 _SHOWN = 200  # characters of a foreign text that an error repeats
-_DIGITS = 300  # whole numbers with fewer are doubles
 
 
 class RemoteSimulationError(UserError):
@@ -89,71 +87,26 @@ def decode(data: bytes) -> dict[str, Any]:
     """The JSON part of a message.
 
     Raises:
-        Fault: if it is no JSON object with a ``type``, or holds NaN, infinity, a number beyond the range of a double, a name
-            twice in one object, or more than `DEEPEST` objects and rows within each other.
+        Fault: if it is no JSON object with a ``type``, see `interplay.core.reading.parse_json`.
 
     Example:
         >>> decode(b'{"type":"close"}')
         {'type': 'close'}
     """
     try:
-        message = _DECODER.decode(data.decode("utf-8"))
-    except (ValueError, RecursionError):
+        message = parse_json(data)
+    except ValueError as error:
         raise Fault(
-            f"sent {len(data):,} bytes that are no JSON in UTF-8", "send one JSON object a message"
+            f"sent {len(data):,} bytes that are no JSON in UTF-8: {one_line(error)}",
+            "send one JSON object a message",
         ) from None
-    if data.count(b"{") + data.count(b"[") > DEEPEST and _is_deep(message):
-        raise Fault(f"sent more than {DEEPEST} objects and rows within each other", "send flatter ones")
     if not isinstance(message, dict) or not isinstance(message.get("type"), str):
         raise Fault(f"sent {one_line(message)!r}, which has no type", 'send an object with a "type"')
     return message
 
 
-def _refuse(name: str) -> Any:
-    raise Fault(f"sent the number {name}, which JSON does not know", "send finite numbers")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if math.isinf(number):
-        raise Fault(f"sent the number {one_line(text)}, beyond the range of a double", "send finite numbers")
-    return number
-
-
-def _whole(text: str) -> int:
-    if len(text) > _DIGITS:
-        _finite(text)
-    return int(text)
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise Fault(f"sent an object with {one_line(twice)!r} twice", "send each name once")
-    return made
-
-
-def _is_deep(message: Any) -> bool:
-    level = [message]
-    for _ in range(DEEPEST):
-        level = [
-            part
-            for whole in level
-            for part in (whole.values() if isinstance(whole, dict) else whole)
-            if isinstance(part, dict | list)
-        ]
-        if not level:
-            return False
-    return True
-
-
 # Made once: to make one for each message takes longer than to use it.
 _ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
-_DECODER = json.JSONDecoder(
-    parse_constant=_refuse, parse_float=_finite, parse_int=_whole, object_pairs_hook=_object
-)
 
 
 class Connection:

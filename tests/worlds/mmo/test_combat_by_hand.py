@@ -218,6 +218,14 @@ def test_a_kill_steals_too(scene):
     assert (s.agent(0).food, s.agent(0).water) == (14, 32)
 
 
+def test_each_good_has_a_limit_of_its_own(scene):
+    s = scene(order="seniority", food=20, water=26)
+    s.place(17, 17, food=19, water=24, **OLD)
+    s.place(17, 18, food=20, water=26, **OLD)
+    s.act({0: (PASS, MELEE)})
+    assert (s.agent(0).food, s.agent(0).water) == (20, 26)
+
+
 # -- frost ------------------------------------------------------------------------------------------
 
 
