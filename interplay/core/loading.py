@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import difflib
 import importlib
-import importlib.util
 import os
 import sys
 import sysconfig
 from collections.abc import Iterable
-from importlib.machinery import PathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from interplay.core.errors import UserError
 
@@ -65,16 +64,22 @@ def origin(path: str) -> str:
         ('installed', '')
     """
     name = path.partition(":")[0].partition(".")[0]
-    try:
-        spec = importlib.util.find_spec(name) or PathFinder.find_spec(name, [os.getcwd()])
-    except (ImportError, ValueError):  # a module without a spec, such as a script; an empty name
-        spec = None
+    spec = _find(name) if name else None
     if spec is None:
         return ""
     places = list(spec.submodule_search_locations or []) if spec.origin is None else [spec.origin]
-    if name == "interplay" or not places or all(_is_installed(place) for place in places):
+    if name == "interplay" or all(_is_installed(place) for place in places):
         return "installed"
-    return os.pathsep.join(os.path.realpath(place) for place in places)
+    return os.pathsep.join(dict.fromkeys(os.path.realpath(place) for place in places))
+
+
+def _find(name: str) -> ModuleSpec | None:
+    """The spec of a module that is in no package, as an import finds it that was not done yet; the working folder is looked at last."""
+    for finder in sys.meta_path:
+        find = getattr(finder, "find_spec", None)
+        if find is not None and (spec := find(name, None)) is not None:
+            return cast(ModuleSpec, spec)
+    return PathFinder.find_spec(name, [os.getcwd()])
 
 
 def _is_installed(place: str) -> bool:

@@ -16,7 +16,6 @@ from interplay.core.reading import parse_toml
 from interplay.core.seals import Sealed, read_sealed, sealed_toml
 from interplay.core.settings import Settings, build, to_toml
 from interplay.core.signatures import signature_path
-from interplay.core.signatures import signature_path
 from interplay.evaluate.results_log import ResultsLog
 
 S = TypeVar("S", bound=Settings)
