@@ -167,6 +167,17 @@ def test_objects_that_came_later_are_no_silent_loss():
     world.made.append(threading.Lock())
     assert len(copy.deepcopy(world).made) == 1
 
+    class Further(Told):
+        """What its base class names stays named."""
+
+        made_anew = ("late",)
+
+    world = begun(Further(1))
+    world.made.append(threading.Lock())
+    world.late = np.ones(2)
+    twin = copy.deepcopy(world)
+    assert (len(twin.made), twin.late) == (1, None)
+
 
 def test_the_arguments_of_the_constructor_are_kept_as_they_were_given():
     class Map:

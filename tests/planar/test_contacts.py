@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from interplay.planar.contacts import allocate_scratch
+from interplay.planar.solve import BOUNCE_SPEED
 from tests.planar import measures
 from tests.planar.rooms import AGENT_RADIUS, Disc, Room, Slab
 
@@ -39,6 +40,12 @@ def test_2_an_elastic_bounce_keeps_its_energy(offset):
 @pytest.mark.parametrize("speed", [1.5, 5.0, 30.0])
 def test_3_restitution(bounce, restitution, speed):
     assert bounce(restitution, speed) == pytest.approx(restitution, abs=1e-3)
+
+
+@pytest.mark.parametrize("bounce", [measures.wall_bounce, measures.pair_bounce])
+@pytest.mark.parametrize(("speed", "kept"), [(BOUNCE_SPEED - 0.02, 0.0), (BOUNCE_SPEED + 0.02, 1.0)])
+def test_3_slow_approaches_do_not_bounce(bounce, speed, kept):
+    assert bounce(1.0, speed) == pytest.approx(kept, abs=1e-3)
 
 
 @pytest.mark.parametrize(("pade", "expected"), [(False, (11.698, 4.679)), (True, (11.857, 4.743))])
