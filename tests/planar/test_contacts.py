@@ -66,6 +66,18 @@ def test_5_no_tunnelling(speed):
         assert overlap <= 1e-3
 
 
+@pytest.mark.parametrize("speed", measures.SPEEDS)
+@pytest.mark.parametrize("moving", [0, 1])
+def test_5_whoever_of_two_is_fast_meets_the_other(speed, moving):
+    discs = [Disc(0, 0), Disc(0, 0)]
+    discs[moving] = Disc(-3, 0, vx=speed)
+    room = Room([discs], **measures.FREE)
+    room.step(steps=int(60 * 6 / speed) + 1)
+    x = room.bodies.position[0, :, 0]
+    assert x[1 - moving] - x[moving] >= 2 * AGENT_RADIUS - 1e-3
+    assert room.bodies.velocity[0, 1 - moving, 0] > 0.0
+
+
 def test_5_without_the_box_the_circle_flies_on():
     """The scene can fail: at 120 m/s a circle crosses the box in one substep if nothing stops it."""
     room = Room([[Disc(0.1, 0.2, 120.0, 0.0)]], damping=0.0)
