@@ -215,6 +215,15 @@ def test_flat_spaces():
     ).tolist() == [[[4, 3]]]
 
 
+def test_the_bounds_of_a_flat_box_are_the_worlds():
+    wide = spaces.Box(-0.1, 0.1, (2,), np.float64)  # 0.1 in float32 is more than in float64
+    flats = FlatActions("me", wide)
+    for side in (flats.space.low, flats.space.high):
+        assert wide.contains(flats.batch([side])[0, 0])
+    assert not wide.contains(flats.batch([np.array([0.0, 0.11])])[0, 0])
+    assert np.isnan(flats.batch([np.array([0.0, np.nan])])[0, 0, 1])
+
+
 def test_what_cannot_be_flat_says_why():
     with pytest.raises(UserError, match="Drift buoy: action pull has real numbers beside choices"):
         WorldEnv(Drift(1), flat=True)
