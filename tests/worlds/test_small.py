@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from gymnasium.spaces import Discrete
@@ -39,14 +41,23 @@ def team(sim):
     return SuperAgentWrapper(sim, super_agent_mapping={"team": names[:-1]})
 
 
+def flat_team(sim):
+    return FlattenWrapper(team(sim))
+
+
 def dress(wrapper, sim):
     return sim if wrapper is None else wrapper(sim)
+
+
+def managed(manager, wrapper, make):
+    """By name, so that the batch can be pickled."""
+    return manager(dress(wrapper, make()))
 
 
 SUITS = [
     *((make, wrapper) for make in CONSTANT for wrapper in (None, FlattenWrapper, FlattenActionWrapper, team)),
     *((make, RavelDiscreteWrapper) for make in WHOLE),
-    *((make, lambda sim: FlattenWrapper(team(sim))) for make in CONSTANT),
+    *((make, flat_team) for make in CONSTANT),
     *((make, lambda sim: team(RavelDiscreteWrapper(sim))) for make in WHOLE),
 ]
 
@@ -104,12 +115,12 @@ def test_what_is_observed_cannot_be_spoilt():
         (MultiAgentGymSpacesSim, FlattenWrapper),
         (MultiAgentSameSpacesSim, None),
         (MultiAgentContinuousGymSpaceSim, None),
-        (MultiAgentContinuousGymSpaceSim, lambda sim: FlattenWrapper(team(sim))),
+        (MultiAgentContinuousGymSpaceSim, flat_team),
     ],
 )
 def test_as_a_batch_every_law_holds(make, wrapper, manager):
     report = check_world(
-        lambda num_worlds, seed: SimulationWorld(lambda: manager(dress(wrapper, make())), num_worlds, seed),
+        lambda num_worlds, seed: SimulationWorld(partial(managed, manager, wrapper, make), num_worlds, seed),
         steps=60,
     )
     assert report.ok, str(report)
