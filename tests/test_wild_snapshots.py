@@ -201,7 +201,7 @@ def test_an_agent_that_acts_in_a_grid_that_is_over_is_refused(worlds):
     snapshot = world.save()
     assert snapshot["acting"].any()
     snapshot["over"][:] = True
-    with pytest.raises(UserError, match="field acting.*its world is over"):
+    with pytest.raises(UserError, match=r"field acting.*its world is over"):
         world.load(snapshot)
 
 

@@ -37,7 +37,8 @@ def test_planted_fault_is_caught(fault: Fault):
 
 def test_a_copy_that_shares_memory_is_told_from_one_that_differs():
     shared, apart = (
-        str(check_world(getattr(faulty_worlds, name), steps=60)) for name in ("RewardsInOnePlace", "CopiedApart")
+        str(check_world(getattr(faulty_worlds, name), steps=60))
+        for name in ("RewardsInOnePlace", "CopiedApart")
     )
     assert "playing the copy changed the original" in shared
     assert "playing the copy changed the original" not in apart

@@ -47,9 +47,7 @@ def test_a_part_of_a_batch_has_the_worlds_of_the_whole(config):
     assert np.array_equal(whole.reset().acting[3:], part.reset().acting)
     for name, array in whole.by_kind(whole.timestep.observation).items():
         for key, values in array.items():
-            np.testing.assert_array_equal(
-                values[3:], part.by_kind(part.timestep.observation)[name][key]
-            )
+            np.testing.assert_array_equal(values[3:], part.by_kind(part.timestep.observation)[name][key])
 
 
 def test_the_users_settings_win_over_an_algorithms_own():

@@ -273,7 +273,8 @@ def test_a_call_says_whether_actions_are_drawn(run_folder):
     )
     observation = corridor().reset(seed=1)["agent0"]
     drawn, likeliest = (
-        {trainer.compute_action(observation, "even", explore=said) for _ in range(60)} for said in (None, False)
+        {trainer.compute_action(observation, "even", explore=said) for _ in range(60)}
+        for said in (None, False)
     )
     assert (len(drawn) > 1, len(likeliest)) == (True, 1)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -26,7 +28,7 @@ def mix(z: int) -> int:
 def dealt(number: int) -> np.ndarray:
     """Which row's word each row has in a permutation: Fisher and Yates, board by board."""
     begin, drawn, source = mix((int(SEED) + (number + 1) * PHI) & BITS), 0, np.arange(len(WORD))
-    for low, high in zip(START[:-1], START[1:], strict=True):
+    for low, high in pairwise(START):
         for i in range(high - low - 1, 0, -1) if number else ():
             drawn += 1
             j = (mix((begin + drawn * PHI) & BITS) >> 32) * (i + 1) >> 32
@@ -67,9 +69,7 @@ def test_who_names_whom_stays_and_both_words_are_dealt_anew():
         word = WORD[dealt(number)]
         other = word[NAMED[spoke]] != word[spoke]
         assert found[number, SHARE] == pytest.approx(other.mean())
-        assert found[number, AGREEMENT] == pytest.approx(
-            np.mean((word[spoke] == other) & (word[spoke] < 2))
-        )
+        assert found[number, AGREEMENT] == pytest.approx(np.mean((word[spoke] == other) & (word[spoke] < 2)))
     assert len(set(found[:, SHARE])) > 3
 
 
@@ -80,9 +80,7 @@ def test_blocks_of_permutations_are_parts_of_the_whole():
 
     def sums(permutations: int, first_number: int) -> np.ndarray:
         out = np.zeros((permutations, 2))
-        permuted_rank_sums(
-            rank, living, np.full((6, 2), 2), SEED, first_number, np.zeros(7, np.int64), out
-        )
+        permuted_rank_sums(rank, living, np.full((6, 2), 2), SEED, first_number, np.zeros(7, np.int64), out)
         return out
 
     assert np.array_equal(sums(3, 5), sums(7, 1)[4:])
