@@ -65,6 +65,16 @@ def walks_through_walls(name, snapshot):
     snapshot["agents.row"][w, a] = (snapshot["agents.row"][w, a] + 1) % snapshot["cells.first"].shape[1]
 
 
+def leads_into_another_cell(name, snapshot):
+    """One who stands alone follows another one of his row, and the cell of that one leads nowhere."""
+    placed, row, col = (snapshot[f"agents.{field}"] for field in ("placed", "row", "col"))
+    alone = placed & (snapshot[name] < 0)
+    alone &= snapshot["cells.first"][np.arange(len(row))[:, None], row, col] == np.arange(row.shape[1])
+    pairs = alone[:, :, None] & alone[:, None] & (row[:, :, None] == row[:, None])
+    w, a, b = first(pairs & (col[:, :, None] != col[:, None]))
+    snapshot["cells.first"][w, row[w, b], col[w, b]], snapshot[name][w, a] = -1, b
+
+
 def overgrown(name, snapshot):
     """More forest than the list of eaten tiles has room for."""
     tiles = snapshot["tiles"]
@@ -111,6 +121,7 @@ WILD = [
     (SURVIVAL, "bodies.present", a_byte_of_seven, "= 7 is outside 0..1"),
     (GRID, "agents.next", points_at_itself, "in no list of occupants, or in two"),
     (GRID, "agents.next", ring_of_one, "goes round in a circle"),
+    (GRID, "agents.next", leads_into_another_cell, "does not stand in the same cell"),
     (GRID, "agents.next", put(24, (0, 0)), "= 24 is outside -1..23"),
     (GRID, "cells.first", put(-2, (1, 0, 0)), "= -2 is outside -1..23"),
     (GRID, "cells.first", put(-1), "in no list of occupants"),
@@ -182,6 +193,15 @@ def test_a_seat_that_acts_in_a_game_that_is_over_is_refused(worlds):
     snapshot = world.save()
     snapshot["room.over"][:] = True
     with pytest.raises(UserError, match="ability"):
+        world.load(snapshot)
+
+
+def test_an_agent_that_acts_in_a_grid_that_is_over_is_refused(worlds):
+    world = worlds(GRID)
+    snapshot = world.save()
+    assert snapshot["acting"].any()
+    snapshot["over"][:] = True
+    with pytest.raises(UserError, match=r"field acting.*its world is over"):
         world.load(snapshot)
 
 

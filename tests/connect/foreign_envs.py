@@ -148,7 +148,7 @@ class Touring(ParallelEnv):
         return dict.fromkeys(self._shown(agents), self.clock)
 
 
-def line(**options):
+def line(**options) -> WorldEnv:
     """Our own world, as a stranger's environment."""
     return WorldEnv(Line(1, **options))
 

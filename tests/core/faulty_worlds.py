@@ -255,6 +255,15 @@ class SeedsIgnored(Camp):
         return super()._reset(which, None if seeds is None else np.full_like(seeds, 7))
 
 
+@fault("seeds", "reset mixes the seeds in the caller's own array")
+class SeedsMixed(Camp):
+    def reset(self, which: Any = None, seeds: Any = None) -> TimeStep:
+        step = super().reset(which, seeds)
+        if isinstance(seeds, np.ndarray):
+            seeds ^= np.uint64(1)
+        return step
+
+
 @fault("seeds", "every episode is the first one again")
 class SameEpisode(Camp):
     def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
@@ -536,6 +545,19 @@ class CopiedByReference(Camp):
         return twin
 
 
+@fault("copies", "a copy writes its rewards where those of the original stand")
+class RewardsInOnePlace(Camp):
+    def __deepcopy__(self, memo: dict[int, Any]) -> RewardsInOnePlace:
+        twin = type(self)(self.num_worlds)
+        if self._last is None:
+            twin._seeds = self._seeds.copy()
+        else:
+            twin.load(self.save())
+            twin.state = twin.state._replace(reward=self.state.reward)
+            twin._last = twin._read()
+        return twin
+
+
 @fault("hash", "the hash looks at the clock alone")
 class LazyHash(Camp):
     def hash(self) -> np.ndarray:
@@ -598,6 +620,14 @@ class StumblesOverSnapshots(Camp):
     def load(self, snapshot: Any) -> TimeStep:
         if (np.asarray(snapshot["health"]) > 10**6).any():
             raise OverflowError("health")
+        return super().load(snapshot)
+
+
+@fault("wild-snapshot", "a load of its own hands on what NumPy says")
+class HandsOnValueErrors(Camp):
+    def load(self, snapshot: Any) -> TimeStep:
+        if (np.asarray(snapshot["health"]) > 10**6).any():
+            raise ValueError("health")
         return super().load(snapshot)
 
 

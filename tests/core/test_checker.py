@@ -7,6 +7,7 @@ import pytest
 
 from interplay.core.checker import LAWS, Finding, Report, check_world
 from interplay.core.errors import UserError
+from tests.core import faulty_worlds
 from tests.core.faulty_worlds import FAULTS, Fault
 from tests.core.sound_worlds import SOUND, Camp, Colony, Mourners
 
@@ -32,6 +33,15 @@ def test_planted_fault_is_caught(fault: Fault):
     # What chance from outside breaks first differs from run to run; every other fault has few findings.
     if fault.law != "determinism":
         assert len(report.laws) <= 4, f"one fault, too many findings: {report}"
+
+
+def test_a_copy_that_shares_memory_is_told_from_one_that_differs():
+    shared, apart = (
+        str(check_world(getattr(faulty_worlds, name), steps=60))
+        for name in ("RewardsInOnePlace", "CopiedApart")
+    )
+    assert "playing the copy changed the original" in shared
+    assert "playing the copy changed the original" not in apart
 
 
 def test_there_are_thirty_faults_and_every_law_but_one_has_its_own():

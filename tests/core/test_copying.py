@@ -146,6 +146,14 @@ def test_what_was_set_by_hand_comes_along(copier):
     assert world.tables["rain"].tolist() == [0.0, 5.0, 0.0]
 
 
+@copiers
+def test_an_array_set_by_hand_keeps_its_number_type(copier):
+    world = begun(Valley(2, seed=1))
+    world.tables["rain"] = np.array([1, 2, 3], np.int8)
+    twin = copier(world)
+    assert (twin.tables["rain"].dtype, twin.tables["rain"].tolist()) == (np.int8, [1, 2, 3])
+
+
 def test_objects_that_came_later_are_no_silent_loss():
     world = begun(Valley(1))
     world.made.append(threading.Lock())
@@ -158,6 +166,17 @@ def test_objects_that_came_later_are_no_silent_loss():
     world = begun(Told(1))
     world.made.append(threading.Lock())
     assert len(copy.deepcopy(world).made) == 1
+
+    class Further(Told):
+        """What its base class names stays named."""
+
+        made_anew = ("late",)
+
+    world = begun(Further(1))
+    world.made.append(threading.Lock())
+    world.late = np.ones(2)
+    twin = copy.deepcopy(world)
+    assert (len(twin.made), twin.late) == (1, None)
 
 
 def test_the_arguments_of_the_constructor_are_kept_as_they_were_given():

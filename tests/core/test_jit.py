@@ -31,6 +31,10 @@ def test_draws_are_uniform_and_normal():
     normals = np.array([normal(seed, episode, np.uint64(k)) for k in range(4000)])
     assert abs(normals.mean()) < 5 / np.sqrt(4000)
     assert abs(normals.std() - 1) < 0.06
+    for k in range(20):  # one from a whole turn, by Box and Muller's formula
+        bits = int(random_bits(seed, episode, np.uint64(k)))
+        length = np.sqrt(-2 * np.log(((bits & 0xFFFFFFFF) + 0.5) / 2**32))
+        assert normals[k] == pytest.approx(length * np.cos(2 * np.pi * (bits >> 32) / 2**32))
     below = {integer_below(seed, episode, np.uint64(k), 3) for k in range(100)}
     assert below == {0, 1, 2}
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from interplay.core import kernel_cache
-from interplay.core.kernel_cache import cache_root, describe_type, private_folder
+from interplay.core.kernel_cache import KernelCache, cache_root, describe_type, private_folder
 
 ACT = "from interplay.core.jit import kernel\nfrom helper import rule\n@kernel\ndef act(x):\n    return rule(x) + 1.0\n"
 
@@ -116,6 +116,15 @@ def test_a_folder_that_others_may_write_to_is_not_used(module):
     assert not entries(module)
 
 
+@pytest.mark.parametrize("mode", [0o720, 0o702])
+def test_nobody_else_at_all_may_write_to_the_folder(tmp_path, capsys, mode):
+    folder = tmp_path / "cache"
+    folder.mkdir()
+    folder.chmod(mode)
+    assert private_folder(folder) is None
+    assert "others may write to it" in capsys.readouterr().err
+
+
 def test_a_planted_entry_in_such_a_folder_is_not_loaded_either(module):
     run(module)
     (module / "cache").chmod(0o777)
@@ -138,6 +147,18 @@ def test_cache_root_follows_the_environment(monkeypatch, tmp_path):
     monkeypatch.delenv("INTERPLAY_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert cache_root() == tmp_path / "interplay"
+
+
+def test_how_a_function_is_compiled_is_part_of_its_entrys_name():
+    from numba.core import types
+    from numba.core.registry import cpu_target
+
+    def rule(x):
+        return x + 1.0
+
+    codegen = cpu_target.target_context.codegen()
+    files = {KernelCache(rule, options)._file((types.float64,), codegen) for options in ("fast", "exact")}
+    assert len(files) == 2
 
 
 def test_types_are_told_apart():

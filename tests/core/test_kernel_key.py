@@ -74,6 +74,36 @@ def make(k):
     return inner
 
 
+def with_default(k):
+    def inner(x, y=k):
+        return x + y
+
+    return inner
+
+
+def with_keyword_default(k):
+    def inner(x, *, y=k):
+        return x + y
+
+    return inner
+
+
+@pytest.mark.parametrize("making", [with_default, with_keyword_default])
+def test_a_changed_default_alone_is_another_kernel(making):
+    assert kernel_key(making(1)) == kernel_key(making(1))
+    assert kernel_key(making(1)) != kernel_key(making(2))
+
+
+@pytest.mark.parametrize("body", ["x + shelf.SIZE", "sum([x + shelf.SIZE for _ in range(3)])"])
+def test_a_changed_number_read_off_a_module_is_another_kernel(body):
+    namespace = {"shelf": types.ModuleType("shelf")}
+    namespace["shelf"].SIZE = 1
+    exec(f"def user(x):\n    return {body}", namespace)
+    before = kernel_key(namespace["user"])
+    namespace["shelf"].SIZE = 2
+    assert kernel_key(namespace["user"]) != before
+
+
 def test_bytes_that_only_look_alike_are_told_apart():
     functions = [
         lambda: (1, 2),

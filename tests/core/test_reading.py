@@ -66,6 +66,16 @@ def test_sound_json_comes_back_as_it_was() -> None:
     assert reading.parse_json("[" * 60 + "]" * 60) is not None
 
 
+def test_nesting_is_counted_to_the_last_level() -> None:
+    def nested(levels: int) -> str:
+        return "[" * levels + "]" * levels
+
+    for parse in (reading.parse_json, lambda text: reading.parse_toml(f"a = {text[1:-1]}")):
+        assert parse(nested(reading.DEPTH)) is not None
+        with pytest.raises(ValueError, match="nested deeper"):
+            parse(nested(reading.DEPTH + 1))
+
+
 @pytest.mark.parametrize(
     ("data", "said"),
     [
@@ -136,6 +146,25 @@ def test_large_files_are_refused_before_they_are_read(tmp_path: Path) -> None:
             read(file)
     with pytest.raises(UserError, match="are read at most"):
         reading.read_bytes(file)
+
+
+def test_a_file_that_grows_while_it_is_read_is_refused_and_not_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "growing"
+    file.write_bytes(b"x" * 10)
+    look, sizes = reading._check_kind, []
+
+    def look_then_grow(path: Path | str, found: os.stat_result, limit: int) -> None:
+        look(path, found, limit)
+        sizes.append(found.st_size)
+        if len(sizes) == 2:  # it is looked at twice
+            file.write_bytes(b"x" * 30)
+
+    monkeypatch.setattr(reading, "_check_kind", look_then_grow)
+    with pytest.raises(UserError, match="20 are read at most"):
+        reading.read_bytes(file, 20)
+    assert sizes == [10, 10]
 
 
 def test_lines_are_read_one_by_one_and_a_torn_one_is_left_out(tmp_path: Path) -> None:

@@ -85,6 +85,18 @@ class Foreign:
     def action_space(self, agent): ...
 
 
+class Resets:
+    """Has one method of an environment."""
+
+    def reset(self, seed=None): ...
+
+
+class Acts:
+    """Has one method of a policy."""
+
+    def act(self, step): ...
+
+
 class Callable:
     def __call__(self) -> World:
         return _called("Callable")
@@ -110,6 +122,8 @@ class Callable:
         (unsaid, None),
         (anything, None),
         (text, None),
+        (Resets, None),
+        (Acts, None),
         (Callable, None),
         (Callable(), None),
         (os.system, None),

@@ -8,6 +8,7 @@ import pytest
 from interplay.core.checker import check_world
 from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
+from interplay.experiment.algorithms import settings_of
 from interplay.experiment.params import read_params
 from interplay.experiment.policy_world import PolicyWorld
 from interplay.experiment.worlds import make_world, read
@@ -35,6 +36,25 @@ def test_it_plays_like_the_worlds_inside():
         if ours.over.any():
             which = ours.over.copy()
             ours, theirs = grouped.reset(which), alone.reset(which)
+
+
+@pytest.mark.parametrize("config", [{"horizon": 30}, {}], ids=["alone", "grouped"])
+def test_a_part_of_a_batch_has_the_worlds_of_the_whole(config):
+    experiment = read_params(changed(params(), "ray_tune.config", config) if config else params())
+    whole = make_world(experiment, 5, seed=5)
+    part = make_world(experiment, 2, seed=5, first_world=3)
+    assert part.first_world == 3
+    assert np.array_equal(whole.reset().acting[3:], part.reset().acting)
+    for name, array in whole.by_kind(whole.timestep.observation).items():
+        for key, values in array.items():
+            np.testing.assert_array_equal(values[3:], part.by_kind(part.timestep.observation)[name][key])
+
+
+def test_the_users_settings_win_over_an_algorithms_own():
+    given = params(settings={"ppo": {"rollout": 16, "epochs": 3, "learning_rate": 0.5}})
+    settings = settings_of(read_params(given), make_world(read_params(given), 1), None).ppo
+    assert (settings.epochs, settings.learning_rate, settings.rollout) == (3, 0.5, 16)
+    assert settings.lam == 1.0  # of the algorithm, as nobody said otherwise
 
 
 def test_the_laws_of_worlds_hold():

@@ -263,6 +263,22 @@ def test_the_manuals_analysis_runs(capsys, run_folder, tmp_path):
         trainer.compute_action(observation)
 
 
+def test_a_call_says_whether_actions_are_drawn(run_folder):
+    """6.3: `explore`, either way."""
+    from interplay.experiment.player import TrainedPolicies
+    from interplay.train.checkpoint import latest_checkpoint
+
+    trainer = TrainedPolicies(
+        read_params(params()), latest_checkpoint(run_folder), explore=True, seed=1, trust=True
+    )
+    observation = corridor().reset(seed=1)["agent0"]
+    drawn, likeliest = (
+        {trainer.compute_action(observation, "even", explore=said) for _ in range(60)}
+        for said in (None, False)
+    )
+    assert (len(drawn) > 1, len(likeliest)) == (True, 1)
+
+
 def test_a_run_folder_needs_exactly_one_python_file(capsys, run_folder, tmp_path):
     """6.2: and says which it found otherwise."""
     (tmp_path / "script.py").write_text(MANUAL)

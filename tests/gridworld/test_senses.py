@@ -77,6 +77,32 @@ def test_health_is_seen_where_the_encodings_are():
     assert sim.agents["me"].observation_space.contains({"position_centered_health": seen})
 
 
+def test_of_several_in_a_cell_the_health_is_that_of_whom_the_encoding_shows():
+    agents = named(
+        walker("me", view_range=3, initial_position=np.array([0, 0])),
+        thing("weak", 2, (1, 3), initial_health=0.25),
+        thing("strong", 3, (1, 3), initial_health=0.75),
+    )
+    sim = SmartGridWorldSimulation.build_sim(
+        2,
+        5,
+        agents=agents,
+        overlapping={2: {3}},
+        states=["PositionState", "HealthState"],
+        observers=["PositionCenteredHealthObserver", "PositionCenteredEncodingObserver"],
+        dones=["ActiveDone"],
+        actors=["MoveActor"],
+    )
+    sim.reset()
+    shown = set()
+    for _ in range(60):
+        sim.step({"me": {"move": np.zeros(2, int)}})
+        seen = sim.get_obs("me")
+        fields = ("position_centered_encoding", "position_centered_health")
+        shown.add(tuple(float(seen[field][4, 6]) for field in fields))
+    assert shown == {(2.0, 0.25), (3.0, 0.75)}
+
+
 def test_a_target_is_seen_from_where_one_stands():
     agents = named(
         walker("me", initial_position=np.array([2, 0])),

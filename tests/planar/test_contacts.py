@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from interplay.planar.contacts import allocate_scratch
+from interplay.planar.solve import BOUNCE_SPEED
 from tests.planar import measures
 from tests.planar.rooms import AGENT_RADIUS, Disc, Room, Slab
 
@@ -41,6 +42,12 @@ def test_3_restitution(bounce, restitution, speed):
     assert bounce(restitution, speed) == pytest.approx(restitution, abs=1e-3)
 
 
+@pytest.mark.parametrize("bounce", [measures.wall_bounce, measures.pair_bounce])
+@pytest.mark.parametrize(("speed", "kept"), [(BOUNCE_SPEED - 0.02, 0.0), (BOUNCE_SPEED + 0.02, 1.0)])
+def test_3_slow_approaches_do_not_bounce(bounce, speed, kept):
+    assert bounce(1.0, speed) == pytest.approx(kept, abs=1e-3)
+
+
 @pytest.mark.parametrize(("pade", "expected"), [(False, (11.698, 4.679)), (True, (11.857, 4.743))])
 def test_4_terminal_speeds(pade, expected):
     assert measures.terminal_speeds(pade) == pytest.approx(expected, rel=1e-3)
@@ -57,6 +64,18 @@ def test_5_no_tunnelling(speed):
         overlap, through = measures.box_escape(speed, slant)
         assert through == 0
         assert overlap <= 1e-3
+
+
+@pytest.mark.parametrize("speed", measures.SPEEDS)
+@pytest.mark.parametrize("moving", [0, 1])
+def test_5_whoever_of_two_is_fast_meets_the_other(speed, moving):
+    discs = [Disc(0, 0), Disc(0, 0)]
+    discs[moving] = Disc(-3, 0, vx=speed)
+    room = Room([discs], **measures.FREE)
+    room.step(steps=int(60 * 6 / speed) + 1)
+    x = room.bodies.position[0, :, 0]
+    assert x[1 - moving] - x[moving] >= 2 * AGENT_RADIUS - 1e-3
+    assert room.bodies.velocity[0, 1 - moving, 0] > 0.0
 
 
 def test_5_without_the_box_the_circle_flies_on():

@@ -111,6 +111,19 @@ def test_equal_states_have_equal_hashes_whatever_the_others_of_the_batch():
     assert single.save()["walker/action/action"].shape[1] == 0
 
 
+def test_the_hash_looks_at_the_order_of_what_was_done():
+    """The same two moves the other way round are another history, though they may lead to the same place."""
+    hashes = []
+    for moves in ((0, 1), (1, 0)):
+        world = SimulationWorld(together, 1, seed=3, kwargs={"num_agents": 1, "end": 40})
+        world.reset()
+        world._lengths[:] = 2
+        for kind, leaf in world._history._leaves():
+            world._history._actions[kind.key("action", leaf)][0, :2, 0] = moves
+        hashes.append(int(world.hash()[0]))
+    assert len(set(hashes)) == 2
+
+
 def pair_action(kind):
     if kind.name == "walker":
         return np.ones((2, 2, 2), int)

@@ -250,7 +250,19 @@ def test_a_seed_names_the_episode_and_reaches_only_resets_that_take_it():
 
         assert draw(5) == draw(5)
         assert len({draw(seed) for seed in range(10)}) == 10
-    assert "seed" not in manager.sim.given
+        assert manager.sim.given == ({} if isinstance(sim, Deaf) else {"seed": 9})
+
+
+def test_a_managers_seed_leaves_the_spaces_of_agents_with_seeds_of_their_own():
+    def drawn(seed, own):
+        sim = Countdown(LIVES)
+        sim.agents["a"].seed = own
+        sim.finalize()
+        AllStepManager(sim).reset(seed=seed)
+        return [sim.agents["a"].action_space.sample() for _ in range(40)]
+
+    assert drawn(1, own=7) == drawn(2, own=7) != drawn(1, own=8)
+    assert drawn(1, own=None) != drawn(2, own=None)
 
 
 def play(manager, seed, choose):

@@ -139,6 +139,9 @@ def test_what_resume_changes_itself_needs_no_word(run: Path, capsys: pytest.Capt
 def test_a_run_without_a_checkpoint_notices_an_edit_too(tmp_path: Path) -> None:
     RunFolder.create(tmp_path / "run", ASKED).close()
     go_on(tmp_path / "run")
+    # The order of keys is no edit.
+    edit(tmp_path / "run", 'size = 3, late = "off"', 'late = "off", size = 3')
+    assert go_on(tmp_path / "run") == BACK
     edit(tmp_path / "run", "seed = 5", "seed = 6")
     with pytest.raises(
         UserError, match=r"settings\.toml was changed since it was written; restore it, or go on"

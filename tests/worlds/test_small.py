@@ -41,14 +41,23 @@ def team(sim):
     return SuperAgentWrapper(sim, super_agent_mapping={"team": names[:-1]})
 
 
+def flat_team(sim):
+    return FlattenWrapper(team(sim))
+
+
 def dress(wrapper, sim):
     return sim if wrapper is None else wrapper(sim)
+
+
+def managed(manager, wrapper, make):
+    """By name, so that the batch can be pickled."""
+    return manager(dress(wrapper, make()))
 
 
 SUITS = [
     *((make, wrapper) for make in CONSTANT for wrapper in (None, FlattenWrapper, FlattenActionWrapper, team)),
     *((make, RavelDiscreteWrapper) for make in WHOLE),
-    *((make, lambda sim: FlattenWrapper(team(sim))) for make in CONSTANT),
+    *((make, flat_team) for make in CONSTANT),
     *((make, lambda sim: team(RavelDiscreteWrapper(sim))) for make in WHOLE),
 ]
 
@@ -98,14 +107,6 @@ def test_what_is_observed_cannot_be_spoilt():
     assert sim.get_obs("agent0").tolist() == [0.25, -0.75]
 
 
-def flat_team(sim):
-    return FlattenWrapper(team(sim))
-
-
-def managed(make, wrapper, manager):
-    return manager(dress(wrapper, make()))
-
-
 @pytest.mark.parametrize("manager", MANAGERS)
 @pytest.mark.parametrize(
     ("make", "wrapper"),
@@ -118,8 +119,10 @@ def managed(make, wrapper, manager):
     ],
 )
 def test_as_a_batch_every_law_holds(make, wrapper, manager):
-    made = partial(managed, make, wrapper, manager)  # which pickle can name
-    report = check_world(lambda num_worlds, seed: SimulationWorld(made, num_worlds, seed), steps=60)
+    report = check_world(
+        lambda num_worlds, seed: SimulationWorld(partial(managed, manager, wrapper, make), num_worlds, seed),
+        steps=60,
+    )
     assert report.ok, str(report)
     assert not report.skipped
 
