@@ -136,6 +136,21 @@ def test_silence_is_ten_times_the_first_workers_own_part(monkeypatch: pytest.Mon
     scene.wait(68)  # the longest part counts
 
 
+def test_only_a_stop_that_lasts_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A debugger looks for a moment, and again; what happened in between was work."""
+    scene = Scene(monkeypatch)
+    scene.watch.begin(7.0)
+    stopped = iter([False, True, False, True, False, True, True, True])
+    monkeypatch.setattr(watch, "_is_stopped", lambda pid: next(stopped))
+    for _ in range(6):
+        scene.now += 0.6
+        scene.watch.look(scene.signs, [1])
+    with pytest.raises(LostWorker, match="was frozen"):
+        for _ in range(2):
+            scene.now += 0.6
+            scene.watch.look(scene.signs, [1])
+
+
 def test_compilation_is_not_silence_as_long_as_the_heart_beats(monkeypatch: pytest.MonkeyPatch) -> None:
     scene = Scene(monkeypatch)
     scene.watch.begin(0.1)
