@@ -5,6 +5,10 @@
 #   make check   ruff (format and lint), mypy, import-linter
 #   make bench   steps per second of the survival worlds on one core
 #   make soak    10^8 agent-steps of the persistent world, its laws checked after every tick (4 to 8 minutes)
+#   make trust   what docs/trust.md promises, tried: wild snapshots, damaged files, planted commands, failing disks, lost workers
+#   make trust-long    a million rules of each state machine, a million ticks of determinism per family (hours)
+#   make mutants       plant slips one at a time and ask the tests  (ARGS="--room core" goes to it)
+#   make integrations  other libraries' clients, in environments of their own
 #   make docs    run every example in README.md and docs/
 #   make wheel   build dist/*.whl
 #   make clean   remove what these targets made, runs/ excepted
@@ -20,7 +24,7 @@ DEMO_STEPS := 1000000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check bench soak docs wheel clean
+.PHONY: help demo test check bench soak trust trust-long mutants integrations docs wheel clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -69,6 +73,31 @@ bench: $(VENV)/.installed-demo
 
 soak: $(VENV)/.installed-demo
 	$(BIN)/python -m bench.mmo_soak $(ARGS)
+
+trust: $(VENV)/.installed-all
+	$(BIN)/python -m bench.trust_wild_snapshots --count 100000
+	$(BIN)/python -m bench.trust_damaged_files --count 20000
+	$(BIN)/python -m bench.trust_commands
+	$(BIN)/python -m bench.trust_configurations --count 500
+	$(BIN)/python -m bench.trust_disk --cuts 200
+	$(BIN)/python -m bench.trust_workers --kills 30 --freezes 30
+
+trust-long: $(VENV)/.installed-all
+	$(BIN)/python -m bench.trust_machines --rules 1000000
+	$(BIN)/python -m bench.trust_determinism --ticks 1000000
+
+mutants: $(VENV)/.installed-all
+	$(BIN)/python -m tests.mutants.run --out runs/mutants.jsonl $(ARGS)
+
+# Their own environment: these clients pin what others want newer. EPYMARL=folder of a checkout adds EPyMARL.
+.venv-integrations/.installed: tests/integrations/requirements.txt
+	$(PYTHON) -m venv .venv-integrations
+	.venv-integrations/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	.venv-integrations/bin/python -m pip install --quiet --disable-pip-version-check --requirement $< --editable .
+	@touch $@
+
+integrations: .venv-integrations/.installed
+	.venv-integrations/bin/python -m tests.integrations.run $(ARGS)
 
 docs: $(VENV)/.installed-all
 	$(BIN)/python -m pytest tests/test_docs.py

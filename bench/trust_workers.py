@@ -69,7 +69,7 @@ class Saboteur(threading.Thread):
     """
 
     def __init__(
-        self, run: Path, signals: Sequence[int], seed: int, longest_wait: float, patience: float = 120.0
+        self, run: Path, signals: Sequence[int], seed: int, longest_wait: float, patience: float = 300.0
     ) -> None:
         super().__init__(daemon=True)
         self.faults: list[Fault] = []

@@ -126,7 +126,7 @@ class FlatActions:
             numbers = (given[:, at : at + size] + part.start).astype(part.space.dtype)
             found[part.key] = numbers.reshape(1, len(rows), *(part.space.shape or ()))
             at += size
-        return found[None] if None in found else found
+        return found.get(None, found)
 
     def masks(self, mask: Mapping[str, Any], agents: int) -> np.ndarray:
         """The masks of world 0, (A, choices) bool: a copy.

@@ -58,7 +58,7 @@ class KeptEnv(WorldEnv):
         observation, infos = self.env.reset(seed=seed, options=options)
         self.agents = list(self.possible_agents)
         self._left = {}
-        return self._filled(observation), self._told(infos)  # type: ignore[arg-type]
+        return self._filled(observation), self._told(infos)
 
     def step(
         self, actions: Mapping[str, Any]
@@ -82,7 +82,7 @@ class KeptEnv(WorldEnv):
             {name: rewards.get(name, 0.0) for name in self.agents},
             dict.fromkeys(self.agents, over and not cut),
             dict.fromkeys(self.agents, over and cut),
-            self._told(infos),  # type: ignore[arg-type]
+            self._told(infos),
         )
         if over:
             self.agents = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from gymnasium import spaces
 
@@ -11,6 +11,8 @@ from interplay.connect.lives import PREFIX, LivesEnv
 from interplay.connect.pettingzoo import Infos
 from interplay.core.errors import UserError
 from interplay.core.world import World
+
+T = TypeVar("T")
 
 PATIENCE = 10_000  # steps in which nobody lives
 
@@ -100,10 +102,8 @@ class NumberedLivesEnv(LivesEnv):
             truncated |= dict.fromkeys(born, False)
         if len(self._born) > self.lives:
             self._cut, self.agents = True, []
-            parts = (observation, rewards, terminated, truncated, infos)
-            observation, rewards, terminated, truncated, infos = (
-                {name: part[name] for name in before} for part in parts
-            )
+            observation, infos = _only(before, observation), _only(before, infos)
+            rewards, terminated = _only(before, rewards), _only(before, terminated)
             truncated = {name: not terminated[name] for name in before}
         return observation, rewards, terminated, truncated, infos
 
@@ -118,3 +118,7 @@ class NumberedLivesEnv(LivesEnv):
         if not self.agents:
             return [], {}, {}
         return list(self.agents), infos, observation
+
+
+def _only(names: list[str], part: dict[str, T]) -> dict[str, T]:
+    return {name: part[name] for name in names}

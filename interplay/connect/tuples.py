@@ -41,7 +41,9 @@ class TupleEnv(CopiedWhole, gymnasium.Env[Seen, Any]):
         self.observation_space = spaces.Tuple([env.observation_space(name) for name in self.names])
         self.action_space = spaces.Tuple([env.action_space(name) for name in self.names])
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Seen, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Seen, dict[str, Any]]:
         """Starts an episode; the seed names it."""
         super().reset(seed=seed)
         observations, _ = self.env.reset(seed=seed, options=options)
@@ -83,7 +85,9 @@ def make_tuples(world_id: str, **options: Any) -> TupleEnv:
         >>> env.step([2] * 5)[1]
         [-1.0, -1.0, -1.0, -1.0, -1.0]
     """
-    form = {"flat": "discrete"} if options.get("agents") == "slots" else {"flat": "discrete", "keep_dead": True}
+    form = (
+        {"flat": "discrete"} if options.get("agents") == "slots" else {"flat": "discrete", "keep_dead": True}
+    )
     return TupleEnv(make(world_id, **{**form, **options}))
 
 

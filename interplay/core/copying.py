@@ -168,7 +168,7 @@ def _put(made: Any, held: Any) -> Any:
         if type(made) is not type(held) or len(made) != len(held):
             return _plain(held)
         parts = [_put(one, other) for one, other in zip(made, held, strict=True)]
-        if isinstance(held, list):
+        if isinstance(made, list):
             made[:] = parts
             return made
         same = all(one is other for one, other in zip(parts, made, strict=True))

@@ -6,9 +6,11 @@ import difflib
 import importlib
 import os
 import sys
+import sysconfig
 from collections.abc import Iterable
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from interplay.core.errors import UserError
 
@@ -49,6 +51,44 @@ def load(path: str, users: bool = False) -> Any:
         near = did_you_mean(attribute, vars(module), "check the spelling")
         raise UserError(f"{path!r}: module {module_name} has no {attribute!r}; {near}")
     return getattr(module, attribute)
+
+
+def origin(path: str) -> str:
+    """Where the module of ``"module:attribute"`` lies that `load` would import; nothing is imported.
+
+    Of packages the outermost one counts. Installed modules give ``"installed"``, as they lie elsewhere in every environment; modules that
+    are not found give ``""``.
+
+    Example:
+        >>> origin("subprocess:Popen"), origin("no_such_module:Thing")
+        ('installed', '')
+    """
+    name = path.partition(":")[0].partition(".")[0]
+    spec = _find(name) if name else None
+    if spec is None:
+        return ""
+    places = list(spec.submodule_search_locations or []) if spec.origin is None else [spec.origin]
+    if name == "interplay" or all(_is_installed(place) for place in places):
+        return "installed"
+    return os.pathsep.join(dict.fromkeys(os.path.realpath(place) for place in places))
+
+
+def _find(name: str) -> ModuleSpec | None:
+    """The spec of a module that is in no package, as an import finds it that was not done yet; the working folder is looked at last."""
+    for finder in sys.meta_path:
+        find = getattr(finder, "find_spec", None)
+        if find is not None and (spec := find(name, None)) is not None:
+            return cast(ModuleSpec, spec)
+    return PathFinder.find_spec(name, [os.getcwd()])
+
+
+def _is_installed(place: str) -> bool:
+    """Whether a module lies where packages are installed, or is built in."""
+    if not os.path.isabs(place):
+        return True
+    real = Path(os.path.realpath(place))
+    homes = (sysconfig.get_paths()[kind] for kind in ("stdlib", "platstdlib", "purelib", "platlib"))
+    return any(real.is_relative_to(os.path.realpath(home)) for home in homes)
 
 
 def is_code(name: str) -> bool:

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.core.reading import parse_json
 from interplay.core.ranges import Arrays, Range, outside
+from interplay.core.reading import parse_json
 from interplay.core.settings import Settings
 from interplay.core.world import World
 

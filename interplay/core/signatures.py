@@ -64,7 +64,7 @@ def why_unsigned(file: Path, data: bytes) -> str | None:
         return "was not written by you on this machine"
     if hmac.compare_digest(_digest(key, file.name, data), there):
         return None
-    return "was changed since, or signed by somebody else"
+    return "was changed or moved since, or signed by somebody else"
 
 
 def remove_signature(file: Path) -> None:

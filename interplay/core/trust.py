@@ -1,17 +1,18 @@
 """The door for what comes out of files: settings are data, and a name in them that leads to a program is not followed
 unless the user wrote it on this machine, or says that he trusts it.
 
-What a user types or passes in Python is his own word and does not come through here. What is signed is the names of programs and
-what they are called with; all else in a settings file can start none, and may be edited.
+What a user types or passes in Python is his own word and does not come through here. What is signed is the names of programs,
+where they lead and what they are called with; all else in a settings file can start none, and may be edited.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from interplay.core.errors import UserError
 from interplay.core.files import replace_file
+from interplay.core.loading import origin
 from interplay.core.settings import Settings, build, to_toml
 from interplay.core.settings_reading import parse_toml, read_bytes
 from interplay.core.settings_text import show, toml_value
@@ -75,9 +76,20 @@ def admit(settings: Settings, file: Path, trust: bool = False) -> None:
     Raises:
         Untrusted: if they name programs, and are neither signed nor trusted.
     """
-    for key, value in settings.code_names():
-        admit_bytes(f"{key} = {show(value)} names a program", file, programs(settings), trust)
+    names = [(key, value) for key, value in settings.code_names() if isinstance(value, str)]
+    if not names or why_unsigned(file, programs(settings)) is None:
         return
+    for key, value in names:
+        if not origin(
+            value
+        ):  # not signed anew even if it is trusted: from its own folder it is signed already
+            if trust:
+                return
+            raise Untrusted(
+                f"{file}: {key} = {show(value)} names a program that is not found here; run from its folder or install it"
+            )
+    key, value = names[0]
+    admit_bytes(f"{key} = {show(value)} names a program", file, programs(settings), trust)
 
 
 def admit_bytes(what: str, file: Path, signed: bytes, trust: bool) -> None:
@@ -103,9 +115,14 @@ def admit_bytes(what: str, file: Path, signed: bytes, trust: bool) -> None:
 
 
 def programs(settings: Settings) -> bytes:
-    """What is signed: every name of a program and what it is called with; empty if there is none."""
-    lines = (f"{key!r} = {toml_value(value)}\n" for key, value in settings.code_names())
-    return "".join(lines).encode()
+    """What is signed: every name of a program, where it leads and what it is called with; empty if there is none."""
+    return "".join(_line(key, value) for key, value in settings.code_names()).encode()
+
+
+def _line(key: str, value: Any) -> str:
+    """A name with the place that it leads to: a signature that somebody has copied is worth nothing beside another module."""
+    place = f" at {toml_value(origin(value))}" if isinstance(value, str) else ""
+    return f"{key!r} = {toml_value(value)}{place}\n"
 
 
 def read_program(file: Path, trust: bool = False) -> bytes:

@@ -26,7 +26,10 @@ def data_folder() -> Path:
     Raises:
         UserError: if the user has no home.
     """
-    if chosen := os.environ.get("XDG_DATA_HOME"):
+    chosen = os.environ.get("XDG_DATA_HOME", "")
+    if os.path.isabs(
+        chosen
+    ):  # a relative one would be another folder wherever one stands, and does not count
         return Path(chosen) / "interplay"
     try:
         home = Path.home()

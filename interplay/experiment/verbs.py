@@ -184,7 +184,7 @@ def train_experiment(experiment: Experiment, config: Path | None = None) -> Path
     if config is None:
         return run(settings, folder, functools.partial(make_world, experiment))
     copy = files.copy_into(config, folder)
-    world = settings.world.model_copy(update={"id": FROM_FILE, "options": {"config": str(copy)}})
+    world = settings.world.model_copy(update={"id": FROM_FILE, "options": {"config": str(copy.absolute())}})
     return run(settings.model_copy(update={"world": world}), folder)
 
 

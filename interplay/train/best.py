@@ -70,7 +70,7 @@ class Best:
             singles = [name for name, one in numbers.items() if not isinstance(one, Mapping)]
             self._refuse_unknown([*dict.fromkeys([*singles, *known])])
             return
-        if math.isnan(value):  # of no case in this update
+        if not math.isfinite(value):  # of no case in this update
             return
         weight = numbers.get("lives") or numbers.get("episodes") or 1
         self._sum, self._weight = self._sum + weight * float(value), self._weight + weight

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
+import socket
 import time
 import warnings
 from collections.abc import Mapping
@@ -14,6 +16,7 @@ from typing import Any
 from interplay.core.files import open_log, reached, replacing, told_plainly
 from interplay.core.reading import LINE, opened, parse_json
 
+_NUMBER = itertools.count()  # of event files of this process
 BLOCK = 2**16  # bytes looked at in one go from a log's end
 
 
@@ -76,7 +79,8 @@ class MetricsLog:
 class TensorBoardLog:
     """Writes numbers as TensorBoard scalars where tensorboard is installed; a failure never stops a run.
 
-    It uses tensorboard's own event writer: tensorboardX loads torch where it finds it.
+    It uses tensorboard's own records: tensorboardX loads torch where it finds it. They are written at once, not by
+    tensorboard's thread, which would end in a traceback where the disk is full.
 
     Args:
         path: folder of the event files.
@@ -87,9 +91,9 @@ class TensorBoardLog:
         self._writer: Any = None
         try:
             from tensorboard.compat.proto.event_pb2 import Event, SessionLog
-            from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
-            self._writer = EventFileWriter(str(path))
+            self._writer = _EventFile(Path(path))
+            self._writer.add_event(Event(wall_time=time.time(), file_version="brain.Event:2"))
             if first_step:
                 start = SessionLog(status=SessionLog.START)
                 self._writer.add_event(Event(wall_time=time.time(), step=first_step, session_log=start))
@@ -109,7 +113,6 @@ class TensorBoardLog:
             return
         try:
             self._writer.add_event(_scalars(agent_steps, values))
-            self._writer.flush()
         except Exception as error:
             self._give_up(error)
 
@@ -125,6 +128,29 @@ class TensorBoardLog:
         """Curves are a convenience, training is not: say it once and go on without them."""
         self._writer = None
         warnings.warn(f"TensorBoard events are switched off for this run: {error}", stacklevel=3)
+
+
+class _EventFile:
+    """A new file of events in a folder; every event is in the file when the call returns."""
+
+    def __init__(self, folder: Path) -> None:
+        from tensorboard.summary.writer.event_file_writer import RecordWriter
+
+        folder.mkdir(parents=True, exist_ok=True)
+        name = f"events.out.tfevents.{int(time.time()):010d}.{socket.gethostname()}.{os.getpid()}.{next(_NUMBER)}"
+        self._file = open(folder / name, "xb", buffering=0)  # noqa: SIM115 - closed by `close`
+        self._records = RecordWriter(self)
+
+    def add_event(self, event: Any) -> None:
+        self._records.write(event.SerializeToString())
+
+    def write(self, data: bytes) -> None:
+        """Writes a record whole; a raw file may take fewer bytes than it is given."""
+        while data:
+            data = data[self._file.write(data) :]
+
+    def close(self) -> None:
+        self._file.close()
 
 
 def _scalars(agent_steps: int, values: Mapping[str, Any]) -> Any:

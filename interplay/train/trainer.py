@@ -37,6 +37,7 @@ from interplay.train.pool import check_pool
 from interplay.train.populations import stacked
 from interplay.train.ppo import Learner
 from interplay.train.progress import Progress, tell
+from interplay.train.records import check_record
 from interplay.train.recovery import Faults
 from interplay.train.room import check_room, told_as_lack_of_room
 from interplay.train.run_folder import RunFolder, default_run_path
@@ -130,7 +131,11 @@ def resume(
 def _newest(folder: RunFolder[TrainSettings]) -> Checkpoint | None:
     """The newest sound checkpoint of a run, if it has one yet."""
     path = latest_checkpoint(folder.path)
-    return read_checkpoint(path) if path is not None else None
+    if path is None:
+        return None
+    checkpoint = read_checkpoint(path)
+    check_record(checkpoint)
+    return checkpoint
 
 
 def _run(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from interplay.cli.main import run
-from tests.cli.random_configurations import Configuration, configuration
+from tests.cli.random_configurations import Configuration, configuration, huge
 
 NOTES = ("preparing ", "skipped a checkpoint: ")  # said before the line that counts
 
@@ -74,6 +74,12 @@ def test_random_configurations_are_refused_in_one_line(tmp_path, monkeypatch, fi
 def test_faults_that_outsiders_found(tmp_path, monkeypatch, words):
     monkeypatch.chdir(tmp_path)
     assert not answer(Configuration("", words), tmp_path).fault()
+
+
+def test_numbers_that_no_memory_has_room_for(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for asked in huge():
+        assert not answer(asked, tmp_path).fault(), asked.words
 
 
 def test_a_byte_order_mark_is_named(tmp_path, monkeypatch, capsys):

@@ -95,3 +95,61 @@ def test_a_reward_that_is_a_thousandth_off_is_found():
     mismatch = replay_playthrough(record(Camp), lambda head: Generous(1))
     assert mismatch is not None
     assert " -> " in mismatch.written
+
+
+HEAD = (
+    "interplay playthrough\nworld: x\nversion: {version}\nseed: {seed}\nevery: {every}\noptions: {options}\n"
+)
+WRITTEN = {"version": "1", "seed": "1", "every": "25", "options": "{}"}
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("every", "0"),
+        ("every", "-3"),
+        ("seed", "-1"),
+        ("seed", "9" * 5000),
+        ("seed", str(2**63)),
+        ("version", "-1"),
+        ("options", "[]"),
+        ("options", '{"a": 1, "a": 2}'),
+        ("options", '{"a": -1e999}'),
+        ("options", "[" * 5000),
+        ("options", '{"a": NaN}'),
+    ],
+)
+def test_heads_that_nobody_wrote_are_refused_in_one_line(key, value):
+    assert read_head(HEAD.format(**WRITTEN)).every == 25
+    with pytest.raises(UserError, match="does not begin with") as caught:
+        read_head(HEAD.format(**{**WRITTEN, key: value}))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        "[",
+        "NaN",
+        "-1e999",
+        '"x"',
+        "[[1],[1,2]]",
+        "{}",
+        "null",
+        "[" * 5000,
+        "9" * 5000,
+        "[0,0,0]",
+        "[[7,7]]",
+        '{"a": 1}',
+    ],
+)
+def test_actions_that_nobody_took_are_refused_in_one_line(action):
+    text = record_playthrough(Camp(1), RandomPolicy(), 3, seed=1)
+    first = next(line for line in text.splitlines() if line.startswith("1 "))
+    broken = text.replace(first, f"1 {action} -> {first.partition(' -> ')[2]}")
+    try:
+        found = replay_playthrough(broken, lambda head: Camp(1))
+    except UserError as error:
+        found = str(error)
+    assert found
+    assert "\n" not in found if isinstance(found, str) else found.line

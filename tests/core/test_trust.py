@@ -13,6 +13,7 @@ from pydantic import Field
 
 from interplay.core import files, signatures
 from interplay.core.errors import UserError
+from interplay.core.loading import origin
 from interplay.core.settings import Settings
 from interplay.core.trust import (
     Untrusted,
@@ -82,7 +83,7 @@ def test_a_folder_may_be_moved_but_not_a_signature_to_another_file(file):
     assert read_settings(moved, Errand) == PROGRAM
     other = moved.rename(moved.with_name("tournament.toml"))
     shutil.copy(signatures.signature_path(moved), signatures.signature_path(other))
-    with pytest.raises(Untrusted, match="was changed since, or signed by somebody else"):
+    with pytest.raises(Untrusted, match="was changed or moved since, or signed by somebody else"):
         read_settings(other, Errand)
 
 
@@ -94,8 +95,49 @@ def test_what_leads_to_programs_is_signed_and_the_rest_may_be_edited(file):
     for was, now in (('"os:system"', '"os:popen"'), ("[1, 2]", "[1, 3]")):
         assert was in text
         file.write_text(text.replace(was, now))
-        with pytest.raises(Untrusted, match="was changed since"):
+        with pytest.raises(Untrusted, match="was changed or moved since"):
             read_settings(file, Errand)
+
+
+def test_a_copied_signature_is_worth_nothing_beside_another_module(file, tmp_path, monkeypatch):
+    """Somebody sends back the user's own settings and signature, with a module of the same name beside them."""
+    for folder in ("mine", "theirs"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "module_of_two.py").write_text("raise SystemExit('imported')\n")
+    monkeypatch.chdir(tmp_path / "mine")
+    mine = Errand(what="module_of_two:thing")
+    write_settings(file, mine)
+    assert read_settings(file, Errand) == mine
+    monkeypatch.chdir(tmp_path / "theirs")
+    with pytest.raises(Untrusted, match="was changed or moved since"):
+        read_settings(file, Errand)
+    monkeypatch.chdir(tmp_path / "mine")
+    assert read_settings(file, Errand) == mine
+
+
+def test_a_module_that_is_not_found_is_said_so_and_costs_no_signature(file, tmp_path, monkeypatch):
+    (tmp_path / "module_at_home.py").write_text("raise SystemExit('imported')\n")
+    monkeypatch.chdir(tmp_path)
+    mine = Errand(what="module_at_home:thing")
+    write_settings(file, mine)
+    monkeypatch.chdir(file.parent)
+    with pytest.raises(Untrusted, match="is not found here; run from its folder or install it"):
+        read_settings(file, Errand)
+    assert read_settings(file, Errand, trust=True) == mine
+    monkeypatch.chdir(tmp_path)
+    assert read_settings(file, Errand) == mine
+
+
+def test_where_a_name_leads_is_told_without_an_import(tmp_path, monkeypatch):
+    (tmp_path / "alone.py").write_text("raise SystemExit('imported')\n")
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "inside.py").write_text("")
+    monkeypatch.chdir(tmp_path)
+    here = str(tmp_path.resolve())
+    assert origin("alone:thing") == f"{here}/alone.py"
+    assert origin("package.inside:thing") == f"{here}/package"
+    assert origin("os:system") == origin("numpy.random:default_rng") == origin("sys:exit") == "installed"
+    assert origin("nowhere.at_all:thing") == origin(":thing") == ""
 
 
 def test_another_signature_for_every_name(file):
@@ -185,7 +227,7 @@ def test_a_program_in_a_run_folder_is_read_if_it_is_signed_or_trusted(tmp_path, 
         read_program(program)
     assert read_program(program, trust=True) == read_program(program) == b"params = {}\n"
     program.write_bytes(b"params = {1}\n")
-    with pytest.raises(Untrusted, match="was changed since"):
+    with pytest.raises(Untrusted, match="was changed or moved since"):
         read_program(program)
     with pytest.raises(UserError, match="reading"):
         read_program(tmp_path / "nothing.py")

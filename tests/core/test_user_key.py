@@ -121,11 +121,13 @@ def test_a_data_folder_that_cannot_be_made_is_one_line(home):
 
 
 def test_without_a_variable_it_lies_where_the_system_keeps_such_data(monkeypatch, tmp_path):
-    monkeypatch.delenv("XDG_DATA_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     for platform, place in (
         ("linux", ".local/share/interplay"),
         ("darwin", "Library/Application Support/interplay"),
     ):
         monkeypatch.setattr(user_key.sys, "platform", platform)
+        monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+        assert user_key.data_folder() == tmp_path / place
+        monkeypatch.setenv("XDG_DATA_HOME", "data")  # somebody's working folder is nobody's home
         assert user_key.data_folder() == tmp_path / place

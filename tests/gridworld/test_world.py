@@ -13,6 +13,7 @@ from interplay.gridworld import SmartGridWorldSimulation
 from interplay.gridworld.actors import MoveActor
 from interplay.gridworld.agents import GridWorldAgent, MovingAgent
 from interplay.gridworld.observers import AbsolutePositionObserver
+from interplay.gridworld.states import BoardState
 from interplay.gridworld.world import GridWorld
 from interplay.gridworld.wrappers import RavelActionWrapper
 from interplay.sim.managers import AllStepManager, TurnBasedManager
@@ -222,3 +223,34 @@ def test_a_simulation_in_which_nobody_learns_is_no_batch():
     )  # fmt: skip
     with pytest.raises(UserError):
         AllStepManager(sim).vectorize(2)
+
+
+class Fog(BoardState):
+    """In every episode agents see one cell less far, or as far as they were made to."""
+
+    def begin(self, board, which):
+        clear = np.where(board.stream[which, 0] % np.uint64(2) == 0, 0, 1)
+        board.agents["view_range"][which] = 2 - clear[:, None]
+
+
+def test_what_a_users_component_changes_of_the_agents_is_taken_back_as_far_as_the_windows_reach():
+    agents = {name: Car(id=name, encoding=1, view_range=2, move_range=1) for name in ("car0", "car1")}
+    sim = SmartGridWorldSimulation.build_sim(
+        5,
+        5,
+        agents=agents,
+        states=["PositionState", Fog, "OrientationState"],
+        actors=["DriftMoveActor"],
+        observers=["PositionCenteredEncodingObserver"],
+        dones=["ActiveDone"],
+        rewards=["MoveReward"],
+    )
+    world = AllStepManager(sim, time_limit=20).vectorize(6, seed=3)
+    world.reset()
+    snapshot = world.save()
+    assert set(snapshot["agents.view_range"].ravel()) == {1, 2}
+    assert (world.load(snapshot).reward == 0).all()
+    for wild in (3, -1):
+        snapshot["agents.view_range"][4, 1] = wild
+        with pytest.raises(UserError, match=rf"view_range\[1\] of world 4 = {wild} is outside 0..2"):
+            world.load(snapshot)

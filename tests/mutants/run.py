@@ -36,7 +36,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--room", action="append", default=[], help="of these rooms alone")
     parser.add_argument("--story", default="", help="slips alone whose story has these words")
     parser.add_argument("--jobs", type=int, default=2, help="trees side by side")
-    parser.add_argument("--limit", type=float, default=300.0, help="seconds for the tests of one slip")
+    parser.add_argument("--limit", type=float, default=600.0, help="seconds for the tests of one slip")
     parser.add_argument("--out", type=Path, help="a JSON line per slip is written there")
     parser.add_argument(
         "--unasked", action="store_true", help="do not ask first whether the sound tree passes"

@@ -49,7 +49,11 @@ def test_random_legal_play_of_a_flattened_simulation_is_never_refused():
 def test_masks_that_no_flat_row_can_say():
     whole = spaces.Dict(a=spaces.MultiDiscrete([2, 2]), b=spaces.Box(0, 2, (2,), int))
     masks = {"a": (np.array([1, 0], np.int8), np.array([0, 1], np.int8)), "b": np.eye(3)}
-    assert flat_mask(whole, masks).tolist() == [1, 0, 0, 1, *[1] * 6], "points are no values of single numbers"
+    assert flat_mask(whole, masks).tolist() == [1, 0, 0, 1, *[1] * 6], (
+        "points are no values of single numbers"
+    )
     real = spaces.Dict(a=spaces.Discrete(2), b=spaces.Box(0, 1, (1,), np.float32))
-    with pytest.raises(AssertionError, match="agent me: its action mask has no place in a flat Box with real numbers"):
+    with pytest.raises(
+        AssertionError, match="agent me: its action mask has no place in a flat Box with real numbers"
+    ):
         flat_mask(real, {"a": np.array([1, 0], np.int8), "b": None}, "me")

@@ -160,3 +160,22 @@ def test_without_tensorboard_nothing_is_written(tmp_path: Path, monkeypatch: pyt
     log.close()
     assert not log.active
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_ends_the_events_in_one_warning(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("tensorboard")
+    resource = pytest.importorskip("resource")
+    log = TensorBoardLog(tmp_path)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        log.write(0, {"x": 1.0})  # fits
+        with pytest.warns(UserWarning, match=r"switched off for this run: .*File too large"):
+            log.write(1, {"x": 1.0, "a long name of a number": 1.0})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not log.active
+    log.close()
+    assert "Traceback" not in capfd.readouterr().err  # of a thread

@@ -20,7 +20,11 @@ Fields = dict[str, Field]
 
 def check_copies(bench: Bench) -> None:
     """Copies a new world and one in the middle of an episode, and plays copies and original alike."""
-    copiers = {"deepcopy": copy.deepcopy, "copy": copy.copy, "pickle": _there_and_back}
+    copiers: dict[str, Callable[[Any], Any]] = {
+        "deepcopy": copy.deepcopy,
+        "copy": copy.copy,
+        "pickle": _there_and_back,
+    }
     world = bench.begun()
     players = Players(world, bench.seed, range(world.num_worlds))
     for _ in range(min(_MOMENT, bench.steps)):
@@ -106,5 +110,5 @@ def _compare(bench: Bench, name: str, seen: str, world: World, ours: Fields, the
     at = first_difference(ours, theirs, rows, rows)
     if at is not None:
         place = f"{name}: {at.field}"
-        bench.note_difference("copies", f"{seen}", world, at._replace(field=place), at.row, None)
+        bench.note_difference("copies", seen, world, at._replace(field=place), at.row, None)
         raise Broken

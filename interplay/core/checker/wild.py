@@ -80,7 +80,7 @@ def attempt(world: World, planted: Planted, seed: int) -> Outcome:
     except Exception as error:
         return Outcome(False, f"load raised {type(error).__name__}: {_line(error)}")
     with np.errstate(all="ignore"):
-        return Outcome(False, _play_on(world, seed))
+        return Outcome(False, _taken_unseen(world, planted) or _play_on(world, seed))
 
 
 def sound_snapshots(bench: Bench, world: World) -> list[Snapshot]:
@@ -94,6 +94,16 @@ def sound_snapshots(bench: Bench, world: World) -> list[Snapshot]:
         action = players.act(world.timestep)
         bench.attempt(lambda action=action: world.step(action), "step", t)  # type: ignore[misc]
     return list(taken)
+
+
+def _taken_unseen(world: World, planted: Planted) -> str:
+    """Which number was accepted though the world itself says that it may not be, in words, or ""."""
+    if isinstance(world, ArrayWorld):
+        for name, allowed in world.state_ranges().items():
+            array = planted.snapshot.get(name)
+            if array is not None and outside(array, allowed) is not None:
+                return f"accepted, though {name} is outside {allowed}"
+    return ""
 
 
 def _play_on(world: World, seed: int) -> str:
