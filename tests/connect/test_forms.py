@@ -215,6 +215,21 @@ def test_flat_spaces():
     ).tolist() == [[[4, 3]]]
 
 
+@pytest.mark.parametrize("single", [False, True])
+def test_many_parts_of_a_flat_action_are_told_apart(single):
+    space = spaces.Dict(
+        a=spaces.Discrete(2, start=3),
+        b=spaces.MultiDiscrete([3, 2]),
+        c=spaces.Box(-1, 1, (2,), np.int8),
+        d=spaces.Discrete(4),
+    )
+    flat = FlatActions("me", space, single)
+    row = np.array([1, 2, 0, 0, 2, 3])
+    given = np.ravel_multi_index(row, flat.counts) if single else row
+    (a,), (b,), (c,), (d,) = (flat.batch([given])[key][0].tolist() for key in "abcd")
+    assert (a, b, c, d) == (4, [2, 0], [-1, 1], 3)
+
+
 def test_what_cannot_be_flat_says_why():
     with pytest.raises(UserError, match="Drift buoy: action pull has real numbers beside choices"):
         WorldEnv(Drift(1), flat=True)
@@ -401,6 +416,20 @@ def test_all_lives_of_an_episode_are_there_from_its_beginning_if_they_are_kept()
             {name: env.action_space(name).sample(infos[name]["action_mask"]) for name in env.agents}
         )
     assert set(unborn) & lived, "some were born"
+
+
+def test_an_episode_knows_nothing_of_the_lives_of_the_one_before():
+    env = interplay.make("tests.core.sound_worlds:Colony", lives=9, keep_dead=True)
+    told = []
+    for _ in range(2):
+        _, infos = env.reset(seed=1)
+        told.append({name: {k: v for k, v in info.items() if k != "action_mask"} for name, info in infos.items()})
+        while env.agents:
+            *_, infos = env.step(
+                {name: env.action_space(name).sample(infos[name]["action_mask"]) for name in env.agents}
+            )
+    assert told[0] == told[1]
+    assert any(info["slot"] == -1 for info in told[1].values()), "not all are born at the beginning"
 
 
 # -- together -------------------------------------------------------------------------------------------------
