@@ -18,6 +18,7 @@ from interplay.connect.pettingzoo import WorldEnv
 from interplay.connect.slots import SlotsEnv
 from interplay.core import masks
 from interplay.core.errors import UserError
+from tests.connect.relay import Relay
 from tests.connect.toys import Hunt, Line
 from tests.core.sound_worlds import Camp, Colony, Drift, Mourners
 
@@ -400,6 +401,18 @@ def test_so_many_lives_are_the_lives_until_one_more_is_born():
                 assert told[1:4] == expected[1:4]
                 assert counted.agents == free.agents
     assert cuts
+
+
+def test_who_dies_in_the_step_of_the_cut_is_terminated_and_the_others_are_cut():
+    env = NumberedLivesEnv(Relay(1, story=("oo*oo", "ooooo")), lives=2)
+    env.reset(seed=1)
+    _, _, ended, cut, _ = env.step({"life_0": 0, "life_1": 0})
+    assert not any(ended.values()) and not any(cut.values())
+    _, rewards, ended, cut, _ = env.step({"life_0": 0, "life_1": 0})
+    assert ended == {"life_0": True, "life_1": False}
+    assert cut == {"life_0": False, "life_1": True}
+    assert rewards == pytest.approx({"life_0": 0.02, "life_1": 1.02})
+    assert env.agents == []
 
 
 def test_all_lives_of_an_episode_are_there_from_its_beginning_if_they_are_kept():
