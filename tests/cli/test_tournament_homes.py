@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from interplay.cli.main import run
+from interplay.evaluate.merge import MergeSettings
+from interplay.evaluate.tournament_folder import read_settings
 from tests.cli.command import refusal, typed
 
 MERGE = ("--merge", "--world", "mmo/forage", "--option", "interior=20", "--caps", "8", "--matches", "1", "--window", "30",
@@ -52,6 +54,8 @@ def test_trained_homes_of_different_size_live_together(capsys, tmp_path, homes):
     )
     assert code == 0, errors
     assert "mean life beside another home, 8 places" in said
+    # What is kept of the runs' options is what the merged worlds have; places and populations are the tournament's.
+    assert read_settings(out, MergeSettings).options == {"interior": 20}
     cells = json.loads((out / "ratings.json").read_text())["cells"]
     assert {(cell["home"], cell["other"]) for cell in cells} == {
         ("a", "a"),
