@@ -107,6 +107,18 @@ def test_a_folder_belongs_to_one_tournament(whole, tmp_path):
     }
 
 
+def test_a_limit_that_only_one_of_two_tournaments_has_makes_them_two(tmp_path):
+    """What is not given stands in no file."""
+    begun = {"free": cup.settings(), "cut": cup.settings(max_steps=50)}
+    for name, settings in begun.items():
+        with TournamentFolder(tmp_path / name, settings):
+            pass
+    for name, there, here in (("free", "not given", "50"), ("cut", "50", "not given")):
+        (other,) = (settings for key, settings in begun.items() if key != name)
+        with pytest.raises(UserError, match=f"max_steps is {there} there and {here} here; choose another --out"):
+            TournamentFolder(tmp_path / name, other, resume=True)
+
+
 def test_two_processes_do_not_share_a_folder(tmp_path):
     out = tmp_path / "cup"
     out.mkdir()
