@@ -57,7 +57,9 @@ def test_playthrough_is_told_the_same_way_again(world_id):
     assert mismatch is None, f"{path.name}: {mismatch}"
 
 
-@pytest.mark.parametrize("world_id", sorted({spec.make: spec.id for spec in interplay.list_worlds()}.values()))
+@pytest.mark.parametrize(
+    "world_id", sorted({spec.make: spec.id for spec in interplay.list_worlds()}.values())
+)
 def test_a_block_of_a_batch_is_that_block(world_id):
     """So that training over several processes is that of one."""
     options = SMALLER if world_id in LARGE else {}

@@ -90,7 +90,7 @@ class FlatActions:
         if self._real:
             assert isinstance(space, spaces.Box)
             size = math.prod(space.shape)
-            low, high = space.low.reshape(size), space.high.reshape(size)
+            low, high = (side.reshape(size).astype(np.float32) for side in (space.low, space.high))
             self.space = by_row(spaces.Box(low, high, (size,), np.float32))
         elif single and math.prod(self.counts) > MOST:
             raise UserError(
@@ -111,6 +111,11 @@ class FlatActions:
         given = np.array(rows).reshape(len(rows), -1)
         if self._real:
             assert isinstance(self.given, spaces.Box)
+            if given.dtype.kind in "fiu":
+                # A bound in float32 may lie beyond the world's own in float64; what is beyond both is the world's to refuse.
+                inside = (given >= self.space.low) & (given <= self.space.high)
+                low, high = self.given.low.ravel(), self.given.high.ravel()
+                given = np.where(inside, np.clip(given.astype(self.given.dtype), low, high), given)
             return given.reshape(1, len(rows), *self.given.shape)
         if given.dtype.kind not in "iu":
             raise TypeError(f"actions of dtype {given.dtype}; whole numbers are needed")

@@ -83,7 +83,7 @@ def make_tuples(world_id: str, **options: Any) -> TupleEnv:
         >>> len(observation), observation[0].shape, env.action_space[0]
         (5, (3,), Discrete(3))
         >>> env.step([2] * 5)[1]
-        [-1.0, -1.0, -1.0, -1.0, -1.0]
+        [-7.0, -1.0, -1.0, -5.0, 98.0]
     """
     form = (
         {"flat": "discrete"} if options.get("agents") == "slots" else {"flat": "discrete", "keep_dead": True}

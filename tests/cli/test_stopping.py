@@ -17,9 +17,7 @@ from interplay.core.stopping import finishing
 @pytest.fixture(autouse=True)
 def signals_are_heard():
     """Also where the tests were started with them ignored."""
-    earlier = {
-        number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGTERM, signal.SIGHUP)
-    }
+    earlier = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGTERM, signal.SIGHUP)}
     yield
     for number, handler in earlier.items():
         signal.signal(number, handler)
@@ -28,7 +26,7 @@ def signals_are_heard():
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_work_that_was_finished_after_a_signal_ends_with_its_number(number):
     done = []
-    with pytest.raises(typer.Exit) as caught, told_by_exit_code():
+    with pytest.raises(typer.Exit) as caught, told_by_exit_code():  # noqa: PT012 - the moment is the point
         with finishing():
             os.kill(os.getpid(), number)
         done.append("saved")
@@ -39,7 +37,7 @@ def test_work_that_was_finished_after_a_signal_ends_with_its_number(number):
 def test_a_terminal_that_is_gone_changes_nothing_once_a_signal_came(monkeypatch):
     calls = []
     monkeypatch.setattr(stopping, "let_go", lambda: calls.append("let go"))
-    with pytest.raises(typer.Exit) as caught, told_by_exit_code():
+    with pytest.raises(typer.Exit) as caught, told_by_exit_code():  # noqa: PT012 - the moment is the point
         with finishing():
             os.kill(os.getpid(), signal.SIGHUP)
         raise OSError("the terminal is gone")

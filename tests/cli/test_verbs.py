@@ -97,7 +97,10 @@ def test_bench_counts_every_world_of_a_batch(monkeypatch):
     world = interplay.make_world("simulation/multi-corridor", 4, end=6, num_agents=3)
     world.reset()
     moves = np.ones((4, 3), np.int64)
-    assert measure._window(world, lambda timestep: moves, 5.0) == (4.0, 12.0)  # a step of the batch each second
+    assert measure._window(world, lambda timestep: moves, 5.0) == (
+        4.0,
+        12.0,
+    )  # a step of the batch each second
 
 
 @pytest.mark.parametrize("ignored", [False, True])

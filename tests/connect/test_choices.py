@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from gymnasium import spaces
@@ -37,6 +39,8 @@ def test_the_space_is_the_same_and_keeps_to_the_row(space):
 def heads(space):
     """Where the choices of each head stand in a row."""
     parts = space.spaces.values() if isinstance(space, spaces.Dict) else [space]
-    counts = [] if isinstance(space, spaces.Box) else [n for part in parts for n in masks.action_choices(part)]
+    counts = (
+        [] if isinstance(space, spaces.Box) else [n for part in parts for n in masks.action_choices(part)]
+    )
     ends = np.cumsum([0, *counts])
-    return list(zip(ends[:-1], ends[1:], strict=True))
+    return list(itertools.pairwise(ends))

@@ -231,6 +231,15 @@ def test_many_parts_of_a_flat_action_are_told_apart(single):
     assert (a, b, c, d) == (4, [2, 0], [-1, 1], 3)
 
 
+def test_the_bounds_of_a_flat_box_are_the_worlds():
+    wide = spaces.Box(-0.1, 0.1, (2,), np.float64)  # 0.1 in float32 is more than in float64
+    flats = FlatActions("me", wide)
+    for side in (flats.space.low, flats.space.high):
+        assert wide.contains(flats.batch([side])[0, 0])
+    assert not wide.contains(flats.batch([np.array([0.0, 0.11])])[0, 0])
+    assert np.isnan(flats.batch([np.array([0.0, np.nan])])[0, 0, 1])
+
+
 def test_what_cannot_be_flat_says_why():
     with pytest.raises(UserError, match="Drift buoy: action pull has real numbers beside choices"):
         WorldEnv(Drift(1), flat=True)
@@ -407,7 +416,8 @@ def test_who_dies_in_the_step_of_the_cut_is_terminated_and_the_others_are_cut():
     env = NumberedLivesEnv(Relay(1, story=("oo*oo", "ooooo")), lives=2)
     env.reset(seed=1)
     _, _, ended, cut, _ = env.step({"life_0": 0, "life_1": 0})
-    assert not any(ended.values()) and not any(cut.values())
+    assert not any(ended.values())
+    assert not any(cut.values())
     _, rewards, ended, cut, _ = env.step({"life_0": 0, "life_1": 0})
     assert ended == {"life_0": True, "life_1": False}
     assert cut == {"life_0": False, "life_1": True}
@@ -436,7 +446,9 @@ def test_an_episode_knows_nothing_of_the_lives_of_the_one_before():
     told = []
     for _ in range(2):
         _, infos = env.reset(seed=1)
-        told.append({name: {k: v for k, v in info.items() if k != "action_mask"} for name, info in infos.items()})
+        told.append(
+            {name: {k: v for k, v in info.items() if k != "action_mask"} for name, info in infos.items()}
+        )
         while env.agents:
             *_, infos = env.step(
                 {name: env.action_space(name).sample(infos[name]["action_mask"]) for name in env.agents}

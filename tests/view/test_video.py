@@ -241,7 +241,9 @@ def test_what_the_system_takes_in_parts_is_written_whole():
     assert file.taken == b"eleven byte"
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux has a device that is always full")
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="only Linux has a device that is always full"
+)
 def test_a_failed_write_is_told_although_the_encoder_keeps_it_to_itself(monkeypatch):
     class Deaf:
         @staticmethod

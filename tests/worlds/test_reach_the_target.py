@@ -133,7 +133,9 @@ def test_a_runner_shot_where_it_began_on_the_targets_cell_is_not_paid():
     strong = {"attack_range": 1, "attack_strength": 1, "initial_health": 1}
     cells = {"target": (0, 0), "r0": (0, 0), "r1": (2, 2)}
     at = {name: {"id": name, "initial_position": np.array(cell)} for name, cell in cells.items()}
-    runners = {name: RunningAgent(move_range=2, view_range=3, initial_health=1, **at[name]) for name in ("r0", "r1")}
+    runners = {
+        name: RunningAgent(move_range=2, view_range=3, initial_health=1, **at[name]) for name in ("r0", "r1")
+    }
     sim = ReachTheTargetSim.build_sim(
         3,
         3,
