@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from interplay.cli import tournament_kinds
 from interplay.cli.main import run
-from interplay.evaluate.merge import MergeSettings
-from interplay.evaluate.tournament_folder import read_settings
 from tests.cli.command import refusal, typed
 
 MERGE = ("--merge", "--world", "mmo/forage", "--option", "interior=20", "--caps", "8", "--matches", "1", "--window", "30",
@@ -54,8 +53,6 @@ def test_trained_homes_of_different_size_live_together(capsys, tmp_path, homes):
     )
     assert code == 0, errors
     assert "mean life beside another home, 8 places" in said
-    # What is kept of the runs' options is what the merged worlds have; places and populations are the tournament's.
-    assert read_settings(out, MergeSettings).options == {"interior": 20}
     cells = json.loads((out / "ratings.json").read_text())["cells"]
     assert {(cell["home"], cell["other"]) for cell in cells} == {
         ("a", "a"),
@@ -63,6 +60,16 @@ def test_trained_homes_of_different_size_live_together(capsys, tmp_path, homes):
         ("b", "a"),
         ("b", "b"),
     }
+
+
+def test_of_the_options_of_the_first_run_those_stay_that_merged_worlds_have(homes):
+    """Places and populations are the tournament's own affair."""
+    values = {"world": "", "options": {}, "seed": 0, "greedy": False, "caps": (8,), "maps": 1}
+    kind = tournament_kinds.merge([f"a={homes['one']}", f"b={homes['two']}"], values)
+    settings, policies = kind.run.args
+    assert (settings.world, settings.options) == ("mmo/forage", {"interior": 20})
+    assert settings.populations == (1, 2)
+    assert [len(home) for home in policies] == [1, 1]
 
 
 @pytest.mark.parametrize("length", [None, 100])
