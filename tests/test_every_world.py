@@ -57,5 +57,23 @@ def test_playthrough_is_told_the_same_way_again(world_id):
     assert mismatch is None, f"{path.name}: {mismatch}"
 
 
+@pytest.mark.parametrize(
+    "world_id", sorted({spec.make: spec.id for spec in interplay.list_worlds()}.values())
+)
+def test_a_block_of_a_batch_is_that_block(world_id):
+    """So that training over several processes is that of one."""
+    options = SMALLER if world_id in LARGE else {}
+    whole = interplay.make_world(world_id, num_worlds=4, seed=5, **options)
+    whole.reset()
+    begun = whole.hash().tolist()
+    assert len(set(begun)) == 4
+    for first in (0, 2):
+        block = interplay.make_world(world_id, num_worlds=2, seed=5, first_world=first, **options)
+        block.reset()
+        assert block.hash().tolist() == begun[first : first + 2]
+        block.close()
+    whole.close()
+
+
 def test_every_playthrough_is_of_a_world_that_exists():
     assert {read_head(path.read_text()).world for path in FOLDER.glob("*.txt")} <= set(IDS)

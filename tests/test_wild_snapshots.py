@@ -10,6 +10,7 @@ from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.sim.managers import AllStepManager, TurnBasedManager
 from interplay.worlds.mmo.tiles import FOREST, GRASS
+from interplay.worlds.werewolf.roles import ROLES, WOLF
 from tests.connect.grids import battle
 
 SURVIVAL, GRID, MMO, WEREWOLF = (
@@ -18,6 +19,7 @@ SURVIVAL, GRID, MMO, WEREWOLF = (
     "mmo/combat-128",
     "werewolf/aiwolf13",
 )
+COUNTS_AS_WOLF = np.array([role.counts_as == WOLF for role in ROLES])
 
 
 def played(world_id: str, steps: int = 12, **options):
@@ -89,6 +91,23 @@ def one_more(name, snapshot):
     snapshot[name][1] += 1
 
 
+def named_twice(name, snapshot):
+    """The tile that another one stands for would never grow again."""
+    (w,) = first(snapshot["room.depleted"] >= 2)
+    snapshot[name][w, 0] = snapshot[name][w, 1]
+
+
+def as_many_wolves_as_humans(name, snapshot):
+    """Every count fits, and the game would be over."""
+    humans, wolves = snapshot["room.humans"], snapshot[name]
+    (w,) = first(~snapshot["room.over"])
+    seats = np.flatnonzero(snapshot["alive"][w] & ~COUNTS_AS_WOLF[snapshot["role"][w]])
+    fallen = seats[: humans[w] - wolves[w]]
+    snapshot["alive"][w, fallen] = False
+    snapshot["room.living"][w] -= len(fallen)
+    humans[w] -= len(fallen)
+
+
 def nowhere_to_be_born(name, snapshot):
     """Births would look for ground for ever."""
     snapshot["reachable"][:], snapshot["room.ground"][:] = False, 0
@@ -105,6 +124,7 @@ WILD = [
         put(30_000, (1, 0)),
         "of world 1 = 30000 is outside -2..1",
     ),  # a row that kills are counted in
+    (SURVIVAL, "owner", put(2), "= 2 is outside -2..1"),  # a side that is not there
     (SURVIVAL, "inventory", put(31_000, (0, 1, 2)), "= 31000 is outside"),  # a row of the body table
     (SURVIVAL, "inventory", put(12, (0, 1, 2)), "stands where `held` says otherwise"),
     (SURVIVAL, "held", put(5, (0, 1)), "= 5 is outside 0..4"),
@@ -138,6 +158,7 @@ WILD = [
     (MMO, "tiles", grass_in_the_border, "belongs to the border"),
     (MMO, "tiles", overgrown, "more than a map has"),
     (MMO, "depleted", put(2**31 - 1, (0, 0)), "is outside"),
+    (MMO, "depleted", named_twice, "is no eaten tile, or one that is named twice"),
     (MMO, "room.depleted", one_more, "is not the number of eaten tiles"),
     (MMO, "room.living", one_more, "is not the number of those alive"),
     (MMO, "standing", one_more, "is not the number of those alive"),
@@ -150,6 +171,7 @@ WILD = [
     (WEREWOLF, "room.public_phase", put(100, 0), "is outside"),
     (WEREWOLF, "public_targets", put(13, (0, 2, 0)), "= 13 is outside -1..12"),
     (WEREWOLF, "room.living", one_more, "is not the number of those alive"),
+    (WEREWOLF, "room.wolves", as_many_wolves_as_humans, "leaves no game to be played on"),
     (WEREWOLF, "room.shots", one_more, "hunters to be asked"),
     (WEREWOLF, "ability", put(8, (1, 4)), "is not what this seat does now"),
     (WEREWOLF, "room.day", put(-5, 0), "is outside 0.."),

@@ -52,7 +52,7 @@ def record(
         index: which world of the batch.
         progress: called with the number of steps recorded so far.
         frames: for which a step stays in view; None = as the world wishes (`World.frames_per_step`).
-        step: of a ``.png``: the picture shows the last episode after so many steps instead of its middle.
+        step: of a ``.png``: the picture shows the last episode after so many steps, whatever `every`, instead of its middle.
 
     Returns:
         The path that was written; the file appears when it is complete.
@@ -72,9 +72,11 @@ def record(
     load_pygame()
     if video:
         load("av", "video", "videos")
+    if step is not None:
+        every = 1  # of a single picture there is no playback
     scenes = _told(play(world, policy, episodes, max_steps, every, seed, index), progress)
     if not video:
-        scene = middle(scenes) if step is None else shown_at(scenes, step, every)
+        scene = middle(scenes) if step is None else shown_at(scenes, step)
         return save_png(render(scene, size or fitting_size(scene)), target)
     with writing(target, SUFFIXES) as temporary:
         write_video(temporary, held(scenes, size, frames or world.frames_per_step))
@@ -105,22 +107,22 @@ def held(
         yield from repeat(render(scene, size, SHARPNESS), frames + (HOLD - 1) * last)
 
 
-def shown_at(scenes: Iterable[tuple[Scene, int, bool]], step: int, every: int) -> Scene:
-    """The scene of the last episode after `step` steps.
+def shown_at(scenes: Iterable[tuple[Scene, int, bool]], step: int) -> Scene:
+    """The scene of the last episode after `step` steps; `scenes` are those of all steps.
 
     Raises:
-        UserError: if the episode is shorter, or the step is left out by `every`.
+        UserError: if the episode is shorter.
     """
     current, seen, found = -1, 0, None
     for scene, episode, _ in scenes:
         if episode != current:
             current, seen, found = episode, 0, None
-        if seen * every == step:
+        if seen == step:
             found = scene
         seen += 1
     if found is None:
         raise UserError(
-            f"step = {step}: the episode has {(seen - 1) * every} steps; choose one of them, or another seed"
+            f"step = {step}: the episode has {seen - 1} steps; choose one of them, or another seed"
         )
     return found
 

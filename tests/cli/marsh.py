@@ -10,6 +10,7 @@ from gymnasium import spaces
 
 from interplay.core import seeding
 from interplay.core.hashing import mix64
+from interplay.core.ranges import ANYTHING, REAL, Range, count
 from interplay.core.world import ArrayWorld, Kind, TimeStep
 
 DEEP, LIMIT = 5, 30
@@ -59,6 +60,9 @@ class Marsh(ArrayWorld):
     @property
     def metrics(self) -> dict[str, np.ndarray]:
         return {"steps": self.state.clock}
+
+    def state_ranges(self) -> dict[str, Range]:
+        return {"stream": ANYTHING, "clock": count(LIMIT), "depth": Range(0, DEEP), "reward": REAL}
 
     def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
         seeding.begin_episode(self.state.stream, which, seeds)

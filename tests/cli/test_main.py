@@ -95,6 +95,12 @@ def test_a_bug_shows_its_place_on_request(arguments, env):
     assert 'marsh.py", line' in done.stderr
 
 
+def test_what_a_name_holds_is_shown_and_does_nothing_to_the_terminal(capsys, tmp_path):
+    words = ("random", "--world", "tests.cli.marsh:Marsh", "--out", tmp_path / "cup")
+    line = refusal(capsys, "tournament", "runs/\x1b]0;title\x07ä", *words)
+    assert line.startswith(r"interplay: runs/\x1b]0;title\x07ä: no such run folder")
+
+
 def test_a_reader_that_leaves_is_no_error():
     process = subprocess.Popen(
         [sys.executable, "-m", "interplay.cli", "worlds"],

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from interplay.cli import tournament_kinds
 from interplay.cli.main import run
 from tests.cli.command import refusal, typed
 
@@ -59,6 +60,16 @@ def test_trained_homes_of_different_size_live_together(capsys, tmp_path, homes):
         ("b", "a"),
         ("b", "b"),
     }
+
+
+def test_of_the_options_of_the_first_run_those_stay_that_merged_worlds_have(homes):
+    """Places and populations are the tournament's own affair."""
+    values = {"world": "", "options": {}, "seed": 0, "greedy": False, "caps": (8,), "maps": 1}
+    kind = tournament_kinds.merge([f"a={homes['one']}", f"b={homes['two']}"], values)
+    settings, policies = kind.run.args
+    assert (settings.world, settings.options) == ("mmo/forage", {"interior": 20})
+    assert settings.populations == (1, 2)
+    assert [len(home) for home in policies] == [1, 1]
 
 
 @pytest.mark.parametrize("length", [None, 100])

@@ -182,6 +182,8 @@ def test_what_was_typed_is_the_users_own_word(capsys, tmp_path):
     assert "world.id" in refusal(capsys, *train_it)
     assert "world.id" in refusal(capsys, *train_it, "network.kind=mlp")
     assert "network.kind" in refusal(capsys, *train_it, f"world.id={OWN}")
+    line = refusal(capsys, *train_it, f"world.id={OWN}", "network.width=8")
+    assert 'network.kind = "no_such:Net" names a program' in line  # of which nothing was typed
     assert not (tmp_path / "run").exists()
     typed_both = build_settings(str(settings), [f"world.id={OWN}", "network.kind=also_mine:Net"], {})
     assert (typed_both.world.id, typed_both.network.kind) == (OWN, "also_mine:Net")

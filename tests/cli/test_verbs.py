@@ -6,6 +6,7 @@ import json
 import os
 from functools import partial
 
+import numpy as np
 import pytest
 
 import interplay
@@ -81,6 +82,25 @@ def test_bench_counts_the_steps_of_those_who_act(monkeypatch):
     make = partial(interplay.make_world, "simulation/multi-corridor-turns", 2, end=6, num_agents=3)
     row = measure.measure(make, 1, 0.1, "corridor")
     assert row.agent_steps_per_s == pytest.approx(row.world_steps_per_s, rel=0.2)
+
+
+def test_bench_counts_every_world_of_a_batch(monkeypatch):
+    from interplay.cli import measure
+
+    now = [0.0]
+
+    def one_second_later():
+        now[0] += 1.0
+        return now[0]
+
+    monkeypatch.setattr(measure.time, "perf_counter", one_second_later)
+    world = interplay.make_world("simulation/multi-corridor", 4, end=6, num_agents=3)
+    world.reset()
+    moves = np.ones((4, 3), np.int64)
+    assert measure._window(world, lambda timestep: moves, 5.0) == (
+        4.0,
+        12.0,
+    )  # a step of the batch each second
 
 
 @pytest.mark.parametrize("ignored", [False, True])

@@ -18,6 +18,7 @@ from interplay.connect.pettingzoo import WorldEnv
 from interplay.connect.slots import SlotsEnv
 from interplay.core import masks
 from interplay.core.errors import UserError
+from tests.connect.relay import Relay
 from tests.connect.toys import Hunt, Line
 from tests.core.sound_worlds import Camp, Colony, Drift, Mourners
 
@@ -215,6 +216,21 @@ def test_flat_spaces():
     ).tolist() == [[[4, 3]]]
 
 
+@pytest.mark.parametrize("single", [False, True])
+def test_many_parts_of_a_flat_action_are_told_apart(single):
+    space = spaces.Dict(
+        a=spaces.Discrete(2, start=3),
+        b=spaces.MultiDiscrete([3, 2]),
+        c=spaces.Box(-1, 1, (2,), np.int8),
+        d=spaces.Discrete(4),
+    )
+    flat = FlatActions("me", space, single)
+    row = np.array([1, 2, 0, 0, 2, 3])
+    given = np.ravel_multi_index(row, flat.counts) if single else row
+    (a,), (b,), (c,), (d,) = (flat.batch([given])[key][0].tolist() for key in "abcd")
+    assert (a, b, c, d) == (4, [2, 0], [-1, 1], 3)
+
+
 def test_the_bounds_of_a_flat_box_are_the_worlds():
     wide = spaces.Box(-0.1, 0.1, (2,), np.float64)  # 0.1 in float32 is more than in float64
     flats = FlatActions("me", wide)
@@ -396,6 +412,19 @@ def test_so_many_lives_are_the_lives_until_one_more_is_born():
     assert cuts
 
 
+def test_who_dies_in_the_step_of_the_cut_is_terminated_and_the_others_are_cut():
+    env = NumberedLivesEnv(Relay(1, story=("oo*oo", "ooooo")), lives=2)
+    env.reset(seed=1)
+    _, _, ended, cut, _ = env.step({"life_0": 0, "life_1": 0})
+    assert not any(ended.values())
+    assert not any(cut.values())
+    _, rewards, ended, cut, _ = env.step({"life_0": 0, "life_1": 0})
+    assert ended == {"life_0": True, "life_1": False}
+    assert cut == {"life_0": False, "life_1": True}
+    assert rewards == pytest.approx({"life_0": 0.02, "life_1": 1.02})
+    assert env.agents == []
+
+
 def test_all_lives_of_an_episode_are_there_from_its_beginning_if_they_are_kept():
     env = interplay.make("tests.core.sound_worlds:Colony", lives=9, keep_dead=True, flat=True)
     _, infos = env.reset(seed=1)
@@ -410,6 +439,22 @@ def test_all_lives_of_an_episode_are_there_from_its_beginning_if_they_are_kept()
             {name: env.action_space(name).sample(infos[name]["action_mask"]) for name in env.agents}
         )
     assert set(unborn) & lived, "some were born"
+
+
+def test_an_episode_knows_nothing_of_the_lives_of_the_one_before():
+    env = interplay.make("tests.core.sound_worlds:Colony", lives=9, keep_dead=True)
+    told = []
+    for _ in range(2):
+        _, infos = env.reset(seed=1)
+        told.append(
+            {name: {k: v for k, v in info.items() if k != "action_mask"} for name, info in infos.items()}
+        )
+        while env.agents:
+            *_, infos = env.step(
+                {name: env.action_space(name).sample(infos[name]["action_mask"]) for name in env.agents}
+            )
+    assert told[0] == told[1]
+    assert any(info["slot"] == -1 for info in told[1].values()), "not all are born at the beginning"
 
 
 # -- together -------------------------------------------------------------------------------------------------

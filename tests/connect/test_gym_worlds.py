@@ -285,6 +285,31 @@ def test_the_others_start_anew_with_a_seed_and_forget_otherwise():
     assert others.heard == [9, 5, "forget", 6]
 
 
+def test_the_others_forget_an_episode_that_was_passed_over(monkeypatch):
+    monkeypatch.setattr("interplay.connect.gymnasium.worlds.PATIENCE", 20)
+    others = Told()
+    with pytest.raises(UserError, match="never asked in 20 episodes"):
+        WorldGymEnv(Relay(1, story=("-----", "ooooo")), others=others).reset(seed=3)
+    assert others.heard == [3, *["forget"] * 20]
+
+
+class Stubborn(RandomPolicy):
+    """Gives the same array every time; it is its own."""
+
+    actions = np.ones((1, 3, 2), np.int64)
+
+    def act(self, timestep):
+        return self.actions
+
+
+def test_what_a_policy_gave_is_left_as_it_was():
+    others = Stubborn()
+    env = WorldGymEnv(Line(1), others=others)
+    env.reset(seed=3)
+    env.step([2, 0])
+    assert (others.actions == 1).all()
+
+
 def test_the_makers_seed_names_the_stream():
     def start(**options):
         env = world_to_gym("simulation/multi-corridor", **options)

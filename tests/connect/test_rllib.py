@@ -22,6 +22,7 @@ from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaski
 from ray.tune.registry import register_env
 
 from interplay.connect import MultiAgentWrapper, multi_agent_to_simulation, world_to_rllib
+from interplay.connect.rllib.actions import taken
 from interplay.sim import is_agent
 from interplay.sim.managers import AllStepManager, DynamicOrderManager, TurnBasedManager
 from interplay.sim.wrappers import SARWrapper, SuperAgentWrapper
@@ -155,6 +156,21 @@ def test_x6_whole_number_boxes_are_offered_as_numbers_from_0():
     assert len({tuple(h["a"]["move"].tolist()) for h in env.sim.sim.heard}) == 9
     plain = MultiAgentWrapper(AllStepManager(Strict({"a": 2}, actions=spaces.Box(0.0, 1.0, (2,)))))
     assert plain.action_spaces["a"] == spaces.Box(0.0, 1.0, (2,))
+
+
+@pytest.mark.parametrize(
+    ("space", "last"),
+    [
+        (spaces.Box(-1, 1, (2,), int), [2, 2]),
+        (spaces.Discrete(3, start=5), 2),
+        (spaces.MultiBinary(2), [1, 1]),
+    ],
+)
+def test_no_number_is_taken_beyond_those_that_were_offered(space, last):
+    assert space.contains(taken(space, np.array(last)))
+    for wrong in (np.add(last, 1), np.multiply(last, -1)):
+        with pytest.raises((ValueError, TypeError)):
+            taken(space, wrong)
 
 
 def test_what_is_shown_is_made_of_arrays_of_the_spaces_types():

@@ -84,6 +84,21 @@ def test_everybody_sees_its_own_seats_as_the_only_ones_that_act():
     assert players[0].acting.tolist() == [[True, False, False], [False, False, True]]
 
 
+def test_everybody_at_the_table_has_a_stream_of_its_own():
+    class Sleeper(Always):
+        def start(self, world, seed=0):
+            super().start(world, seed)
+            self.woken_by = seed
+
+    players = [Sleeper(0, 0), Sleeper(1, 1), Sleeper(2, 1)]
+    world, told = Line(2), []
+    for seed in (5, 5, 6):
+        LineupPolicy(players, sides(world), [0, 1]).start(world, seed)
+        told.append([player.woken_by for player in players])
+    assert told[0] == told[1]
+    assert len({*told[0], *told[2]}) == 6
+
+
 def test_players_who_cannot_share_the_sides_are_refused():
     with pytest.raises(UserError, match=r"2 players cannot share its 3 sides equally; let 3 play together"):
         check_sides(Line(1), 2)

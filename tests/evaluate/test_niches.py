@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from interplay.core.errors import UserError
 from interplay.evaluate.information import entropy, mean_distance, mutual_information
-from interplay.evaluate.niches import niche, random_labels
+from interplay.evaluate.niches import against, niche, random_labels
 
 
 def slow_information(n: np.ndarray) -> float:
@@ -109,3 +109,18 @@ def test_what_cannot_be_measured_is_one_line():
     constant = niche(np.array([0, 1]), np.array([0, 1]), np.array([0, 0]), permutations=5)
     assert np.isnan(constant.information.z)
     assert constant.information.p == 1
+
+
+def test_a_value_that_every_permutation_gives_too_is_nothing_special():
+    told = against(0.5, np.full(19, 0.5))
+    assert told.p == 1.0
+    assert np.isnan(told.z)
+    assert against(0.5, np.array([0.2, 0.5, 0.7])).p == 3 / 4
+
+
+def test_the_seed_names_the_permutations():
+    rng = np.random.default_rng(0)
+    population, life = np.arange(20) % 2, np.repeat(np.arange(20), 5)
+    x = rng.integers(4, size=100)
+    nulls = [niche(population, life, x, 30, seed).information.null.tolist() for seed in (1, 1, 2)]
+    assert nulls[0] == nulls[1] != nulls[2]

@@ -103,6 +103,18 @@ def test_a_changed_number_is_seen(tmp_path):
     assert missed == []
 
 
+@pytest.mark.parametrize("at", [0, 2, 3])
+def test_a_line_cannot_be_taken_for_an_older_one_among_others(tmp_path, at):
+    """Whoever changes a number and takes the checksum away is found by the lines around it."""
+    path = tmp_path / "log"
+    lines = written(path).decode().splitlines()
+    forged = {key: value for key, value in json.loads(lines[at]).items() if key != "check"}
+    lines[at] = json.dumps({**forged, "scores": [1.0, 0.0]})
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(UserError, match=rf"line {max(at, 1) + 1} is damaged \(its checksum does not match\)"):
+        ResultsLog(path)
+
+
 @pytest.mark.parametrize(
     "line",
     [

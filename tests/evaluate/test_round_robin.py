@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.core.files import FileLock
 from interplay.core.policy import Policy, RandomPolicy
-from interplay.evaluate import round_robin
+from interplay.evaluate import round_robin, tournament_folder
 from interplay.evaluate.round_robins import make_settings, run_round_robin
 from interplay.evaluate.tournament_folder import TournamentFolder
 from interplay.registry import make_policy, make_world
@@ -105,6 +106,23 @@ def test_a_folder_belongs_to_one_tournament(whole, tmp_path):
     assert {path.name: path.read_bytes() for path in out.iterdir() if path.name != ".lock"} == {
         name: data for name, data in before.items() if name != ".lock"
     }
+
+
+def test_a_setting_that_only_one_of_two_tournaments_knows_makes_them_two(tmp_path, monkeypatch):
+    """As where another version wrote the file."""
+    with TournamentFolder(tmp_path, cup.settings()):
+        pass
+    stands = tournament_folder._read(tmp_path / "tournament.toml").values
+    older = {key: value for key, value in stands.items() if key != "greedy"}
+    for values, said in (
+        (older, "greedy is not given there and False here"),
+        ({**stands, "x": 3}, "x is 3 there and not given here"),
+    ):
+        monkeypatch.setattr(
+            tournament_folder, "_read", lambda file, values=values: SimpleNamespace(values=values)
+        )
+        with pytest.raises(UserError, match=f"{said}; choose another --out"):
+            TournamentFolder(tmp_path, cup.settings(), resume=True)
 
 
 def test_two_processes_do_not_share_a_folder(tmp_path):

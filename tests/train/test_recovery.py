@@ -136,6 +136,24 @@ def test_silence_is_ten_times_the_first_workers_own_part(monkeypatch: pytest.Mon
     scene.wait(68)  # the longest part counts
 
 
+def test_only_a_stop_that_lasts_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A debugger looks for a moment, and again; what happened in between was work."""
+    scene = Scene(monkeypatch)
+    scene.watch.begin(7.0)
+    stopped = iter([False, True, False, True, False, False, True, True])
+    monkeypatch.setattr(watch, "_is_stopped", lambda pid: next(stopped))
+
+    def look() -> None:
+        scene.now += 0.6
+        scene.watch.look(scene.signs, [1])
+
+    for _ in range(6):
+        look()
+    look()
+    with pytest.raises(LostWorker, match="was frozen"):
+        look()
+
+
 def test_compilation_is_not_silence_as_long_as_the_heart_beats(monkeypatch: pytest.MonkeyPatch) -> None:
     scene = Scene(monkeypatch)
     scene.watch.begin(0.1)

@@ -94,6 +94,13 @@ def test_parameters_are_counted_without_making_them(kind: str) -> None:
     assert room._parameters(asked, agent) == made.size > 50
 
 
+def test_every_worker_has_networks_of_its_own() -> None:
+    world, one = Corridor(1), settings_of(train={"workers": 1})
+    two = settings_of(train={"workers": 2})
+    sizes = [room._networks(asked, world, with_opponents(asked, world)).size for asked in (one, two)]
+    assert sizes == [sizes[0], 2 * sizes[0]]
+
+
 def test_a_container_and_a_limit_of_the_process_count(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

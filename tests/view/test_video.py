@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -9,9 +14,9 @@ from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.core.scene import scene_of
 from interplay.view import encode
-from interplay.view.encode import choose_colours, nearest_colours, write_video
+from interplay.view.encode import Sink, choose_colours, nearest_colours, write_video
 from interplay.view.picture import render, save_png
-from interplay.view.video import HOLD, middle, play, record
+from interplay.view.video import HOLD, middle, play, record, shown_at
 from tests.view.scenes import WalkWorld
 
 LENGTH = 12
@@ -75,6 +80,24 @@ def test_a_picture_of_a_step_is_of_the_last_episode(tmp_path):
     assert path.read_bytes() == (tmp_path / "b.png").read_bytes()
     with pytest.raises(UserError, match="has 4 steps"):
         record(WalkWorld(length=4), RandomPolicy(), tmp_path / "c.png", step=5)
+
+
+def test_a_picture_of_a_step_is_of_that_step_whatever_a_video_would_leave_out(tmp_path):
+    paths = [tmp_path / f"{every}.png" for every in (1, 3)]
+    for step in (3, 4):
+        for path, every in zip(paths, (1, 3), strict=True):
+            record(WalkWorld(length=4), RandomPolicy(), path, every=every, step=step)
+        assert paths[0].read_bytes() == paths[1].read_bytes()
+    with pytest.raises(UserError, match="step = 6: the episode has 4 steps"):
+        record(WalkWorld(length=4), RandomPolicy(), tmp_path / "c.png", every=3, step=6)
+
+
+def test_a_step_that_only_an_earlier_episode_had_is_not_shown():
+    scene = scene_of(WalkWorld(length=4), 0)
+    shorter = [(scene, episode, False) for episode in (0, 0, 0, 1, 1)]
+    with pytest.raises(UserError, match="step = 2: the episode has 1 steps"):
+        shown_at(shorter, 2)
+    assert shown_at(shorter, 1) is scene
 
 
 def test_a_policy_forgets_between_episodes():
@@ -193,3 +216,45 @@ def test_an_animation_of_many_colours_uses_256_of_them():
     assert len(colours) == 256
     back = colours[nearest_colours(colours)[encode.cell_of(noise)]]
     assert np.abs(back.astype(int) - noise).mean() < 40
+
+
+def test_two_colours_of_one_cell_are_shown_as_the_more_frequent_one():
+    """They differ in less than a cell; the colours of bars, which may come later, give way to what is seen."""
+    seen = np.array([encode.rgb(name) for name in (encode.BAR_GOOD, encode.BAR_LOW)], np.uint8)
+    picture = np.repeat((seen ^ 1)[:, None], 9, axis=1)
+    colours = choose_colours([picture])
+    np.testing.assert_array_equal(colours[nearest_colours(colours)[encode.cell_of(picture)]], picture)
+    assert (encode.cell_of(picture[:, 0]) == encode.cell_of(seen)).all()
+
+
+def test_what_the_system_takes_in_parts_is_written_whole():
+    class Slow:
+        taken = b""
+
+        def write(self, data) -> int:
+            part = bytes(data[:3])
+            self.taken += part
+            return len(part)
+
+    file = Slow()
+    assert Sink(file).write(b"eleven byte") == 11
+    assert file.taken == b"eleven byte"
+
+
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="only Linux has a device that is always full"
+)
+def test_a_failed_write_is_told_although_the_encoder_keeps_it_to_itself(monkeypatch):
+    class Deaf:
+        @staticmethod
+        @contextlib.contextmanager
+        def open(sink, *_, **__):
+            with contextlib.suppress(OSError):
+                sink.write(b"video")
+            yield None
+
+    monkeypatch.setattr(encode, "load", lambda *_: Deaf)
+    monkeypatch.setattr(encode, "_write_mp4", lambda *_: 1)
+    with pytest.raises(OSError, match="space") as caught:
+        write_video(Path("/dev/full"), iter(()))
+    assert caught.value.errno == errno.ENOSPC

@@ -21,6 +21,7 @@ from interplay.worlds import (
     ResourceAgent,
 )
 from interplay.worlds.foragers.config import VARIANTS, ForagersSettings
+from interplay.worlds.foragers.measures import mean_distance
 from interplay.worlds.foragers.world import manager
 from tests.worlds.lockstep import march_together
 
@@ -239,6 +240,15 @@ def test_a_batch_counts_what_is_left():
     assert world.metrics["distance"].tolist() == apart.tolist()
     assert world.metrics["resources"].tolist() == [1, 1, 1]
     assert world.metrics["foragers"].tolist() == [2, 2, 2]
+
+
+def test_the_mean_distance_is_that_of_pairs_who_are_left():
+    kind = np.dtype([("active", bool), ("encoding", np.int32), ("row", np.int32), ("col", np.int32)])
+    agents = np.zeros((2, 4), kind)
+    agents["active"], agents["encoding"] = [[True] * 4, [True, False, True, True]], [2, 2, 2, 3]
+    agents["row"], agents["col"] = [0, 3, 0, 9], [0, 1, 6, 9]
+    assert mean_distance(agents, 2).tolist() == [(3 + 6 + 5) / 3, 6.0]
+    assert mean_distance(agents, 3).tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize(

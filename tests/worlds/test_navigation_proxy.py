@@ -21,10 +21,18 @@ from interplay.worlds.navigation.as_proxy import AsProxy
 from interplay.worlds.navigation.config import CELLS, NAVIGATOR, REACH, SIDE
 from interplay.worlds.navigation.field import direction_field
 from interplay.worlds.navigation.players import Guide
-from interplay.worlds.navigation.proxy import cell_of, centre_of, neighbours, proxy_map, steps_to_target
+from interplay.worlds.navigation.proxy import (
+    cell_of,
+    centre_of,
+    is_barrier,
+    neighbours,
+    proxy_map,
+    steps_to_target,
+)
 from interplay.worlds.navigation.proxy_simulation import ProxyNavigationSim, cells_open
 from interplay.worlds.navigation.settings import ProxySettings
 from interplay.worlds.navigation.simulation import NavigationSim
+from interplay.worlds.navigation.town import Rectangle, load_town
 from interplay.worlds.navigation.world import proxy_manager
 
 GRID = proxy_map()
@@ -63,6 +71,16 @@ def test_the_proxy_is_the_map():
     assert np.array_equal(cells_open(sim), GRID != "W")
     assert tuple(sim.agents[NAVIGATOR].position) == START
     assert GRID[tuple(sim.agents["target"].position)] == "T"
+
+
+def test_buildings_bar_a_cell_that_they_cover_half_of_together():
+    """Strips along two sides of a cell at the corner, of which neither reaches its middle."""
+    town, cell = load_town(), (CELLS - 1, 0)
+    size = SIDE / CELLS
+    strips = [Rectangle(0.0, 0.0, share * size, size) for share in (0.35, 0.25)]
+    east = Rectangle(0.8 * size, 0.0, size, size)
+    for buildings, barred in (((strips[0],), False), ((strips[0], east), True), ((strips[1], east), False)):
+        assert is_barrier(cell, town._replace(buildings=buildings)) is barred
 
 
 def test_table_1_says_what_is_seen_and_what_is_paid():

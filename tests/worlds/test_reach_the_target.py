@@ -128,6 +128,26 @@ def test_a_runner_shot_on_its_way_is_not_paid():
     assert sim.get_reward("target") == 2
 
 
+def test_a_runner_shot_where_it_began_on_the_targets_cell_is_not_paid():
+    """It stood there, and did not come."""
+    strong = {"attack_range": 1, "attack_strength": 1, "initial_health": 1}
+    cells = {"target": (0, 0), "r0": (0, 0), "r1": (2, 2)}
+    at = {name: {"id": name, "initial_position": np.array(cell)} for name, cell in cells.items()}
+    runners = {
+        name: RunningAgent(move_range=2, view_range=3, initial_health=1, **at[name]) for name in ("r0", "r1")
+    }
+    sim = ReachTheTargetSim.build_sim(
+        3,
+        3,
+        agents={"target": TargetAgent(view_range=7, **strong, **at["target"]), **runners},
+        overlapping={2: {3}, 3: {1, 2, 3}},
+        attack_mapping={2: {3}},
+    )
+    sim.reset()
+    sim.step({"target": shot((0, 0)), "r0": run(0, 0), "r1": run(0, 0)})
+    assert sim.get_reward("r0") == pytest.approx(-1.01)
+
+
 @pytest.mark.parametrize("last", ["shot", "arrived"])
 def test_the_target_alone_is_done_and_so_is_the_simulation(last):
     sim = scene(["TR", "__"])

@@ -1,0 +1,57 @@
+"""How a verb ends after a signal: the exit code of the first one, and no word to a terminal that is gone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+import pytest
+import typer
+
+from interplay.cli import stopping
+from interplay.cli.stopping import let_go, told_by_exit_code
+from interplay.core.stopping import finishing
+
+
+@pytest.fixture(autouse=True)
+def signals_are_heard():
+    """Also where the tests were started with them ignored."""
+    earlier = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in earlier.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_work_that_was_finished_after_a_signal_ends_with_its_number(number):
+    done = []
+    with pytest.raises(typer.Exit) as caught, told_by_exit_code():  # noqa: PT012 - the moment is the point
+        with finishing():
+            os.kill(os.getpid(), number)
+        done.append("saved")
+    assert done == ["saved"]
+    assert caught.value.exit_code == 128 + number
+
+
+def test_a_terminal_that_is_gone_changes_nothing_once_a_signal_came(monkeypatch):
+    calls = []
+    monkeypatch.setattr(stopping, "let_go", lambda: calls.append("let go"))
+    with pytest.raises(typer.Exit) as caught, told_by_exit_code():  # noqa: PT012 - the moment is the point
+        with finishing():
+            os.kill(os.getpid(), signal.SIGHUP)
+        raise OSError("the terminal is gone")
+    assert (calls, caught.value.exit_code) == (["let go"], 129)
+    with pytest.raises(OSError, match="a full disk"), told_by_exit_code():
+        raise OSError("a full disk")
+
+
+def test_both_streams_are_let_go(monkeypatch, tmp_path):
+    streams = {name: (tmp_path / name).open("w") for name in ("stdout", "stderr")}
+    for name, stream in streams.items():
+        monkeypatch.setattr(sys, name, stream)
+    let_go()
+    for name, stream in streams.items():
+        print("said to nobody", file=stream, flush=True)
+        assert (tmp_path / name).read_text() == ""
+        stream.close()

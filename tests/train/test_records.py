@@ -1,0 +1,73 @@
+"""What a checkpoint says of itself: records that no run could have written, manifests in which a value was changed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from interplay.core.errors import UserError
+from interplay.train.manifest import NAME, RECORD, make_manifest, read_manifest
+from interplay.train.records import check_record
+
+SOUND: dict[str, Any] = {
+    "updates": 3,
+    "seconds": 1.5,
+    "populations": ["pop0", "pop1"],
+    "best": {"metric": "life", "value": None, "agent_steps": None, "window": [0.0, 0.0]},
+    "alternate": {"turn": "a", "both": False, "spans": [[1, 2.0]]},
+}
+
+
+def checked(record: Any) -> None:
+    check_record(SimpleNamespace(record=record, path=Path("run/checkpoints/0001")))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("updates", 2**32),
+        ("updates", -1),
+        ("updates", True),
+        ("seconds", -0.5),
+        ("seconds", float("nan")),
+        ("seconds", -1e300),
+        ("populations", ["pop0", "pop0"]),
+        ("populations", ["pop0", 1]),
+        ("best", SOUND["best"] | {"value": 3.0}),
+        ("best", SOUND["best"] | {"window": [0.0]}),
+        ("alternate", SOUND["alternate"] | {"spans": [[0, 2.0]]}),
+    ],
+)
+def test_what_no_run_writes_is_named(key: str, value: Any) -> None:
+    checked(SOUND)
+    with pytest.raises(UserError, match=rf"0001 is damaged: record\.json: {key} is .*, not "):
+        checked(SOUND | {key: value})
+
+
+def test_every_value_of_a_manifest_is_covered_by_its_checksum(tmp_path: Path) -> None:
+    folder = tmp_path / "0100"
+    folder.mkdir()
+    (folder / RECORD).write_text("{}")
+    settings = {"sha256": "0" * 64, "values": {"seed": 1}}
+    sound = make_manifest(folder, 100, "a/world", 1, settings)
+    (folder / NAME).write_text(json.dumps(sound))
+    assert read_manifest(folder) == sound
+    changes: list[dict[str, Any]] = [
+        {"settings": {**settings, "values": {"seed": 2}}},
+        {"settings": {**settings, "sha256": "1" * 64}},
+        {"world": {"id": "a/world", "version": 2}},
+        {"interplay_version": "9"},
+        {"files": {RECORD: {**sound["files"][RECORD], "size": 3}}},
+        {"agent_steps": 101},
+    ]
+    for change in changes:
+        (folder / NAME).write_text(json.dumps(sound | change))
+        with pytest.raises(UserError, match=r"manifest\.json: its checksum does not match"):
+            read_manifest(folder)
+    assert {key for change in changes for key in change} | {"format", "format_version"} == sound.keys() - {
+        "checksum"
+    }
