@@ -36,7 +36,7 @@ def settings(*overrides: str) -> TrainSettings:
             '"atention" is no network; give attention, mlp, seats, tiles, tiles_attention or your own',
         ),
         ("network.heads=5", "width = 32 cannot be shared by heads = 5"),
-        ("network.hidden=[64, 0]", "[64, 0] has a layer without units"),
+        ("network.hidden=[64, 0]", "[64, 0]: every layer has 1 to 1,000,000 units"),
         ("network.activation=gelu", 'network.activation = "gelu" is not allowed; give one of tanh, relu'),
         ("seed=-1", "seed = -1 is not allowed; give a whole number at least 0"),
         ("steps=0", "steps = 0 is not allowed; give a whole number at least 1"),
