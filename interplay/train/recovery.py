@@ -5,18 +5,19 @@ from __future__ import annotations
 from interplay.core.errors import UserError
 from interplay.train.exchange import LostWorker
 
-MOST = 3  # faults in a row
+MOST = 3  # faults without an update between them
+MOST_THERE = 8  # faults after the same update, reached again each time
 
 
 class Faults:
     """Counts lost workers.
 
-    Faults are in a row as long as no update was made between them, or the same number of updates was reached again: whatever killed a
-    worker there will do so the next time too.
+    Faults are in a row as long as no update was made between them. Where the same number of updates is reached again and again whatever
+    kills a worker there will do so the next time too; but chance, on a machine that is slow, may hit the same update a few times.
 
     Attributes:
         updates: done so far, in this attempt; whoever makes them says so.
-        in_a_row: faults.
+        in_a_row: faults without an update between them.
 
     Example:
         >>> faults = Faults()
@@ -28,7 +29,7 @@ class Faults:
 
     def __init__(self) -> None:
         self.updates = self.in_a_row = 0
-        self._begun = 0
+        self._begun = self._there = 0
         self._last: int | None = None
 
     def begin(self, updates: int) -> None:
@@ -43,12 +44,16 @@ class Faults:
             cure: how to go on if it happens for the last time.
 
         Raises:
-            UserError: if it is the third in a row.
+            UserError: if it is the third in a row, or one too many after the same update.
         """
-        again = self.updates in (self._begun, self._last)
-        self.in_a_row = self.in_a_row + 1 if again else 1
+        self.in_a_row = self.in_a_row + 1 if self.updates == self._begun else 1
+        self._there = self._there + 1 if self.updates == self._last else 1
         self._last = self.updates
         if self.in_a_row >= MOST:
             raise UserError(
                 f"{lost}, the third time without an update in between; find out why (memory?), then {cure}"
+            )
+        if self._there >= MOST_THERE:
+            raise UserError(
+                f"{lost}, {MOST_THERE} times after update {self.updates}; find out why (memory?), then {cure}"
             )

@@ -344,6 +344,7 @@ class RunMachine(Counting):
         self.note("settings")
         run = self.running()
         old, new = run.settings, run.settings.model_copy(update={"steps": total})
+        point = "" if new == old else point  # nothing is written then
         if point:
             with KillAt(f"settings: {point}", self.path) as kill, pytest.raises(Killed):
                 run.change(new)
