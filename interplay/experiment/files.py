@@ -32,11 +32,14 @@ def load_experiment(path: str | Path) -> Experiment:
     Raises:
         UserError: if it cannot be read or has no dictionary `params`, and as `read_params`.
     """
-    return _experiment_in(_run(Path(path), read_bytes), path)
+    path = Path(path)
+    return _experiment_in(_run(path, read_bytes, path.parent), path)
 
 
 def load_experiment_of(run: str | Path, trust: bool = False) -> Experiment:
     """Reads the experiment's file in a run folder, which is run if it was put there on this machine or is trusted.
+
+    Nothing else in the folder can be imported: whoever gives a run back may have put it beside a file that is still signed.
 
     Raises:
         UserError: as `config_of` and `load_experiment`, and if the file came from elsewhere and is not trusted.
@@ -57,7 +60,7 @@ def load_script(path: str | Path) -> Callable[[Any, Any], Any]:
     Raises:
         UserError: if it cannot be read or has no such function.
     """
-    function = getattr(_run(Path(path), read_bytes), "run", None)
+    function = getattr(_run(Path(path), read_bytes, Path(path).parent), "run", None)
     if not callable(function):
         raise UserError(f"{path} has no function run(sim, trainer); write one")
     chosen: Callable[[Any, Any], Any] = function
@@ -136,17 +139,18 @@ def line_of(error: BaseException, path: Path) -> str:
     return f", line {lines[-1]}" if lines else ""
 
 
-def _run(path: Path, read: Callable[[Path], bytes]) -> ModuleType:
-    """Executes a Python file as a module; files beside it and in the working folder can be imported by it.
+def _run(path: Path, read: Callable[[Path], bytes], *folders: Path) -> ModuleType:
+    """Executes a Python file as a module.
 
     Args:
         path: of the file.
         read: gives its bytes, or refuses. Just these are run, and no compiled copy that lies in ``__pycache__``.
+        folders: whose modules it can import, besides those of the working folder.
     """
     if path.suffix != ".py" or not path.is_file():
         raise UserError(f"{path}: there is no such Python file; check the path")
     source = read(path)
-    for folder in (str(path.parent.resolve()), str(Path.cwd())):
+    for folder in (*(str(each.resolve()) for each in folders), str(Path.cwd())):
         if folder not in sys.path:
             sys.path.append(folder)  # last, so that nothing in them hides an installed package
     name = f"interplay_file_{path.stem}"

@@ -160,8 +160,8 @@ def _wrong(manifest: Mapping[str, Any]) -> str | None:
             return f"it does not say size and sha256 of {name}"
         if not _is_count(entry["size"]) or not _is_digest(entry["sha256"]):
             return f"size or sha256 of {name} are none"
-        if entry["size"] > memory_limit():
-            return f"{name} has {entry['size']:,} bytes, more than this machine's memory takes in"
+    if (size := sum(entry["size"] for entry in files.values())) > memory_limit():
+        return f"its files have {size:,} bytes, more than this machine's memory takes in"
     if not _is_count(steps):
         return f"agent_steps is {_short(steps)}, no count"
     if (

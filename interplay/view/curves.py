@@ -16,6 +16,7 @@ from interplay.view.run_log import RunLog, read_run
 
 DEFAULT_COLUMNS = ("episode_length", "episode_return", "life")
 WINDOWS = 60  # of agent-steps per curve, each shown by its mean
+LONGEST = 120  # characters of a label
 UNITS = {
     "episode_length": "steps",
     "life": "ticks",
@@ -78,7 +79,7 @@ def plot_runs(
     if references is None:
         references = published(world)
     figure = matplotlib.Figure(figsize=(5.6 * len(names), 4.0), dpi=120, layout="constrained")
-    figure.suptitle(title or world, fontsize=12)
+    figure.suptitle(_words(title or world), fontsize=12, parse_math=False)
     for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
         _panel(axes, name, group(logs), [r for r in references if r.column == name])
     return save_figure(figure, target)
@@ -148,13 +149,15 @@ def _panel(axes: Any, name: str, groups: dict[str, list[RunLog]], references: Se
     for reference in references:
         _reference(axes, reference, last)
     axes.set_xlabel("agent-steps")
-    axes.set_ylabel(name.replace("_", " ") + (f" ({UNITS[name]})" if name in UNITS else ""))
+    unit = f" ({UNITS[name]})" if name in UNITS else ""
+    axes.set_ylabel(_words(name.replace("_", " ")) + unit, parse_math=False)
     axes.set_xlim(0, last * 1.02)
     axes.xaxis.set_major_formatter(_thousands)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color="#dee2e6", linewidth=0.6)
     axes.set_axisbelow(True)
-    axes.legend(frameon=False, fontsize=8)
+    for text in axes.legend(frameon=False, fontsize=8).get_texts():
+        text.set_parse_math(False)
 
 
 def _curve(axes: Any, name: str, label: str, logs: Sequence[RunLog], colour: str) -> None:
@@ -167,7 +170,7 @@ def _curve(axes: Any, name: str, label: str, logs: Sequence[RunLog], colour: str
     else:
         low, high = np.nanmin(means, axis=0), np.nanmax(means, axis=0)
         axes.fill_between(middles, low, high, color=colour, alpha=0.2, linewidth=0)
-    axes.plot(middles, np.nanmean(means, axis=0), color=colour, linewidth=1.8, label=label)
+    axes.plot(middles, np.nanmean(means, axis=0), color=colour, linewidth=1.8, label=_words(label))
 
 
 def _reference(axes: Any, reference: Reference, last: float) -> None:
@@ -179,6 +182,12 @@ def _reference(axes: Any, reference: Reference, last: float) -> None:
         axes.plot(
             [start, end], [value, value], color="#343a40", linewidth=3, solid_capstyle="butt", label=label
         )
+
+
+def _words(text: str) -> str:
+    """Words out of a file or a folder's name as they can be drawn: not long, no control characters."""
+    plain = "".join(letter if letter.isprintable() else " " for letter in text[: LONGEST + 1])
+    return plain if len(plain) <= LONGEST else plain[:LONGEST] + "..."
 
 
 def _thousands(value: float, _: int) -> str:

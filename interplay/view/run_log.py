@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.core.reading import read_json_lines, read_toml
+from interplay.core.reading import memory_limit, read_json_lines, read_toml
+
+MOST = 1e100  # of a number; larger ones, whose differences are not finite, cannot be drawn
 
 
 class RunLog(NamedTuple):
@@ -52,7 +54,14 @@ def read_run(path: Path) -> RunLog:
     if not lines:
         raise UserError(f"{file}: nothing logged yet; wait for the run's first update")
     names = sorted({name for line in lines for name, value in line.items() if _number(value) is not None})
+    if (size := 8 * len(names) * len(lines)) > memory_limit():
+        raise UserError(
+            f"{file}: {len(names):,} columns of {len(lines):,} lines need {size:,} bytes; this is no log of a run"
+        )
     table = {name: np.array([_cell(line.get(name)) for line in lines]) for name in names}
+    for name, column in table.items():
+        if (np.abs(column) > MOST).any():
+            raise UserError(f"{file}: {name[:60]!r} holds a number beyond {MOST:g}; remove its line")
     steps = table.pop("agent_steps", None)
     if steps is None or not np.isfinite(steps).all():
         raise UserError(f"{file}: lines without agent_steps; this is no log of a run")

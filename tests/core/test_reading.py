@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import socket
+import time
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +36,14 @@ WRONG_JSON = {
     "{'a': 1}": "Expecting property name",
     "0x10": "Extra data",
 }
+
+
+def test_a_key_that_stands_twice_among_many_is_found_at_once():
+    text = "{" + ",".join(f'"{i}": 0' for i in range(200_000)) + ', "199999": 1}'
+    start = time.process_time()
+    with pytest.raises(ValueError, match="the key '199999' stands twice"):
+        reading.parse_json(text)
+    assert time.process_time() - start < 10
 
 
 @pytest.mark.parametrize("text", WRONG_JSON)

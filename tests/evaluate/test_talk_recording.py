@@ -10,6 +10,7 @@ from interplay.core.errors import UserError
 from interplay.evaluate import play
 from interplay.evaluate.talk import TalkFolder, TalkRecorder, read_talk, reader_of, record
 from interplay.evaluate.talk.broadcasts import BroadcastReader
+from interplay.evaluate.talk.columns import wrong_talk
 from interplay.evaluate.talk.shards import INDEX
 from interplay.evaluate.talk.table import EXECUTION, KILL, TALK, join
 from interplay.registry import make_policy, make_world
@@ -271,3 +272,15 @@ def test_a_recorded_game_is_played_again_from_its_record_alone(played):
         world.step(action.astype(np.int16))
         recorder.note(world, np.where(step < length, np.arange(len(talk)), -1))
     same(recorder.talk(), talk)
+
+
+def test_columns_wider_than_they_are_recorded_are_refused(played):
+    """A word of number 2^27 would make a table of gigabytes out of a small file."""
+    talk = played[0]
+    about = talk.about._replace(symbols=(2**27,))
+    assert wrong_talk(about, talk.games, talk.boards) is None
+    for name, kind in {"words": np.int64, "day": np.int32, "names": np.int32}.items():
+        boards = talk.boards._replace(**{name: getattr(talk.boards, name).astype(kind)})
+        assert f"column {name} is {np.dtype(kind)}" in str(wrong_talk(about, talk.games, boards))
+    games = talk.games._replace(role=talk.games.role.astype(np.int64))
+    assert "column role is int64" in str(wrong_talk(about, games, talk.boards))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import shutil
+import sys
 import warnings
 from pathlib import Path
 
@@ -289,6 +291,18 @@ def test_a_run_folder_needs_exactly_one_python_file(capsys, run_folder, tmp_path
         (empty / name).write_text("params = {}")
     assert "a.py, b.py" in refusal(capsys, "analyze", empty, tmp_path / "script.py")
     assert "no folder" in refusal(capsys, "visualize", tmp_path / "nowhere")
+
+
+def test_a_run_that_is_given_back_brings_no_modules(run_folder, tmp_path, monkeypatch):
+    """The file is still signed; what somebody put beside it is not, and anything may try to import it."""
+    back = tmp_path / "back"
+    shutil.copytree(run_folder, back)
+    (back / "planted_beside").mkdir()
+    (back / "planted_beside" / "__init__.py").write_text("")
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    files.load_experiment_of(back)
+    assert str(back) not in sys.path
+    assert importlib.util.find_spec("planted_beside") is None
 
 
 @pytest.mark.parametrize(

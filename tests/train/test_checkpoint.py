@@ -215,6 +215,14 @@ def test_no_sound_checkpoint_is_an_error_and_none_at_all_is_not(tmp_path: Path) 
         latest_checkpoint(tmp_path, lambda line: None)
 
 
+def test_files_that_memory_cannot_take_in_together_are_refused_unread(tmp_path: Path, monkeypatch) -> None:
+    path = save(tmp_path, 1)
+    sizes = [entry["size"] for entry in manifests.read_manifest(path)["files"].values()]
+    monkeypatch.setattr(manifests, "memory_limit", lambda: sum(sizes) - 1)
+    assert max(sizes) < sum(sizes) - 1
+    assert f"its files have {sum(sizes):,} bytes, more than" in str(problem(path))
+
+
 # -- replacing, pruning ---------------------------------------------------------------------------
 
 

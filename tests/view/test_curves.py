@@ -116,3 +116,30 @@ def test_wrong_runs_columns_and_files_are_told(tmp_path):
 
 def test_agent_steps_on_the_axis():
     assert [_thousands(x, 0) for x in (0, 500, 2e5, 1.5e6)] == ["0", "500", "200 k", "1.5 M"]
+
+
+@pytest.mark.parametrize("world", [r"$\\frac$", "a $x$ and $", "\\u0007" + "w" * 5000])
+def test_names_out_of_files_are_words_and_no_formulas(tmp_path, world):
+    pytest.importorskip("matplotlib")
+    folder = make_run(tmp_path / "$\\frac$", world=world)
+    with (folder / "metrics.jsonl").open("a") as file:
+        file.write('{"agent_steps": 999999, "$\\\\frac$": 1}\n')
+    assert plot_runs([folder], tmp_path / "a.png", ["episode_length", "$\\frac$"]).stat().st_size
+
+
+@pytest.mark.parametrize("number", ["1e308", "-1e308", "[1e200]"])
+def test_numbers_that_cannot_be_drawn_are_refused(tmp_path, number):
+    folder = make_run(tmp_path / "a")
+    with (folder / "metrics.jsonl").open("a") as file:
+        file.write(f'{{"agent_steps": 999999, "life": {number}}}\n')
+    with pytest.raises(UserError, match="'life' holds a number beyond 1e\\+100"):
+        read_run(folder)
+
+
+def test_a_log_whose_lines_name_ever_new_columns_is_refused(tmp_path, monkeypatch):
+    folder = make_run(tmp_path / "a", lines=1)
+    with (folder / "metrics.jsonl").open("a") as file:
+        file.writelines(f'{{"agent_steps": {5000 + i}, "column {i}": 1}}\n' for i in range(200))
+    monkeypatch.setattr("interplay.view.run_log.memory_limit", lambda: 200_000)
+    with pytest.raises(UserError, match="203 columns of 201 lines need 326,424 bytes"):
+        read_run(folder)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.evaluate.talk.table import NOBODY, About, Boards, Games
+from interplay.evaluate.talk.table import BOARD_TYPES, GAME_TYPES, NOBODY, About, Boards, Games
 
 _GAMES = {"number": 1, "stream": 2, "role": 2, "team": 2, "winner": 1}  # axes
 _BOARDS = {
@@ -18,6 +18,7 @@ _BOARDS = {
 _FLAGS = ("public", "tied", "alive", "spoke", "died")
 _LISTS = ("phases", "symbols", "teams", "roles", "terms", "verbs")
 _MOST = 2**62
+_TYPES: Mapping[str, Any] = {**GAME_TYPES, **BOARD_TYPES}
 
 
 def is_about(value: Any) -> bool:
@@ -39,7 +40,9 @@ def wrong_talk(about: About, games: Games, boards: Boards) -> str | None:
     for tables, axes in ((games, _GAMES), (boards, _BOARDS)):
         for name, column in tables._asdict().items():
             kinds = "b" if name in _FLAGS else "f" if name == "reward" else "iu"
-            if column.ndim != axes[name] or column.dtype.kind not in kinds:
+            # Wider numbers than were recorded would make tables wider than memory.
+            size = np.dtype(_TYPES.get(name, np.bool_)).itemsize
+            if column.ndim != axes[name] or column.dtype.kind not in kinds or column.dtype.itemsize > size:
                 return f"column {name} is {column.dtype}{column.shape}"
     rows, count, seats = len(boards.game), len(games.number), games.team.shape[1]
     odd = [name for name, column in boards._asdict().items() if len(column) != rows]

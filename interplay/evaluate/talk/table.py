@@ -81,6 +81,14 @@ class Boards(NamedTuple):
     reward: Array  # (B, n, T) float32
 
 
+# Types of the columns of `Games`.
+GAME_TYPES = {
+    "number": np.int64,
+    "stream": np.uint64,
+    "role": np.uint8,
+    "team": np.int8,
+    "winner": np.int8,
+}
 # Types of the columns of `Boards`; those that are not named are bool.
 BOARD_TYPES = {
     "game": np.int64,
