@@ -15,6 +15,7 @@ from interplay.core.world import World
 T = TypeVar("T")
 
 PATIENCE = 10_000  # steps in which nobody lives
+MOST = 1_000_000  # lives; each has a name and two spaces before the first step
 
 
 class NumberedLivesEnv(LivesEnv):
@@ -28,7 +29,7 @@ class NumberedLivesEnv(LivesEnv):
         lives: of an episode, at least 1.
 
     Raises:
-        UserError: for lives below 1 or agents of several kinds; from `reset`, if more live at the beginning; if nobody is born for
+        UserError: for lives below 1 or above a million, or agents of several kinds; from `reset`, if more live at the beginning; if nobody is born for
             10,000 steps.
     """
 
@@ -41,8 +42,10 @@ class NumberedLivesEnv(LivesEnv):
         flat: bool | str = False,
         lives: int = 1,
     ) -> None:
-        if lives < 1:
-            raise UserError(f"{world.id}: lives = {lives}; an episode has at least one")
+        if type(lives) is not int or not 1 <= lives <= MOST:
+            raise UserError(
+                f"{world.id}: lives = {lives!r} is not allowed; pass a whole number from 1 to {MOST:,}"
+            )
         if len(world.kinds) > 1:
             raise UserError(
                 f"{world.id}: which of {len(world.kinds)} kinds a life is of is not known beforehand; leave lives out"

@@ -355,6 +355,17 @@ def make(
         raise UserError(
             f'{world_id}: agents = {agents!r}; "slots" is the only word for them, or leave it out'
         )
+    switches = {
+        "remove_dead": remove_dead,
+        "keep_dead": keep_dead,
+        "mask_in_observation": mask_in_observation,
+    }
+    for name, switch in switches.items():
+        if not isinstance(switch, bool):
+            raise UserError(f"{world_id}: {name} = {switch!r} is not allowed; pass True or False")
+    if remove_dead and (keep_dead or agents):
+        why = "keep_dead = True says the opposite" if keep_dead else 'agents = "slots" never leave'
+        raise UserError(f"{world_id}: remove_dead = True, but {why}; leave one of them out")
     world = make_world(world_id, num_worlds=1, seed=seed, **options)
     if lives is not None and (agents or not world.rebirths):
         why = 'agents = "slots" is another way' if agents else "each agent of this world lives once"

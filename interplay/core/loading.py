@@ -27,6 +27,11 @@ def load(path: str, users: bool = False) -> Any:
         UserError: if the module or the attribute does not exist.
     """
     module_name, _, attribute = path.partition(":")
+    if module_name.endswith(".py") or "/" in module_name or not attribute:
+        plain = module_name.removesuffix(".py").removeprefix("./").replace("/", ".") or "my_package.tag"
+        raise UserError(
+            f"{path!r}: not of the form module:name; write for example {plain}:{attribute or 'Tag'}"
+        )
     if users and os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())  # last, so that nothing of the working folder hides an installed package
     try:
@@ -40,6 +45,11 @@ def load(path: str, users: bool = False) -> Any:
     except ValueError as error:  # an empty module name
         raise UserError(
             f"{path!r}: not of the form module:name; write for example my_package.tag:Tag"
+        ) from error
+    except SystemExit as error:  # a script, which reads the command line or ends when it is done
+        raise UserError(
+            f"{path!r}: {module_name} ended the program while it was imported; put what only a script does "
+            'under if __name__ == "__main__":'
         ) from error
     except Exception as error:
         if not users or isinstance(error, UserError | ImportError):

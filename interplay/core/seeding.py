@@ -23,6 +23,8 @@ def world_seeds(seed: int, num_worlds: int, first: int = 0) -> np.ndarray:
 
     World w's seed depends on (seed, w) alone, so a batch of 64 begins like a batch of 7.
     """
+    if not isinstance(seed, int | np.integer):
+        raise UserError(f"seed = {seed!r} is not allowed; pass a whole number from 0 to 2**64 - 1")
     if not 0 <= seed < 2**64:
         raise UserError(f"seed = {seed}: outside the seeds there are; pass a number from 0 to 2**64 - 1")
     with np.errstate(over="ignore"):

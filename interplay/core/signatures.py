@@ -58,13 +58,13 @@ def why_unsigned(file: Path, data: bytes) -> str | None:
     try:
         key = read_key()
     except UserError as error:
-        return f"cannot be checked ({error})"
+        return f"its signature cannot be checked ({error})"
     there = _read(signature_path(file))
     if key is None or not there or not data:
-        return "was not written by you on this machine"
+        return "nothing shows that the file is yours (interplay signs only what it writes itself)"
     if hmac.compare_digest(_digest(key, file.name, data), there):
         return None
-    return "was changed or moved since, or signed by somebody else"
+    return "it was changed or moved since it was signed, or signed by somebody else"
 
 
 def remove_signature(file: Path) -> None:

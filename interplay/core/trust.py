@@ -109,7 +109,7 @@ def admit_bytes(what: str, file: Path, signed: bytes, trust: bool) -> None:
         return
     if not trust:
         raise Untrusted(
-            f"{file}: {what}, which {reason}; if you trust it, open it once with --trust (trust=True in Python)"
+            f"{file}: {what}, and {reason}; if you wrote or trust it, open it once with --trust (trust=True in Python)"
         )
     sign(file, signed)
 

@@ -83,7 +83,9 @@ def test_a_folder_may_be_moved_but_not_a_signature_to_another_file(file):
     assert read_settings(moved, Errand) == PROGRAM
     other = moved.rename(moved.with_name("tournament.toml"))
     shutil.copy(signatures.signature_path(moved), signatures.signature_path(other))
-    with pytest.raises(Untrusted, match="was changed or moved since, or signed by somebody else"):
+    with pytest.raises(
+        Untrusted, match="it was changed or moved since it was signed, or signed by somebody else"
+    ):
         read_settings(other, Errand)
 
 
@@ -95,7 +97,7 @@ def test_what_leads_to_programs_is_signed_and_the_rest_may_be_edited(file):
     for was, now in (('"os:system"', '"os:popen"'), ("[1, 2]", "[1, 3]")):
         assert was in text
         file.write_text(text.replace(was, now))
-        with pytest.raises(Untrusted, match="was changed or moved since"):
+        with pytest.raises(Untrusted, match="was changed or moved since it was signed"):
             read_settings(file, Errand)
 
 
@@ -109,7 +111,7 @@ def test_a_copied_signature_is_worth_nothing_beside_another_module(file, tmp_pat
     write_settings(file, mine)
     assert read_settings(file, Errand) == mine
     monkeypatch.chdir(tmp_path / "theirs")
-    with pytest.raises(Untrusted, match="was changed or moved since"):
+    with pytest.raises(Untrusted, match="was changed or moved since it was signed"):
         read_settings(file, Errand)
     monkeypatch.chdir(tmp_path / "mine")
     assert read_settings(file, Errand) == mine
@@ -227,7 +229,7 @@ def test_a_program_in_a_run_folder_is_read_if_it_is_signed_or_trusted(tmp_path, 
         read_program(program)
     assert read_program(program, trust=True) == read_program(program) == b"params = {}\n"
     program.write_bytes(b"params = {1}\n")
-    with pytest.raises(Untrusted, match="was changed or moved since"):
+    with pytest.raises(Untrusted, match="was changed or moved since it was signed"):
         read_program(program)
     with pytest.raises(UserError, match="reading"):
         read_program(tmp_path / "nothing.py")

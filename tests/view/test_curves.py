@@ -141,5 +141,5 @@ def test_a_log_whose_lines_name_ever_new_columns_is_refused(tmp_path, monkeypatc
     with (folder / "metrics.jsonl").open("a") as file:
         file.writelines(f'{{"agent_steps": {5000 + i}, "column {i}": 1}}\n' for i in range(200))
     monkeypatch.setattr("interplay.view.run_log.memory_limit", lambda: 200_000)
-    with pytest.raises(UserError, match="203 columns of 201 lines need 326,424 bytes"):
+    with pytest.raises(UserError, match="202 columns of 201 lines need 324,816 bytes"):
         read_run(folder)
