@@ -35,5 +35,5 @@ def test_lives_are_a_number_that_memory_can_hold(lives):
 
 @pytest.mark.parametrize("seed", ["x", 1.5, None])
 def test_a_seed_is_a_whole_number(seed):
-    with pytest.raises(UserError, match="seed = .* is not allowed; pass a whole number"):
+    with pytest.raises(UserError, match=r"seed = .* is not allowed; pass a whole number"):
         interplay.make(WORLD, seed=seed)
