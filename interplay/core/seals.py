@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from interplay.core.errors import UserError
+from interplay.core import settings_reading
 from interplay.core.files import told_plainly
 from interplay.core.reading import SMALL, parse_toml, read_bytes
 from interplay.core.settings import Settings, to_toml
@@ -59,10 +59,7 @@ def read_sealed(path: Path | str) -> Sealed:
     """
     with told_plainly("reading", Path(path)):
         data = read_bytes(path, SMALL, links=False)
-    try:
-        values = parse_toml(data)
-    except ValueError as error:
-        raise UserError(f"{path} is not TOML: {error}; mend that line") from None
+    values = settings_reading.parse_toml(data, str(path))
     return Sealed(values, *look_at_seal(data, values))
 
 

@@ -79,7 +79,7 @@ def plot_runs(
     if references is None:
         references = published(world)
     figure = matplotlib.Figure(figsize=(5.6 * len(names), 4.0), dpi=120, layout="constrained")
-    figure.suptitle(_words(title or world), fontsize=12, parse_math=False)
+    figure.suptitle(_words(title or world), fontsize=12)
     for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
         _panel(axes, name, group(logs), [r for r in references if r.column == name])
     return save_figure(figure, target)
@@ -150,14 +150,13 @@ def _panel(axes: Any, name: str, groups: dict[str, list[RunLog]], references: Se
         _reference(axes, reference, last)
     axes.set_xlabel("agent-steps")
     unit = f" ({UNITS[name]})" if name in UNITS else ""
-    axes.set_ylabel(_words(name.replace("_", " ")) + unit, parse_math=False)
+    axes.set_ylabel(_words(name.replace("_", " ")) + unit)
     axes.set_xlim(0, last * 1.02)
     axes.xaxis.set_major_formatter(_thousands)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color="#dee2e6", linewidth=0.6)
     axes.set_axisbelow(True)
-    for text in axes.legend(frameon=False, fontsize=8).get_texts():
-        text.set_parse_math(False)
+    axes.legend(frameon=False, fontsize=8)
 
 
 def _curve(axes: Any, name: str, label: str, logs: Sequence[RunLog], colour: str) -> None:

@@ -50,10 +50,19 @@ def write_picture(path: str | Path, suffixes: Sequence[str], encode: Callable[[i
 
 
 def save_figure(figure: Any, path: str | Path) -> Path:
-    """Writes a figure of matplotlib as PNG, the same bytes for the same figure; see `write_picture`."""
-    return write_picture(
-        path, (".png",), lambda memory: figure.savefig(memory, format="png", metadata={"Software": None})
-    )
+    """Writes a figure of matplotlib as PNG, the same bytes for the same figure; see `write_picture`.
+
+    Names of runs, players and columns are words: what stands between two dollar signs is no formula.
+    """
+    import matplotlib
+
+    def encode(memory: io.BytesIO) -> None:
+        with matplotlib.rc_context({"text.parse_math": False}):  # for texts that are made while it draws
+            for text in figure.findobj(lambda artist: hasattr(artist, "set_parse_math")):
+                text.set_parse_math(False)
+            figure.savefig(memory, format="png", metadata={"Software": None})
+
+    return write_picture(path, (".png",), encode)
 
 
 @contextmanager

@@ -176,3 +176,12 @@ def test_a_setting_that_a_later_version_brought_had_its_default(
     real = module.canonical
     monkeypatch.setattr(module, "canonical", lambda settings: {**real(settings), "ppo.fresh": 1})
     assert settings_of(run / "checkpoints" / "000000000064") == BACK
+
+
+@pytest.mark.parametrize("value", ['"a\\u0000b"', "99999999999999999999999"])
+def test_what_no_setting_can_be_is_one_line(run: Path, value: str) -> None:
+    file = run / "settings.toml"
+    file.write_text(file.read_text().replace('id = "toy/world"', f"id = {value}"))
+    with pytest.raises(UserError, match=r"holds a NUL|has 77 bits") as caught:
+        settings_of(latest_checkpoint(run))
+    assert "\n" not in str(caught.value)

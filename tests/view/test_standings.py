@@ -103,3 +103,8 @@ def test_unplayed_pairs_are_empty():
     found = rate_players("abc", [Match((0, 1), 0, (1.0, 0.0), {})], 1)
     assert np.isnan(found.win_share[0, 2])
     assert "nan" not in printed(found)
+
+
+def test_dollars_in_names_are_no_formula(tmp_path):
+    names = ("runs/$\\frac$", "$a_$", "plain")
+    assert plot_results(made_up(names), tmp_path / "cup.png").stat().st_size
