@@ -284,3 +284,13 @@ def test_columns_wider_than_they_are_recorded_are_refused(played):
         assert f"column {name} is {np.dtype(kind)}" in str(wrong_talk(about, talk.games, boards))
     games = talk.games._replace(role=talk.games.role.astype(np.int64))
     assert "column role is int64" in str(wrong_talk(about, games, talk.boards))
+
+
+def test_words_of_a_seat_in_no_team_are_refused(played):
+    """They would have counted for the last team."""
+    talk = played[0]
+    row, seat = np.argwhere(talk.boards.spoke)[0]
+    team = talk.games.team.copy()
+    team[talk.boards.game[row], seat] = -1
+    said = wrong_talk(talk.about, talk.games._replace(team=team), talk.boards)
+    assert said == "column spoke has words of a seat that is in no team"

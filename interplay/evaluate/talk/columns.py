@@ -18,6 +18,7 @@ _BOARDS = {
 _FLAGS = ("public", "tied", "alive", "spoke", "died")
 _LISTS = ("phases", "symbols", "teams", "roles", "terms", "verbs")
 _MOST = 2**62
+MOST_NAMES = 1_000  # of phases, teams and so on; tables of talk have their square
 _TYPES: Mapping[str, Any] = {**GAME_TYPES, **BOARD_TYPES}
 
 
@@ -25,7 +26,7 @@ def is_about(value: Any) -> bool:
     """Whether it is an `About` as JSON has it."""
     if not isinstance(value, Mapping) or value.keys() != {*About._fields}:
         return False
-    if not all(isinstance(value[name], list) and len(value[name]) < 2**16 for name in _LISTS):
+    if not all(isinstance(value[name], list) and len(value[name]) <= MOST_NAMES for name in _LISTS):
         return False
     texts = [value[name] for name in ("world", "policy", "arm")]
     texts += [word for name in _LISTS if name != "symbols" for word in value[name]]
@@ -75,4 +76,6 @@ def _out_of_range(about: About, games: Games, boards: Boards, count: int, seats:
     for name, (column, least, most) in bounds.items():
         if column.size and (int(column.min()) < least or int(column.max()) > most):
             return f"column {name} holds {int(column.min())}..{int(column.max())}, within {least}..{most} was expected"
+    if (boards.spoke & (games.team[boards.game] == NOBODY)).any():
+        return "column spoke has words of a seat that is in no team"  # they would count for the last team
     return None
