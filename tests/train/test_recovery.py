@@ -46,7 +46,8 @@ def test_killed_and_frozen_workers_change_no_bit(tmp_path: Path, capsys: pytest.
     assert same
     assert len(faults) == 5
     said = capsys.readouterr().err
-    assert said.count("; going on from ") >= 5  # on a slow machine a fault may come before the first checkpoint
+    # On a slow machine a fault may come before the first checkpoint.
+    assert said.count("; going on from ") >= 5
     assert "; going on from the checkpoint at " in said
     assert "was killed by signal 9" in said
     assert "was frozen" in said
