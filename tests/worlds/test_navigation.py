@@ -397,7 +397,6 @@ def test_a_program_that_dies_is_an_error_that_names_it():
     sim = NavigationSim(limits=Limits(10, 2, 1))
     sim.reset()
     psutil.Process(sim.simulator.pid).kill()
-    psutil.Process(sim.simulator.pid).wait if False else None
     with pytest.raises(RemoteSimulationError, match=r"navigation\.program.* was ended by SIGKILL after .*; "):
         sim.step({NAVIGATOR: [1.0, 1.0]})
     assert not psutil.pid_exists(sim.simulator.pid)
