@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from interplay.cli.training import build_settings, workers_for
-from tests.cli.command import MARSH, refusal, typed
+from tests.cli.command import MARSH, ROOT, refusal, typed
 from tests.cli.command import interplay as command
 
 pytest.importorskip("jax", reason="training needs the train extra")
@@ -131,12 +132,16 @@ def test_resume_of_nothing_is_one_line(capsys, tmp_path):
     assert "nothing-here" in refusal(capsys, "resume", tmp_path / "nothing-here")
 
 
-def test_a_missing_package_is_one_sentence(capsys, monkeypatch):
-    for name in [name for name in sys.modules if name.startswith("interplay.train")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delattr("interplay.train.trainer", raising=False)
-    monkeypatch.setitem(sys.modules, "equinox", None)  # as if it were not installed
-    line = refusal(capsys, "train", MARSH)
+def test_a_missing_package_is_one_sentence():
+    """In a process of its own: modules that are imported twice are two, and other tests hold the first."""
+    code = (
+        "import sys; sys.modules['equinox'] = None\n"  # as if it were not installed
+        "from interplay.cli.main import run\n"
+        f"sys.exit(run(['train', {MARSH!r}]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
     assert 'equinox; install it with pip install "interplay[train]"' in line
 
 
