@@ -17,9 +17,9 @@ from interplay.core.world import World
 from interplay.train.populations import Populations
 
 if TYPE_CHECKING:
-    from interplay.train.pending import Pending
-    from interplay.train.sorted_rollout import SortedCollector
-    from interplay.train.stacked import StackedBrain
+    from interplay.train.policy_network import PolicyNetwork
+    from interplay.train.rollout import Collector
+    from interplay.train.samples import PendingSamples
 
 CHUNK = 4096  # rows that are handed to the network at once
 
@@ -41,8 +41,8 @@ def check_guesses(about: str, world: World, populations: Populations) -> None:
         )
 
 
-def pay_speakers(collector: SortedCollector, forms: Mapping[str, Any], speaking: float) -> None:
-    """Adds the reward of speaking to the time line, after a rollout and before rewards are scaled.
+def pay_speakers(collector: Collector, forms: Mapping[str, Any], speaking: float) -> None:
+    """Adds the reward of speaking to the trajectories, after a rollout and before rewards are scaled.
 
     Seats are paid for steps in which they act, and by those who guess in this step and in the next one of the same life. What a
     rollout's last step changes is not seen and not paid.
@@ -52,22 +52,22 @@ def pay_speakers(collector: SortedCollector, forms: Mapping[str, Any], speaking:
         forms: with which it played.
         speaking: reward for raising a belief from 0 to 1.
     """
-    line = collector.line
-    believed = np.full((line.steps, collector.present.size), np.nan, np.float32)
+    buffer = collector.buffer
+    believed = np.full((buffer.steps, collector.present.size), np.nan, np.float32)
     hidden = np.zeros(believed.shape, bool)
-    for name, brain in collector.brains.items():
+    for name, network in collector.networks.items():
         pending = collector.pending[name]
         new = slice(pending.kept, pending.count)
-        at = (pending.step[new] - line.earlier, pending.slot[new])
-        own = pending.population[new] == brain.guessed
+        at = (pending.step[new] - buffer.earlier, pending.slot[new])
+        own = pending.population[new] == network.guessed
         hidden[at] = own
-        belief = read_beliefs(brain, forms[name], pending)
+        belief = read_beliefs(network, forms[name], pending)
         believed[at] = np.where(own, np.nan, belief)
-    shape = (line.steps, *collector.present.shape)
-    last = slice(line.earlier, line.earlier + line.steps)
-    paid = share_changes(believed.reshape(shape), line.ended[last])
+    shape = (buffer.steps, *collector.present.shape)
+    last = slice(buffer.earlier, buffer.earlier + buffer.steps)
+    paid = share_changes(believed.reshape(shape), buffer.ended[last])
     paid[hidden.reshape(shape)] *= -1
-    line.reward[last] += np.float32(speaking) * paid * line.acting[last]
+    buffer.reward[last] += np.float32(speaking) * paid * buffer.acting[last]
 
 
 def share_changes(believed: np.ndarray, ended: np.ndarray) -> np.ndarray:
@@ -95,20 +95,20 @@ def share_changes(believed: np.ndarray, ended: np.ndarray) -> np.ndarray:
     return (np.where(others > 0, summed, 0.0) / np.maximum(others, 1)).astype(np.float32)
 
 
-def read_beliefs(brain: StackedBrain, forms: Any, pending: Pending) -> np.ndarray:
+def read_beliefs(network: PolicyNetwork, forms: Any, pending: PendingSamples) -> np.ndarray:
     """What each row of the last rollout believes of the seats that are guessed, (N,) float32; NaN where there is no such seat."""
     assert pending.truth is not None
     out = np.full(pending.count - pending.kept, np.nan, np.float32)
     population = pending.population[pending.kept : pending.count]
-    rows = brain.leaves.allocate(CHUNK)
-    for number in np.unique(population[population != brain.guessed]):
+    rows = network.layout.allocate(CHUNK)
+    for number in np.unique(population[population != network.guessed]):
         index = np.flatnonzero(population == number)
         for start in range(0, len(index), CHUNK):
             part = index[start : start + CHUNK]
             picked = part + pending.kept
-            for key, leaf in rows.items():
-                leaf[: len(part)] = pending.leaves[key][picked]
-            belief = np.asarray(brain.beliefs_of(forms, np.int32(number), rows))[: len(part)]
+            for dtype, array in rows.items():
+                array[: len(part)] = pending.rows[dtype][picked]
+            belief = np.asarray(network.beliefs(forms, np.int32(number), rows))[: len(part)]
             truth = pending.truth[picked]
             count = truth.sum(axis=1)
             out[part] = np.where(count, (belief * truth).sum(axis=1) / np.maximum(count, 1), np.nan)

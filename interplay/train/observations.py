@@ -1,92 +1,116 @@
-"""Observations as flat float32 rows: one array to store, to hand to the device and to cut minibatches from."""
+"""Observations as flat rows, one array for each dtype: few arrays to store, to hand to the device and to cut minibatches from."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
 
+Rows = dict[str, np.ndarray]  # name of a dtype -> (N, numbers)
+
+
+class _Place(NamedTuple):
+    """Where a leaf lies: the array of its dtype, its columns, its shape for one agent."""
+
+    dtype: str
+    columns: slice
+    shape: tuple[int, ...]
+
 
 class ObservationRows:
-    """Lays the leaves of an observation space side by side.
+    """Lays the leaves of an observation space side by side, those of one dtype in one array.
+
+    Leaves keep their own dtypes (a map of bytes is a quarter of the same in float32), but for 64-bit ones, which become 32-bit
+    as JAX would make them.
 
     Args:
         space: of one agent; a Dict of array leaves.
         scale: map every bounded number from [low, high] to [-1, 1]; unbounded ones stay as they are.
+        raw: hand leaves to the network in their own dtypes; else as float32.
 
     Attributes:
-        width: numbers per row.
+        widths: name of a dtype -> numbers per row.
 
     Example:
-        >>> ObservationRows(spaces.Dict(zone=spaces.Box(-1, 1, (6,)), others=spaces.Box(-1, 1, (3, 8)))).width
-        30
+        >>> ObservationRows(spaces.Dict(zone=spaces.Box(-1, 1, (6,)), others=spaces.Box(-1, 1, (3, 8)))).widths
+        {'float32': 30}
     """
 
-    def __init__(self, space: spaces.Dict, scale: bool = False) -> None:
-        self.space = space
-        self._columns: dict[str, slice] = {}
-        at = 0
+    def __init__(self, space: spaces.Dict, scale: bool = False, raw: bool = False) -> None:
+        self.space, self._raw = space, raw and not scale
+        self._places: dict[str, _Place] = {}
+        self.widths: dict[str, int] = {}
         for key, part in space.spaces.items():
             if part.shape is None or isinstance(part, spaces.Dict | spaces.Tuple):
                 raise UserError(
                     f"observation {key} is a {type(part).__name__}; the trainer reads array leaves, flatten it into Box leaves"
                 )
-            size = math.prod(part.shape)
-            self._columns[key] = slice(at, at + size)
-            at += size
-        self.width = at
-        self._scale = _bounds(space) if scale else None
+            dtype, size = _narrow(part.dtype), math.prod(part.shape)
+            at = self.widths.get(dtype, 0)
+            self._places[key] = _Place(dtype, slice(at, at + size), part.shape)
+            self.widths[dtype] = at + size
+        self._bounds = {key: _bounds(part) for key, part in space.spaces.items()} if scale else None
 
-    def write(self, observation: Mapping[str, np.ndarray], out: np.ndarray) -> None:
-        """Copies the leaves (W, A, ...) into rows (W, A, width) float32."""
-        for key, columns in self._columns.items():
-            out[..., columns] = np.asarray(observation[key]).reshape(*out.shape[:-1], -1)
+    def allocate(self, rows: int) -> Rows:
+        """Arrays for so many rows, of zeros."""
+        return {dtype: np.zeros((rows, width), dtype) for dtype, width in self.widths.items()}
 
-    def read(self, rows: jax.Array) -> dict[str, jax.Array]:
-        """Rows (B, width) as what a network is called with: key -> (B, ...) float32."""
-        if self._scale is not None:
-            middle, half = self._scale
-            rows = (rows - middle) / half
-        return {
-            key: rows[:, columns].reshape(-1, *(self.space.spaces[key].shape or ()))
-            for key, columns in self._columns.items()
-        }
+    def write(self, observation: Mapping[str, np.ndarray], index: np.ndarray | None, out: Rows) -> None:
+        """Copies agents' observations into rows.
 
-    def bounds_by_leaf(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Middle and half width of every leaf's numbers; of a space that is scaled."""
-        assert self._scale is not None
-        return {
-            key: (
-                self._scale[0][columns].reshape(self.space.spaces[key].shape or ()),
-                self._scale[1][columns].reshape(self.space.spaces[key].shape or ()),
-            )
-            for key, columns in self._columns.items()
-        }
+        Args:
+            observation: key -> (W, A, ...) or (N, ...) with as many leading axes for every key.
+            index: (n,) places among the flattened agents; None: all of them, in order.
+            out: arrays of n rows.
+        """
+        for key, (dtype, columns, _) in self._places.items():
+            if columns.stop > columns.start:
+                leaf = np.asarray(observation[key]).reshape(-1, columns.stop - columns.start)
+                out[dtype][:, columns] = leaf if index is None else leaf[index]
 
-    def name_bad(self, rows: np.ndarray) -> str | None:
-        """The first leaf that holds a NaN or an infinite number, e.g. ``observation["zone"]``, or None."""
-        for key, columns in self._columns.items():
-            if not np.isfinite(rows[..., columns]).all():
+    def read(self, rows: Mapping[str, jax.Array]) -> dict[str, jax.Array]:
+        """Rows of B agents as what a network is called with: key -> (B, ...)."""
+        leaves = {}
+        for key, (dtype, columns, shape) in self._places.items():
+            leaf = rows[dtype][:, columns].reshape(-1, *shape)
+            if not self._raw:
+                leaf = leaf.astype(jnp.float32)
+            if self._bounds is not None:
+                middle, half = self._bounds[key]
+                leaf = (leaf - middle) / half
+            leaves[key] = leaf
+        return leaves
+
+    def name_bad(self, rows: Rows, which: slice) -> str | None:
+        """The first leaf with a NaN or an infinite number in some rows, e.g. ``observation["zone"]``, or None."""
+        if all(dtype[0] != "f" or np.isfinite(array[which]).all() for dtype, array in rows.items()):
+            return None
+        for key, (dtype, columns, _) in self._places.items():
+            if dtype[0] == "f" and not np.isfinite(rows[dtype][which, columns]).all():
                 return f'observation["{key}"]'
         return None
 
 
-def _bounds(space: spaces.Dict) -> tuple[np.ndarray, np.ndarray]:
-    """Middle and half width of every column; 0 and 1 where a side is unbounded."""
-    middles, halves = [], []
-    for part in space.spaces.values():
-        low, high = _sides(part)
-        bounded = np.isfinite(low) & np.isfinite(high) & (high > low)
-        with np.errstate(invalid="ignore", over="ignore"):
-            middles.append(np.where(bounded, (low + high) / 2, 0.0).ravel())
-            halves.append(np.where(bounded, (high - low) / 2, 1.0).ravel())
-    return np.concatenate(middles).astype(np.float32), np.concatenate(halves).astype(np.float32)
+def _narrow(dtype: object) -> str:
+    """The dtype in which a leaf is kept: what JAX would make of it."""
+    name = np.dtype(dtype or np.float32).name  # type: ignore[call-overload]
+    return {"float64": "float32", "int64": "int32", "uint64": "uint32"}.get(name, name)
+
+
+def _bounds(part: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Middle and half width of every number of a leaf, float32; 0 and 1 where a side is unbounded."""
+    low, high = _sides(part)
+    bounded = np.isfinite(low) & np.isfinite(high) & (high > low)
+    with np.errstate(invalid="ignore", over="ignore"):
+        middle, half = np.where(bounded, (low + high) / 2, 0.0), np.where(bounded, (high - low) / 2, 1.0)
+    return middle.astype(np.float32), half.astype(np.float32)
 
 
 def _sides(part: Any) -> tuple[np.ndarray, np.ndarray]:

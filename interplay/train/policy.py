@@ -1,43 +1,35 @@
-"""A trained policy for play: reads a run's checkpoint, acts in any batch of the same spaces."""
+"""Policies of runs: from a run folder or a checkpoint to networks that play."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import jax
 import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.core.trust import Untrusted
-from interplay.core.world import TimeStep, World
-from interplay.train.brain import Brain
-from interplay.train.checkpoint import find_checkpoint, read_checkpoint
-from interplay.train.manifest import read_manifest
-from interplay.train.population_policy import (
-    AT_ONCE,
-    PopulationPolicy,
-    pad_rows,
-    population_names,
-    read_populations,
-)
-from interplay.train.ppo import read_policy
+from interplay.train.checkpoint import find_checkpoint, read_part
+from interplay.train.learner import policy_stem
+from interplay.train.manifest import damaged, read_manifest
 from interplay.train.restoring import check_weights
 from interplay.train.run_settings import settings_of
 from interplay.train.settings import TrainSettings
+from interplay.train.trained_policy import TrainedPolicy
+
+_ONLY = "pop0"  # the population of a run with one set of weights
 
 
 def load_policy(
     run: Path | str, greedy: bool = False, populations: Sequence[str] | None = None, trust: bool = False
-) -> TrainedPolicy | PopulationPolicy:
+) -> TrainedPolicy:
     """Loads the policy of a run or of one of its checkpoints.
 
     Args:
         run: a run folder (its newest sound checkpoint) or a checkpoint's folder.
         greedy: take the likeliest action instead of sampling.
-        populations: of a run with populations, those that play, e.g. ``["pop3"]``; None: all of them.
+        populations: of a run with several, those that play, e.g. ``["pop3"]``; None: all of them.
         trust: the run's settings may name programs of their own; needed once, for a run from elsewhere.
 
     Raises:
@@ -46,17 +38,11 @@ def load_policy(
     """
     path = find_checkpoint(run)
     settings = settings_of(path, trust)
-    if population_names(path):
-        names, tensors = read_populations(path, populations)
-        name = f"{settings.world.id} {read_manifest(path)['agent_steps']:,}"
-        opponents = {} if populations is not None else settings.opponents
-        others = {population: find_opponent(settings, population) for population in opponents}
-        return PopulationPolicy(settings, names, tensors, greedy, name, others)
-    if populations is not None:
-        raise UserError(f"{path}: this run has one set of weights; leave out populations")
-    checkpoint = read_checkpoint(path)
-    weights = check_weights(path, checkpoint.arrays.get("policy", {}))
-    return TrainedPolicy(settings, weights, greedy, f"{settings.world.id} {checkpoint.agent_steps:,}")
+    names, tensors = read_populations(path, populations)
+    name = f"{settings.world.id} {read_manifest(path)['agent_steps']:,}"
+    opponents = {} if populations is not None else settings.opponents
+    others = {population: find_opponent(settings, population) for population in opponents}
+    return TrainedPolicy(settings, names, tensors, greedy, name, others)
 
 
 def load_population(run: Path | str, population: str, greedy: bool = False, trust: bool = False) -> Policy:
@@ -75,7 +61,7 @@ def load_population(run: Path | str, population: str, greedy: bool = False, trus
     names, settings = population_names(path), settings_of(path, trust)
     if population not in names and population in settings.opponents:
         return find_opponent(settings, population)
-    return load_policy(path, greedy, [population] if names else None, trust)
+    return load_policy(path, greedy, None if names == [_ONLY] else [population], trust)
 
 
 def find_opponent(settings: TrainSettings, population: str) -> Policy:
@@ -94,7 +80,8 @@ def find_opponent(settings: TrainSettings, population: str) -> Policy:
     try:
         if Path(who).is_dir():
             path = find_checkpoint(who)
-            return load_policy(path, populations=[population] if population_names(path) else None)
+            one = population_names(path) == [_ONLY]
+            return load_policy(path, populations=None if one else [population])
         if "/" in who and ":" not in who:
             raise UserError(f"{who}: no such run folder; name a run, a checkpoint or a scripted policy")
         from interplay.registry import make_policy
@@ -105,90 +92,37 @@ def find_opponent(settings: TrainSettings, population: str) -> Policy:
         raise kind(f"opponents.{population}: {error}") from None
 
 
-class TrainedPolicy(Policy):
-    """Acts with trained networks.
+def population_names(checkpoint: Path) -> list[str]:
+    """The populations whose weights a checkpoint's manifest names, in file order."""
+    return list(_stems(checkpoint))
 
-    Args:
-        settings: of the run.
-        tensors: ``kind/tensor`` -> array.
-        greedy: take the likeliest action instead of sampling.
-        name: what tables call it.
+
+def read_populations(
+    checkpoint: Path, wanted: Sequence[str] | None
+) -> tuple[list[str], list[dict[str, np.ndarray]]]:
+    """The weights of some populations of a checkpoint, or of all; other files are not looked at.
+
+    Raises:
+        UserError: if there is no such population, or its file is missing or damaged.
     """
+    stems = _stems(checkpoint)
+    odd = [name for name in wanted or () if name not in stems]
+    if odd:
+        raise UserError(f"{checkpoint}: no population {odd[0]}; there are {', '.join(stems)}")
+    record, _ = read_part(checkpoint, [])
+    told = record.get("populations", list(stems))
+    if not isinstance(told, list) or sorted(map(str, told)) != sorted(stems):
+        raise damaged(checkpoint / "record.json", "populations are not those that have files")
+    names = list(wanted) if wanted is not None else list(told)
+    tensors = read_part(checkpoint, [stems[name] for name in names])[1]
+    return names, [
+        check_weights(f"{checkpoint}: {name}", one) for name, one in zip(names, tensors, strict=True)
+    ]
 
-    no_memory = (*Policy.no_memory, "_tensors", "_brains", "_vectors")  # the checkpoint's
 
-    def __init__(
-        self, settings: TrainSettings, tensors: dict[str, np.ndarray], greedy: bool, name: str
-    ) -> None:
-        self.settings, self.greedy, self.name = settings, greedy, name
-        self._tensors = tensors
-
-    def start(self, world: World, seed: int = 0) -> None:
-        """Prepares for playing `world`.
-
-        Raises:
-            UserError: if the networks were trained for other spaces.
-        """
-        super().start(world, seed)
-        key = jax.random.key(0)  # of weights that are replaced at once
-        self._brains = {kind.name: Brain(kind, self.settings, key) for kind in world.kinds}
-        for name in self._brains:
-            if not any(tensor.startswith(f"{name}/") for tensor in self._tensors):
-                raise UserError(f"{world.id}: the policy was not trained for agents of kind {name}")
-        self._vectors = read_policy(self._brains, self._tensors)
-
-    def probabilities(
-        self,
-        observation: Mapping[str, np.ndarray],
-        mask: np.ndarray | None = None,
-        population: np.ndarray | None = None,
-        kind: str = "agent",
-    ) -> np.ndarray:
-        """How likely every choice is, the heads of the action one after another.
-
-        Args:
-            observation: key -> (N, ...).
-            mask: (N, choices) bool, legal ones; None: all.
-            population: not read; one network plays every population.
-            kind: of agent.
-
-        Returns:
-            (N, choices) float32.
-        """
-        brain = self._brains[kind]
-        count = len(next(iter(observation.values())))
-        rows = np.zeros((-(-count // AT_ONCE) * AT_ONCE, brain.rows.width), np.float32)
-        brain.rows.write(observation, rows[:count])
-        legal = None if mask is None else pad_rows(np.asarray(mask, bool), len(rows))
-        parts = [
-            np.asarray(
-                brain.chances(
-                    self._vectors[kind],
-                    rows[start : start + AT_ONCE],
-                    None if legal is None else legal[start : start + AT_ONCE],
-                )
-            )
-            for start in range(0, len(rows), AT_ONCE)
-        ]
-        return np.concatenate(parts)[:count]
-
-    def act(self, timestep: TimeStep) -> Any:
-        """Actions for every slot."""
-        observations = self.world.by_kind(timestep.observation)
-        masks = self.world.by_kind(timestep.action_mask)
-        key = jax.random.key(int(self.rng.integers(2**32)))
-        actions = {}
-        for number, (name, brain) in enumerate(self._brains.items()):
-            shape = (self.world.num_worlds, len(brain.kind.slots))
-            rows = np.empty((*shape, brain.rows.width), np.float32)
-            brain.rows.write(observations[name], rows)
-            mask = brain.distribution.flat_mask(masks[name], shape)
-            flat = brain.choose(
-                self._vectors[name],
-                rows.reshape(shape[0] * shape[1], -1),
-                None if mask is None else mask.reshape(shape[0] * shape[1], -1),
-                jax.random.fold_in(key, number),
-                greedy=self.greedy,
-            )
-            actions[name] = brain.distribution.to_world(np.asarray(flat).reshape(*shape, -1))
-        return actions if len(actions) > 1 else next(iter(actions.values()))
+def _stems(checkpoint: Path) -> dict[str, str]:
+    """Population -> the file of its weights, without its ending; runs of format 1 may have one file without a name."""
+    prefix, ending, alone = policy_stem(""), ".safetensors", "policy"
+    files = [name.removesuffix(ending) for name in read_manifest(checkpoint)["files"] if name.endswith(ending)]
+    named = {stem.removeprefix(prefix): stem for stem in files if stem.startswith(prefix)}
+    return named or ({_ONLY: alone} if alone in files else {})

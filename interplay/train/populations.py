@@ -7,6 +7,7 @@ block that follows, or not read. So nothing is padded, shapes are static, and no
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import NamedTuple
@@ -15,7 +16,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.world import World
-from interplay.train.settings import NAME, PopulationGroup, TrainSettings
+from interplay.train.settings import NAME, PopulationGroup
 
 
 class Populations(NamedTuple):
@@ -77,15 +78,6 @@ def find_populations(settings: PopulationGroup, world: World) -> Populations:
     return Populations(_names_of(world), None)
 
 
-def stacked(settings: TrainSettings, populations: Populations) -> bool:
-    """Whether a run keeps its weights in stacks, one per population, and its rows in the observations' own dtypes."""
-    return (
-        len(populations.names) > 1
-        or settings.algorithm == "policy_gradient"
-        or settings.network.kind.startswith("tiles")
-    )
-
-
 def sort_rows(population: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """The order that sorts rows by population and keeps their order inside of each.
 
@@ -105,8 +97,13 @@ def sort_rows(population: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarra
 
 
 def most_blocks(rows: int, populations: int, block: int) -> int:
-    """M: how many blocks so many rows need at most."""
-    return -(-rows // block) + populations
+    """M: how many blocks so many rows need at most.
+
+    Example:
+        >>> most_blocks(8, 1, 4), most_blocks(8, 3, 4)
+        (2, 4)
+    """
+    return max((rows + populations * (block - 1)) // block, 1)
 
 
 def cut_blocks(counts: Sequence[int] | np.ndarray, block: int, most: int) -> Blocks:
@@ -131,6 +128,12 @@ def cut_blocks(counts: Sequence[int] | np.ndarray, block: int, most: int) -> Blo
     out = np.zeros((3, most), np.int32)
     out[:, : len(population)] = start, population, rows
     return Blocks(out[0], out[1], out[2], np.array(len(population), np.int32))
+
+
+@functools.lru_cache(maxsize=4096)
+def cut_alone(rows: int, block: int, most: int) -> Blocks:
+    """`cut_blocks` for one population; remembered, because a rollout asks for the same cuts in every step."""
+    return cut_blocks((rows,), block, most)
 
 
 def _names_of(world: World) -> tuple[str, ...]:

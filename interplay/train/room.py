@@ -19,8 +19,9 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.core.world import Kind, World
 from interplay.train import networks
+from interplay.train.algorithms import make_algorithm
 from interplay.train.free_memory import free_bytes
-from interplay.train.populations import Populations, stacked
+from interplay.train.populations import Populations
 from interplay.train.settings import TrainSettings
 
 _COPIES = 4  # of the parameters, in float32: themselves, Adam's two moments, a gradient
@@ -114,23 +115,19 @@ def _worlds(settings: TrainSettings, world: World) -> Need:
 
 def _steps(settings: TrainSettings, world: World, populations: Populations) -> Need:
     """What is kept of every step of an update; rows that wait for their lives to end are not counted."""
-    slots, per_step = len(world.agents), _PER_STEP * len(world.agents)
-    if stacked(settings, populations):
-        own = settings.policy_gradient
-        keys: tuple[str, ...] = ("policy_gradient.rollout",)
-        steps = own.rollout
-        if settings.algorithm == "ppo":
-            keys, steps = ("ppo.rollout",), settings.ppo.rollout
-        elif own.returns == "lives":
-            keys, steps = (*keys, "policy_gradient.horizon"), own.rollout + own.horizon
-    else:
-        keys, steps = ("ppo.rollout",), settings.ppo.rollout
-        per_step = _PER_STEP * slots + sum(_row(kind) * len(kind.slots) for kind in world.kinds)
+    rule = make_algorithm(settings)
+    group = "ppo" if settings.algorithm == "ppo" else "policy_gradient"
+    keys: tuple[str, ...] = (f"{group}.rollout",)
+    if rule.horizon:
+        keys = (*keys, f"{group}.horizon")
+    steps, per_step = rule.horizon + rule.rollout, _PER_STEP * len(world.agents)
+    if not rule.horizon and len(populations.names) == 1 and not world.persistent:
+        per_step += sum(_row(kind) * len(kind.slots) for kind in world.kinds)
     return Need((*keys, "num_worlds"), "the steps of an update need", steps * settings.num_worlds * per_step)
 
 
 def _minibatch(settings: TrainSettings, world: World) -> Need:
-    """Of the run without populations; that with cuts its minibatches into pieces of a fixed size."""
+    """What a gradient step reads at once; where all samples are learnt from together that is a block."""
     if settings.algorithm != "ppo":
         return Need(("policy_gradient.rollout",), "a batch needs", 0)
     largest = max((_row(kind) for kind in world.kinds), default=0)
@@ -139,8 +136,7 @@ def _minibatch(settings: TrainSettings, world: World) -> Need:
 
 
 def _networks(settings: TrainSettings, world: World, populations: Populations) -> Need:
-    own = max(len(populations.own), 1) if stacked(settings, populations) else 1
-    size = sum(_parameters(settings, kind) for kind in world.kinds) * 4 * _COPIES * own
+    size = sum(_parameters(settings, kind) for kind in world.kinds) * 4 * _COPIES * max(len(populations.own), 1)
     keys = ("network.hidden",) if settings.network.kind == "mlp" else ("network.width", "network.tail")
     return Need(keys, "the networks need", size * settings.train.workers)
 

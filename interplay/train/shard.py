@@ -1,33 +1,35 @@
-"""A shard: a fixed part of a run, with its own worlds, random streams, minibatch order and advantage normalisation.
+"""A shard: a fixed part of a run, with its own worlds, random streams and minibatch order.
 
 The shards of a run are numbered and never change; how many processes share them is another matter
-(scaling specification, section 3). Minibatches are drawn per shard, ``ppo.minibatch / train.shards`` rows each, so that
-one gradient step sees ``ppo.minibatch`` rows. Advantages are normalised over a shard's rollout: over a small minibatch
-their deviation would be noise.
+(scaling specification, section 3). Minibatches are drawn per shard, ``minibatch / train.shards`` rows each, so that
+one gradient step sees ``minibatch`` rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from interplay.core import seeding
 from interplay.core.errors import CannotRestore, UserError
 from interplay.core.world import World
-from interplay.train.brain import Batch, Brain
+from interplay.train.advantage import estimate
+from interplay.train.guessing import pay_speakers
+from interplay.train.learner import Learner
+from interplay.train.line_up import make_opponents
+from interplay.train.opponents import Opponents
+from interplay.train.policy_network import Batch
+from interplay.train.pool import PastSelves
 from interplay.train.restoring import restore
-from interplay.train.returns import generalised_advantage, normalise
-from interplay.train.rollout import Collector, Rollout, Vectors, refuse_bad_numbers
+from interplay.train.rollout import Collector, Forms, refuse_bad_numbers
+from interplay.train.samples import ReadySamples
 from interplay.train.settings import TrainSettings
+from interplay.train.trajectory import TrajectoryBuffer
 
-# Of the steps in which an agent waits or is dead but present, every eighth teaches its value, which is needed only
-# where a rollout ends. They never teach the policy.
-IDLE_EVERY = 8
+MakeWorld = Callable[..., Any]  # make_world(num_worlds=, seed=, first_world=) -> World
 _ORDER = 0x5EED  # key of the minibatch orders
 
 
@@ -46,134 +48,180 @@ class Shard:
 
     Args:
         index: number of the shard.
-        world: its worlds.
-        brains: networks of each kind.
+        world: its worlds, reset.
+        learner: networks, algorithm, populations and past selves of the run.
         settings: of the run.
 
     Attributes:
-        seconds: time spent in networks and in worlds in the last update.
-        batches: kind name -> what `estimate` made.
+        collector: plays the worlds.
+        ready: kind name -> what `estimate` found.
     """
 
-    def __init__(
-        self, index: int, world: World, brains: Mapping[str, Brain], settings: TrainSettings
-    ) -> None:
-        self.index = index
-        self.world = world
-        self.brains = brains
-        self._settings = settings
+    def __init__(self, index: int, world: World, learner: Learner, settings: TrainSettings) -> None:
+        self.index, self.world, self.networks = index, world, learner.networks
+        self._settings, self._algorithm = settings, learner.algorithm
+        self._count = len(learner.populations.names)
+        rule = learner.algorithm
+        shape = (world.num_worlds, len(world.agents))
+        buffer = TrajectoryBuffer(rule.horizon, rule.rollout, shape)
         key = jax.random.fold_in(jax.random.key(settings.seed), 1_000_000 + index)
-        self.collector = Collector(world, brains, settings.ppo.rollout, key)
-        self.seconds: dict[str, float] = {}
-        self.batches: dict[str, Batch] = {}
-        self._rollout: Rollout
-        self._used: dict[str, np.ndarray] = {}
-        self._demands: dict[str, np.ndarray | None] = {}
+        opponents = Opponents(
+            world, learner.populations, make_opponents(settings, learner.populations), (settings.seed, index, 0)
+        )
+        past = PastSelves(learner.pool, world, settings.seed)
+        self.collector = Collector(
+            world, self.networks, learner.populations, opponents, past, buffer, key, rule.mask_dead
+        )
+        self.ready: dict[str, ReadySamples] = {}
 
-    def play(self, vectors: Vectors, update: int) -> None:
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Spent in networks and in worlds in the last rollout."""
+        return self.collector.seconds
+
+    def let_learn(self, learns: np.ndarray) -> None:
+        """Says which populations learn from here on, (Q,) bool; samples of others that wait are forgotten."""
+        self.collector.let_learn(learns)
+
+    def play(self, forms: Forms, update: int) -> None:
         """Plays one rollout.
 
         Raises:
             UserError: if an observation, a reward or a network's output is not finite.
         """
-        self._rollout = self.collector.collect(vectors, update)
-        self.seconds = self._rollout.seconds
-        refuse_bad_numbers(self._rollout, self.brains, update)
+        buffer, speaking = self.collector.buffer, self._settings.belief.speaking
+        self.collector.collect(forms, update)
+        if speaking:
+            pay_speakers(self.collector, forms, speaking)
+        buffer.reward[buffer.earlier :] *= np.float32(self._algorithm.reward_scale)
+        refuse_bad_numbers(self.collector, update)
 
-    def estimate(self) -> Moments:
-        """Turns the rollout into batches to learn from: advantages, targets, prepared observations."""
-        rollout, ppo = self._rollout, self._settings.ppo
-        moments = np.zeros(len(Moments._fields))
-        for name, brain in self.brains.items():
-            slots = list(brain.kind.slots)
-            kind = rollout.kinds[name]
-            present = rollout.present[:, :, slots]
-            acts = rollout.acting[:, :, slots] if ppo.mask_dead else present
-            advantage, target = _estimate(
-                rollout.reward[:, :, slots] * np.float32(ppo.reward_scale),
-                kind.value,
-                acts,
-                rollout.ended[:, :, slots],
-                rollout.bootstrap[:, :, slots],
-                kind.last_value,
-                gamma=ppo.gamma,
-                lam=ppo.lam,
-                by_decision=ppo.discount == "decision",
-                normalised=ppo.normalise_advantage,
+    def estimate(self) -> np.ndarray:
+        """Finds the samples that are ready, with advantages, not normalised, and targets.
+
+        Returns:
+            (kinds, Q, 3) float64: number, sum and sum of squares of the advantages of acting rows.
+        """
+        buffer, sums = self.collector.buffer, np.zeros((len(self.networks), self._count, 3))
+        advantage, target = estimate(buffer, self._algorithm)
+        ready = buffer.ready()
+        flat = (len(ready), -1)
+        for kind, (name, pending) in enumerate(self.collector.pending.items()):
+            step, slot = pending.step[: pending.count], pending.slot[: pending.count]
+            index = np.flatnonzero(ready.reshape(flat)[step, slot])
+            at = (step[index], slot[index])
+            found = ReadySamples(
+                index,
+                pending.population[index],
+                advantage.reshape(flat)[at],
+                target.reshape(flat)[at],
+                buffer.value.reshape(flat)[at],
             )
-            used = acts | (present & _idle_phase(present.shape[0]))
-            self._used[name] = np.flatnonzero(used).astype(np.int32)
-            self.batches[name] = Batch(
-                prepared=brain.prepare(_rows(kind.rows)),
-                action=jnp.array(_rows(kind.action)),
-                log_prob=jnp.array(kind.log_prob.ravel()),
-                advantage=advantage,
-                target=target,
-                acts=jnp.array(acts.ravel(), jnp.float32),
-                mask=None if kind.mask is None else jnp.array(_rows(kind.mask)),
-            )
-            self._demands[name] = brain.demand(self.batches[name].prepared)
-            moments += _moments(np.asarray(target), kind.value.ravel(), self._used[name])
-        return Moments(*moments)
+            self.ready[name] = found
+            acts, wide = pending.acts[index].astype(np.float64), found.advantage.astype(np.float64)
+            for column, weight in enumerate((acts, acts * wide, acts * wide * wide)):
+                sums[kind, :, column] = np.bincount(found.population, weight, self._count)
+        return sums
+
+    def normalise(self, sums: np.ndarray) -> None:
+        """Brings the advantages of every population to mean 0 and deviation 1.
+
+        Args:
+            sums: (kinds, Q, 3), what `estimate` gave, of all shards together.
+        """
+        for kind, name in enumerate(self.networks):
+            rows, total, squares = sums[kind].T
+            mean = total / np.maximum(rows, 1.0)
+            deviation = np.sqrt(np.maximum(squares / np.maximum(rows, 1.0) - mean * mean, 0.0)) + 1e-8
+            found = self.ready[name]
+            scaled = (found.advantage - mean[found.population]) / deviation[found.population]
+            self.ready[name] = found._replace(advantage=scaled.astype(np.float32))
+
+    def batch(self, name: str, capacity: int) -> Batch:
+        """The ready samples of a kind in arrays of so many rows; what lies beyond them is not read."""
+        pending, found = self.collector.pending[name], self.ready[name]
+        index = np.zeros(capacity, np.intp)
+        index[: len(found.picked)] = found.picked
+        whole = len(found.picked) == pending.count  # all of them, in order: nothing has to be picked
+
+        def rows(array: np.ndarray) -> np.ndarray:
+            return array[:capacity] if whole else array[index]
+
+        def filled(array: np.ndarray) -> np.ndarray:
+            out = np.zeros(capacity, np.float32)
+            out[: len(array)] = array
+            return out
+
+        return Batch(
+            self.networks[name].prepare({dtype: rows(array) for dtype, array in pending.rows.items()}),
+            rows(pending.action),
+            rows(pending.log_prob),
+            filled(found.advantage),
+            filled(found.target),
+            rows(pending.acts).astype(np.float32),
+            None if pending.mask is None else rows(pending.mask),
+            None if pending.truth is None else rows(pending.truth),
+        )
 
     def minibatches(self) -> int:
         """How many gradient steps an epoch over this shard's rows needs."""
-        return max(-(-len(self._used[name]) // self.rows_per_step(name)) for name in self.brains)
+        return max(-(-len(found.picked) // self.rows_per_step(name)) for name, found in self.ready.items())
 
     def rows_per_step(self, name: str) -> int:
-        """Rows of a kind per gradient step: the most populous kind has its share of ppo.minibatch, others in proportion."""
-        share = max(self._settings.ppo.minibatch // self._settings.train.shards, 1)
-        most = max(len(brain.kind.slots) for brain in self.brains.values())
-        return -(-share * len(self.brains[name].kind.slots) // most)
+        """Most rows of a kind in a gradient step: the most populous kind has its share of the minibatch, others in proportion."""
+        own = len(self.networks[name].kind.slots)
+        most = max(len(network.kind.slots) for network in self.networks.values())
+        if self._algorithm.minibatch is None:
+            return self.collector.pending[name].capacity
+        share = max(self._algorithm.minibatch // self._settings.train.shards, 1)
+        return -(-share * own // most)
 
     @property
     def most_minibatches(self) -> int:
         """How many gradient steps an epoch needs at most: if every row is used."""
-        steps = self._settings.ppo.rollout * self.world.num_worlds
-        return max(
-            -(-steps * len(brain.kind.slots) // self.rows_per_step(name))
-            for name, brain in self.brains.items()
-        )
+        pending = self.collector.pending
+        return max(-(-pending[name].capacity // self.rows_per_step(name)) for name in self.networks)
 
-    def shuffle(self, name: str, update: int, epoch: int, minibatches: int) -> tuple[np.ndarray, np.ndarray]:
-        """Draws the epoch's order of a kind; rows are spread evenly over the minibatches, which all shards have in common.
-
-        Returns:
-            (M, B) int32 rows, -1 for none, each minibatch in the order in which the network wants it; (M,) int32, numbers
-            of the network's plans.
-        """
-        kind = list(self.brains).index(name)
+    def shuffle(self, name: str, update: int, epoch: int) -> np.ndarray:
+        """Draws an epoch's order of a kind: (N,) places in `ready`; as they stand where all are learnt from at once."""
+        kind, count = list(self.networks).index(name), len(self.ready[name].picked)
+        if self._algorithm.minibatch is None:
+            return np.arange(count)
         rng = seeding.generator(self._settings.seed, _ORDER, self.index, update, epoch, kind)
-        order = np.full((self.rows_per_step(name), minibatches), -1, np.int32)
-        order.flat[: len(self._used[name])] = rng.permutation(self._used[name])
-        index, plan = order.T.copy(), np.zeros(minibatches, np.int32)
-        demand = self._demands[name]
-        if demand is not None:
-            cost = np.where(index < 0, 0, demand[index])
-            ascending = np.argsort(cost, axis=1, kind="stable")
-            index = np.take_along_axis(index, ascending, axis=1)
-            cost = np.take_along_axis(cost, ascending, axis=1)
-            plan[:] = [self.brains[name].plan(part) for part in cost]
-        return index, plan
+        return rng.permutation(count)
+
+    def moments(self) -> np.ndarray:
+        """`Moments` of the ready rows, of all kinds together."""
+        return np.sum([_moments(found.target, found.value) for found in self.ready.values()], axis=0)
+
+    def finish(self) -> None:
+        """Forgets the samples that were learnt from and the oldest steps."""
+        buffer = self.collector.buffer
+        for name, pending in self.collector.pending.items():
+            waits = np.ones(pending.count, bool)
+            waits[self.ready.pop(name).picked] = False
+            pending.keep(waits, buffer.steps)
+        buffer.advance()
 
     def save(self) -> dict[str, np.ndarray]:
-        """Everything that this shard's next update depends on.
+        """Everything that this shard's next update depends on; call it after `finish`.
 
         Raises:
             UserError: by worlds that cannot be saved.
         """
-        statistics = self.collector.statistics
-        return {f"world/{name}": array for name, array in self.world.save().items()} | {
-            "present": self.collector.present,
-            "returns": statistics.returns,
-            "lengths": statistics.lengths,
-        }
+        collector = self.collector
+        arrays = {f"world/{name}": array for name, array in self.world.save().items()}
+        arrays |= {f"trajectory/{name}": array for name, array in collector.buffer.save().items()}
+        for kind, pending in collector.pending.items():
+            arrays |= {f"pending/{kind}/{name}": array for name, array in pending.save().items()}
+        arrays |= {f"opponent/{name}": array for name, array in collector.opponents.save().items()}
+        return arrays | self._counters()
 
     def load(self, arrays: Mapping[str, np.ndarray], update: int) -> str | None:
         """Restores what `save` gave.
 
         Args:
-            arrays: of the checkpoint; without a saved world new episodes begin, from seeds of their own.
+            arrays: of the checkpoint; without a saved world new episodes begin and samples that waited are lost.
             update: updates done so far.
 
         Returns:
@@ -182,40 +230,67 @@ class Shard:
         Raises:
             UserError: if the arrays belong to other settings.
         """
-        world = {
-            key.removeprefix("world/"): array for key, array in arrays.items() if key.startswith("world/")
-        }
-        if not world:
-            self._begin_anew(update)
-            return None
+        world = _below(arrays, "world/")
         owner = f"checkpoint: shard {self.index}"
         try:
-            load_world(self.world, world, owner)
+            if world:
+                load_world(self.world, world, owner)
         except CannotRestore as error:
             self._begin_anew(update)
             return str(error)
-        statistics = self.collector.statistics
-        mine = {
-            "present": self.collector.present,
-            "returns": statistics.returns,
-            "lengths": statistics.lengths,
+        if not world:
+            self._begin_anew(update)
+            return None
+        pool, most = self.collector.past.pool, 2**62
+        bounds = {"lengths": (0, most), "life_steps": (0, most), "past_episode": (0, most)}
+        bounds |= {
+            "past_population": (-1, self._count - 1),
+            "past_member": (-1, pool.first + pool.places - 1),
         }
-        restore(mine, arrays, owner, {"lengths": (0, 2**62)})
+        restore(self._counters(), arrays, owner, bounds)
+        self.collector.buffer.load(_below(arrays, "trajectory/"), owner)
+        slots = self.world.num_worlds * len(self.world.agents)
+        bounds = {
+            "step": (0, self._algorithm.horizon - 1),
+            "slot": (0, slots - 1),
+            "population": (0, self._count - 1),
+        }
+        for kind, pending in self.collector.pending.items():
+            pending.load(_below(arrays, f"pending/{kind}/"), f"{owner}, kind {kind}", bounds)
+        self.collector.opponents.load(_below(arrays, "opponent/"))
         return None
+
+    def _counters(self) -> dict[str, np.ndarray]:
+        collector = self.collector
+        return {
+            "present": collector.present,
+            "returns": collector.episodes.returns,
+            "lengths": collector.episodes.lengths,
+            "life_steps": collector.lives.steps,
+            "life_earned": collector.lives.earned,
+        } | self._past()
+
+    def _past(self) -> dict[str, np.ndarray]:
+        """Where past selves play; nothing in runs without."""
+        past = self.collector.past
+        return {f"past_{name}": array for name, array in past.save().items()} if past.pool.places else {}
 
     def _begin_anew(self, update: int) -> None:
         """Starts episodes that the run has not seen."""
         count = self.world.num_worlds
         seed = int(seeding.world_seeds(self._settings.seed, 1, first=update)[0])
         self.world.reset(seeds=seeding.world_seeds(seed, count, first=self.index * count))
+        self.collector.buffer.clear()
+        self.collector.opponents.begin((self._settings.seed, self.index, update))
+        self.collector.past.draw(np.ones(count, bool))
 
 
-def make_shard(index: int, make_world: Any, brains: Mapping[str, Brain], settings: TrainSettings) -> Shard:
+def make_shard(index: int, make_world: MakeWorld, learner: Learner, settings: TrainSettings) -> Shard:
     """Makes a shard with its fixed range of the run's worlds, reset."""
     count = settings.num_worlds // settings.train.shards
     world = make_world(num_worlds=count, seed=settings.seed, first_world=index * count)
     world.reset()
-    return Shard(index, world, brains, settings)
+    return Shard(index, world, learner, settings)
 
 
 def load_world(world: World, snapshot: Mapping[str, np.ndarray], owner: str) -> None:
@@ -241,37 +316,11 @@ def load_world(world: World, snapshot: Mapping[str, np.ndarray], owner: str) -> 
         ) from error
 
 
-@partial(jax.jit, static_argnames=("gamma", "lam", "by_decision", "normalised"))
-def _estimate(
-    reward: Any,
-    value: Any,
-    acts: Any,
-    ended: Any,
-    bootstrap: Any,
-    last: Any,
-    gamma: float,
-    lam: float,
-    by_decision: bool,
-    normalised: bool,
-) -> tuple[jax.Array, jax.Array]:
-    """Advantages and targets as rows (N,)."""
-    out = generalised_advantage(reward, value, acts, ended, bootstrap, last, gamma, lam, by_decision)
-    advantage = out.advantage.ravel()
-    if normalised:
-        advantage = normalise(advantage, acts.ravel().astype(jnp.float32))
-    return advantage, out.target.ravel()
+def _below(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    return {key.removeprefix(prefix): array for key, array in arrays.items() if key.startswith(prefix)}
 
 
-def _rows(array: np.ndarray) -> np.ndarray:
-    """(T, W, A, ...) -> (T W A, ...)."""
-    return array.reshape(-1, *array.shape[3:])
-
-
-def _idle_phase(steps: int) -> np.ndarray:
-    return (np.arange(steps) % IDLE_EVERY == IDLE_EVERY - 1)[:, None, None]
-
-
-def _moments(target: np.ndarray, value: np.ndarray, used: np.ndarray) -> np.ndarray:
-    t = target[used].astype(np.float64)
-    error = t - value[used]
+def _moments(target: np.ndarray, value: np.ndarray) -> np.ndarray:
+    t = target.astype(np.float64)
+    error = t - value
     return np.array([len(t), t.sum(), (t * t).sum(), error.sum(), (error * error).sum()])

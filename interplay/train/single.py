@@ -11,9 +11,10 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core.world import Kind
-from interplay.train.brain import Brain
 from interplay.train.checkpoint import read_checkpoint
-from interplay.train.ppo import read_policy
+from interplay.train.learner import read_stacks
+from interplay.train.policy_network import PolicyNetwork
+from interplay.train.populations import Populations
 from interplay.train.run_settings import settings_of
 from interplay.train.warm_start import weights_of
 
@@ -34,9 +35,10 @@ class SingleActor:
     def __init__(self, checkpoint: Path, kinds: Sequence[Kind], seed: int = 0, trust: bool = False) -> None:
         settings = settings_of(checkpoint, trust)
         tensors = weights_of(read_checkpoint(checkpoint), None)
-        weights = jax.random.key(0)  # replaced at once
-        self._brains = {kind.name: Brain(kind, settings, weights) for kind in kinds}
-        self._vectors = read_policy(self._brains, tensors)
+        weights, alone = jax.random.key(0), Populations(("pop0",), None)  # weights are replaced at once
+        self._networks = {kind.name: PolicyNetwork(kind, settings, weights, alone) for kind in kinds}
+        vectors = read_stacks(self._networks, [tensors])
+        self._forms = {name: network.unfold(vectors[name]) for name, network in self._networks.items()}
         self._key = jax.random.key(seed)
         self._drawn = 0
 
@@ -54,20 +56,23 @@ class SingleActor:
         Returns:
             A point of the kind's action space.
         """
-        brain = self._brains[kind]
-        rows = np.empty((1, 1, brain.rows.width), np.float32)
-        brain.rows.write({key: np.asarray(value)[None, None] for key, value in observation.items()}, rows)
-        lifted = None if mask is None else {key: np.asarray(row)[None, None] for key, row in mask.items()}
-        legal = brain.distribution.flat_mask(lifted, (1, 1))
+        network = self._networks[kind]
+        rows = network.layout.allocate(1)
+        network.layout.write({key: np.asarray(value)[None] for key, value in observation.items()}, None, rows)
+        lifted = None if mask is None else {key: np.asarray(row)[None] for key, row in mask.items()}
+        legal = network.distribution.flat_mask(lifted, (1,))
         self._drawn += 1
-        flat = brain.choose(
-            self._vectors[kind],
-            rows[0],
-            None if legal is None else legal[0],
-            jax.random.fold_in(self._key, self._drawn),
+        said = network.act(
+            self._forms[kind],
+            rows,
+            legal,
+            None,
+            self._key,
+            np.uint32(self._drawn % 2**32),
+            block=1,
             greedy=not explore,
         )
-        return _point(brain.kind.action_space, brain.distribution.to_world(np.asarray(flat)[0]))
+        return _point(network.kind.action_space, network.distribution.to_world(np.asarray(said)[0, :-2]))
 
 
 def _point(space: spaces.Space, value: Any) -> Any:

@@ -1,6 +1,6 @@
 """`train`, `resume` and `load_policy`: a run from its settings to its last checkpoint.
 
-The page to read is `_lead`: what the first worker does update after update. Its steps are in `training.py`.
+The page to read is `_lead`: what the first worker does update after update. The steps of an update are in `update.py`.
 """
 
 from __future__ import annotations
@@ -31,26 +31,22 @@ from interplay.train.checkpoint import (
 from interplay.train.episodes import EpisodeStatistics
 from interplay.train.exchange import Exchange, LostWorker
 from interplay.train.guessing import check_guesses
+from interplay.train.learner import Learner
 from interplay.train.line_up import check_opponents, pinned, with_opponents
 from interplay.train.policy import load_policy, load_population
 from interplay.train.pool import check_pool
-from interplay.train.populations import stacked
-from interplay.train.ppo import Learner
 from interplay.train.progress import Progress, tell
 from interplay.train.records import check_record
 from interplay.train.recovery import Faults
 from interplay.train.room import check_room, told_as_lack_of_room
 from interplay.train.run_folder import RunFolder, default_run_path
 from interplay.train.settings import TrainSettings
-from interplay.train.sorted_training import SortedTraining
-from interplay.train.stacked_learner import StackedLearner
-from interplay.train.training import MakeWorld, Training
-from interplay.train.warm_start import describe_spaces, warm_stacks, warm_vectors
+from interplay.train.shard import MakeWorld
+from interplay.train.update import Worker
+from interplay.train.warm_start import describe_spaces, warm_vectors
 from interplay.train.worker import crew
 
 __all__ = ["load_policy", "load_population", "resume", "train"]
-
-AnyLearner = Learner | StackedLearner
 
 GO_ON, SAVE, SAVE_AND_STOP, STOP = 0, 1, 2, 3
 DIGEST_EVERY = 50  # updates between comparisons of the workers' parameters
@@ -141,7 +137,7 @@ def _newest(folder: RunFolder[TrainSettings]) -> Checkpoint | None:
 def _run(
     folder: RunFolder[TrainSettings],
     make: MakeWorld,
-    learner: AnyLearner,
+    learner: Learner,
     checkpoint: Checkpoint | None,
     stop: Stop,
 ) -> None:
@@ -170,7 +166,7 @@ def _run(
 def _train(
     folder: RunFolder[TrainSettings],
     make: MakeWorld,
-    learner: AnyLearner,
+    learner: Learner,
     checkpoint: Checkpoint | None,
     stop: Stop,
     faults: Faults,
@@ -180,87 +176,87 @@ def _train(
     source = checkpoint.path if checkpoint else None
     job = (settings.model_dump_json(), make, folder.path, source)
     with crew(settings.train.workers, learner.size, _follow, job) as exchange:
-        training = make_training(settings, make, learner, exchange)
-        with contextlib.closing(training):
+        worker = Worker(settings, make, learner, exchange)
+        with contextlib.closing(worker):
             if checkpoint is not None:
-                reason = training.load(checkpoint)
+                reason = worker.load(checkpoint)
                 if reason is not None:
                     tell(f"{reason}; this run goes on with new episodes")
-            faults.begin(training.updates)
-            _lead(training, folder, checkpoint, stop, faults)
+            faults.begin(worker.updates)
+            _lead(worker, folder, checkpoint, stop, faults)
 
 
 def _lead(
-    training: Training,
+    worker: Worker,
     folder: RunFolder[TrainSettings],
     checkpoint: Checkpoint | None,
     stop: Stop,
     faults: Faults,
 ) -> None:
     """The first worker's loop: update, log, decide, save."""
-    settings = training.settings
+    settings = worker.settings
     before = float(checkpoint.record["seconds"]) if checkpoint else 0.0
     began = saved = time.monotonic()
-    first_steps = training.agent_steps
+    first_steps = worker.agent_steps
     best = Best(settings.train.best_by, settings.train.best_updates, checkpoint)
     if checkpoint is not None:
         best.keep(checkpoint.path)
     with _progress(settings, first_steps) as progress:
-        save = functools.partial(_save, training, folder, progress, best)
-        verdict = _first_verdict(training, before, checkpoint, stop)
-        training.agree(verdict)
+        save = functools.partial(_save, worker, folder, progress, best)
+        verdict = _first_verdict(worker, before, checkpoint, stop)
+        worker.agree(verdict)
         if verdict in (SAVE, SAVE_AND_STOP):
             save(0.0)
         while verdict not in (SAVE_AND_STOP, STOP):
-            numbers = training.update()
-            faults.updates = training.updates
+            numbers = worker.update()
+            faults.updates = worker.updates
             now = time.monotonic()
-            best.add(numbers, training.metric_names)
-            numbers |= {"updates": training.updates, "time": before + now - began}
-            numbers["agent_steps_per_s"] = (training.agent_steps - first_steps) / (now - began)
-            if training.updates % settings.train.log_every == 0:
-                folder.log(training.agent_steps, numbers)
-            progress.update(training.agent_steps, {name: numbers[name] for name in SHOWN if name in numbers})
-            better = best.close(training.updates, training.agent_steps)
-            ends = complete(training, numbers["time"])
+            best.add(numbers, worker.metric_names)
+            numbers |= {"updates": worker.updates, "time": before + now - began}
+            numbers["agent_steps_per_s"] = (worker.agent_steps - first_steps) / (now - began)
+            if worker.updates % settings.train.log_every == 0:
+                folder.log(worker.agent_steps, numbers)
+            progress.update(worker.agent_steps, {name: numbers[name] for name in SHOWN if name in numbers})
+            better = best.close(worker.updates, worker.agent_steps)
+            ends = complete(worker, numbers["time"])
             if stop:
                 verdict = SAVE_AND_STOP
             elif ends:
                 verdict = SAVE_AND_STOP if settings.train.checkpoint_at_end or better else STOP
             else:
-                verdict = SAVE if better or _due(training, now - saved) else GO_ON
-            _keep_step(training, verdict)
+                verdict = SAVE if better or _due(worker, now - saved) else GO_ON
+            _keep_step(worker, verdict)
             if verdict in (SAVE, SAVE_AND_STOP):
                 save(before + now - began, better, ends)
                 saved = time.monotonic()
     if stop:
-        tell(f"stopped at {training.agent_steps:,} agent-steps; go on with `interplay resume {folder.path}`")
+        tell(f"stopped at {worker.agent_steps:,} agent-steps; go on with `interplay resume {folder.path}`")
 
 
-def _first_verdict(training: Training, seconds: float, checkpoint: Checkpoint | None, stop: Stop) -> int:
+def _first_verdict(worker: Worker, seconds: float, checkpoint: Checkpoint | None, stop: Stop) -> int:
     """What is to be done before the first update."""
     if stop:
         return STOP if checkpoint is not None else SAVE_AND_STOP
-    if complete(training, seconds):
+    if complete(worker, seconds):
         return STOP
     # From a checkpoint on the run that this one begins with is not needed any more.
-    begins_with_another = checkpoint is None and training.settings.train.start_from is not None
+    begins_with_another = checkpoint is None and worker.settings.train.start_from is not None
     return SAVE if begins_with_another else GO_ON
 
 
-def complete(training: Training, seconds: float) -> bool:
+def complete(worker: Worker, seconds: float) -> bool:
     """Whether a run has done what its settings ask for."""
-    train = training.settings.train
-    done = (training.agent_steps, training.updates, training.episodes, seconds)
-    most = (training.settings.steps, train.most_updates, train.most_episodes, train.most_seconds)
+    train = worker.settings.train
+    done = (worker.agent_steps, worker.updates, worker.episodes, seconds)
+    most = (worker.settings.steps, train.most_updates, train.most_episodes, train.most_seconds)
     return any(limit is not None and count >= limit for count, limit in zip(done, most, strict=True))
 
 
-def _due(training: Training, seconds: float) -> bool:
+def _due(worker: Worker, seconds: float) -> bool:
     """Whether it is time for a checkpoint, so many seconds after the last one."""
-    train = training.settings.train
+    train = worker.settings.train
     return seconds >= train.checkpoint_seconds or (
-        train.checkpoint_updates is not None and training.updates % train.checkpoint_updates == 0
+        train.checkpoint_updates is not None and worker.updates % train.checkpoint_updates == 0
     )
 
 
@@ -281,32 +277,32 @@ def _follow(
     """Another worker's loop: the same updates and saves, in the same order, told by the first."""
     settings = TrainSettings.model_validate_json(settings_json)
     learner = make_learner(settings, make, source is None, say=str, first=False)
-    training = make_training(settings, make, learner, exchange)
+    worker = Worker(settings, make, learner, exchange)
     if source is not None:
-        training.load(read_checkpoint(source))
-    with contextlib.closing(training):
-        verdict = training.agree(GO_ON)
+        worker.load(read_checkpoint(source))
+    with contextlib.closing(worker):
+        verdict = worker.agree(GO_ON)
         while True:
             if verdict in (SAVE, SAVE_AND_STOP):
-                training.agree(0)  # the staging folder is there
-                training.write_shards(staging_path(run, training.agent_steps))
-                training.agree(0)  # every worker has written
+                worker.agree(0)  # the staging folder is there
+                worker.write_shards(staging_path(run, worker.agent_steps))
+                worker.agree(0)  # every worker has written
             if verdict in (SAVE_AND_STOP, STOP):
                 return
-            training.update()
-            verdict = _keep_step(training, GO_ON)
+            worker.update()
+            verdict = _keep_step(worker, GO_ON)
 
 
-def _keep_step(training: Training, verdict: int) -> int:
+def _keep_step(worker: Worker, verdict: int) -> int:
     """Tells all workers the verdict; compares parameters now and then."""
-    verdict = training.agree(verdict)
-    if verdict != GO_ON or training.updates % DIGEST_EVERY == 0:
-        training.compare_digests()
+    verdict = worker.agree(verdict)
+    if verdict != GO_ON or worker.updates % DIGEST_EVERY == 0:
+        worker.compare_digests()
     return verdict
 
 
 def _save(
-    training: Training,
+    worker: Worker,
     folder: RunFolder[TrainSettings],
     progress: Progress,
     best: Best,
@@ -315,27 +311,27 @@ def _save(
     ends: bool = False,
 ) -> None:
     """Writes a checkpoint: every worker its shards, the first the learner, the manifest last."""
-    world = training.shards[0].world
-    with CheckpointWriter(folder.path, training.agent_steps) as writer:
-        training.agree(0)
-        reason = training.write_shards(writer.staging)
-        training.agree(0)
-        for stem, arrays in training.learner.save().items():
+    world = worker.shards[0].world
+    with CheckpointWriter(folder.path, worker.agent_steps) as writer:
+        worker.agree(0)
+        reason = worker.write_shards(writer.staging)
+        worker.agree(0)
+        for stem, arrays in worker.learner.save().items():
             writer.write(stem, arrays)
         record = {
-            "updates": training.updates,
-            "episodes": training.episodes,
+            "updates": worker.updates,
+            "episodes": worker.episodes,
             "seconds": seconds,
-            "spaces": describe_spaces(brain.kind for brain in training.learner.brains.values()),
+            "spaces": describe_spaces(network.kind for network in worker.learner.networks.values()),
             "compute": compute.describe(),
-            **training.learner.describe(),
-            **training.describe(),
+            **worker.learner.describe(),
+            **worker.describe(),
             **best.describe(),
         }
         path = writer.commit(record, world_id=world.id, world_version=world.version, settings=folder.settings)
         best.keep(path, better, ends)
     folder.sync()
-    prune_checkpoints(folder.path, training.settings.train.keep_checkpoints)
+    prune_checkpoints(folder.path, worker.settings.train.keep_checkpoints)
     if reason is not None:
         progress.say(f"{reason}; a resumed run will begin new episodes")
 
@@ -346,7 +342,7 @@ def make_learner(
     begins: bool,
     say: Callable[[str], object] = tell,
     first: bool = True,
-) -> AnyLearner:
+) -> Learner:
     """The networks for a world's kinds of agents; where a run begins, with the weights of ``train.start_from``.
 
     Args:
@@ -367,30 +363,14 @@ def make_learner(
         if settings.alternate.metric is not None:
             world.reset()
             check_turns(settings.alternate, populations, list(EpisodeStatistics(world).names))
-        learner: AnyLearner
-        if stacked(settings, populations):
-            learner = StackedLearner(world.kinds, settings, populations)
-        else:
-            learner = Learner(world.kinds, settings)
+        learner = Learner(world.kinds, settings, populations)
     finally:
         world.close()
     if begins and settings.train.start_from is not None:
         checkpoint = read_checkpoint(find_checkpoint(settings.train.start_from))
-        if isinstance(learner, StackedLearner):
-            names = learner.populations.own
-            learner.begin_with(warm_stacks(checkpoint, learner.brains, names, settings.network, say))
-        else:
-            learner.begin_with(warm_vectors(checkpoint, learner.brains, settings.network, say))
+        names = learner.populations.own
+        learner.begin_with(warm_vectors(checkpoint, learner.networks, names, settings.network, say))
     return learner
-
-
-def make_training(
-    settings: TrainSettings, make: MakeWorld, learner: AnyLearner, exchange: Exchange
-) -> Training:
-    """One worker's part of a run."""
-    if isinstance(learner, StackedLearner):
-        return SortedTraining(settings, make, learner, exchange)
-    return Training(settings, make, learner, exchange)
 
 
 def _registry_factory(settings: TrainSettings) -> MakeWorld:

@@ -11,9 +11,9 @@ from gymnasium import spaces
 
 from interplay.core.errors import UserError
 from interplay.core.world import Kind
-from interplay.train.brain import Brain
 from interplay.train.checkpoint import Checkpoint
-from interplay.train.ppo import read_policy
+from interplay.train.learner import read_stacks
+from interplay.train.policy_network import PolicyNetwork
 from interplay.train.records import spaces_of
 from interplay.train.run_settings import settings_of
 from interplay.train.settings import NetworkGroup
@@ -21,21 +21,35 @@ from interplay.train.settings import NetworkGroup
 SEVERAL = 8  # bounds that are written out; more are a checksum
 
 
-def warm_stacks(
+def warm_vectors(
     checkpoint: Checkpoint,
-    brains: Mapping[str, Brain],
+    networks: Mapping[str, PolicyNetwork],
     populations: Sequence[str],
     network: NetworkGroup,
     say: Callable[[str], object],
 ) -> dict[str, Any]:
-    """`warm_vectors` for a run with populations: each takes those of the same name, or of the only one.
+    """The weights that a new run takes over: those of the kinds with the same name, or of the only kind.
+
+    Args:
+        checkpoint: of the other run.
+        networks: kind name -> networks of the new run.
+        populations: of the new run; each takes the weights of the one of its name, or of the only one.
+        network: settings of the new run's networks.
+        say: told one line for each kind that the other run does not have.
 
     Returns:
-        Kind name -> (Q, P) float32.
+        Kind name -> (Q, P) float32 parameters; kinds that the other run does not have are left out.
+
+    Raises:
+        UserError: if no kind is common, spaces or network settings of a common kind differ, or a population is missing.
     """
-    each = [warm_vectors(checkpoint, brains, network, say, populations[0])]
-    each += [warm_vectors(checkpoint, brains, network, str, name) for name in populations[1:]]
-    return {name: np.stack([vectors[name] for vectors in each]) for name in each[0]}
+    pairs = _check(checkpoint, networks, network)
+    for name in networks:
+        if name not in pairs:
+            say(f"{checkpoint.path} has no kind {name}; its weights are new")
+    common = {name: networks[name] for name in pairs}
+    each = [_tensors(checkpoint, pairs, population, len(populations)) for population in populations]
+    return read_stacks(common, each)
 
 
 def weights_of(checkpoint: Checkpoint, population: str | None) -> dict[str, np.ndarray]:
@@ -60,55 +74,41 @@ def weights_of(checkpoint: Checkpoint, population: str | None) -> dict[str, np.n
     return found[population]
 
 
-def warm_vectors(
-    checkpoint: Checkpoint,
-    brains: Mapping[str, Brain],
-    network: NetworkGroup,
-    say: Callable[[str], object],
-    population: str | None = None,
-) -> dict[str, Any]:
-    """The weights that a new run takes over: those of the kinds with the same name, or of the only kind.
-
-    Args:
-        checkpoint: of the other run.
-        brains: kind name -> network of the new run.
-        network: settings of the new run's networks.
-        say: told one line for each kind that the other run does not have.
-        population: that takes them over, of a run with populations.
-
-    Returns:
-        Kind name -> (P,) float32 parameters; kinds that the other run does not have are left out.
-
-    Raises:
-        UserError: if no kind is common, or spaces or network settings of a common kind differ.
-    """
+def _check(
+    checkpoint: Checkpoint, networks: Mapping[str, PolicyNetwork], network: NetworkGroup
+) -> dict[str, str]:
+    """Kind of the new run -> kind of the other one, whose spaces and networks are the same."""
     saved = spaces_of(checkpoint)
     if saved is None:
         raise UserError(
             f"{checkpoint.path} does not say the spaces of its agents; go on with that run for an update "
             "(`interplay resume RUN --steps N`) and begin with its new checkpoint"
         )
-    pairs = _pairs(list(brains), list(saved))
+    pairs = _pairs(list(networks), list(saved))
     if not pairs:
         raise UserError(
-            f"{checkpoint.path} has the kinds {', '.join(saved)}, this world {', '.join(brains)}; "
+            f"{checkpoint.path} has the kinds {', '.join(saved)}, this world {', '.join(networks)}; "
             "begin with a run that has a kind of the same name"
         )
     theirs = settings_of(checkpoint.path, acts=False).network
     for name, source in pairs.items():
         owner = f"{checkpoint.path}: kind {name}"
-        _check_spaces(owner, saved[source], describe_spaces([brains[name].kind])[name])
+        _check_spaces(owner, saved[source], describe_spaces([networks[name].kind])[name])
         _check_network(owner, theirs, network)
-    for name in brains:
-        if name not in pairs:
-            say(f"{checkpoint.path} has no kind {name}; its weights are new")
-    tensors = {
+    return pairs
+
+
+def _tensors(
+    checkpoint: Checkpoint, pairs: Mapping[str, str], population: str, of: int
+) -> dict[str, np.ndarray]:
+    """What one population takes over, under the new run's names of kinds."""
+    weights = weights_of(checkpoint, population if of > 1 else None)
+    return {
         f"{name}/{key.removeprefix(f'{source}/')}": array
         for name, source in pairs.items()
-        for key, array in weights_of(checkpoint, population).items()
+        for key, array in weights.items()
         if key.startswith(f"{source}/")
     }
-    return read_policy({name: brains[name] for name in pairs}, tensors)
 
 
 def describe_spaces(kinds: Iterable[Kind]) -> dict[str, dict[str, str]]:

@@ -1,9 +1,8 @@
-"""Trained populations for play: every agent is moved by the weights of its population."""
+"""Trained networks for play: every agent is moved by the weights of its population."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -12,21 +11,18 @@ import numpy as np
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.core.world import TimeStep, World
-from interplay.train.checkpoint import read_part
-from interplay.train.leaves import Leaves
-from interplay.train.manifest import damaged, read_manifest
+from interplay.train.learner import read_stacks
+from interplay.train.observations import Rows
 from interplay.train.opponents import Opponents
+from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Populations, cut_blocks, find_populations, sort_rows
-from interplay.train.restoring import check_weights
 from interplay.train.settings import TrainSettings
-from interplay.train.stacked import Rows, StackedBrain
-from interplay.train.stacked_learner import policy_stem, read_stacks
 
 AT_ONCE = 8_192  # rows that are computed in one call; fewer are filled up, so that XLA compiles one shape
 
 
-class PopulationPolicy(Policy):
-    """Acts with the networks of several populations.
+class TrainedPolicy(Policy):
+    """Acts with the networks of a run's populations.
 
     Where world or settings name the populations, an agent is moved by the population of its name. Else, and where there is
     none, an agent of the world's population p is moved by population ``p mod Q`` of these Q, so in a world that is shared
@@ -42,7 +38,7 @@ class PopulationPolicy(Policy):
     """
 
     # The checkpoint's, and the others, who are asked themselves.
-    no_memory = (*Policy.no_memory, "_tensors", "_brains", "_forms", "_rows", "_others", "_opponents")
+    no_memory = (*Policy.no_memory, "_tensors", "_networks", "_forms", "_rows", "_others", "_opponents")
 
     def __init__(
         self,
@@ -74,13 +70,13 @@ class PopulationPolicy(Policy):
         }
         self._opponents = Opponents(world, self._populations, theirs, (seed, 0, 0))
         self._ours = np.array([name not in theirs for name in self._populations.names])
-        self._brains = {kind.name: StackedBrain(kind, self.settings, key, own) for kind in world.kinds}
-        for name in self._brains:
+        self._networks = {kind.name: PolicyNetwork(kind, self.settings, key, own) for kind in world.kinds}
+        for name in self._networks:
             if not any(tensor.startswith(f"{name}/") for tensor in self._tensors[0]):
                 raise UserError(f"{world.id}: the policy was not trained for agents of kind {name}")
-        vectors = read_stacks(self._brains, self._tensors)
-        self._forms = {name: brain.unfold(vectors[name]) for name, brain in self._brains.items()}
-        self._rows: dict[tuple[str, int, bool], Rows] = {}
+        vectors = read_stacks(self._networks, self._tensors)
+        self._forms = {name: network.unfold(vectors[name]) for name, network in self._networks.items()}
+        self._rows: dict[tuple[str, int], Rows] = {}
 
     def forget(self, which: np.ndarray) -> None:
         self._opponents.forget(which)
@@ -102,25 +98,22 @@ class PopulationPolicy(Policy):
         acting = timestep.acting & self._ours[population]
         key = jax.random.key(int(self.rng.integers(2**32)))
         actions = {}
-        for number, (name, brain) in enumerate(self._brains.items()):
-            slots = list(brain.kind.slots)
+        for number, (name, network) in enumerate(self._networks.items()):
+            slots = list(network.kind.slots)
             shape = (self.world.num_worlds, len(slots))
-            mask = brain.distribution.flat_mask(masks[name], shape)
-            leaves = {
-                k: np.asarray(leaf).reshape(-1, *np.shape(leaf)[2:]) for k, leaf in observations[name].items()
-            }
+            mask = network.distribution.flat_mask(masks[name], shape)
             index = np.flatnonzero(acting[:, slots])
             said = self._ask(
                 name,
-                leaves,
+                observations[name],
                 index,
                 self._moved_by[population[:, slots].reshape(-1)[index]],
                 None if mask is None else mask.reshape(shape[0] * shape[1], -1),
                 jax.random.fold_in(key, number),
             )
-            flat = np.zeros((shape[0] * shape[1], brain.distribution.columns), np.float32)
+            flat = np.zeros((shape[0] * shape[1], network.distribution.columns), np.float32)
             flat[index] = said[:, :-2]
-            actions[name] = brain.distribution.to_world(flat.reshape(*shape, -1))
+            actions[name] = network.distribution.to_world(flat.reshape(*shape, -1))
         ours = actions if len(actions) > 1 else next(iter(actions.values()))
         return self._opponents.act(ours, timestep, population)
 
@@ -131,14 +124,15 @@ class PopulationPolicy(Policy):
 
         Args:
             observation: key -> (N, ...).
-            population: (N,) integers.
+            population: (N,) of the world's populations.
             kind: of agent.
 
         Returns:
             (N,) float32.
         """
         every = np.arange(len(population))
-        return self._ask(kind, observation, every, np.asarray(population), None, jax.random.key(0))[:, -1]
+        moved_by = self._moved_by[np.asarray(population) % len(self._moved_by)]
+        return self._ask(kind, observation, every, moved_by, None, jax.random.key(0))[:, -1]
 
     @property
     def guesses(self) -> bool:
@@ -163,20 +157,20 @@ class PopulationPolicy(Policy):
         """
         if not self.guesses:
             raise UserError(f"{self.name}: this run guesses nothing; train one with belief.about=werewolf")
-        brain, out = (
-            self._brains[kind],
-            np.zeros((len(population), len(self._brains[kind].kind.slots)), np.float32),
+        network, out = (
+            self._networks[kind],
+            np.zeros((len(population), len(self._networks[kind].kind.slots)), np.float32),
         )
         for number, picked, rows in self._pieces(observation, population, kind):
-            said = brain.beliefs_of(self._forms[kind], np.int32(number), rows)
+            said = network.beliefs(self._forms[kind], np.int32(number), rows)
             out[picked] = np.asarray(said)[: len(picked)]
         return out
 
     def probabilities(
         self,
         observation: Mapping[str, np.ndarray],
-        mask: np.ndarray | None,
-        population: np.ndarray,
+        mask: np.ndarray | None = None,
+        population: np.ndarray | None = None,
         kind: str = "agent",
     ) -> np.ndarray:
         """How likely every choice is, the heads of the action one after another.
@@ -184,32 +178,33 @@ class PopulationPolicy(Policy):
         Args:
             observation: key -> (N, ...).
             mask: (N, choices) bool, legal ones; None: all.
-            population: (N,) of the world's populations.
+            population: (N,) of the world's populations; None: all are of the first.
             kind: of agent.
 
         Returns:
             (N, choices) float32.
         """
-        brain = self._brains[kind]
-        out = np.zeros((len(population), brain.distribution.choices), np.float32)
+        network = self._networks[kind]
+        if population is None:
+            population = np.zeros(len(next(iter(observation.values()))), np.int64)
+        out = np.zeros((len(population), network.distribution.choices), np.float32)
         for number, picked, rows in self._pieces(observation, population, kind):
             legal = None if mask is None else pad_rows(np.asarray(mask, bool)[picked], AT_ONCE)
-            said = brain.chances_of(self._forms[kind], np.int32(number), rows, legal)
+            said = network.probabilities(self._forms[kind], np.int32(number), rows, legal)
             out[picked] = np.asarray(said)[: len(picked)]
         return out
 
     def _pieces(
         self, observation: Mapping[str, np.ndarray], population: np.ndarray, kind: str
-    ) -> Iterator[tuple[int, np.ndarray, Leaves]]:
-        """Rows by who moves them: its number, where they stand, and their leaves, filled up so that XLA compiles one shape."""
-        brain, own = self._brains[kind], self._moved_by[np.asarray(population)]
-        rows = brain.leaves.allocate(AT_ONCE)
-        given = {key: np.asarray(leaf)[None] for key, leaf in observation.items()}
+    ) -> Iterator[tuple[int, np.ndarray, Rows]]:
+        """Rows by who moves them: its number, where they stand, and their observations, filled up so that XLA compiles one shape."""
+        network, own = self._networks[kind], self._moved_by[np.asarray(population)]
+        rows = network.layout.allocate(AT_ONCE)
         for number in np.unique(own):
             index = np.flatnonzero(own == number)
             for start in range(0, len(index), AT_ONCE):
                 picked = index[start : start + AT_ONCE]
-                brain.leaves.take(given, picked, rows)
+                network.layout.write(observation, picked, {d: a[: len(picked)] for d, a in rows.items()})
                 yield int(number), picked, rows
 
     def _match(self, world: World) -> np.ndarray:
@@ -226,34 +221,42 @@ class PopulationPolicy(Policy):
     def _ask(
         self,
         name: str,
-        leaves: Mapping[str, np.ndarray],
+        observation: Mapping[str, np.ndarray],
         index: np.ndarray,
-        population: np.ndarray,
+        moved_by: np.ndarray,
         mask: np.ndarray | None,
         key: jax.Array,
     ) -> np.ndarray:
-        """(n, columns + 2) for the rows `index` of the leaves."""
-        brain = self._brains[name]
-        out = np.zeros((len(index), brain.distribution.columns + 2), np.float32)
-        own = population % len(brain.stack)
-        most = min(AT_ONCE, next(iter(leaves.values())).shape[0])
-        rows = self._space(name, most, mask is not None)
+        """(n, columns + 2) for the agents `index` of the observation, by the networks `moved_by`."""
+        network, count = self._networks[name], len(self.names)
+        out = np.zeros((len(index), network.distribution.columns + 2), np.float32)
+        most = min(AT_ONCE, _agents(observation, network))
+        block = min(network.block, most)
+        pieces = network.most_blocks(most, block)
+        rows = self._space(name, most + (block if pieces > 1 else 0))
+        legal = None if mask is None else np.ones((len(next(iter(rows.values()))), mask.shape[1]), bool)
         for number, start in enumerate(range(0, len(index), most)):
             part = slice(start, start + most)
-            order, counts = sort_rows(own[part], len(brain.stack))
+            order, counts = sort_rows(moved_by[part], count)
             picked = index[part][order]
-            brain.leaves.take({key: leaf[None] for key, leaf in leaves.items()}, picked, rows.leaves)
-            if mask is not None and rows.mask is not None:
-                rows.mask[: len(picked)] = mask[picked]
-            blocks = cut_blocks(counts, brain.block, brain.most_blocks(most))
-            said = brain.act_blocks(
-                self._forms[name], rows.leaves, rows.mask, blocks, key, np.uint32(number), greedy=self.greedy
+            network.layout.write(observation, picked, {d: a[: len(picked)] for d, a in rows.items()})
+            if mask is not None and legal is not None:
+                legal[: len(picked)] = mask[picked]
+            said = network.act(
+                self._forms[name],
+                rows,
+                legal,
+                cut_blocks(counts, block, pieces),
+                key,
+                np.uint32(number),
+                block=block,
+                greedy=self.greedy,
             )
             out[start + order] = np.asarray(said)[: len(picked)]
         return out
 
-    def _space(self, name: str, rows: int, masked: bool) -> Rows:
-        return self._rows.setdefault((name, rows, masked), self._brains[name].allocate(rows, masked))
+    def _space(self, name: str, rows: int) -> Rows:
+        return self._rows.setdefault((name, rows), self._networks[name].layout.allocate(rows))
 
 
 def pad_rows(mask: np.ndarray, rows: int) -> np.ndarray:
@@ -263,34 +266,9 @@ def pad_rows(mask: np.ndarray, rows: int) -> np.ndarray:
     return padded
 
 
-def population_names(checkpoint: Path) -> list[str]:
-    """The populations whose weights a checkpoint's manifest names, in file order; empty for a run without populations."""
-    prefix, ending = policy_stem(""), ".safetensors"
-    return [
-        name.removeprefix(prefix).removesuffix(ending)
-        for name in read_manifest(checkpoint)["files"]
-        if name.startswith(prefix)
-    ]
-
-
-def read_populations(
-    checkpoint: Path, wanted: Sequence[str] | None
-) -> tuple[list[str], list[dict[str, np.ndarray]]]:
-    """The weights of some populations of a checkpoint, or of all; other files are not looked at.
-
-    Raises:
-        UserError: if there is no such population, or its file is missing or damaged.
-    """
-    there = population_names(checkpoint)
-    odd = [name for name in wanted or () if name not in there]
-    if odd:
-        raise UserError(f"{checkpoint}: no population {odd[0]}; there are {', '.join(there)}")
-    record, _ = read_part(checkpoint, [])
-    told = record.get("populations", there)
-    if not isinstance(told, list) or sorted(map(str, told)) != sorted(there):
-        raise damaged(checkpoint / "record.json", "populations are not those that have files")
-    names = list(wanted) if wanted is not None else list(told)
-    tensors = read_part(checkpoint, [policy_stem(name) for name in names])[1]
-    return names, [
-        check_weights(f"{checkpoint}: {name}", one) for name, one in zip(names, tensors, strict=True)
-    ]
+def _agents(observation: Mapping[str, np.ndarray], network: PolicyNetwork) -> int:
+    """How many agents an observation is of."""
+    key, space = next(iter(network.kind.observation_space.spaces.items()))
+    axes = len(space.shape or ())
+    lead = np.shape(observation[key])[: np.ndim(observation[key]) - axes]
+    return int(np.prod(lead))

@@ -1,4 +1,4 @@
-"""Advantages along a slot's time line, with agents that wait, die and are born.
+"""Advantages along a slot's trajectory, with agents that wait, die and are born.
 
 A slot's step t is *acting* (its action was read), or *idle* (it waits for its turn, or is dead but still present
 and may earn). Rewards that arrive in idle steps belong to the acting step before them. With the continuation
@@ -19,10 +19,15 @@ once counts in full, everything up to and with the value of the next decision is
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+
+if TYPE_CHECKING:
+    from interplay.train.algorithms import Algorithm
+    from interplay.train.trajectory import TrajectoryBuffer
 
 
 class Returns(NamedTuple):
@@ -79,14 +84,11 @@ def generalised_advantage(
     return jax.lax.scan(back, last_value, steps, reverse=True)[1]
 
 
-def normalise(advantage: jax.Array, weight: jax.Array) -> jax.Array:
-    """Advantages with mean 0 and deviation 1 over the rows of weight 1; the others become 0.
+def estimate(buffer: TrajectoryBuffer, rule: Algorithm) -> tuple[np.ndarray, np.ndarray]:
+    """Advantages, not normalised, and targets of the value along a shard's trajectories, both (H + T, W, A) float32."""
+    steps = (buffer.reward, buffer.value, buffer.acting, buffer.ended, buffer.bootstrap)
+    told = _estimate(*steps, buffer.last_value, rule.gamma, rule.gae_lambda, rule.by_decision)
+    return np.asarray(told.advantage), np.asarray(told.target)
 
-    Args:
-        advantage: (N,) float32.
-        weight: (N,) float32, 0 or 1.
-    """
-    count = jnp.maximum(weight.sum(), 1.0)
-    mean = (advantage * weight).sum() / count
-    centred = (advantage - mean) * weight
-    return centred / (jnp.sqrt((centred * centred).sum() / count) + 1e-8)
+
+_estimate = jax.jit(generalised_advantage, static_argnums=(6, 7, 8))

@@ -1,0 +1,106 @@
+"""Algorithms: what a run learns from its samples, and how.
+
+An algorithm is a class that is made of the run's settings and has what `Algorithm` says. The trainer does the rest: it plays, keeps
+samples, estimates advantages, cuts minibatches, adds gradients up over shards and moves every population by its own optimiser
+(`interplay.train.update` is the page that shows it).
+
+``algorithm = "my_package.my_module:Mine"`` trains with one of your own; `examples/own_algorithm.py` has one in a page.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import jax
+import optax
+
+from interplay.core.errors import UserError
+from interplay.core.loading import load
+from interplay.train.algorithms.policy_gradient import PolicyGradient
+from interplay.train.algorithms.ppo import Ppo
+from interplay.train.losses import Prediction, Terms
+from interplay.train.settings import TrainSettings
+
+if TYPE_CHECKING:
+    from interplay.train.policy_network import Batch
+
+__all__ = ["Algorithm", "PolicyGradient", "Ppo", "make_algorithm"]
+
+_METHODS = ("loss", "optimiser", "enough")
+_NUMBERS = ("rollout", "horizon", "minibatch", "epochs", "gamma", "gae_lambda", "by_decision", "reward_scale", "normalise", "mask_dead")
+
+
+class Algorithm(Protocol):
+    """What the trainer asks of an algorithm.
+
+    Attributes:
+        rollout: steps of each world per update.
+        horizon: steps after which a running life's older samples are learnt from anyway; 0: every sample at once.
+        minibatch: samples per gradient step, over all shards; None: all that are ready.
+        epochs: most passes over the samples of an update.
+        gamma: discount per step, or per decision.
+        gae_lambda: lambda of generalised advantage estimation; 1 gives discounted returns.
+        by_decision: gamma counts a slot's own decisions, not steps of the world.
+        reward_scale: rewards are multiplied by it.
+        normalise: bring every population's advantages to mean 0 and deviation 1.
+        mask_dead: learn from steps whose action was read; else also from those of the dead who are present.
+    """
+
+    rollout: int
+    horizon: int
+    minibatch: int | None
+    epochs: int
+    gamma: float
+    gae_lambda: float
+    by_decision: bool
+    reward_scale: float
+    normalise: bool
+    mask_dead: bool
+
+    def loss(self, predicted: Prediction, samples: Batch, counts: jax.Array) -> tuple[jax.Array, Terms]:
+        """What is minimised, a sum over rows, and its terms.
+
+        Args:
+            predicted: by the networks that learn, (B,) each.
+            samples: B rows.
+            counts: (B,) float32, 1 where the row teaches the value, 0 for padding.
+        """
+        ...
+
+    def optimiser(self) -> optax.GradientTransformation:
+        """For one population's mean gradient."""
+        ...
+
+    def enough(self, terms: Terms) -> bool:
+        """Whether the terms of a minibatch, sums over all rows, say that this update has learnt enough: its step is not taken."""
+        ...
+
+
+def make_algorithm(settings: TrainSettings) -> Algorithm:
+    """The algorithm that a run's settings name.
+
+    Raises:
+        UserError: if a user's module or class cannot be found, or lacks something.
+    """
+    if settings.algorithm == "ppo":
+        return Ppo(settings.ppo)
+    if settings.algorithm == "policy_gradient":
+        return PolicyGradient(settings.policy_gradient)
+    return _users_own(settings)
+
+
+def _users_own(settings: TrainSettings) -> Algorithm:
+    name = settings.algorithm
+    try:
+        found: Any = load(name, users=True)
+    except (ImportError, UserError) as error:
+        raise UserError(f"algorithm = {name}: {error}") from error
+    if not isinstance(found, type):
+        raise UserError(f"algorithm = {name}: a {type(found).__name__} is no algorithm; give a class")
+    made: Any = found(settings)
+    lacking = [part for part in (*_METHODS, *_NUMBERS) if not hasattr(made, part)]
+    if lacking:
+        raise UserError(
+            f"algorithm = {name}: {found.__name__} has no {lacking[0]}; see interplay.train.algorithms.Algorithm"
+        )
+    return made  # type: ignore[no-any-return]

@@ -1,0 +1,115 @@
+"""Proximal policy optimisation (Schulman et al. 2017)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from interplay.train.losses import Prediction, Terms, total
+from interplay.train.settings import PpoGroup
+
+if TYPE_CHECKING:
+    from interplay.train.policy_network import Batch
+
+ADAM_EPSILON = 1e-5  # as Stable-Baselines3's policies, and with it the preset
+KL_SLACK = 1.5  # epochs end when the estimate exceeds this times target_kl (Stable-Baselines3's rule)
+
+
+class Ppo:
+    """Epochs of minibatches over a rollout, with the clipped surrogate and generalised advantages.
+
+    Args:
+        settings: the run's group ``ppo``.
+    """
+
+    horizon = 0  # every sample is learnt from in the update that made it
+
+    def __init__(self, settings: PpoGroup) -> None:
+        self._settings = settings
+        self.rollout, self.minibatch, self.epochs = settings.rollout, settings.minibatch, settings.epochs
+        self.gamma, self.gae_lambda = settings.gamma, settings.lam
+        self.by_decision = settings.discount == "decision"
+        self.reward_scale, self.normalise = settings.reward_scale, settings.normalise_advantage
+        self.mask_dead = settings.mask_dead
+
+    def loss(self, predicted: Prediction, samples: Batch, counts: jax.Array) -> tuple[jax.Array, Terms]:
+        """The clipped surrogate, the squared error of the value, and the entropy bonus."""
+        terms = ppo_terms(
+            predicted.log_prob,
+            predicted.entropy,
+            predicted.value,
+            samples.log_prob,
+            samples.advantage,
+            samples.target,
+            samples.acts,
+            counts,
+            self._settings.clip,
+        )
+        return total(terms, self._settings.value_coefficient, self._settings.entropy), terms
+
+    def optimiser(self) -> optax.GradientTransformation:
+        """Adam, after the gradient was scaled down to a global norm."""
+        return optax.chain(
+            optax.clip_by_global_norm(self._settings.max_grad_norm),
+            optax.adam(self._settings.learning_rate, eps=ADAM_EPSILON),
+        )
+
+    def enough(self, terms: Terms) -> bool:
+        """Whether the policy has moved as far as ``ppo.target_kl`` lets it."""
+        most = self._settings.target_kl
+        return most is not None and terms.kl / max(terms.acting, 1.0) > KL_SLACK * most
+
+
+def ppo_terms(
+    log_prob: jax.Array,
+    entropy: jax.Array,
+    value: jax.Array,
+    old_log_prob: jax.Array,
+    advantage: jax.Array,
+    target: jax.Array,
+    acts: jax.Array,
+    counts: jax.Array,
+    clip: float,
+) -> Terms:
+    """The terms of PPO's loss.
+
+    With the ratio r = exp(log pi - log pi_old) the surrogate is ``-min(r A, clip(r, 1 - c, 1 + c) A)`` and the KL
+    estimate is Schulman's ``(r - 1) - log r``, which is never negative.
+
+    Args:
+        log_prob: (B,) of the actions taken, under the policy that learns.
+        entropy: (B,) nats.
+        value: (B,) predicted.
+        old_log_prob: (B,) under the policy that acted.
+        advantage: (B,).
+        target: (B,) of the value.
+        acts: (B,) float32, 1 where the row teaches the policy.
+        counts: (B,) float32, 1 where the row teaches the value, 0 for padding.
+        clip: c.
+
+    Returns:
+        `Terms`, scalars.
+
+    Example:
+        >>> one = jnp.ones(1)
+        >>> terms = ppo_terms(jnp.log(1.5) * one, 0 * one, 0 * one, 0 * one, one, 2 * one, one, one, 0.2)
+        >>> round(float(terms.policy), 4), float(terms.value)
+        (-1.2, 4.0)
+    """
+    log_ratio = (log_prob - old_log_prob) * acts
+    ratio = jnp.exp(log_ratio)
+    surrogate = -jnp.minimum(ratio * advantage, jnp.clip(ratio, 1.0 - clip, 1.0 + clip) * advantage)
+    error = value - target
+    return Terms(
+        policy=(surrogate * acts).sum(),
+        value=(error * error * counts).sum(),
+        entropy=(entropy * acts).sum(),
+        kl=(((ratio - 1.0) - log_ratio) * acts).sum(),
+        clipped=((jnp.abs(ratio - 1.0) > clip) * acts).sum(),
+        acting=acts.sum(),
+        guess=jnp.zeros((), jnp.float32),
+        rows=counts.sum(),
+    )

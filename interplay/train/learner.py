@@ -1,0 +1,328 @@
+"""The parameters of all populations, and how summed gradients change them: each population by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from interplay.core.errors import UserError
+from interplay.core.loading import did_you_mean
+from interplay.core.world import Kind
+from interplay.train.algorithms import Algorithm, make_algorithm
+from interplay.train.losses import Terms
+from interplay.train.policy_network import NUM_TERMS, Batch, Minibatch, PolicyNetwork
+from interplay.train.pool import Pool
+from interplay.train.populations import Populations
+from interplay.train.restoring import check_array, check_weights
+from interplay.train.settings import TrainSettings
+
+_ROWS = Terms._fields.index("rows")
+
+
+class Epoch(NamedTuple):
+    """What a worker's shards learn from in one epoch.
+
+    Attributes:
+        batch: rows of all its shards.
+        minibatches: which rows each gradient step takes; the leaves of `Minibatch` with an axis of steps before the others.
+    """
+
+    batch: Batch
+    minibatches: Minibatch
+
+
+class Learner:
+    """Networks of all kinds of agents and populations, their parameters and optimisers.
+
+    Every worker has one and feeds it the same summed gradients, so all hold the same bits.
+
+    Args:
+        kinds: of the world.
+        settings: of the run.
+        populations: of the run.
+
+    Attributes:
+        algorithm: of the run.
+        networks: kind name -> `PolicyNetwork`.
+        vectors: kind name -> (Q, P) float32, the parameters.
+        populations: of the run.
+        pool: past selves.
+        learns: (Q,) bool, the populations that learn; the samples of the others are not kept.
+
+    Raises:
+        UserError: if ``train.learners`` names neither a kind nor a population of the run's own.
+    """
+
+    def __init__(self, kinds: Sequence[Kind], settings: TrainSettings, populations: Populations) -> None:
+        key = jax.random.key(settings.seed)
+        self.algorithm: Algorithm = make_algorithm(settings)
+        self.populations = populations
+        self._at = np.flatnonzero(populations.played)  # rows of the stacks that are the run's own
+        self.networks = {
+            kind.name: PolicyNetwork(
+                kind, settings, jax.random.fold_in(key, i), populations, self.algorithm.loss
+            )
+            for i, kind in enumerate(kinds)
+        }
+        self._learns, self.learns = _who_learns(
+            [kind.name for kind in kinds], populations, settings.train.learners
+        )
+        self.pool = Pool(settings.pool, populations, {name: n.size for name, n in self.networks.items()})
+        optimiser = self.algorithm.optimiser()
+        self.vectors: dict[str, Any] = {name: jnp.asarray(n.first) for name, n in self.networks.items()}
+        self._moments = {name: jax.vmap(optimiser.init)(vector) for name, vector in self.vectors.items()}
+        self._nothing = {name: np.zeros(shape, np.float32) for name, shape in self._shapes().items()}
+        self._move = jax.jit(partial(_move, optimiser), donate_argnums=(0, 1))
+        self._step = {
+            name: jax.jit(partial(_step, optimiser, network), donate_argnums=(0, 1))
+            for name, network in self.networks.items()
+        }
+
+    @property
+    def size(self) -> int:
+        """Length of the vectors that shards add up: every kind's and population's gradient and terms."""
+        return sum(rows * columns for rows, columns in self._shapes().values())
+
+    def forms(self) -> dict[str, Any]:
+        """Kind name -> the fast form of its networks, past selves after the others, for as long as the parameters stay."""
+        if not self.pool.places:
+            return {name: network.unfold(self.vectors[name]) for name, network in self.networks.items()}
+        return {
+            name: network.unfold(jnp.concatenate([self.vectors[name], self.pool.stacks[name]]))
+            for name, network in self.networks.items()
+        }
+
+    def step(self, total: np.ndarray | None, epochs: Mapping[str, Epoch], minibatch: int) -> np.ndarray:
+        """Takes one step of the optimisers, then computes the gradient of the next minibatch: one compiled call per kind.
+
+        Args:
+            total: (size,) float32, sums over every shard's rows of the minibatch before, checked; None: no step.
+            epochs: of each kind, this worker's shards.
+            minibatch: number within the epoch.
+
+        Returns:
+            (size,) float32, sums over the rows of this worker's shards.
+        """
+        parts = self._nothing if total is None else self._parts(total)
+        gradients = []
+        for name, (batch, minibatches) in epochs.items():
+            # Who has no rows stays as it is, and so does a kind that does not learn.
+            part = parts[name] if name in self._learns else self._nothing[name]
+            self.vectors[name], self._moments[name], gradient = self._step[name](
+                self.vectors[name], self._moments[name], part, batch, minibatches, minibatch
+            )
+            gradients.append(np.asarray(gradient).ravel())
+        return np.concatenate(gradients) if len(gradients) > 1 else gradients[0]
+
+    def apply(self, total: np.ndarray) -> None:
+        """Takes one step of every population that has rows, along the mean of its rows; the others stay as they are.
+
+        Args:
+            total: (size,) float32, sums over every shard's rows, checked.
+        """
+        parts = self._parts(total)
+        for name in self._learns:
+            self.vectors[name], self._moments[name] = self._move(
+                self.vectors[name], self._moments[name], parts[name]
+            )
+
+    def terms(self, total: np.ndarray) -> np.ndarray:
+        """The loss terms inside a summed vector, over all kinds: (Q, 8) float64."""
+        return np.sum(
+            [part[:, -NUM_TERMS:].astype(np.float64) for part in self._parts(total).values()], axis=0
+        )
+
+    def check(self, total: np.ndarray, update: int) -> None:
+        """Refuses a sum that would spoil the parameters.
+
+        Args:
+            total: (size,) float32.
+            update: number of the update, for the error.
+
+        Raises:
+            UserError: if a gradient is not finite, naming its tensor, and kind and population where there are several.
+        """
+        if not np.isfinite(total.sum()):
+            self._refuse(total, update)
+
+    def save(self) -> dict[str, dict[str, np.ndarray]]:
+        """Arrays for a checkpoint: file stem -> name -> array; two files for each population."""
+        files: dict[str, dict[str, np.ndarray]] = {}
+        for population in self.populations.own:
+            index = self.populations.names.index(population)
+            policy: dict[str, np.ndarray] = {}
+            moments: dict[str, np.ndarray] = {}
+            for name, network in self.networks.items():
+                tensors = network.split(np.asarray(self.vectors[name][index]))
+                policy |= {f"{name}/{tensor}": array for tensor, array in tensors.items()}
+                leaves = jax.tree.leaves(self._moments[name])
+                moments |= {f"{name}/{i}": np.asarray(leaf[index]) for i, leaf in enumerate(leaves)}
+            files |= {policy_stem(population): policy, f"optimiser-{population}": moments}
+        return files | {"pool": self.pool.save()} if self.pool.places else files
+
+    def describe(self) -> dict[str, Any]:
+        """What a checkpoint's record says of the learner beside its arrays: the order of the populations."""
+        return {"populations": list(self.populations.own)}
+
+    def begin_with(self, vectors: Mapping[str, Any]) -> None:
+        """Puts other weights, kind name -> (populations of its own, P) float32, in the place of those drawn; for a run that begins."""
+        for name, stack in vectors.items():
+            self.vectors[name] = self.vectors[name].at[self._at].set(jnp.asarray(stack))
+
+    def load(self, arrays: Mapping[str, Mapping[str, np.ndarray]]) -> None:
+        """Restores what `save` gave.
+
+        Raises:
+            UserError: if the checkpoint belongs to another network or to other populations.
+        """
+        own = self.populations.own
+        vectors = read_stacks(self.networks, [arrays.get(policy_stem(p), {}) for p in own])
+        moments = {}
+        for name, mine in self._moments.items():
+            one = jax.tree.map(lambda leaf: leaf[0], mine)
+            each = [read_moments(name, one, arrays.get(f"optimiser-{p}", {})) for p in own]
+            stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *each)
+            moments[name] = jax.tree.map(lambda leaf, new: leaf.at[self._at].set(new), mine, stacked)
+        self.begin_with(vectors)
+        self._moments = moments
+        if self.pool.places:
+            self.pool.load(arrays.get("pool", {}))
+
+    def _shapes(self) -> dict[str, tuple[int, int]]:
+        return {name: (len(n.first), n.size + NUM_TERMS) for name, n in self.networks.items()}
+
+    def _parts(self, total: np.ndarray) -> dict[str, np.ndarray]:
+        """Kind name -> (Q, P + 8) of a summed vector."""
+        parts, at = {}, 0
+        for name, (rows, columns) in self._shapes().items():
+            parts[name] = total[at : at + rows * columns].reshape(rows, columns)
+            at += rows * columns
+        return parts
+
+    def _refuse(self, total: np.ndarray, update: int) -> None:
+        for name, part in self._parts(total).items():
+            bad = np.argwhere(~np.isfinite(part))
+            if not bad.size:
+                continue
+            network, (population, at) = self.networks[name], (int(i) for i in bad[0])
+            of = (
+                f"gradient of {network.tensor_at(at)}"
+                if at < network.size
+                else f"loss term {Terms._fields[at - network.size]}"
+            )
+            names = [name] if len(self.networks) > 1 else []
+            names += [self.populations.names[population]] if len(self.populations.names) > 1 else []
+            whose = f" ({', '.join(names)})" if names else ""
+            raise UserError(
+                f"update {update}: {of}{whose} is not finite; lower the learning rate or scale the rewards"
+            )
+
+
+def policy_stem(population: str) -> str:
+    """The file of a population's weights in a checkpoint, without its ending."""
+    return f"policy-{population}"
+
+
+def read_stacks(
+    networks: Mapping[str, PolicyNetwork], tensors: Sequence[Mapping[str, np.ndarray]]
+) -> dict[str, Any]:
+    """Stacked parameters, kind name -> (Q, P), from the named tensors of Q populations.
+
+    Raises:
+        UserError: if names or shapes do not fit these networks.
+    """
+    each = [read_vectors(networks, one) for one in tensors]
+    return {name: np.stack([vectors[name] for vectors in each]) for name in networks}
+
+
+def read_vectors(
+    networks: Mapping[str, PolicyNetwork], tensors: Mapping[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """One population's parameters, kind name -> (P,) float32, from a checkpoint's named tensors.
+
+    Raises:
+        UserError: if names or shapes do not fit these networks.
+    """
+    vectors = {}
+    for name, network in networks.items():
+        expected = {f"{name}/{tensor}": array.shape for tensor, array in network.split(network.first[0]).items()}
+        given = {key: array.shape for key, array in tensors.items() if key in expected}
+        for key, shape in expected.items():
+            if given.get(key) != shape:
+                raise UserError(
+                    f"checkpoint: tensor {key} is {given.get(key, 'missing')}, this network needs {shape}; "
+                    "load it with the settings it was trained with"
+                )
+        own = {tensor: tensors[f"{name}/{tensor}"] for tensor in network.names}
+        vectors[name] = network.join(check_weights(f"checkpoint: kind {name}", own))
+    return vectors
+
+
+def read_moments(name: str, moments: Any, arrays: Mapping[str, np.ndarray]) -> Any:
+    """The state of a kind's optimiser from a checkpoint's arrays.
+
+    Args:
+        name: of the kind.
+        moments: of this run, whose form it must have.
+        arrays: ``kind/number`` -> array.
+
+    Raises:
+        UserError: if one is missing, of another shape or dtype, or not finite.
+    """
+    leaves, tree = jax.tree.flatten(moments)
+    for i, leaf in enumerate(leaves):
+        key = f"{name}/{i}"
+        check_array(key, arrays.get(key), leaf.shape, leaf.dtype, "checkpoint: optimiser")
+    return jax.tree.unflatten(tree, [jnp.array(arrays[f"{name}/{i}"]) for i in range(len(leaves))])
+
+
+def _who_learns(
+    kinds: Sequence[str], populations: Populations, wanted: Sequence[str]
+) -> tuple[list[str], np.ndarray]:
+    """The kinds that learn, and the (Q,) bool mask of the populations that do; who is not restricted learns."""
+    known = list(dict.fromkeys((*kinds, *populations.names)))
+    for name in wanted:
+        if name not in known:
+            near = did_you_mean(name, known, f"there are {', '.join(known)}")
+            raise UserError(f"train.learners: no kind or population {name!r}; {near}")
+        if name in populations.opponents:
+            raise UserError(f"train.learners: {name} is played by somebody else; take it out of opponents")
+    some = set(wanted) & set(populations.names)
+    learns = np.array([name in (some or populations.own) for name in populations.names])
+    return [name for name in kinds if name in wanted or not set(wanted) & set(kinds)], learns
+
+
+def _move(optimiser: optax.GradientTransformation, vectors: Any, moments: Any, parts: Any) -> tuple[Any, Any]:
+    """One step of every population with rows; `parts` (Q, P + 8) are summed gradients followed by the terms."""
+
+    def one(vector: Any, moment: Any, part: Any) -> tuple[Any, Any]:
+        rows = part[-NUM_TERMS:][_ROWS]
+        gradient = part[:-NUM_TERMS] / jnp.maximum(rows, 1.0)
+        change, moved = optimiser.update(gradient, moment, vector)
+        changed = (optax.apply_updates(vector, change), moved)
+        return jax.tree.map(partial(jnp.where, rows > 0), changed, (vector, moment))
+
+    moved: tuple[Any, Any] = jax.vmap(one)(vectors, moments, parts)
+    return moved
+
+
+def _step(
+    optimiser: optax.GradientTransformation,
+    network: PolicyNetwork,
+    vectors: Any,
+    moments: Any,
+    parts: Any,
+    batch: Batch,
+    minibatches: Minibatch,
+    number: Any,
+) -> tuple[Any, Any, Any]:
+    """`_move`, then the gradient of a minibatch."""
+    vectors, moments = _move(optimiser, vectors, moments, parts)
+    chosen = Minibatch(*(leaf[number] for leaf in minibatches))
+    return vectors, moments, network.gradient(vectors, batch, chosen)

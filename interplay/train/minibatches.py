@@ -1,0 +1,130 @@
+"""Minibatches as the compiled gradient takes them: rows of a worker's shards in blocks of one population each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from interplay.train.learner import Epoch
+from interplay.train.policy_network import Batch, Minibatch, PolicyNetwork
+from interplay.train.populations import cut_blocks, most_blocks, sort_rows
+from interplay.train.shard import Shard
+
+MUCH = 1 << 26  # bytes of a batch that are always handed over whole; larger ones only as far as they are filled
+
+
+def join_batches(shards: Sequence[Shard], name: str) -> tuple[Batch, np.ndarray | None, int]:
+    """The ready rows of a kind of all shards, one shard after another.
+
+    Returns:
+        The batch on the device; what every row costs the network, or None; rows of each shard.
+    """
+    capacity = _capacity(shards, name)
+    parts = [shard.batch(name, capacity) for shard in shards]
+    whole: Batch = parts[0] if len(parts) == 1 else jax.tree.map(lambda *a: jnp.concatenate(a), *parts)
+    whole = jax.tree.map(jnp.asarray, whole)
+    return whole, shards[0].networks[name].demand(whole.seen), capacity
+
+
+def make_epoch(
+    shards: Sequence[Shard],
+    name: str,
+    joined: tuple[Batch, np.ndarray | None, int],
+    orders: Sequence[np.ndarray],
+    minibatches: int,
+) -> Epoch:
+    """An epoch's minibatches of a kind, in arrays whose shape is the same in every update.
+
+    Args:
+        shards: of this worker.
+        name: of the kind.
+        joined: what `join_batches` gave.
+        orders: of each shard, (N,) places among its ready rows; they are dealt out to the minibatches in turn.
+        minibatches: how many.
+    """
+    batch, demand, capacity = joined
+    network, steps = shards[0].networks[name], shards[0].most_minibatches
+    rows = min(shards[0].rows_per_step(name), capacity)
+    alone = len(network.first) == 1 and steps > 1  # a minibatch is one block, unless it is everything
+    block = rows if alone else min(network.block, rows)
+    most, nothing = most_blocks(rows, len(network.first), block), capacity * len(shards)
+    index = np.full((steps, len(shards), most, block), nothing, np.int32)
+    population, plan = (np.zeros((steps, len(shards), most), np.int32) for _ in range(2))
+    number = np.zeros((steps, len(shards)), np.int32)
+    for at, (shard, order) in enumerate(zip(shards, orders, strict=True)):
+        if alone:
+            own = index[:minibatches, at, 0], plan[:minibatches, at, 0]
+            _deal(network, order + at * capacity, demand, *own)
+            number[:minibatches, at] = 1
+            continue
+        for step in range(minibatches):
+            places, out = order[step::minibatches], (index[step, at], population[step, at], plan[step, at])
+            belongs = shard.ready[name].population[places]
+            number[step, at] = _cut(network, places + at * capacity, belongs, demand, *out)
+    return Epoch(batch, Minibatch(*map(jnp.asarray, (index, population, plan, number))))
+
+
+def _deal(
+    network: PolicyNetwork,
+    rows: np.ndarray,
+    demand: np.ndarray | None,
+    index: np.ndarray,
+    plans: np.ndarray,
+) -> None:
+    """Writes the minibatches of a shard of one population, (M, B) and (M,), each in ascending order of what its rows cost."""
+    minibatches, block = index.shape
+    dealt = np.full((block, minibatches), -1, np.int32)
+    dealt.flat[: len(rows)] = rows
+    dealt = dealt.T
+    if demand is not None:
+        cost = np.where(dealt < 0, 0, demand[dealt])
+        ascending = np.argsort(cost, axis=1, kind="stable")
+        dealt, cost = (np.take_along_axis(array, ascending, axis=1) for array in (dealt, cost))
+        plans[:] = [network.plan(part) for part in cost]
+    index[...] = np.where(dealt < 0, index, dealt)  # who is nobody stays what it was
+
+
+def _cut(
+    network: PolicyNetwork,
+    rows: np.ndarray,
+    population: np.ndarray,
+    demand: np.ndarray | None,
+    index: np.ndarray,
+    populations: np.ndarray,
+    plans: np.ndarray,
+) -> int:
+    """Writes one minibatch of a shard in blocks, (M, B), each in ascending order of what its rows cost; gives their number."""
+    if demand is not None:
+        rank = np.argsort(demand[rows], kind="stable")
+        rows, population = rows[rank], population[rank]
+    order, counts = sort_rows(population, len(network.first))
+    rows, block = rows[order], index.shape[1]
+    blocks = cut_blocks(counts, block, len(index))
+    number = int(blocks.number)
+    populations[:number] = blocks.population[:number]
+    # Rows that are none come first in a block: they cost nothing.
+    column = np.arange(block) - (block - blocks.rows[:number, None])
+    there = column >= 0
+    index[:number][there] = rows[(blocks.start[:number, None] + column)[there]]
+    if demand is not None:
+        for i in range(number):
+            cost = np.zeros(block, demand.dtype)
+            cost[there[i]] = demand[index[i][there[i]]]
+            plans[i] = network.plan(cost)
+    return number
+
+
+def _capacity(shards: Sequence[Shard], name: str) -> int:
+    """Rows of each shard's part of the batch: all that there can be, or a fraction of them that holds what there is.
+
+    A fraction is a power of two, so that few programs are compiled.
+    """
+    pending = shards[0].collector.pending[name]
+    capacity, most = pending.capacity, max(len(shard.ready[name].picked) for shard in shards)
+    each = sum(array[:1].nbytes for array in pending.rows.values())
+    while capacity * each * len(shards) > MUCH and most <= capacity // 2:
+        capacity //= 2
+    return capacity

@@ -1,0 +1,376 @@
+"""The networks of one kind of agent, one for each population, with everything that is compiled around them.
+
+Parameters live in a stack (Q, P) of flat float32 vectors, one per population: they are what the optimiser updates in one pass, what
+shards add up, and what crosses between processes. `PolicyNetwork.names` says which tensor an element belongs to.
+
+What is computed comes in *blocks*: rows of one population that fit a core's cache. A run with one population that acts for few slots has
+one block; then nothing is looped over and nothing picked. What a block needs of the weights is worked out once (`networks.unfold`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from interplay.core.world import Kind
+from interplay.train import compute, losses, networks
+from interplay.train.distributions import Distribution
+from interplay.train.exchange import tree_sum
+from interplay.train.losses import Prediction, Terms
+from interplay.train.observations import ObservationRows
+from interplay.train.populations import Blocks, Populations, most_blocks
+from interplay.train.settings import TrainSettings
+
+NUM_TERMS = len(Terms._fields)
+_HEAD = 0x6E55  # folded into the key of the head that guesses
+
+assert compute  # imported for its effect: it sets XLA's flags before the backend starts
+
+Loss = Callable[[Prediction, "Batch", jax.Array], tuple[jax.Array, Terms]]
+
+
+class Batch(NamedTuple):
+    """What a worker's shards learn from in one update, or some rows of it; N rows.
+
+    Attributes:
+        seen: observations, (N, ...): as the network's `prepare` left them, or as rows where it takes them raw.
+        action: (N, columns) float32.
+        log_prob: (N,) float32 when acting.
+        advantage: (N,) float32, normalised.
+        target: (N,) float32, of the value.
+        acts: (N,) float32, 1 where the row teaches the policy.
+        mask: (N, choices) bool, or None.
+        truth: (N, n) bool, which seats are of the population that is guessed; None where nothing is guessed.
+    """
+
+    seen: Any
+    action: Any
+    log_prob: Any
+    advantage: Any
+    target: Any
+    acts: Any
+    mask: Any
+    truth: Any = None
+
+
+class Minibatch(NamedTuple):
+    """Which rows a gradient step learns from: S shards, M blocks at most of B rows each.
+
+    Attributes:
+        index: (S, M, B) int32, rows of the batch; N stands for no row.
+        population: (S, M) int32, of each block.
+        plan: (S, M) int32, numbers of the network's plans.
+        number: (S,) int32, how many blocks there are.
+    """
+
+    index: Any
+    population: Any
+    plan: Any
+    number: Any
+
+
+class PolicyNetwork:
+    """The networks of one kind of agent for Q populations; P parameters each.
+
+    Args:
+        kind: name and spaces.
+        settings: of the run.
+        key: jax random key of the first population's weights.
+        populations: of the run.
+        loss: of the run's algorithm; None for networks that only play.
+
+    Attributes:
+        kind: as given.
+        layout: how observations are laid out in rows.
+        distribution: of the actions.
+        names: of the tensors, e.g. ``policy/layers/0/weight``.
+        size: P.
+        first: (Q, P) float32, the parameters that training begins with.
+        block: rows per block.
+        guesses: whether the networks guess who is who (`BeliefGroup`).
+        guessed: number of the population that is guessed, which does not guess; -1: none of these.
+    """
+
+    def __init__(
+        self,
+        kind: Kind,
+        settings: TrainSettings,
+        key: jax.Array,
+        populations: Populations,
+        loss: Loss | None = None,
+    ) -> None:
+        self.kind = kind
+        self._settings, self._loss = settings, loss
+        about = settings.belief.about
+        self.guesses, self._listening = bool(about), settings.belief.listening
+        self.guessed = populations.names.index(about) if about in populations.names else -1
+        self.distribution = Distribution(kind.action_space, settings.network.probability_floor)
+        tensors, self._static = eqx.partition(self._make(key), eqx.is_inexact_array)
+        leaves = jax.tree_util.tree_flatten_with_path(tensors)[0]
+        self._tree = jax.tree.structure(tensors)
+        self._shapes = [leaf.shape for _, leaf in leaves]
+        self._ends = np.cumsum([leaf.size for _, leaf in leaves])
+        self.names = [_path_name(path) for path, _ in leaves]
+        self.size = int(self._ends[-1])
+        self.first = self._begin(tensors, key, len(populations.names))
+        self._raw = getattr(self._static, "raw", False)
+        self.layout = ObservationRows(kind.observation_space, settings.network.input_scale, self._raw)
+        self.block = settings.population.block
+        self._unfolds = hasattr(self._static, "unfold")
+        if self._unfolds:
+            fast = networks.unfold(self._network(jnp.asarray(self.first[0])))
+            self._fast_static = eqx.partition(fast, eqx.is_inexact_array)[1]
+        self.unfold = jax.jit(self._unfold)
+        self.prepare = jax.jit(self._prepare)
+        self.act = jax.jit(self._act, static_argnames=("block", "greedy"))
+        self.probabilities = jax.jit(self._probabilities)
+        self.beliefs = jax.jit(self._beliefs)
+
+    # -- parameters ---------------------------------------------------------------------------------
+
+    def tensor_at(self, element: int) -> str:
+        """Which tensor an element of a flat vector belongs to, e.g. ``policy/layers/0/weight``."""
+        return self.names[int(np.searchsorted(self._ends, element, side="right"))]
+
+    def split(self, vector: np.ndarray) -> dict[str, np.ndarray]:
+        """A flat vector as named tensors, for a checkpoint."""
+        parts = np.split(np.asarray(vector), self._ends[:-1])
+        return {
+            name: part.reshape(shape)
+            for name, part, shape in zip(self.names, parts, self._shapes, strict=True)
+        }
+
+    def join(self, tensors: Mapping[str, np.ndarray]) -> np.ndarray:
+        """The inverse of `split`."""
+        return np.concatenate([np.asarray(tensors[name], np.float32).ravel() for name in self.names])
+
+    def _make(self, key: jax.Array) -> Any:
+        own, kind = self._settings.network, self.kind
+        network = networks.make_network(own, kind.observation_space, kind.action_space, key=key)
+        if not self.guesses:
+            return network
+        return networks.GuessingNetwork(network, own.width, key=jax.random.fold_in(key, _HEAD))
+
+    def _begin(self, tensors: Any, key: jax.Array, count: int) -> np.ndarray:
+        """(Q, P); others than the first population have weights of their own, unless they are to begin alike."""
+        drawn = [tensors]
+        for number in range(1, count):
+            if self._settings.population.share_init:
+                drawn.append(tensors)
+            else:
+                network = self._make(jax.random.fold_in(key, number))
+                drawn.append(eqx.filter(network, eqx.is_inexact_array))
+        flat = [[np.asarray(leaf, np.float32).ravel() for leaf in jax.tree.leaves(one)] for one in drawn]
+        return np.stack([np.concatenate(leaves) for leaves in flat])
+
+    def _network(self, vector: jax.Array) -> Any:
+        parts = jnp.split(vector, self._ends[:-1])
+        leaves = [part.reshape(shape) for part, shape in zip(parts, self._shapes, strict=True)]
+        return eqx.combine(jax.tree.unflatten(self._tree, leaves), self._static)
+
+    def _unfold(self, vectors: jax.Array) -> Any:
+        """(Q, P) parameters as stacked arrays of the networks' fast form; as they are where networks have none."""
+        return jax.vmap(self._fast_form)(vectors) if self._unfolds else vectors
+
+    def _fast_form(self, vector: jax.Array) -> Any:
+        return eqx.filter(networks.unfold(self._network(vector)), eqx.is_inexact_array)
+
+    def _fast_network(self, arrays: Any) -> Any:
+        """One population's network from its part of what `unfold` gave."""
+        return eqx.combine(arrays, self._fast_static) if self._unfolds else self._network(arrays)
+
+    # -- calls --------------------------------------------------------------------------------------
+
+    def most_blocks(self, rows: int, block: int, more: int = 0) -> int:
+        """How many blocks so many rows of the populations, and of so many `more` networks, need at most."""
+        return most_blocks(rows, len(self.first) + more, block)
+
+    def plan(self, demand: np.ndarray) -> int:
+        """Number of the network's plan for rows of these demands, in ascending order."""
+        return int(self._static.choose_plan(demand))
+
+    def demand(self, seen: Any) -> np.ndarray | None:
+        """What each prepared row costs the network, (N,), or None if that is always the same."""
+        demand = self._static.demand(seen) if hasattr(self._static, "demand") else None
+        return None if demand is None else np.asarray(demand)
+
+    def _prepare(self, rows: Mapping[str, jax.Array]) -> Any:
+        """What a `Batch` keeps of rows: what needs no parameters is worked out once, unless that would make bytes floats."""
+        return dict(rows) if self._raw else self._read(rows)
+
+    def _read(self, rows: Mapping[str, jax.Array]) -> Any:
+        # `prepare` knows no parameters, so the network without them will do.
+        return networks.prepare(self._static, self.layout.read(rows))
+
+    def _call(self, arrays: Any, seen: Any, plan: Hashable = None) -> tuple[jax.Array, jax.Array]:
+        """One population's network on prepared rows: parameters of the distribution, and values."""
+        network = self._fast_network(arrays)
+        parameters, value = network(seen) if plan is None else network(seen, plan)
+        return parameters, value
+
+    def _guess(self, arrays: Any, seen: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
+        """The same, and the log odds (B, n) of its guess."""
+        parameters, value, guess = self._fast_network(arrays).guess(seen)
+        return parameters, value, guess
+
+    # -- acting -------------------------------------------------------------------------------------
+
+    def _act(
+        self,
+        forms: Any,
+        rows: Mapping[str, jax.Array],
+        mask: jax.Array | None,
+        blocks: Blocks | None,
+        key: jax.Array,
+        counter: jax.Array,
+        block: int,
+        greedy: bool = False,
+    ) -> jax.Array:
+        """Samples actions of sorted rows.
+
+        Args:
+            forms: what `unfold` gave.
+            rows: observations of N rows; what lies beyond those that are asked for is not read.
+            mask: (N, choices) legal ones, or None.
+            blocks: how the rows are cut; None: all are of the first network.
+            key: of the random draws.
+            counter: of the step, folded into the key.
+            block: rows per block; all N where there is one.
+            greedy: take the likeliest action.
+
+        Returns:
+            (N, columns + 2): the action, its log-probability and the value.
+        """
+        drawn = jax.random.fold_in(key, counter)
+
+        def answer(i: Any, arrays: Any, own: Mapping[str, jax.Array], legal: Any) -> jax.Array:
+            parameters, value = self._call(arrays, self._read(own))
+            if greedy:
+                action = self.distribution.greedy(parameters, legal)
+            else:
+                action = self.distribution.sample(parameters, jax.random.fold_in(drawn, i), legal)
+            log_prob = self.distribution.log_prob(parameters, action, legal)
+            return jnp.concatenate([action, log_prob[:, None], value[:, None]], axis=1)
+
+        if blocks is None:
+            return answer(0, _pick(forms, 0), rows, mask)
+
+        def one(i: jax.Array, out: jax.Array) -> jax.Array:
+            at = blocks.start[i]
+            own, legal = (_cut(array, at, block) for array in (rows, mask))
+            said = answer(i, _pick(forms, blocks.population[i]), own, legal)
+            return jax.lax.dynamic_update_slice_in_dim(out, said, at, 0)
+
+        total = next(iter(rows.values())).shape[0]
+        out = jnp.zeros((total, self.distribution.columns + 2), jnp.float32)
+        return jax.lax.fori_loop(0, blocks.number, one, out)
+
+    def _probabilities(
+        self, forms: Any, population: jax.Array, rows: Mapping[str, jax.Array], mask: jax.Array | None
+    ) -> jax.Array:
+        """Of every choice by one population's network, (B, choices)."""
+        parameters, _ = self._call(_pick(forms, population), self._read(rows))
+        return self.distribution.probabilities(parameters, mask)
+
+    def _beliefs(self, forms: Any, population: jax.Array, rows: Mapping[str, jax.Array]) -> jax.Array:
+        """What one population's network believes of every seat, (B, n) probabilities."""
+        return jax.nn.sigmoid(self._guess(_pick(forms, population), self._read(rows))[2])
+
+    # -- learning -----------------------------------------------------------------------------------
+
+    def gradient(self, vectors: jax.Array, batch: Batch, minibatch: Minibatch) -> jax.Array:
+        """Gradient of every population's summed loss over some rows of S shards, then the terms of `Terms`.
+
+        Every shard's part is computed by the same instructions on arrays of the same shape, however many shards come
+        together, and the parts are added up in the fixed tree.
+
+        Args:
+            vectors: (Q, P) parameters.
+            batch: N rows, those of all S shards.
+            minibatch: which of them.
+
+        Returns:
+            (Q, P + 8) float32.
+        """
+        forms, back = jax.vjp(self._unfold, vectors)
+        parts = jax.lax.map(lambda shard: self._shard_gradient(forms, back, batch, Minibatch(*shard)), tuple(minibatch))
+        return tree_sum(list(parts))
+
+    def _shard_gradient(self, forms: Any, back: Any, batch: Batch, own: Minibatch) -> jax.Array:
+        count = len(self.first)
+        if count == 1 and own.index.shape[0] == 1:
+            alone = jax.tree.map(lambda leaf: leaf[0], forms)
+            gradient, terms = self._block_gradient(alone, batch, own.index[0], own.population[0], own.plan[0])
+            stacked = jax.tree.map(lambda leaf: leaf[None], gradient)
+            return jnp.concatenate([back(stacked)[0], terms[None]], axis=1)
+
+        def one(i: jax.Array, sums: tuple[Any, jax.Array]) -> tuple[Any, jax.Array]:
+            population = own.population[i]
+            arrays = _pick(forms, population)
+            gradient, terms = self._block_gradient(arrays, batch, own.index[i], population, own.plan[i])
+            added = jax.tree.map(lambda s, g: s.at[population].add(g), sums[0], gradient)
+            return added, sums[1].at[population].add(terms)
+
+        nothing = jax.tree.map(jnp.zeros_like, forms), jnp.zeros((count, NUM_TERMS), jnp.float32)
+        gradients, terms = jax.lax.fori_loop(0, own.number, one, nothing)
+        return jnp.concatenate([back(gradients)[0], terms], axis=1)
+
+    def _block_gradient(
+        self, arrays: Any, batch: Batch, index: jax.Array, population: jax.Array, plan: jax.Array
+    ) -> tuple[Any, jax.Array]:
+        """Gradient of the summed loss over the rows of a block by its population's arrays, and its terms (8,)."""
+        counts = (index < batch.acts.shape[0]).astype(jnp.float32)
+        at = jnp.minimum(index, batch.acts.shape[0] - 1)
+        # The barrier keeps XLA from gathering anew inside every operation that reads a row.
+        rows = jax.lax.optimization_barrier(jax.tree.map(lambda leaf: leaf[at], batch))
+        plans: tuple[Hashable, ...] = getattr(self._static, "plans", (None,))
+        guessing = counts * (population != self.guessed)
+        branches = [
+            partial(jax.grad(partial(self._block_loss, plan=each), has_aux=True), arrays, rows, counts, guessing)
+            for each in plans
+        ]
+        gradient, terms = jax.lax.switch(plan, branches) if len(branches) > 1 else branches[0]()
+        return gradient, jnp.stack(terms)
+
+    def _block_loss(
+        self, arrays: Any, rows: Batch, counts: jax.Array, guessing: jax.Array, plan: Hashable
+    ) -> tuple[jax.Array, Terms]:
+        seen = self._read(rows.seen) if self._raw else rows.seen
+        if not self.guesses:
+            return self._losses(*self._call(arrays, seen, plan), rows, counts)
+        parameters, value, guess = self._guess(arrays, seen)
+        loss, terms = self._losses(parameters, value, rows, counts)
+        missed = losses.guess_terms(guess, rows.truth, guessing)
+        return loss + self._listening * missed, terms._replace(guess=missed)
+
+    def _losses(
+        self, parameters: jax.Array, value: jax.Array, rows: Batch, counts: jax.Array
+    ) -> tuple[jax.Array, Terms]:
+        assert self._loss is not None, "a network that only plays learns nothing"
+        predicted = Prediction(
+            parameters,
+            self.distribution.log_prob(parameters, rows.action, rows.mask),
+            self.distribution.entropy(parameters, rows.mask),
+            value,
+        )
+        return self._loss(predicted, rows._replace(acts=rows.acts * counts), counts)
+
+
+def _pick(forms: Any, number: Any) -> Any:
+    """The arrays of one population."""
+    return jax.tree.map(lambda leaf: leaf[0] if leaf.shape[0] == 1 else leaf[number], forms)
+
+
+def _cut(tree: Any, start: jax.Array, rows: int) -> Any:
+    """So many rows of every leaf; None stays None."""
+    return jax.tree.map(lambda leaf: jax.lax.dynamic_slice_in_dim(leaf, start, rows, 0), tree)
+
+
+def _path_name(path: Any) -> str:
+    return "/".join(str(getattr(key, "name", getattr(key, "key", getattr(key, "idx", key)))) for key in path)

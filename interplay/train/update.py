@@ -1,0 +1,283 @@
+"""One worker's part of a run, and the steps of an update: play, estimate, learn.
+
+All workers call the same methods in the same order. Each has shards of its own and a learner that is the same bit for bit everywhere: what
+the shards found is added up over all workers (`exchange.combine`) before anybody acts on it.
+"""
+
+from __future__ import annotations
+
+import time
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.train.alternation import Alternation
+from interplay.train.checkpoint import Checkpoint, write_arrays
+from interplay.train.episodes import read_sums
+from interplay.train.exchange import Exchange, tree_sum
+from interplay.train.learner import Learner
+from interplay.train.lives import read_lives
+from interplay.train.losses import Terms
+from interplay.train.minibatches import join_batches, make_epoch
+from interplay.train.records import check_record
+from interplay.train.settings import TrainSettings
+from interplay.train.shard import MakeWorld, Moments, make_shard
+
+_GUESSES = [Terms._fields.index(name) for name in ("guess", "rows")]
+
+
+class Worker:
+    """One worker of a run.
+
+    Args:
+        settings: of the run.
+        make_world: factory of a part of the worlds.
+        learner: networks and optimisers.
+        exchange: to the other workers.
+
+    Attributes:
+        updates: done so far.
+        agent_steps: actions that this run's networks have taken so far; slots without a life do not count.
+        episodes: ended so far, over all shards.
+        shards: this worker's.
+    """
+
+    def __init__(
+        self, settings: TrainSettings, make_world: MakeWorld, learner: Learner, exchange: Exchange
+    ) -> None:
+        self.settings, self.learner, self.exchange = settings, learner, exchange
+        self.updates = self.agent_steps = self.episodes = 0
+        self._turns = Alternation(settings.alternate, learner.populations.names)
+        each = settings.train.shards // exchange.size
+        mine = range(exchange.rank * each, (exchange.rank + 1) * each)
+        self.shards = [make_shard(index, make_world, learner, settings) for index in mine]
+
+    # -- an update ------------------------------------------------------------------------------------
+
+    def update(self) -> dict[str, Any]:
+        """One update. Returns the numbers to log, the same for every worker."""
+        watch = _Stopwatch()
+        self.play()
+        watch.lap("play")
+        self.estimate()
+        watch.lap("advantage")
+        numbers = self.learn()
+        numbers |= self.summarise()
+        numbers |= self._turns.add(numbers)
+        for shard in self.shards:
+            shard.finish()
+        self.updates += 1
+        self.learner.pool.add(self.updates, self.learner.vectors)
+        watch.lap("update")
+        return numbers | {"time_share": watch.shares([shard.seconds for shard in self.shards])}
+
+    def play(self) -> None:
+        """Every shard plays one rollout."""
+        forms = self.learner.forms()
+        for shard in self.shards:
+            shard.let_learn(self.learns)
+            shard.play(forms, self.updates)
+
+    def estimate(self) -> None:
+        """Every shard finds its ready samples and their advantages, which are normalised over all shards together."""
+        sums = [shard.estimate() for shard in self.shards]
+        total = self.exchange.combine(tree_sum([each.ravel() for each in sums])).reshape(sums[0].shape)
+        if self.learner.algorithm.normalise:
+            for shard in self.shards:
+                shard.normalise(total)
+
+    def learn(self) -> dict[str, Any]:
+        """Epochs of minibatches until the algorithm has enough; all workers stop at the same minibatch."""
+        learner, algorithm = self.learner, self.learner.algorithm
+        minibatches = self._agree_minibatches()
+        batches = {name: join_batches(self.shards, name) for name in learner.networks}
+        sums, steps, total = np.zeros((len(self.learns), len(Terms._fields))), 0, None
+        for epoch in range(algorithm.epochs):
+            epochs = {
+                name: make_epoch(self.shards, name, batch, self._shuffle(name, epoch), minibatches)
+                for name, batch in batches.items()
+            }
+            for minibatch in range(minibatches):
+                # The step along the gradient before and the next gradient are one compiled call.
+                total = self.exchange.combine(learner.step(total, epochs, minibatch))
+                terms = learner.terms(total)
+                sums, steps = sums + terms, steps + 1
+                if algorithm.enough(Terms(*terms.sum(axis=0))):
+                    return self._loss_numbers(sums, epoch + minibatch / minibatches, steps)
+                learner.check(total, self.updates)
+        assert total is not None
+        learner.apply(total)
+        return self._loss_numbers(sums, float(algorithm.epochs), steps)
+
+    def summarise(self) -> dict[str, Any]:
+        """Explained variance, actions, lives and episodes that ended, over all shards."""
+        collectors = [shard.collector for shard in self.shards]
+        vectors = [
+            np.concatenate([shard.moments(), [own.acted], own.lives.take(), own.episodes.take()])
+            for shard, own in zip(self.shards, collectors, strict=True)
+        ]
+        total = self.exchange.combine(tree_sum(vectors))
+        first, names = collectors[0], self.learner.populations.names
+        moments, acted, rest = total[:5], int(total[5]), total[6:]
+        lives = len(names) * (1 + len(first.lives.names))
+        self.agent_steps += acted
+        numbers: dict[str, Any] = {"explained_variance": _explained_variance(Moments(*moments))}
+        numbers |= {"slot_steps": (self.updates + 1) * self._slot_steps}
+        numbers |= read_lives(first.lives.names, names, rest[:lives])
+        episodes = read_sums(first.episodes.names, rest[lives:])
+        self.episodes += int(episodes["episodes"])
+        if self.learner.pool.places:
+            numbers["past_selves"] = int(self.learner.pool.there.sum())
+        return numbers | episodes
+
+    # -- what it is made of ---------------------------------------------------------------------------
+
+    @property
+    def learns(self) -> np.ndarray:
+        """(Q,) bool, the populations that learn in the coming update."""
+        mask: np.ndarray = self.learner.learns & self._turns.learns()
+        return mask
+
+    @property
+    def metric_names(self) -> list[str]:
+        """Metrics of `update` that only some updates have: those of lives and episodes that ended."""
+        collector, names = self.shards[0].collector, self.learner.populations.names
+        lives = [f"{life}[{name}]" for life in collector.lives.names for name in names if len(names) > 1]
+        return [*collector.lives.names, *lives, *collector.episodes.names]
+
+    @property
+    def _slot_steps(self) -> int:
+        """Steps of every slot of every world in an update, alive or not: what the survival paper counts."""
+        slots = len(self.shards[0].world.agents)
+        return self.learner.algorithm.rollout * self.settings.num_worlds * slots
+
+    def _agree_minibatches(self) -> int:
+        """The most that any shard needs."""
+        needs = np.zeros(self.settings.train.shards)
+        for shard in self.shards:
+            needs[shard.index] = shard.minibatches()
+        return max(int(self.exchange.combine(needs).max()), 1)
+
+    def _shuffle(self, name: str, epoch: int) -> list[np.ndarray]:
+        return [shard.shuffle(name, self.updates, epoch) for shard in self.shards]
+
+    def _loss_numbers(self, terms: np.ndarray, epochs: float, steps: int) -> dict[str, Any]:
+        """What the losses were, over all and per population."""
+        names, learns = self.learner.populations.names, self.learns
+        numbers = _losses("", Terms(*terms.sum(axis=0))) | {"epochs": epochs, "gradient_steps": steps}
+        if len(names) > 1:
+            for name, row, learnt in zip(names, terms, learns, strict=True):
+                if learnt:
+                    numbers |= _losses(f"[{name}]", Terms(*row))
+        about = self.settings.belief.about
+        if about:
+            guess, rows = terms[[name != about for name in names]][:, _GUESSES].sum(axis=0)
+            numbers["guess_loss"] = guess / max(rows, 1.0)
+        return numbers
+
+    # -- in step with the others ----------------------------------------------------------------------
+
+    def agree(self, value: int) -> int:
+        """What the first worker says; the others' values do not count."""
+        mine = value if self.exchange.rank == 0 else 0
+        return int(self.exchange.combine(np.array([mine], np.float64))[0])
+
+    def compare_digests(self) -> None:
+        """Raises `UserError` if the workers' parameters are not the same bits."""
+        digests = np.zeros(self.exchange.size)
+        arrays = [np.asarray(vector) for vector in self.learner.vectors.values()]
+        digests[self.exchange.rank] = zlib.crc32(b"".join(array.tobytes() for array in arrays))
+        digests = self.exchange.combine(digests)
+        odd = np.flatnonzero(digests != digests[0])
+        if odd.size:
+            raise UserError(
+                f"update {self.updates}: worker {odd[0]} has other parameters than worker 0; "
+                "run all workers on processors of one model and resume from the last checkpoint"
+            )
+
+    # -- checkpoints ------------------------------------------------------------------------------------
+
+    def write_shards(self, staging: Path) -> str | None:
+        """Writes this worker's shards into a checkpoint in the making; gives the reason if worlds cannot be saved."""
+        reason = None
+        for shard in self.shards:
+            arrays: dict[str, np.ndarray] = {}
+            try:
+                arrays = shard.save()
+            except UserError as error:
+                reason = str(error)
+            write_arrays(staging, f"shard-{shard.index:04d}", arrays)
+        return reason
+
+    def load(self, checkpoint: Checkpoint) -> str | None:
+        """Goes on from a checkpoint; gives the reason if new episodes begin though worlds were saved.
+
+        Raises:
+            UserError: if it belongs to other settings.
+        """
+        check_record(checkpoint)
+        self.updates = int(checkpoint.record["updates"])
+        self.agent_steps = checkpoint.agent_steps
+        self.episodes = int(checkpoint.record.get("episodes", 0))  # older checkpoints did not count them
+        self._turns.load(checkpoint.record)
+        self.learner.load(checkpoint.arrays)
+        reason = None
+        for shard in self.shards:
+            arrays = checkpoint.arrays.get(f"shard-{shard.index:04d}")
+            if arrays is None:
+                raise UserError(
+                    f"{checkpoint.path}: shard {shard.index} is missing; resume with the run's own train.shards"
+                )
+            reason = shard.load(arrays, self.updates) or reason
+        return reason
+
+    def describe(self) -> dict[str, Any]:
+        """What a checkpoint's record says of the training beside its counters."""
+        return self._turns.describe()
+
+    def close(self) -> None:
+        """Closes the worlds."""
+        for shard in self.shards:
+            shard.world.close()
+
+
+class _Stopwatch:
+    """Where the time of an update goes."""
+
+    def __init__(self) -> None:
+        self._began = self._last = time.perf_counter()
+        self._seconds: dict[str, float] = {}
+
+    def lap(self, name: str) -> None:
+        now = time.perf_counter()
+        self._seconds[name], self._last = now - self._last, now
+
+    def shares(self, played: list[dict[str, float]]) -> dict[str, float]:
+        """Shares of acting, stepping, estimating and learning; `played` are the seconds of each shard's rollout."""
+        seconds = {name: sum(own[name] for own in played) for name in ("act", "step")}
+        seconds |= {name: self._seconds[name] for name in ("advantage", "update")}
+        total = max(self._last - self._began, 1e-9)
+        return {name: value / total for name, value in seconds.items()}
+
+
+def _losses(suffix: str, sums: Terms) -> dict[str, float]:
+    acting, rows = max(sums.acting, 1.0), max(sums.rows, 1.0)
+    return {
+        f"policy_loss{suffix}": sums.policy / acting,
+        f"value_loss{suffix}": sums.value / rows,
+        f"entropy{suffix}": sums.entropy / acting,
+        f"kl{suffix}": sums.kl / acting,
+        f"clip_fraction{suffix}": sums.clipped / acting,
+        f"rows{suffix}": sums.rows,
+    }
+
+
+def _explained_variance(m: Moments) -> float:
+    """1 - Var(target - value) / Var(target)."""
+    rows = max(m.rows, 1.0)
+    variance = m.target_squared / rows - (m.target / rows) ** 2
+    unexplained = m.error_squared / rows - (m.error / rows) ** 2
+    return 1.0 - unexplained / variance if variance > 0 else float("nan")
