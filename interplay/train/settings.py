@@ -12,10 +12,11 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from interplay.core.loading import is_code
+from interplay.core.loading import did_you_mean, is_code
 from interplay.core.settings import Settings
 
 _CLASS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+_ALGORITHMS = ("ppo", "policy_gradient")
 _NETWORKS = ("attention", "mlp", "seats", "tiles", "tiles_attention")
 _MOST_UNITS = 1_000_000  # of one layer; what fits into memory is checked when the run is made
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -315,9 +316,11 @@ class TrainSettings(Settings):
     steps: int = Field(
         1_000_000, ge=1, description="Agent-steps in total: steps of one agent, summed over all."
     )
-    algorithm: Literal["ppo", "policy_gradient"] = Field(
-        "ppo", description="How to learn; each has a group of settings of its name."
+    algorithm: str = Field(
+        "ppo",
+        description="How to learn: ppo, policy_gradient (each has a group of its name) or your own package.module:Class.",
     )
+    algorithm_options: dict[str, Any] = Field({}, description="Settings of an algorithm of your own.")
     world: WorldChoice
     train: TrainGroup = TrainGroup()
     ppo: PpoGroup = PpoGroup()
@@ -333,15 +336,35 @@ class TrainSettings(Settings):
     network: NetworkGroup = NetworkGroup()
 
     def code_names(self) -> Iterator[tuple[str, Any]]:
-        """World, network and opponents, where they are programs of somebody's own."""
+        """World, network, algorithm and opponents, where they are programs of somebody's own."""
         if ":" in self.world.id:
             yield "world.id", self.world.id
             yield "world.options", self.world.options
         if ":" in self.network.kind:
             yield "network.kind", self.network.kind
+        if ":" in self.algorithm:
+            yield "algorithm", self.algorithm
+            yield "algorithm_options", self.algorithm_options
         for population, who in self.opponents.items():
             if is_code(who):
                 yield f"opponents.{population}", who
+
+    @field_validator("algorithm")
+    @classmethod
+    def _known_algorithm(cls, algorithm: str) -> str:
+        if algorithm in _ALGORITHMS or _CLASS.fullmatch(algorithm):
+            return algorithm
+        near = did_you_mean(algorithm, _ALGORITHMS, f"give {', '.join(_ALGORITHMS)} or your own as package.module:Class")
+        raise ValueError(f'"{algorithm}" is no algorithm; {near}')
+
+    @model_validator(mode="after")
+    def _options_are_read(self) -> TrainSettings:
+        if self.algorithm_options and ":" not in self.algorithm:
+            raise ValueError(
+                f"algorithm_options = {self.algorithm_options} is not read by {self.algorithm}; "
+                f"its settings are under {self.algorithm}"
+            )
+        return self
 
     @model_validator(mode="after")
     def _shards_share_worlds(self) -> TrainSettings:
