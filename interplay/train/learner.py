@@ -251,7 +251,9 @@ def read_vectors(
     """
     vectors = {}
     for name, network in networks.items():
-        expected = {f"{name}/{tensor}": array.shape for tensor, array in network.split(network.first[0]).items()}
+        expected = {
+            f"{name}/{tensor}": array.shape for tensor, array in network.split(network.first[0]).items()
+        }
         given = {key: array.shape for key, array in tensors.items() if key in expected}
         for key, shape in expected.items():
             if given.get(key) != shape:

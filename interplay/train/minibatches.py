@@ -13,7 +13,9 @@ from interplay.train.policy_network import Batch, Minibatch, PolicyNetwork
 from interplay.train.populations import cut_blocks, most_blocks, sort_rows
 from interplay.train.shard import Shard
 
-MUCH = 1 << 26  # bytes of a batch that are always handed over whole; larger ones only as far as they are filled
+MUCH = (
+    1 << 26
+)  # bytes of a batch that are always handed over whole; larger ones only as far as they are filled
 
 
 def join_batches(shards: Sequence[Shard], name: str) -> tuple[Batch, np.ndarray | None, int]:

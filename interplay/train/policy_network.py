@@ -227,44 +227,68 @@ class PolicyNetwork:
         rows: Mapping[str, jax.Array],
         mask: jax.Array | None,
         blocks: Blocks | None,
-        key: jax.Array,
+        keys: jax.Array,
         counter: jax.Array,
         block: int,
         greedy: bool = False,
     ) -> jax.Array:
-        """Samples actions of sorted rows.
+        """Samples actions of sorted rows, for S shards one after another: by the same instructions however many there are.
 
         Args:
             forms: what `unfold` gave.
-            rows: observations of N rows; what lies beyond those that are asked for is not read.
-            mask: (N, choices) legal ones, or None.
-            blocks: how the rows are cut; None: all are of the first network.
-            key: of the random draws.
-            counter: of the step, folded into the key.
+            rows: observations of (S, N) rows; what lies beyond those that are asked for is not read.
+            mask: (S, N, choices) legal ones, or None.
+            blocks: how the rows of each shard are cut, with an axis of shards first; None: all are of the first network.
+            keys: (S, 2) uint32, data of the keys of the random draws.
+            counter: of the step, folded into the keys.
             block: rows per block; all N where there is one.
             greedy: take the likeliest action.
 
         Returns:
-            (N, columns + 2): the action, its log-probability and the value.
+            (S, N, columns + 2): the action, its log-probability and the value.
         """
-        drawn = jax.random.fold_in(key, counter)
 
-        def answer(i: Any, arrays: Any, own: Mapping[str, jax.Array], legal: Any) -> jax.Array:
-            parameters, value = self._call(arrays, self._read(own))
-            if greedy:
-                action = self.distribution.greedy(parameters, legal)
-            else:
-                action = self.distribution.sample(parameters, jax.random.fold_in(drawn, i), legal)
-            log_prob = self.distribution.log_prob(parameters, action, legal)
-            return jnp.concatenate([action, log_prob[:, None], value[:, None]], axis=1)
+        def one(shard: tuple[Any, ...]) -> jax.Array:
+            own, legal, cuts, key = shard
+            drawn = jax.random.fold_in(jax.random.wrap_key_data(key), counter)
+            if cuts is None:
+                return self._answer(_pick(forms, 0), own, legal, jax.random.fold_in(drawn, 0), greedy)
+            return self._answer_blocks(forms, own, legal, Blocks(*cuts), drawn, block, greedy)
 
-        if blocks is None:
-            return answer(0, _pick(forms, 0), rows, mask)
+        told: jax.Array = jax.lax.map(
+            one, (dict(rows), mask, None if blocks is None else tuple(blocks), keys)
+        )
+        return told
+
+    def _answer(
+        self,
+        arrays: Any,
+        rows: Mapping[str, jax.Array],
+        legal: jax.Array | None,
+        key: jax.Array,
+        greedy: bool,
+    ) -> jax.Array:
+        """(B, columns + 2) for the rows of one population."""
+        parameters, value = self._call(arrays, self._read(rows))
+        if greedy:
+            action = self.distribution.greedy(parameters, legal)
+        else:
+            action = self.distribution.sample(parameters, key, legal)
+        log_prob = self.distribution.log_prob(parameters, action, legal)
+        return jnp.concatenate([action, log_prob[:, None], value[:, None]], axis=1)
+
+    def _answer_blocks(
+        self, forms: Any, rows: Mapping[str, jax.Array], mask: jax.Array | None, blocks: Blocks, key: jax.Array,
+        block: int, greedy: bool,
+    ) -> jax.Array:  # fmt: skip
+        """(N, columns + 2) for rows of several populations, block after block."""
 
         def one(i: jax.Array, out: jax.Array) -> jax.Array:
             at = blocks.start[i]
             own, legal = (_cut(array, at, block) for array in (rows, mask))
-            said = answer(i, _pick(forms, blocks.population[i]), own, legal)
+            said = self._answer(
+                _pick(forms, blocks.population[i]), own, legal, jax.random.fold_in(key, i), greedy
+            )
             return jax.lax.dynamic_update_slice_in_dim(out, said, at, 0)
 
         total = next(iter(rows.values())).shape[0]
@@ -299,7 +323,9 @@ class PolicyNetwork:
             (Q, P + 8) float32.
         """
         forms, back = jax.vjp(self._unfold, vectors)
-        parts = jax.lax.map(lambda shard: self._shard_gradient(forms, back, batch, Minibatch(*shard)), tuple(minibatch))
+        parts = jax.lax.map(
+            lambda shard: self._shard_gradient(forms, back, batch, Minibatch(*shard)), tuple(minibatch)
+        )
         return tree_sum(list(parts))
 
     def _shard_gradient(self, forms: Any, back: Any, batch: Batch, own: Minibatch) -> jax.Array:
@@ -332,7 +358,9 @@ class PolicyNetwork:
         plans: tuple[Hashable, ...] = getattr(self._static, "plans", (None,))
         guessing = counts * (population != self.guessed)
         branches = [
-            partial(jax.grad(partial(self._block_loss, plan=each), has_aux=True), arrays, rows, counts, guessing)
+            partial(
+                jax.grad(partial(self._block_loss, plan=each), has_aux=True), arrays, rows, counts, guessing
+            )
             for each in plans
         ]
         gradient, terms = jax.lax.switch(plan, branches) if len(branches) > 1 else branches[0]()

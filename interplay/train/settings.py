@@ -354,7 +354,9 @@ class TrainSettings(Settings):
     def _known_algorithm(cls, algorithm: str) -> str:
         if algorithm in _ALGORITHMS or _CLASS.fullmatch(algorithm):
             return algorithm
-        near = did_you_mean(algorithm, _ALGORITHMS, f"give {', '.join(_ALGORITHMS)} or your own as package.module:Class")
+        near = did_you_mean(
+            algorithm, _ALGORITHMS, f"give {', '.join(_ALGORITHMS)} or your own as package.module:Class"
+        )
         raise ValueError(f'"{algorithm}" is no algorithm; {near}')
 
     @model_validator(mode="after")

@@ -24,7 +24,7 @@ from interplay.train.opponents import Opponents
 from interplay.train.policy_network import Batch
 from interplay.train.pool import PastSelves
 from interplay.train.restoring import restore
-from interplay.train.rollout import Collector, Forms, refuse_bad_numbers
+from interplay.train.rollout import Collector, Forms, collect, refuse_bad_numbers
 from interplay.train.samples import ReadySamples
 from interplay.train.settings import TrainSettings
 from interplay.train.trajectory import TrajectoryBuffer
@@ -66,7 +66,10 @@ class Shard:
         buffer = TrajectoryBuffer(rule.horizon, rule.rollout, shape)
         key = jax.random.fold_in(jax.random.key(settings.seed), 1_000_000 + index)
         opponents = Opponents(
-            world, learner.populations, make_opponents(settings, learner.populations), (settings.seed, index, 0)
+            world,
+            learner.populations,
+            make_opponents(settings, learner.populations),
+            (settings.seed, index, 0),
         )
         past = PastSelves(learner.pool, world, settings.seed)
         self.collector = Collector(
@@ -74,23 +77,27 @@ class Shard:
         )
         self.ready: dict[str, ReadySamples] = {}
 
-    @property
-    def seconds(self) -> dict[str, float]:
-        """Spent in networks and in worlds in the last rollout."""
-        return self.collector.seconds
-
     def let_learn(self, learns: np.ndarray) -> None:
         """Says which populations learn from here on, (Q,) bool; samples of others that wait are forgotten."""
         self.collector.let_learn(learns)
 
-    def play(self, forms: Forms, update: int) -> None:
-        """Plays one rollout.
+    def play(self, forms: Forms, update: int) -> dict[str, float]:
+        """Plays one rollout of this shard alone; see `collect`, which plays several in step.
+
+        Raises:
+            UserError: if an observation, a reward or a network's output is not finite.
+        """
+        seconds = collect([self.collector], forms, update)
+        self.settle(forms, update)
+        return seconds
+
+    def settle(self, forms: Forms, update: int) -> None:
+        """Works out the rewards that a rollout teaches with.
 
         Raises:
             UserError: if an observation, a reward or a network's output is not finite.
         """
         buffer, speaking = self.collector.buffer, self._settings.belief.speaking
-        self.collector.collect(forms, update)
         if speaking:
             pay_speakers(self.collector, forms, speaking)
         buffer.reward[buffer.earlier :] *= np.float32(self._algorithm.reward_scale)

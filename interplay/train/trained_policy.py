@@ -15,7 +15,7 @@ from interplay.train.learner import read_stacks
 from interplay.train.observations import Rows
 from interplay.train.opponents import Opponents
 from interplay.train.policy_network import PolicyNetwork
-from interplay.train.populations import Populations, cut_blocks, find_populations, sort_rows
+from interplay.train.populations import Blocks, Populations, cut_blocks, find_populations, sort_rows
 from interplay.train.settings import TrainSettings
 
 AT_ONCE = 8_192  # rows that are computed in one call; fewer are filled up, so that XLA compiles one shape
@@ -244,15 +244,15 @@ class TrainedPolicy(Policy):
                 legal[: len(picked)] = mask[picked]
             said = network.act(
                 self._forms[name],
-                rows,
-                legal,
-                cut_blocks(counts, block, pieces),
-                key,
+                {dtype: array[None] for dtype, array in rows.items()},
+                None if legal is None else legal[None],
+                Blocks(*(part[None] for part in cut_blocks(counts, block, pieces))),
+                np.asarray(jax.random.key_data(key))[None],
                 np.uint32(number),
                 block=block,
                 greedy=self.greedy,
             )
-            out[start + order] = np.asarray(said)[: len(picked)]
+            out[start + order] = np.asarray(said)[0, : len(picked)]
         return out
 
     def _space(self, name: str, rows: int) -> Rows:

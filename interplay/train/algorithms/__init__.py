@@ -27,7 +27,18 @@ if TYPE_CHECKING:
 __all__ = ["Algorithm", "PolicyGradient", "Ppo", "make_algorithm"]
 
 _METHODS = ("loss", "optimiser", "enough")
-_NUMBERS = ("rollout", "horizon", "minibatch", "epochs", "gamma", "gae_lambda", "by_decision", "reward_scale", "normalise", "mask_dead")
+_NUMBERS = (
+    "rollout",
+    "horizon",
+    "minibatch",
+    "epochs",
+    "gamma",
+    "gae_lambda",
+    "by_decision",
+    "reward_scale",
+    "normalise",
+    "mask_dead",
+)
 
 
 class Algorithm(Protocol):
