@@ -33,8 +33,8 @@ from interplay.train.exchange import Exchange, LostWorker
 from interplay.train.guessing import check_guesses
 from interplay.train.learner import Learner
 from interplay.train.line_up import check_opponents, pinned, with_opponents
-from interplay.train.policy import load_policy, load_population
 from interplay.train.manifest import check_resumable
+from interplay.train.policy import load_policy, load_population
 from interplay.train.pool import check_pool
 from interplay.train.progress import Progress, tell
 from interplay.train.records import check_record

@@ -114,4 +114,5 @@ def _users_own(settings: TrainSettings) -> Algorithm:
         raise UserError(
             f"algorithm = {name}: {found.__name__} has no {lacking[0]}; see interplay.train.algorithms.Algorithm"
         )
-    return made  # type: ignore[no-any-return]
+    algorithm: Algorithm = made
+    return algorithm

@@ -24,7 +24,7 @@ class PolicyGradient:
         settings: the run's group ``policy_gradient``.
     """
 
-    minibatch = None  # all samples together
+    minibatch: int | None = None  # all samples together
     epochs = 1
     gae_lambda = 1.0  # discounted returns
     mask_dead = True

@@ -26,6 +26,7 @@ class Ppo:
     """
 
     horizon = 0  # every sample is learnt from in the update that made it
+    minibatch: int | None
 
     def __init__(self, settings: PpoGroup) -> None:
         self._settings = settings
