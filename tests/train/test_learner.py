@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
-from interplay.train.ppo import Epoch, Learner
+from interplay.core.world import World
+from interplay.train.learner import Epoch, Learner
+from interplay.train.line_up import with_opponents
+from interplay.train.minibatches import join_batches, make_epoch
 from interplay.train.settings import NetworkGroup, PpoGroup, TrainGroup, TrainSettings, WorldChoice
-from interplay.train.shard import make_shard
+from interplay.train.shard import Shard, make_shard
 from tests.train.toy_worlds import make_corridor, make_two_kinds
 
 SETTINGS = TrainSettings(
@@ -22,29 +23,36 @@ SETTINGS = TrainSettings(
 )
 
 
-def epoch_of(learner: Learner, index: int) -> dict[str, Epoch]:
-    """One shard's rows in the order of its first epoch."""
-    shard = make_shard(index, make_corridor, learner.brains, SETTINGS)
-    shard.play(learner.vectors, 0)
+def learner_of(world: World) -> Learner:
+    return Learner(world.kinds, SETTINGS, with_opponents(SETTINGS, world))
+
+
+def played(learner: Learner, index: int) -> Shard:
+    shard = make_shard(index, make_corridor, learner, SETTINGS)
+    shard.play(learner.forms(), 0)
     shard.estimate()
-    order, plan = shard.shuffle("agent", 0, 0, shard.minibatches())
-    batch = shard.batches["agent"]
-    rows = np.where(order < 0, batch.acts.size, order)
-    return {"agent": Epoch(batch, jnp.array(rows[:, None]), jnp.array(plan[:, None]))}
+    return shard
+
+
+def epoch_of(*shards: Shard, minibatches: int) -> dict[str, Epoch]:
+    """The shards' rows in the order of their first epoch."""
+    orders = [shard.shuffle("agent", 0, 0) for shard in shards]
+    return {"agent": make_epoch(shards, "agent", join_batches(shards, "agent"), orders, minibatches)}
 
 
 @pytest.fixture
 def learner() -> Learner:
-    return Learner(make_corridor(1, 0, 0).kinds, SETTINGS)
+    return learner_of(make_corridor(1, 0, 0))
 
 
 def test_a_step_applies_the_sum_before_and_then_computes(learner: Learner) -> None:
-    twin = Learner(make_corridor(1, 0, 0).kinds, SETTINGS)
-    epochs = epoch_of(learner, 0)
+    twin = learner_of(make_corridor(1, 0, 0))
+    shard = played(learner, 0)
+    epochs = epoch_of(shard, minibatches=shard.minibatches())
     first = learner.step(None, epochs, 0).copy()
-    assert np.array_equal(np.asarray(learner.vectors["agent"]), twin.brains["agent"].first)
+    assert np.array_equal(np.asarray(learner.vectors["agent"]), twin.networks["agent"].first)
     second = learner.step(first, epochs, 1)
-    assert not np.array_equal(np.asarray(learner.vectors["agent"]), twin.brains["agent"].first)
+    assert not np.array_equal(np.asarray(learner.vectors["agent"]), twin.networks["agent"].first)
 
     twin.apply(first)
     np.testing.assert_allclose(twin.vectors["agent"], learner.vectors["agent"], atol=1e-7)
@@ -52,33 +60,30 @@ def test_a_step_applies_the_sum_before_and_then_computes(learner: Learner) -> No
 
 
 def test_shards_together_give_the_sum_of_shards_apart(learner: Learner) -> None:
-    parts = [epoch_of(learner, index)["agent"] for index in range(2)]
-    rows = parts[0].batch.acts.size
-    shifted = jnp.where(parts[1].order == rows, 2 * rows, parts[1].order + rows)
-    first = jnp.where(parts[0].order == rows, 2 * rows, parts[0].order)
-    count = min(len(first), len(shifted))
-    joined = Epoch(
-        jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *(part.batch for part in parts)),
-        jnp.concatenate([first[:count], shifted[:count]], axis=1),
-        jnp.concatenate([part.plan[:count] for part in parts], axis=1),
-    )
-    apart = [learner.step(None, {"agent": part}, 3) for part in parts]
-    assert np.array_equal(learner.step(None, {"agent": joined}, 3), apart[0] + apart[1])
+    shards = [played(learner, index) for index in range(2)]
+    minibatches = max(shard.minibatches() for shard in shards) + 1
+    assert minibatches <= shards[0].most_minibatches
+    joined = epoch_of(*shards, minibatches=minibatches)
+    for minibatch in (0, 3, minibatches - 1):
+        apart = [learner.step(None, epoch_of(s, minibatches=minibatches), minibatch) for s in shards]
+        assert apart[0].any()
+        assert apart[1].any()
+        assert np.array_equal(learner.step(None, joined, minibatch), apart[0] + apart[1])
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_a_gradient_that_is_not_finite_is_named(learner: Learner, bad: float) -> None:
     total = np.zeros(learner.size, np.float32)
     learner.check(total, 3)
-    brain = learner.brains["agent"]
-    at = int(np.flatnonzero([brain.tensor_at(i) == "value/layers/0/weight" for i in range(brain.size)])[5])
-    total[at] = bad
+    network = learner.networks["agent"]
+    named = [network.tensor_at(i) == "value/layers/0/weight" for i in range(network.size)]
+    total[int(np.flatnonzero(named)[5])] = bad
     with pytest.raises(UserError, match="update 3: gradient of value/layers/0/weight is not finite; lower"):
         learner.check(total, 3)
 
 
 def test_the_kind_of_a_bad_gradient_is_named() -> None:
-    learner = Learner(make_two_kinds(1, 0, 0).kinds, SETTINGS)
+    learner = learner_of(make_two_kinds(1, 0, 0))
     total = np.zeros(learner.size, np.float32)
     total[-1] = np.nan  # the last kind's last term
     with pytest.raises(UserError, match=r"loss term rows \(guide\) is not finite"):

@@ -1,23 +1,21 @@
-"""Minibatch orders: one of its own for every epoch, shard, update, kind and seed, on both roads; the same when asked again."""
+"""Minibatch orders: one of its own for every epoch, shard, update, kind and seed; the same when asked again."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
 
 from interplay.core.settings import build
 from interplay.train.exchange import Alone
-from interplay.train.line_up import with_opponents
+from interplay.train.samples import ReadySamples
 from interplay.train.settings import TrainSettings
-from interplay.train.sorted_shard import Ready
-from interplay.train.sorted_training import SortedTraining
-from interplay.train.stacked_learner import StackedLearner
-from interplay.train.trainer import make_learner, make_training
-from tests.train.toy_worlds import TwoKinds, make_two_kinds
+from interplay.train.trainer import make_learner
+from interplay.train.update import Worker
+from tests.train.toy_worlds import make_two_kinds
 
-ROWS, MINIBATCHES = 60, 3
+ROWS = 60
 
 
 def settings_of(**own: Any) -> TrainSettings:
@@ -31,33 +29,22 @@ def settings_of(**own: Any) -> TrainSettings:
     return build(TrainSettings, {**values, **own}, "test")
 
 
-def orders_of(road: str, seed: int = 0) -> Any:
+def orders_of(**own: Any) -> Callable[[str, int, int, int], np.ndarray]:
     """A function that gives the order of (kind, shard, update, epoch): (ROWS,)."""
-    settings = settings_of(seed=seed)
-    if road == "plain":
-        learner: Any = make_learner(settings, make_two_kinds, begins=True)
-        training: Any = make_training(settings, make_two_kinds, learner, Alone())
-    else:
-        world = TwoKinds(1)
-        learner = StackedLearner(world.kinds, settings, with_opponents(settings, world))
-        training = SortedTraining(settings, make_two_kinds, learner, Alone())
+    settings = settings_of(**own)
+    learner = make_learner(settings, make_two_kinds, begins=True)
+    worker = Worker(settings, make_two_kinds, learner, Alone())
 
     def order(kind: str, shard: int, update: int, epoch: int) -> np.ndarray:
-        one = training.shards[shard]
-        if road == "plain":
-            one._used[kind], one._demands[kind] = np.arange(ROWS, dtype=np.int32), None
-            rows, _ = one.shuffle(kind, update, epoch, MINIBATCHES)
-            assert rows.shape[0] == MINIBATCHES
-            return rows.T.ravel()[:ROWS]
-        one.ready[kind] = Ready(np.arange(ROWS), *[np.zeros(ROWS)] * 4)
-        return np.concatenate(one.shuffle(kind, update, epoch, MINIBATCHES))
+        one = worker.shards[shard]
+        one.ready[kind] = ReadySamples(np.arange(ROWS), *[np.zeros(ROWS)] * 4)
+        return one.shuffle(kind, update, epoch)
 
     return order
 
 
-@pytest.mark.parametrize("road", ["plain", "sorted"])
-def test_every_order_is_its_own(road: str) -> None:
-    order = orders_of(road)
+def test_every_order_is_its_own() -> None:
+    order = orders_of()
     base = order("walker", 0, 0, 0)
     assert sorted(base.tolist()) == list(range(ROWS))
     assert base.tolist() != list(range(ROWS))
@@ -67,7 +54,12 @@ def test_every_order_is_its_own(road: str) -> None:
         "update": order("walker", 0, 1, 0),
         "shard": order("walker", 1, 0, 0),
         "kind": order("guide", 0, 0, 0),
-        "seed": orders_of(road, seed=1)("walker", 0, 0, 0),
+        "seed": orders_of(seed=1)("walker", 0, 0, 0),
     }
     assert [name for name, other in others.items() if np.array_equal(other, base)] == []
     assert len({tuple(each.tolist()) for each in others.values()}) == len(others)
+
+
+def test_where_everything_is_learnt_from_at_once_nothing_is_shuffled() -> None:
+    order = orders_of(algorithm="policy_gradient", policy_gradient={"rollout": 8, "horizon": 8})
+    assert order("walker", 1, 3, 0).tolist() == list(range(ROWS))

@@ -10,10 +10,10 @@ from gymnasium import spaces
 
 from interplay.core.errors import UserError
 from interplay.core.memory import recall, remember
-from interplay.train.leaves import ObservationLeaves
-from interplay.train.pending import Pending
+from interplay.train.observations import ObservationRows
 from interplay.train.restoring import check_weights, restore
-from interplay.train.time_line import TimeLine
+from interplay.train.samples import PendingSamples
+from interplay.train.trajectory import TrajectoryBuffer
 
 COUNTS = np.arange(4)
 
@@ -57,14 +57,13 @@ def test_weights_are_finite(value: float) -> None:
         check_weights("runs/a", {})
 
 
-def pending() -> Pending:
-    rows = Pending(ObservationLeaves(spaces.Dict(x=spaces.Box(0, 1, (2,)))), 8, 1, None)
+def pending() -> PendingSamples:
+    samples = PendingSamples(ObservationRows(spaces.Dict(x=spaces.Box(0, 1, (2,)))), 8, 1, 1, None)
     for step in range(3):
+        samples.next_rows(1)["float32"][:] = 1.0
         said = np.array([[1.0, -0.5, 0.25]], np.float32)
-        rows.append(
-            {"x": np.ones((1, 2))}, said, None, step, np.array([step]), np.array([0]), np.array([True])
-        )
-    return rows
+        samples.append(said, step, np.array([step]), np.array([0]), np.array([True]))
+    return samples
 
 
 @pytest.mark.parametrize(
@@ -76,30 +75,32 @@ def pending() -> Pending:
         ("population", np.array([0, 0, 2], np.uint8)),
         ("step", np.zeros((3, 1), np.int32)),
         ("step", np.zeros(9, np.int32)),
-        ("action", np.zeros((3, 2), np.float32)),
-        ("leaf/x", np.zeros((2, 2), np.float32)),
+        ("said", np.zeros((3, 2), np.float32)),
+        ("observation/float32", np.zeros((2, 2), np.float32)),
         ("acts", np.zeros(3, np.int8)),
     ],
 )
-def test_rows_that_wait_name_places_that_there_are(name: str, value: np.ndarray) -> None:
+def test_samples_that_wait_name_places_that_there_are(name: str, value: np.ndarray) -> None:
     """Their numbers are indices: out of range they would read what is not theirs."""
     bounds = {"step": (0, 3), "slot": (0, 4), "population": (0, 1)}
     saved, fresh = pending().save(), pending()
     fresh.load(saved, "shard 0", bounds)
     assert fresh.count == 3
+    assert all(np.array_equal(array, saved[key]) for key, array in fresh.save().items())
+    assert saved["observation/float32"].all()
     with pytest.raises(UserError, match="shard 0"):
         fresh.load({**saved, name: value}, "shard 0", bounds)
 
 
-def test_a_time_line_is_that_of_the_run() -> None:
-    line = TimeLine(2, 3, (4, 1))
-    saved = line.save()
-    TimeLine(2, 3, (4, 1)).load(saved)
-    for other in (TimeLine(1, 3, (4, 1)), TimeLine(2, 3, (5, 1))):
+def test_a_trajectory_is_that_of_the_run() -> None:
+    buffer = TrajectoryBuffer(2, 3, (4, 1))
+    saved = buffer.save()
+    TrajectoryBuffer(2, 3, (4, 1)).load(saved)
+    for other in (TrajectoryBuffer(1, 3, (4, 1)), TrajectoryBuffer(2, 3, (5, 1))):
         with pytest.raises(UserError, match="array reward is"):
             other.load(saved)
-    with pytest.raises(UserError, match="time line: array ended is missing"):
-        line.load({name: array for name, array in saved.items() if name != "ended"})
+    with pytest.raises(UserError, match="trajectory: array ended is missing"):
+        buffer.load({name: array for name, array in saved.items() if name != "ended"})
 
 
 class Player:

@@ -1,164 +1,180 @@
-"""Rollouts: what is stored where, who is present, what follows a life that was cut."""
+"""Rollouts: what is kept and where it stands, who is present, what follows a life that was cut."""
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
-import jax
 import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
-from interplay.core.settings import changed
+from interplay.core.settings import build
 from interplay.train.episodes import EpisodeStatistics, read_sums
-from interplay.train.ppo import Learner
-from interplay.train.rollout import Collector, refuse_bad_numbers
-from interplay.train.settings import NetworkGroup, PpoGroup, TrainGroup, TrainSettings, WorldChoice
+from interplay.train.learner import Learner
+from interplay.train.line_up import with_opponents
+from interplay.train.rollout import IDLE_EVERY, Collector, refuse_bad_numbers
+from interplay.train.settings import TrainSettings
 from interplay.train.shard import make_shard
 from tests.train.toy_worlds import LENGTH, LIMIT, PLACE, Corridor, make_corridor
 
-SETTINGS = TrainSettings(
-    world=WorldChoice(id="corridor"),
-    num_worlds=8,
-    train=TrainGroup(shards=2),
-    ppo=PpoGroup(rollout=32, minibatch=64),
-    network=NetworkGroup(kind="mlp", hidden=(8,)),
-)
+WORLDS, STEPS, SEED = 6, 48, 1
+
+
+def settings_of(**ppo: Any) -> TrainSettings:
+    values = {
+        "world": {"id": "corridor"},
+        "seed": SEED,
+        "num_worlds": WORLDS,
+        "train": {"shards": 1},
+        "ppo": {"rollout": STEPS, **ppo},
+        "network": {"kind": "mlp", "hidden": [8]},
+    }
+    return build(TrainSettings, values, "test")
 
 
 @pytest.fixture(scope="module")
 def learner() -> Learner:
-    return Learner(Corridor().kinds, SETTINGS)
+    world = Corridor()
+    return Learner(world.kinds, settings_of(), with_opponents(settings_of(), world))
+
+
+def played(learner: Learner) -> Collector:
+    """A collector after its first rollout."""
+    collector = make_shard(0, make_corridor, learner, settings_of()).collector
+    collector.collect(learner.forms(), 0)
+    return collector
 
 
 @pytest.fixture
 def collector(learner: Learner) -> Collector:
-    world = Corridor(6, seed=1)
-    world.reset()
-    return Collector(world, learner.brains, 48, jax.random.key(0))
+    return played(learner)
+
+
+def samples_of(collector: Collector, step: int) -> slice:
+    """Where the samples of a step stand; they are kept in the order of their steps."""
+    pending = collector.pending["agent"]
+    first, after = np.searchsorted(pending.step[: pending.count], [step, step + 1])
+    return slice(int(first), int(after))
+
+
+def value_of(learner: Learner, observation: dict[str, np.ndarray]) -> np.ndarray:
+    """V of every slot, by the network without anything that is compiled around it."""
+    network = learner.networks["agent"]
+    lead = observation["place"].shape[:2]
+    rows = network.layout.allocate(lead[0] * lead[1])
+    network.layout.write(observation, None, rows)
+    _, value = network._network(learner.vectors["agent"][0])(network._read(rows))
+    return np.asarray(value).reshape(lead)
 
 
 def test_a_rollout_replays_in_a_fresh_world(learner: Learner, collector: Collector) -> None:
-    """The stored actions lead a second world through the stored observations, rewards and ends."""
-    out = collector.collect(learner.vectors, 0)
-    twin = Corridor(6, seed=1)
+    """The actions that are kept lead a second world through the observations, rewards and ends that are kept."""
+    buffer, pending = collector.buffer, collector.pending["agent"]
+    twin = Corridor(WORLDS, seed=SEED)
     timestep = twin.reset()
-    kind = out.kinds["agent"]
-    for t in range(48):
-        assert np.array_equal(kind.rows[t, :, :, PLACE], timestep.observation["place"][:, :, 0])
-        assert np.array_equal(out.acting[t], timestep.acting)
-        timestep = twin.step(kind.action[t, :, :, 0].astype(np.int64))
-        assert np.array_equal(out.reward[t], timestep.reward)
-        assert np.array_equal(out.ended[t], timestep.terminated | timestep.truncated)
+    acted = 0
+    for t in range(STEPS):
+        own = samples_of(collector, t)
+        seen = np.stack([timestep.observation[name].ravel() for name in ("place", "noise")], axis=1)
+        assert np.array_equal(pending.rows["float32"][own], seen[pending.slot[own]])
+        teaching = np.zeros(twin.state.acting.size, bool)
+        teaching[pending.slot[own][pending.acts[own]]] = True
+        assert np.array_equal(teaching.reshape(buffer.acting[t].shape), timestep.acting)
+        assert np.array_equal(buffer.acting[t], timestep.acting)
+        acted += np.count_nonzero(timestep.acting)
+        action = np.zeros(teaching.size, np.int64)
+        action[pending.slot[own]] = pending.action[own, 0]
+        timestep = twin.step(action.reshape(WORLDS, -1))
+        assert np.array_equal(buffer.reward[t], timestep.reward)
+        assert np.array_equal(buffer.ended[t], timestep.terminated | timestep.truncated)
+        value = np.where(timestep.truncated, value_of(learner, timestep.observation), 0.0)
+        np.testing.assert_allclose(buffer.bootstrap[t], value, atol=1e-5)
         if timestep.over.any():
             timestep = twin.reset(timestep.over)
+    assert buffer.bootstrap.any()
+    assert collector.acted == acted
+    assert collector.present.all()  # everybody belongs to an episode
+    np.testing.assert_allclose(buffer.last_value, value_of(learner, timestep.observation), atol=1e-5)
 
 
-def test_only_lives_that_were_cut_are_bootstrapped(learner: Learner, collector: Collector) -> None:
-    out = collector.collect(learner.vectors, 0)
-    cut = out.bootstrap != 0
+def test_only_lives_that_were_cut_are_bootstrapped(collector: Collector) -> None:
+    buffer = collector.buffer
+    cut = buffer.bootstrap != 0
     assert cut.any()
-    assert out.ended[cut].all()
+    assert buffer.ended[cut].all()
     # A cut ends every life of a world at once, LIMIT steps after it began.
     assert (cut.any(axis=2) == cut.all(axis=2)).all()
     steps, worlds = np.nonzero(cut.all(axis=2))
     for step, world in zip(steps, worlds, strict=True):
         assert step + 1 >= LIMIT
-        assert not out.ended[step - LIMIT + 1 : step, world].any()
+        assert not buffer.ended[step - LIMIT + 1 : step, world].any()
 
 
-def test_those_who_arrived_are_present_but_do_not_act(learner: Learner, collector: Collector) -> None:
-    out = collector.collect(learner.vectors, 0)
-    place = out.kinds["agent"].rows[..., PLACE]
-    arrived = place == LENGTH - 1
+def test_those_who_arrived_are_present_but_do_not_act(collector: Collector) -> None:
+    """They give a sample of their value in every eighth step; it teaches no policy."""
+    pending, slots = collector.pending["agent"], collector.present.size
+    arrived = pending.rows["float32"][: pending.count, PLACE] == LENGTH - 1
+    acts = pending.acts[: pending.count]
     assert arrived.any()
-    assert not out.acting[arrived].any()
-    assert out.present.all()  # everybody belongs to an episode at every step
+    assert np.array_equal(acts, ~arrived)
+    assert set(pending.step[: pending.count][~acts] % IDLE_EVERY) == {IDLE_EVERY - 1}
+    idle = 0
+    for t in range(STEPS):
+        own = samples_of(collector, t)
+        acting = np.count_nonzero(collector.buffer.acting[t])
+        everyone = t % IDLE_EVERY == IDLE_EVERY - 1  # nobody is absent in this world
+        assert own.stop - own.start == (slots if everyone else acting)
+        assert len(set(pending.slot[own].tolist())) == own.stop - own.start
+        idle += slots - acting if everyone else 0
+    assert idle == np.count_nonzero(~acts) > 0
+
+
+def test_those_who_are_present_act_and_teach_where_the_dead_are_not_masked() -> None:
+    settings, world = settings_of(mask_dead=False), Corridor()
+    learner = Learner(world.kinds, settings, with_opponents(settings, world))
+    shard = make_shard(0, make_corridor, learner, settings)
+    shard.play(learner.forms(), 0)
+    shard.estimate()
+    collector, ready = shard.collector, shard.ready["agent"]
+    pending, whole = collector.pending["agent"], STEPS * collector.present.size
+    arrived = pending.rows["float32"][: pending.count, PLACE] == LENGTH - 1
+    assert pending.count == len(ready.picked) == whole
+    assert pending.acts[:whole].all()
+    assert collector.buffer.acting.all()
+    assert len(set(pending.action[:whole][arrived, 0].tolist())) == 2  # drawn, not made up
+    assert (ready.advantage[arrived] != 0).any()
+    assert collector.acted == whole - np.count_nonzero(arrived)  # what the world read
 
 
 def test_log_probabilities_are_those_of_the_stored_actions(learner: Learner, collector: Collector) -> None:
-    out = collector.collect(learner.vectors, 0)
-    brain, kind = learner.brains["agent"], out.kinds["agent"]
-    rows = kind.rows.reshape(-1, brain.rows.width)
-    parameters, value = brain._network(learner.vectors["agent"])(brain.prepare(rows))
-    log_prob = brain.distribution.log_prob(parameters, kind.action.reshape(-1, 1), None)
-    np.testing.assert_allclose(kind.log_prob.ravel(), log_prob, atol=1e-5)
-    np.testing.assert_allclose(kind.value.ravel(), value, atol=1e-5)
+    network, pending = learner.networks["agent"], collector.pending["agent"]
+    count = pending.count
+    rows = {dtype: array[:count] for dtype, array in pending.rows.items()}
+    parameters, value = network._network(learner.vectors["agent"][0])(network._read(rows))
+    log_prob = network.distribution.log_prob(parameters, pending.action[:count], None)
+    np.testing.assert_allclose(pending.log_prob[:count], log_prob, atol=1e-5)
+    at = (pending.step[:count], pending.slot[:count])
+    np.testing.assert_allclose(collector.buffer.value.reshape(STEPS, -1)[at], value, atol=1e-5)
 
 
-def test_a_shards_worlds_are_its_part_of_the_runs_worlds(learner: Learner) -> None:
-    whole = Corridor(8, seed=SETTINGS.seed)
-    whole.reset()
-    second = make_shard(1, make_corridor, learner.brains, SETTINGS).world
-    assert np.array_equal(second.hash(), whole.hash()[4:])
+def test_bad_numbers_are_named_with_the_update(collector: Collector) -> None:
+    pending, buffer = collector.pending["agent"], collector.buffer
 
+    def refused(array: np.ndarray, at: Any, says: str) -> None:
+        was = array[at].copy()
+        array[at] = np.inf
+        with pytest.raises(UserError, match=rf"update 7: {says} is not finite"):
+            refuse_bad_numbers(collector, 7)
+        array[at] = was
 
-def test_a_shard_whose_worlds_were_not_saved_begins_episodes_of_its_own(learner: Learner) -> None:
-    def begun(index: int, update: int) -> list[int]:
-        shard = make_shard(index, make_corridor, learner.brains, SETTINGS)
-        shard.load({}, update)
-        return shard.world.hash().tolist()
-
-    fresh = [make_shard(i, make_corridor, learner.brains, SETTINGS).world.hash().tolist() for i in range(2)]
-    starts = [*fresh, begun(0, 3), begun(1, 3), begun(0, 4)]
-    assert len({hash_ for start in starts for hash_ in start}) == sum(map(len, starts))
-    assert begun(1, 3) == begun(1, 3)
-
-
-def test_idle_rows_are_every_eighth_and_teach_no_policy(learner: Learner) -> None:
-    shard = make_shard(0, make_corridor, learner.brains, SETTINGS)
-    shard.play(learner.vectors, 0)
-    shard.estimate()
-    acts = np.asarray(shard.batches["agent"].acts)
-    used = shard._used["agent"]
-    assert set(np.flatnonzero(acts)) <= set(used.tolist())
-    idle = used[acts[used] == 0]
-    per_step = SETTINGS.num_worlds // 2 * 2
-    assert set((idle // per_step) % 8) <= {7}
-    assert np.all(np.asarray(shard.batches["agent"].advantage)[idle] == 0)
-
-
-def test_discounting_by_decision_reaches_the_batches(learner: Learner) -> None:
-    """Those who arrived wait without a reward: by decision their targets are what comes at the end, by step it fades."""
-    targets = {}
-    for discount in ("step", "decision"):
-        settings = changed(SETTINGS, {"ppo": {"discount": discount, "gamma": 0.5}}, "test")
-        shard = make_shard(0, make_corridor, learner.brains, settings)
-        shard.play(learner.vectors, 0)
-        shard.estimate()
-        targets[discount] = np.asarray(shard.batches["agent"].target).reshape(32, 4, 2)
-    acting = shard._rollout.acting
-    bootstrap = shard._rollout.bootstrap
-    t, w, a = next(
-        (t, w, a) for t, w, a in np.argwhere(bootstrap != 0) if not acting[t - 1 : t + 1, w, a].any()
-    )
-    assert targets["decision"][t - 1, w, a] == pytest.approx(bootstrap[t, w, a])
-    assert targets["step"][t - 1, w, a] == pytest.approx(0.25 * bootstrap[t, w, a])
-
-
-@pytest.mark.parametrize("minibatches", [8, 11])
-def test_an_epoch_visits_every_used_row_once(learner: Learner, minibatches: int) -> None:
-    shard = make_shard(0, make_corridor, learner.brains, SETTINGS)
-    shard.play(learner.vectors, 0)
-    shard.estimate()
-    assert shard.minibatches() <= minibatches
-    rows, plan = shard.shuffle("agent", 0, 3, minibatches)
-    assert rows.shape == (minibatches, shard.rows_per_step("agent"))
-    assert not plan.any()
-    assert sorted(rows[rows >= 0]) == sorted(shard._used["agent"])
-    sizes = (rows >= 0).sum(axis=1)
-    assert max(sizes) - min(sizes) <= 1
-
-
-def test_bad_numbers_are_named_with_the_update(learner: Learner, collector: Collector) -> None:
-    out = collector.collect(learner.vectors, 0)
-    out.kinds["agent"].rows[3, 1, 0, PLACE] = np.inf
-    with pytest.raises(UserError, match=r'update 7: observation\["place"\] is not finite'):
-        refuse_bad_numbers(out, learner.brains, 7)
-    out.kinds["agent"].rows[3, 1, 0, PLACE] = 0
-    out.reward[0, 0, 0] = np.nan
-    with pytest.raises(UserError, match="update 8: reward is not finite"):
-        refuse_bad_numbers(out, learner.brains, 8)
+    refused(pending.rows["float32"], (pending.count - 1, PLACE), r'observation\["place"\]')
+    refused(pending.log_prob, 3, "log_prob of the network")
+    refused(buffer.value, (0, 0, 0), "value of the network")
+    refused(buffer.last_value, (0, 0), "value of the network")
+    refused(buffer.reward, (0, 0, 0), "reward")
+    refuse_bad_numbers(collector, 7)
+    pending.rows["float32"][pending.count] = np.nan  # nobody reads it
 
 
 def test_statistics_of_episodes() -> None:

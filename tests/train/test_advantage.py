@@ -1,4 +1,4 @@
-"""Advantages along the time line: numbers worked by hand, the textbook's estimator, and a slow twin."""
+"""Advantages along a trajectory: numbers worked by hand, the textbook's estimator, and a slow twin."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interplay.train import time_line
-from interplay.train.returns import generalised_advantage, normalise
+from interplay.train.advantage import generalised_advantage
 
 
 def estimate(reward, value, acting, ended, bootstrap, last, gamma, lam, by_decision=False):
@@ -127,21 +126,10 @@ def test_decisions_are_discounted_however_long_the_waiting() -> None:
     # R_0 = 1 + 26.125/2 = 14.0625, A_0 = 4.0625
     assert advantage.tolist() == [4.0625, 0.0, 0.0, 0.25, -11.0]
     assert target.tolist() == [14.0625, 26.125, 24.125, 20.25, 19.0]
-    mine = time_line.estimate(
-        *(np.array(x, np.float32)[:, None] for x in line[:2]),
-        *(np.array(x, bool)[:, None] for x in line[2:4]),
-        np.array(line[4], np.float32)[:, None],
-        np.array([99.0], np.float32),
-        0.5,
-        0.5,
-        by_decision=True,
-    )
-    assert mine.advantage[:, 0].tolist() == advantage.tolist()
-    assert mine.target[:, 0].tolist() == target.tolist()
 
 
 def test_waiting_steps_that_earn_nothing_change_no_decision() -> None:
-    """The line without them gives the same advantages, by decision; by step it does not."""
+    """The trajectory without them gives the same advantages, by decision; by step it does not."""
     rng = np.random.default_rng(3)
     reward, value = rng.normal(size=(2, 9))
     acting = np.array([1, 0, 1, 0, 0, 1, 1, 0, 1], bool)
@@ -172,8 +160,3 @@ def test_equals_the_slow_twin(seed: int, lam: float) -> None:
     ours, theirs = estimate(*case), naive(*case)
     np.testing.assert_allclose(ours[0], np.where(case[2], theirs[0], 0.0), atol=1e-4)
     np.testing.assert_allclose(ours[1], theirs[1], atol=1e-4)
-
-
-def test_normalised_over_the_acting_rows_only() -> None:
-    out = normalise(jnp.array([1.0, 3.0, 100.0]), jnp.array([1.0, 1.0, 0.0]))
-    assert out.tolist() == pytest.approx([-1.0, 1.0, 0.0], abs=1e-6)

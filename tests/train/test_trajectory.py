@@ -1,8 +1,10 @@
-"""Lives that begin and end at any step: their returns are those of a slow loop, and every row is used exactly once."""
+"""Lives that begin and end at any step: their returns are those of a slow loop, and every sample is used exactly once."""
 
 from __future__ import annotations
 
 from collections import Counter
+from types import SimpleNamespace
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -10,10 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interplay.train.returns import generalised_advantage
-from interplay.train.time_line import TimeLine, estimate
+from interplay.train.advantage import estimate, generalised_advantage
+from interplay.train.trajectory import TrajectoryBuffer
 
 SLOTS = (2, 3)
+RETURNS: Any = SimpleNamespace(gamma=0.9, gae_lambda=1.0, by_decision=False)
 
 
 def random_steps(rng: np.random.Generator, steps: int) -> dict[str, np.ndarray]:
@@ -41,55 +44,62 @@ def slow_return(steps: dict[str, np.ndarray], last: np.ndarray, t: int, slot: tu
     return total + weight * float(last[slot])
 
 
+def buffer_of(steps: dict[str, np.ndarray], last: np.ndarray, earlier: int = 0) -> TrajectoryBuffer:
+    buffer = TrajectoryBuffer(earlier, len(steps["reward"]) - earlier, SLOTS)
+    for name, array in steps.items():
+        getattr(buffer, name)[:] = array
+    buffer.last_value[:] = last
+    return buffer
+
+
 @settings(deadline=None, max_examples=40)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 30))
 def test_returns_over_lives_are_those_of_a_slow_loop(seed: int, length: int) -> None:
     rng = np.random.default_rng(seed)
     steps, last = random_steps(rng, length), rng.normal(size=SLOTS).astype(np.float32)
-    advantage, target = estimate(**steps, last_value=last, gamma=0.9, lam=1.0)
+    advantage, target = estimate(buffer_of(steps, last), RETURNS)
     for t, w, a in np.argwhere(steps["acting"]):
         expected = slow_return(steps, last, t, (w, a))
         assert float(target[t, w, a]) == pytest.approx(expected, abs=1e-4)
         assert float(advantage[t, w, a]) == pytest.approx(expected - steps["value"][t, w, a], abs=1e-4)
 
 
-@pytest.mark.parametrize("lam", [0.0, 0.7, 1.0])
-def test_it_is_the_generalised_advantage(lam: float) -> None:
+@pytest.mark.parametrize(("lam", "by_decision"), [(0.0, False), (0.7, False), (0.7, True), (1.0, False)])
+def test_every_number_of_the_rule_is_read(lam: float, by_decision: bool) -> None:
     rng = np.random.default_rng(2)
     steps, last = random_steps(rng, 25), rng.normal(size=SLOTS).astype(np.float32)
-    ours = estimate(**steps, last_value=last, gamma=0.95, lam=lam)
-    theirs = generalised_advantage(
-        *(jnp.asarray(steps[name]) for name in ("reward", "value", "acting", "ended", "bootstrap")),
-        jnp.asarray(last),
-        0.95,
-        lam,
-    )
+    rule: Any = SimpleNamespace(gamma=0.95, gae_lambda=lam, by_decision=by_decision)
+    ours = estimate(buffer_of(steps, last, earlier=9), rule)
+    columns = (jnp.asarray(steps[name]) for name in ("reward", "value", "acting", "ended", "bootstrap"))
+    theirs = generalised_advantage(*columns, jnp.asarray(last), 0.95, lam, by_decision)
     for mine, other in zip(ours, theirs, strict=True):
+        assert mine.dtype == np.float32
         np.testing.assert_allclose(mine, other, atol=1e-5)
 
 
 @settings(deadline=None, max_examples=25)
 @given(st.integers(0, 2**32 - 1), st.integers(0, 11), st.integers(1, 5))
-def test_every_row_is_ready_exactly_once_with_the_whole_life_s_return(
+def test_every_sample_is_ready_exactly_once_with_the_whole_life_s_return(
     seed: int, earlier: int, rollout: int
 ) -> None:
     rng = np.random.default_rng(seed)
     updates = 8
     steps = random_steps(rng, updates * rollout)
-    line = TimeLine(earlier, rollout, SLOTS)
+    buffer = TrajectoryBuffer(earlier, rollout, SLOTS)
     waiting: set[tuple[int, int, int]] = set()
     used: Counter[tuple[int, int, int]] = Counter()
     for update in range(updates):
         now = slice(update * rollout, (update + 1) * rollout)
         for name, array in steps.items():
-            getattr(line, name)[earlier:] = array[now]
+            getattr(buffer, name)[earlier:] = array[now]
         waiting |= {(update * rollout + t, w, a) for t, w, a in np.argwhere(steps["acting"][now]).tolist()}
         last = rng.normal(size=SLOTS).astype(np.float32)
-        ready, target = line.ready(), line.returns(last, 0.9, 1.0).target
+        buffer.last_value[:] = last
+        ready, (_, target) = buffer.ready(), estimate(buffer, RETURNS)
         past = {name: array[: now.stop] for name, array in steps.items()}
         for t, w, a in sorted(waiting):
             at = t - update * rollout + earlier
-            assert at >= 0  # nothing leaves the line unused
+            assert at >= 0  # nothing leaves the buffer unused
             if not ready[at, w, a]:
                 continue
             used[t, w, a] += 1
@@ -97,18 +107,20 @@ def test_every_row_is_ready_exactly_once_with_the_whole_life_s_return(
             assert over or at < rollout  # only the oldest are cut
             assert float(target[at, w, a]) == pytest.approx(slow_return(past, last, t, (w, a)), abs=1e-4)
         waiting -= set(used)
-        line.advance()
+        buffer.advance()
     assert set(used.values()) <= {1}
     assert all(t >= updates * rollout - earlier for t, _, _ in waiting)
 
 
-def test_a_line_that_was_saved_goes_on() -> None:
+def test_a_buffer_that_was_saved_goes_on() -> None:
     rng = np.random.default_rng(0)
-    line, twin = TimeLine(6, 4, SLOTS), TimeLine(6, 4, SLOTS)
+    buffer, twin = TrajectoryBuffer(6, 4, SLOTS), TrajectoryBuffer(6, 4, SLOTS)
     for name, array in random_steps(rng, 10).items():
-        getattr(line, name)[:] = array
-    line.advance()
-    twin.load(line.save())
-    last = np.ones(SLOTS, np.float32)
-    assert np.array_equal(line.returns(last, 0.9, 1.0).target, twin.returns(last, 0.9, 1.0).target)
-    assert np.array_equal(line.ready(), twin.ready())
+        getattr(buffer, name)[:] = array
+    buffer.advance()
+    twin.load(buffer.save())
+    assert twin.reward.any()
+    buffer.last_value[:] = twin.last_value[:] = 1.0
+    for mine, other in zip(estimate(buffer, RETURNS), estimate(twin, RETURNS), strict=True):
+        assert np.array_equal(mine, other)
+    assert np.array_equal(buffer.ready(), twin.ready())

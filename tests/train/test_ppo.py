@@ -1,4 +1,4 @@
-"""PPO's loss: numbers worked by hand, and where its gradient vanishes."""
+"""PPO: its loss in numbers worked by hand, where its gradient vanishes, and when it has learnt enough."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from interplay.train.losses import ppo_terms, total
+from interplay.train.algorithms.ppo import Ppo, ppo_terms
+from interplay.train.losses import Terms, total
+from interplay.train.settings import PpoGroup
 
 
 def terms(ratio, advantage, acts=1.0, counts=1.0, value=0.0, target=0.0):
@@ -67,3 +69,15 @@ def test_rows_beyond_the_range_are_counted_on_both_sides(ratio: float, acts: flo
 def test_total_weighs_the_terms() -> None:
     t = terms(1.0, 1.0, value=1.0, target=3.0)
     assert float(total(t, 0.5, 0.1)) == pytest.approx(-1.0 + 0.5 * 4.0 - 0.1 * 2.0)
+
+
+@pytest.mark.parametrize(
+    ("target_kl", "kl", "acting", "enough"),
+    [(0.01, 0.14, 10.0, False), (0.01, 0.16, 10.0, True), (0.01, 0.01, 0.0, False), (None, 1e9, 1.0, False)],
+)
+def test_it_has_enough_beyond_one_and_a_half_times_the_target(
+    target_kl: float | None, kl: float, acting: float, enough: bool
+) -> None:
+    """The estimate is a mean over acting rows, of which there may be none."""
+    sums = Terms(*[0.0] * 8)._replace(kl=kl, acting=acting, rows=1000.0)
+    assert Ppo(PpoGroup(target_kl=target_kl)).enough(sums) is enough
