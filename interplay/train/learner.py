@@ -66,7 +66,12 @@ class Learner:
         self._at = np.flatnonzero(populations.played)  # rows of the stacks that are the run's own
         self.networks = {
             kind.name: PolicyNetwork(
-                kind, settings, jax.random.fold_in(key, i), populations, self.algorithm.loss
+                kind,
+                settings,
+                jax.random.fold_in(key, i),
+                populations,
+                self.algorithm.loss,
+                self.algorithm.sequence,
             )
             for i, kind in enumerate(kinds)
         }

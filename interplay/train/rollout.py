@@ -51,6 +51,20 @@ class Stage(NamedTuple):
     blocks: Blocks | None
 
 
+class Answer(NamedTuple):
+    """What a kind's networks said in one step.
+
+    Attributes:
+        stage: which rows were asked.
+        said: (n, columns + 2), actions, log-probabilities and values.
+        memory: (n, size), what is remembered after it; None where nothing is.
+    """
+
+    stage: Stage
+    said: np.ndarray
+    memory: np.ndarray | None
+
+
 class Collector:
     """One shard's worlds under way, and what is kept of them.
 
@@ -72,6 +86,8 @@ class Collector:
         learns: (Q + R,) bool, the populations whose samples are kept; the others, and past selves, only act.
         truth: (W, A) bool, who is of the population that is guessed, in the step that is played; nobody without one.
         acted: actions that the networks took in the last rollout.
+        memory: kind name -> (W A_kind, size) float32, what agents remember; of kinds that do.
+        fresh: (W, A) bool, a life remembers nothing yet.
         keys: kind name -> data of its random key, uint32.
     """
 
@@ -106,6 +122,9 @@ class Collector:
         self.block = {name: min(own.block, self.rows(name)) for name, own in networks.items()}
         masks = world.by_kind(world.timestep.action_mask)
         self.pending = {name: self._allocate(name, masks[name] is not None) for name in networks}
+        sizes = {name: own.memory for name, own in networks.items() if own.memory}
+        self.memory = {name: np.zeros((self.rows(name), size), np.float32) for name, size in sizes.items()}
+        self.fresh = np.ones(self.present.shape, bool)
         self._network = self._born = np.zeros(self.present.shape, np.uint8)
         self._teaches = self.present
 
@@ -130,14 +149,16 @@ class Collector:
         self.acted += int(np.count_nonzero(played))
         return teaches | self._learning() if t % IDLE_EVERY == IDLE_EVERY - 1 else teaches
 
-    def step(self, t: int, said: Mapping[str, tuple[Stage, np.ndarray]]) -> None:
+    def step(self, t: int, said: Mapping[str, Answer]) -> None:
         """Keeps what networks said, lets opponents act, and takes the step."""
         timestep, at = self.world.timestep, self.buffer.earlier + t
         actions = {}
-        for name, (stage, told) in said.items():
+        for name, (stage, told, memory) in said.items():
             where = self._where(name, stage.picked)
             self.buffer.value[at].reshape(-1)[where] = told[:, -1]
             self._keep(name, stage, told, at, where)
+            if memory is not None:
+                self._remember(name, stage, memory, where)
             columns = self.networks[name].distribution.columns
             flat = np.zeros((self.rows(name), columns), np.float32)
             flat[stage.picked] = told[:, :-2]
@@ -160,6 +181,8 @@ class Collector:
         self.lives.add(timestep, self.present, ended, self._born)
         self.episodes.add(timestep)
         self.present &= ~ended
+        if self.memory:
+            self._forget(ended)
         if timestep.over.any():
             over = timestep.over.copy()  # the world's own buffer, which the reset clears
             self.world.reset(over)
@@ -170,6 +193,24 @@ class Collector:
         """(W, A) bool, learners who are there after the last step: the value of what they see is wanted."""
         self._look(self.world.timestep)
         return self._learning()
+
+    def _remember(self, name: str, stage: Stage, memory: np.ndarray, where: np.ndarray) -> None:
+        """Keeps what those who act remember now; who is only looked at goes on as it was."""
+        acts = self._teaches.reshape(-1)[where]
+        self.memory[name][stage.picked[acts]] = memory[acts]
+        self.fresh.reshape(-1)[where[acts]] = False
+
+    def _forget(self, ended: np.ndarray) -> None:
+        """Lives that ended are forgotten: who comes next in their slots begins with zeros."""
+        self.fresh |= ended
+        for name, memory in self.memory.items():
+            memory[ended[:, self._slots[name]].reshape(-1)] = 0.0
+
+    def begin_anew(self) -> None:
+        """New episodes began in all worlds: nothing is under way, nothing is remembered."""
+        self.present[:] = False
+        if self.memory:
+            self._forget(np.ones(self.present.shape, bool))
 
     def _look(self, timestep: TimeStep) -> None:
         """Who is there, of which population, and which network plays it."""
@@ -193,6 +234,10 @@ class Collector:
         observation = self.world.by_kind(self.world.timestep.observation)[name]
         everyone = number == self.rows(name) and self._alone
         own.layout.write(observation, None if everyone else stage.picked, pending.next_rows(number))
+        if pending.memory is not None and pending.fresh is not None:
+            new = slice(pending.count, pending.count + number)
+            pending.memory[new] = self.memory[name][stage.picked]
+            pending.fresh[new] = self.fresh.reshape(-1)[self._where(name, stage.picked)]
         if pending.mask is not None:
             mask = self.world.by_kind(self.world.timestep.action_mask)[name]
             flat = own.distribution.flat_mask(mask, (self.world.num_worlds, len(self._slots[name])))
@@ -254,6 +299,7 @@ class Collector:
             own.distribution.columns,
             own.distribution.choices if masked else None,
             len(self._slots[name]) if own.guesses else None,
+            own.memory,
         )
 
 
@@ -292,21 +338,19 @@ def collect(shards: Sequence[Collector], forms: Forms, update: int) -> dict[str,
 
 def ask(
     shards: Sequence[Collector], forms: Forms, wanted: Sequence[np.ndarray], counter: int
-) -> list[dict[str, tuple[Stage, np.ndarray]]]:
-    """Asks the networks for the agents in `wanted`, (W, A) for each shard: one compiled call for each kind.
-
-    Returns:
-        For each shard, kind name -> which rows were asked, and (n, columns + 2) what was said of them.
-    """
-    told: list[dict[str, tuple[Stage, np.ndarray]]] = [{} for _ in shards]
+) -> list[dict[str, Answer]]:
+    """Asks the networks for the agents in `wanted`, (W, A) for each shard: one compiled call for each kind."""
+    told: list[dict[str, Answer]] = [{} for _ in shards]
     for name, network in shards[0].networks.items():
         stages = [shard.stage(name, want) for shard, want in zip(shards, wanted, strict=True)]
         said = (
             _call(shards, name, forms[name], stages, counter) if any(len(s.picked) for s in stages) else None
         )
-        nothing = np.zeros((0, network.distribution.columns + 2), np.float32)
+        columns = network.distribution.columns + 2
         for at, stage in enumerate(stages):
-            told[at][name] = stage, nothing if said is None else said[at, : len(stage.picked)]
+            rows = np.zeros((0, columns), np.float32) if said is None else said[at, : len(stage.picked)]
+            memory = rows[:, columns:] if network.memory and said is not None else None
+            told[at][name] = Answer(stage, rows[:, :columns], memory)
     return told
 
 
@@ -317,8 +361,8 @@ def ask_values(shards: Sequence[Collector], forms: Forms, wanted: Sequence[np.nd
     """
     values = [np.zeros(shard.present.shape, np.float32) for shard in shards]
     for shard, told, out in zip(shards, ask(shards, forms, wanted, 0), values, strict=True):
-        for name, (stage, said) in told.items():
-            shard.put(name, stage, said[:, -1], out)
+        for name, answer in told.items():
+            shard.put(name, answer.stage, answer.said[:, -1], out)
     return values
 
 
@@ -335,6 +379,7 @@ def _call(
             *(np.stack(parts) for parts in zip(*(stage.blocks or () for stage in stages), strict=True))
         )
     masks = [own.mask[own.count :][:reach] for own in pending if own.mask is not None]
+    memories = [own.memory[own.count :][:reach] for own in pending if own.memory is not None]
     said = first.networks[name].act(
         form,
         {dtype: np.stack([rows[dtype] for rows in ahead]) for dtype in ahead[0]},
@@ -342,6 +387,7 @@ def _call(
         blocks,
         np.stack([shard.keys[name] for shard in shards]),
         np.uint32(counter % 2**32),
+        np.stack(memories) if memories else None,
         block=first.block[name],
     )
     return np.asarray(said)

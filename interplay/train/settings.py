@@ -105,6 +105,9 @@ class PpoGroup(Settings):
         True, description="Learn from acting steps only; the paper's code learns from all."
     )
     reward_scale: float = Field(1.0, gt=0, description="Rewards are multiplied by this; 1 in the preset.")
+    sequence: int = Field(
+        16, ge=1, description="Steps that memory is learnt through at once; it divides the rollout."
+    )
 
 
 class PolicyGradientGroup(Settings):
@@ -142,6 +145,9 @@ class PolicyGradientGroup(Settings):
         True, description="Mean 0 and deviation 1 over each population's rows of the batch."
     )
     reward_scale: float = Field(1.0, gt=0, description="Rewards are multiplied by this.")
+    sequence: int = Field(
+        8, ge=1, description="Steps that memory is learnt through at once; it divides the rollout."
+    )
 
 
 class PopulationGroup(Settings):
@@ -270,6 +276,11 @@ class NetworkGroup(Settings):
         False, description="tiles: a trunk for every head of the action and one for the value."
     )
     hidden: tuple[int, ...] = Field((64, 64), description="Units per hidden layer of the mlp.")
+    memory: Literal["none", "gru", "lstm", "own"] = Field(
+        "none",
+        description="A recurrent cell before the heads; own: the network of yours remembers by itself.",
+    )
+    memory_size: int = Field(64, ge=1, le=65_536, description="Units of the recurrent cell.")
     input_scale: bool = Field(False, description="Scale observations by the bounds of their space.")
     probability_floor: float = Field(
         0.0,
@@ -358,6 +369,24 @@ class TrainSettings(Settings):
             algorithm, _ALGORITHMS, f"give {', '.join(_ALGORITHMS)} or your own as package.module:Class"
         )
         raise ValueError(f'"{algorithm}" is no algorithm; {near}')
+
+    @model_validator(mode="after")
+    def _sequences_fit(self) -> TrainSettings:
+        if self.network.memory == "none" or self.algorithm not in _ALGORITHMS:
+            return self
+        group = getattr(self, self.algorithm)
+        if group.rollout % group.sequence:
+            fits = next(n for n in range(group.sequence, 0, -1) if group.rollout % n == 0)
+            raise ValueError(
+                f"{self.algorithm}.sequence = {group.sequence} does not divide {self.algorithm}.rollout = {group.rollout}; "
+                f"use for example {fits}"
+            )
+        if self.belief.about:
+            raise ValueError(
+                f'belief.about = "{self.belief.about}" with network.memory = "{self.network.memory}": '
+                "networks that guess have no memory; leave one of them out"
+            )
+        return self
 
     @model_validator(mode="after")
     def _options_are_read(self) -> TrainSettings:

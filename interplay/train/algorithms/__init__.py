@@ -37,6 +37,7 @@ _NUMBERS = (
     "by_decision",
     "reward_scale",
     "normalise",
+    "sequence",
     "mask_dead",
 )
 
@@ -54,6 +55,7 @@ class Algorithm(Protocol):
         by_decision: gamma counts a slot's own decisions, not steps of the world.
         reward_scale: rewards are multiplied by it.
         normalise: bring every population's advantages to mean 0 and deviation 1.
+        sequence: steps that memory is learnt through at once.
         mask_dead: learn from steps whose action was read; else also from those of the dead who are present.
     """
 
@@ -66,6 +68,7 @@ class Algorithm(Protocol):
     by_decision: bool
     reward_scale: float
     normalise: bool
+    sequence: int
     mask_dead: bool
 
     def loss(self, predicted: Prediction, samples: Batch, counts: jax.Array) -> tuple[jax.Array, Terms]:
