@@ -231,7 +231,7 @@ def _widths(network: Any, space: spaces.Dict) -> list[int]:
 
     def shapes() -> Any:
         seen = {
-            key: jnp.zeros((1, *(part.shape or ())), np.dtype(part.dtype or np.float32))
+            key: jnp.zeros((1, *(part.shape or ())), jax.dtypes.canonicalize_dtype(part.dtype or np.float32))
             for key, part in space.spaces.items()
         }
         if not getattr(network, "raw", False):
