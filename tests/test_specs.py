@@ -135,8 +135,8 @@ def targets(text: str) -> set[str]:
 
 
 def cited(root: Path) -> list[Citation]:
-    """All citations below a repository's root."""
-    files = sorted(path for folder in FOLDERS for path in (root / folder).rglob("*.py"))
+    """All citations below a repository's root, but for those of this file, which are wrong on purpose."""
+    files = sorted({path for folder in FOLDERS for path in (root / folder).rglob("*.py")} - {Path(__file__)})
     return [one for path in files for one in citations(path.relative_to(root).as_posix(), path.read_text())]
 
 
