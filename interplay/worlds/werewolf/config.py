@@ -225,7 +225,7 @@ class WerewolfSettings(Settings):
 
     @property
     def depth(self) -> int:
-        """k: names that count (specification 4, number 3)."""
+        """k: names that count (specification 4)."""
         if self.flexibility is not None:
             return max(1, math.floor(self.n_players * self.flexibility))
         return self.vote_depth
