@@ -46,16 +46,20 @@ PAGES = {
 OTHER_NUMBERS = ("tests/worlds/test_navigation",)
 OTHER_LABELS = ("D65",)  # a standard white
 
+# Docstrings, whole lines of comment, comments behind code.
 TEXT = re.compile(r'"""((?s:.*?))"""|((?:^ *#.*\n)+)| # (.*)$', re.MULTILINE)
 NUMBER = r"\d+(?:\.\d+)*"
 LABEL = r"[A-Z]\d{1,2}"
+# "row 8", "T7" or "8.2"; not the beginning of "8.2.1", "8,000", "8 %" or "W = 8".
 ITEM = rf"(?:(?:sections?|rows?|numbers?|faults?|the faults?)\s)?(?:{NUMBER}|{LABEL})\b(?!\.\d|,\d|\s?%|\s=)"
 LIST = rf"{ITEM}(?:(?:,?\sand\s|\sto\s|,\s|;\s(?=\d)){ITEM})*"
 PAGE = "|".join(NAMES)
 CITATION = re.compile(
     rf"(?<!paper, )(?<!edition, )\b(?:[Ss]pecification(?:\s(?P<page>{PAGE}))?|[Ss]ections?)(?:,?\ssections?)?\s(?P<list>{LIST})"
 )
+# What a docstring begins with: "9.6: ..." or "T12 and section 3, row 2: ...".
 OPENING = re.compile(rf"\s*(?P<list>{LIST})(?=\s*(?:[:.(]|,\s[a-z]|$))")
+# A number so near to the word that it was meant as a citation.
 UNREAD = re.compile(r"[Ss]pecification\b[^.;:()]{0,30}?\d")
 LABELS = re.compile(rf"\b({LABEL})(?: to ({LABEL}))?\b")
 RANGE = re.compile(rf"({NUMBER}) to ({NUMBER})")
