@@ -144,13 +144,20 @@ def cited(root: Path) -> list[Citation]:
     return [one for path in files for one in citations(path.relative_to(root).as_posix(), path.read_text())]
 
 
+def quoted(specs: Path) -> Iterator[Citation]:
+    """What pages say of sections of each other: "games 4.4"."""
+    for path in sorted(specs.glob("*.md")):
+        for match in re.finditer(rf"(?<!/)\b({PAGE}) (\d+\.\d+)\b", path.read_text()):
+            yield Citation(match[1], match[2], f"docs/specs/{path.name}")
+
+
 def missing(root: Path, specs: Path) -> list[str]:
     """A line for each citation that leads nowhere."""
     offered = {path.stem: targets(path.read_text()) for path in specs.glob("*.md")}
     return [
         f"{one.place}: {one.target!r} "
         + (f"is not in docs/specs/{one.page}.md" if one.readable else "is no citation that can be read")
-        for one in cited(root)
+        for one in (*cited(root), *quoted(specs))
         if not one.readable or one.target not in offered.get(one.page, ())
     ]
 
