@@ -215,6 +215,14 @@ def test_a_citation_that_cannot_be_read_is_noticed(tmp_path):
     assert complaints == ["bench/a.py:1: 'specification, point 4' is no citation that can be read"]
 
 
+def test_a_page_that_names_a_section_of_another_wrongly_is_noticed(tmp_path):
+    (tmp_path / "games.md").write_text("### 4.4 Picture\n")
+    (tmp_path / "viewer.md").write_text("As games 4.4 and games 4.5 say.\n")
+    assert missing(tmp_path / "nothing", tmp_path) == [
+        "docs/specs/viewer.md: '4.5' is not in docs/specs/games.md"
+    ]
+
+
 def complaints_about(root: Path, path: str, source: str) -> list[str]:
     """What is missing where a repository has only this file."""
     (root / path).parent.mkdir(parents=True)
