@@ -224,7 +224,7 @@ def test_a_page_that_names_a_section_of_another_wrongly_is_noticed(tmp_path):
 
 
 def complaints_about(root: Path, path: str, source: str) -> list[str]:
-    """What is missing where a repository has only this file."""
+    """What is missing of this file's citations."""
     (root / path).parent.mkdir(parents=True)
     (root / path).write_text(source)
-    return missing(root, SPECS)
+    return [line for line in missing(root, SPECS) if line.startswith(path)]
