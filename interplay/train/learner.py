@@ -66,7 +66,12 @@ class Learner:
         self._at = np.flatnonzero(populations.played)  # rows of the stacks that are the run's own
         self.networks = {
             kind.name: PolicyNetwork(
-                kind, settings, jax.random.fold_in(key, i), populations, self.algorithm.loss
+                kind,
+                settings,
+                jax.random.fold_in(key, i),
+                populations,
+                self.algorithm.loss,
+                self.algorithm.sequence,
             )
             for i, kind in enumerate(kinds)
         }
@@ -251,7 +256,9 @@ def read_vectors(
     """
     vectors = {}
     for name, network in networks.items():
-        expected = {f"{name}/{tensor}": array.shape for tensor, array in network.split(network.first[0]).items()}
+        expected = {
+            f"{name}/{tensor}": array.shape for tensor, array in network.split(network.first[0]).items()
+        }
         given = {key: array.shape for key, array in tensors.items() if key in expected}
         for key, shape in expected.items():
             if given.get(key) != shape:

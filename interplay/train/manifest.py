@@ -19,7 +19,8 @@ from interplay.core.reading import LINE, memory_limit, opened, parse_json, read_
 NAME = "manifest.json"
 RECORD = "record.json"
 FORMAT = "interplay-checkpoint"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+READ = (1, 2)  # formats whose weights can be read; only the newest can be resumed
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*\.(safetensors|json)")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _NUMBERED = re.compile(r"(?:aside-)?([0-9]+)(?:-[0-9]+)?")
@@ -69,11 +70,11 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         manifest = parse_json(read_bytes(file, LINE, links=False))
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise UserError(f"{folder} is no checkpoint of interplay; choose a folder below RUN/checkpoints")
-    if manifest.get("format_version") != FORMAT_VERSION:
+    if manifest.get("format_version") not in READ:
         raise UserError(
             f"{folder} is in checkpoint format {_short(manifest.get('format_version'))} of interplay "
-            f"{_short(manifest.get('interplay_version'))}, this interplay {interplay.__version__} reads format "
-            f"{FORMAT_VERSION}; install the version that wrote it"
+            f"{_short(manifest.get('interplay_version'))}, this interplay {interplay.__version__} reads formats "
+            f"{READ[0]} to {READ[-1]}; install the version that wrote it"
         )
     if manifest.get("checksum") != _checksum(manifest):
         raise damaged(file, "its checksum does not match")
@@ -85,6 +86,20 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             file, f"it is of {manifest['agent_steps']:,} agent-steps, the folder's name says another number"
         )
     return manifest
+
+
+def check_resumable(folder: Path) -> None:
+    """Refuses to go on from a checkpoint that an older trainer made: its worlds and samples stand in another order.
+
+    Raises:
+        UserError: with the cure; such a checkpoint can be played, and a new run can begin with its weights.
+    """
+    version = read_manifest(folder)["format_version"]
+    if version != FORMAT_VERSION:
+        raise UserError(
+            f"{folder} is in checkpoint format {version}, this interplay {interplay.__version__} resumes format {FORMAT_VERSION}; "
+            f"begin a new run with its weights (--start-from {folder})"
+        )
 
 
 def read_files(folder: Path, manifest: Mapping[str, Any]) -> dict[str, bytes]:

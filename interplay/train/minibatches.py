@@ -13,7 +13,9 @@ from interplay.train.policy_network import Batch, Minibatch, PolicyNetwork
 from interplay.train.populations import cut_blocks, most_blocks, sort_rows
 from interplay.train.shard import Shard
 
-MUCH = 1 << 26  # bytes of a batch that are always handed over whole; larger ones only as far as they are filled
+MUCH = (
+    1 << 26
+)  # bytes of a batch that are always handed over whole; larger ones only as far as they are filled
 
 
 def join_batches(shards: Sequence[Shard], name: str) -> tuple[Batch, np.ndarray | None, int]:
@@ -42,73 +44,82 @@ def make_epoch(
         shards: of this worker.
         name: of the kind.
         joined: what `join_batches` gave.
-        orders: of each shard, (N,) places among its ready rows; they are dealt out to the minibatches in turn.
+        orders: of each shard, (U,) its units; they are dealt out to the minibatches in turn.
         minibatches: how many.
     """
     batch, demand, capacity = joined
     network, steps = shards[0].networks[name], shards[0].most_minibatches
-    rows = min(shards[0].rows_per_step(name), capacity)
+    units, length = shards[0].units_per_step(name), network.sequence
+    units = min(units, capacity) if length == 1 else units
     alone = len(network.first) == 1 and steps > 1  # a minibatch is one block, unless it is everything
-    block = rows if alone else min(network.block, rows)
-    most, nothing = most_blocks(rows, len(network.first), block), capacity * len(shards)
-    index = np.full((steps, len(shards), most, block), nothing, np.int32)
+    block = units if alone else min(max(network.block // length, 1), units)
+    most, nothing = most_blocks(units, len(network.first), block), capacity * len(shards)
+    index = np.full((steps, len(shards), most, block), -1, np.int32)
     population, plan = (np.zeros((steps, len(shards), most), np.int32) for _ in range(2))
     number = np.zeros((steps, len(shards)), np.int32)
+    rows = np.full((steps, len(shards), most, block, length), nothing, np.int32)
     for at, (shard, order) in enumerate(zip(shards, orders, strict=True)):
+        own, there = shard.units[name], slice(0, minibatches)
+        cost = None if demand is None else demand[at * capacity :]
         if alone:
-            own = index[:minibatches, at, 0], plan[:minibatches, at, 0]
-            _deal(network, order + at * capacity, demand, *own)
-            number[:minibatches, at] = 1
-            continue
-        for step in range(minibatches):
-            places, out = order[step::minibatches], (index[step, at], population[step, at], plan[step, at])
-            belongs = shard.ready[name].population[places]
-            number[step, at] = _cut(network, places + at * capacity, belongs, demand, *out)
-    return Epoch(batch, Minibatch(*map(jnp.asarray, (index, population, plan, number))))
+            _deal(network, order, cost, index[there, at, 0], plan[there, at, 0])
+            number[there, at] = 1
+        else:
+            belongs = shard.ready[name].population[own[:, 0]]
+            for step in range(minibatches):
+                out = index[step, at], population[step, at], plan[step, at]
+                number[step, at] = _cut(network, order[step::minibatches], belongs, cost, *out)
+        _write_rows(own, index[there, at], at * capacity, rows[there, at])
+    shaped = rows.reshape(*rows.shape[:3], -1)
+    return Epoch(batch, Minibatch(*map(jnp.asarray, (shaped, population, plan, number))))
+
+
+def _write_rows(units: np.ndarray, index: np.ndarray, start: int, out: np.ndarray) -> None:
+    """Puts the rows of units, (..., L), where their numbers (...) stand; a unit or a step that is none stays what it was."""
+    if units.shape[1] == 1:  # unit k is row k
+        out[..., 0] = np.where(index < 0, out[..., 0], index + start)
+        return
+    chosen = np.where(index[..., None] < 0, -1, units[index])
+    out[...] = np.where(chosen < 0, out, chosen + start)
 
 
 def _deal(
-    network: PolicyNetwork,
-    rows: np.ndarray,
-    demand: np.ndarray | None,
-    index: np.ndarray,
-    plans: np.ndarray,
+    network: PolicyNetwork, order: np.ndarray, demand: np.ndarray | None, index: np.ndarray, plans: np.ndarray
 ) -> None:
-    """Writes the minibatches of a shard of one population, (M, B) and (M,), each in ascending order of what its rows cost."""
+    """Deals the units of a shard of one population to its minibatches, (M, B) and (M,), each in ascending order of their cost."""
     minibatches, block = index.shape
     dealt = np.full((block, minibatches), -1, np.int32)
-    dealt.flat[: len(rows)] = rows
+    dealt.flat[: len(order)] = order
     dealt = dealt.T
     if demand is not None:
         cost = np.where(dealt < 0, 0, demand[dealt])
         ascending = np.argsort(cost, axis=1, kind="stable")
         dealt, cost = (np.take_along_axis(array, ascending, axis=1) for array in (dealt, cost))
         plans[:] = [network.plan(part) for part in cost]
-    index[...] = np.where(dealt < 0, index, dealt)  # who is nobody stays what it was
+    index[...] = dealt
 
 
 def _cut(
     network: PolicyNetwork,
-    rows: np.ndarray,
+    units: np.ndarray,
     population: np.ndarray,
     demand: np.ndarray | None,
     index: np.ndarray,
     populations: np.ndarray,
     plans: np.ndarray,
 ) -> int:
-    """Writes one minibatch of a shard in blocks, (M, B), each in ascending order of what its rows cost; gives their number."""
+    """Writes one minibatch of a shard in blocks, (M, B), each in ascending order of what its units cost; gives their number."""
     if demand is not None:
-        rank = np.argsort(demand[rows], kind="stable")
-        rows, population = rows[rank], population[rank]
-    order, counts = sort_rows(population, len(network.first))
-    rows, block = rows[order], index.shape[1]
+        units = units[np.argsort(demand[units], kind="stable")]
+    order, counts = sort_rows(population[units], len(network.first))
+    units, block = units[order], index.shape[1]
     blocks = cut_blocks(counts, block, len(index))
     number = int(blocks.number)
     populations[:number] = blocks.population[:number]
-    # Rows that are none come first in a block: they cost nothing.
+    # Those that are none come first in a block: they cost nothing.
     column = np.arange(block) - (block - blocks.rows[:number, None])
     there = column >= 0
-    index[:number][there] = rows[(blocks.start[:number, None] + column)[there]]
+    index[:number][there] = units[(blocks.start[:number, None] + column)[there]]
     if demand is not None:
         for i in range(number):
             cost = np.zeros(block, demand.dtype)

@@ -123,6 +123,8 @@ def read_populations(
 def _stems(checkpoint: Path) -> dict[str, str]:
     """Population -> the file of its weights, without its ending; runs of format 1 may have one file without a name."""
     prefix, ending, alone = policy_stem(""), ".safetensors", "policy"
-    files = [name.removesuffix(ending) for name in read_manifest(checkpoint)["files"] if name.endswith(ending)]
+    files = [
+        name.removesuffix(ending) for name in read_manifest(checkpoint)["files"] if name.endswith(ending)
+    ]
     named = {stem.removeprefix(prefix): stem for stem in files if stem.startswith(prefix)}
     return named or ({_ONLY: alone} if alone in files else {})

@@ -47,6 +47,8 @@ class Batch(NamedTuple):
         acts: (N,) float32, 1 where the row teaches the policy.
         mask: (N, choices) bool, or None.
         truth: (N, n) bool, which seats are of the population that is guessed; None where nothing is guessed.
+        memory: (N, size) float32 before the row, or None.
+        fresh: (N,) bool, nothing was remembered before the row; None without memory.
     """
 
     seen: Any
@@ -57,13 +59,15 @@ class Batch(NamedTuple):
     acts: Any
     mask: Any
     truth: Any = None
+    memory: Any = None
+    fresh: Any = None
 
 
 class Minibatch(NamedTuple):
     """Which rows a gradient step learns from: S shards, M blocks at most of B rows each.
 
     Attributes:
-        index: (S, M, B) int32, rows of the batch; N stands for no row.
+        index: (S, M, B) int32, rows of the batch; N stands for no row. With memory the rows are sequences, one after another.
         population: (S, M) int32, of each block.
         plan: (S, M) int32, numbers of the network's plans.
         number: (S,) int32, how many blocks there are.
@@ -84,6 +88,7 @@ class PolicyNetwork:
         key: jax random key of the first population's weights.
         populations: of the run.
         loss: of the run's algorithm; None for networks that only play.
+        sequence: steps that memory is learnt through at once, of the run's algorithm.
 
     Attributes:
         kind: as given.
@@ -93,6 +98,8 @@ class PolicyNetwork:
         size: P.
         first: (Q, P) float32, the parameters that training begins with.
         block: rows per block.
+        memory: numbers that an agent remembers; 0: nothing.
+        sequence: steps that memory is learnt through; 1 without.
         guesses: whether the networks guess who is who (`BeliefGroup`).
         guessed: number of the population that is guessed, which does not guess; -1: none of these.
     """
@@ -104,6 +111,7 @@ class PolicyNetwork:
         key: jax.Array,
         populations: Populations,
         loss: Loss | None = None,
+        sequence: int = 1,
     ) -> None:
         self.kind = kind
         self._settings, self._loss = settings, loss
@@ -122,6 +130,8 @@ class PolicyNetwork:
         self._raw = getattr(self._static, "raw", False)
         self.layout = ObservationRows(kind.observation_space, settings.network.input_scale, self._raw)
         self.block = settings.population.block
+        self.memory = int(getattr(self._static, "memory_size", 0)) if settings.network.memory != "none" else 0
+        self.sequence = sequence if self.memory else 1
         self._unfolds = hasattr(self._static, "unfold")
         if self._unfolds:
             fast = networks.unfold(self._network(jnp.asarray(self.first[0])))
@@ -227,48 +237,87 @@ class PolicyNetwork:
         rows: Mapping[str, jax.Array],
         mask: jax.Array | None,
         blocks: Blocks | None,
-        key: jax.Array,
+        keys: jax.Array,
         counter: jax.Array,
+        memory: jax.Array | None = None,
+        *,
         block: int,
         greedy: bool = False,
     ) -> jax.Array:
-        """Samples actions of sorted rows.
+        """Samples actions of sorted rows, for S shards one after another: by the same instructions however many there are.
 
         Args:
             forms: what `unfold` gave.
-            rows: observations of N rows; what lies beyond those that are asked for is not read.
-            mask: (N, choices) legal ones, or None.
-            blocks: how the rows are cut; None: all are of the first network.
-            key: of the random draws.
-            counter: of the step, folded into the key.
+            rows: observations of (S, N) rows; what lies beyond those that are asked for is not read.
+            mask: (S, N, choices) legal ones, or None.
+            blocks: how the rows of each shard are cut, with an axis of shards first; None: all are of the first network.
+            keys: (S, 2) uint32, data of the keys of the random draws.
+            counter: of the step, folded into the keys.
+            memory: (S, N, size) of the rows' agents, or None.
             block: rows per block; all N where there is one.
             greedy: take the likeliest action.
 
         Returns:
-            (N, columns + 2): the action, its log-probability and the value.
+            (S, N, columns + 2 + size): the action, its log-probability, the value, and what is remembered after it.
         """
-        drawn = jax.random.fold_in(key, counter)
 
-        def answer(i: Any, arrays: Any, own: Mapping[str, jax.Array], legal: Any) -> jax.Array:
-            parameters, value = self._call(arrays, self._read(own))
-            if greedy:
-                action = self.distribution.greedy(parameters, legal)
-            else:
-                action = self.distribution.sample(parameters, jax.random.fold_in(drawn, i), legal)
-            log_prob = self.distribution.log_prob(parameters, action, legal)
-            return jnp.concatenate([action, log_prob[:, None], value[:, None]], axis=1)
+        def one(shard: tuple[Any, ...]) -> jax.Array:
+            own, legal, cuts, key, kept = shard
+            drawn = jax.random.fold_in(jax.random.wrap_key_data(key), counter)
+            if cuts is None:
+                return self._answer(_pick(forms, 0), own, legal, kept, jax.random.fold_in(drawn, 0), greedy)
+            return self._answer_blocks(forms, own, legal, kept, Blocks(*cuts), drawn, block, greedy)
 
-        if blocks is None:
-            return answer(0, _pick(forms, 0), rows, mask)
+        cuts = None if blocks is None else tuple(blocks)
+        told: jax.Array = jax.lax.map(one, (dict(rows), mask, cuts, keys, memory))
+        return told
+
+    def _answer(
+        self,
+        arrays: Any,
+        rows: Mapping[str, jax.Array],
+        legal: jax.Array | None,
+        memory: jax.Array | None,
+        key: jax.Array,
+        greedy: bool,
+    ) -> jax.Array:
+        """(B, columns + 2 + size) for the rows of one population."""
+        seen, after = self._read(rows), []
+        if memory is None:
+            parameters, value = self._call(arrays, seen)
+        else:
+            parameters, value, kept = self._fast_network(arrays).remember(seen, memory)
+            after = [kept]
+        action = (
+            self.distribution.greedy(parameters, legal)
+            if greedy
+            else self.distribution.sample(parameters, key, legal)
+        )
+        log_prob = self.distribution.log_prob(parameters, action, legal)
+        return jnp.concatenate([action, log_prob[:, None], value[:, None], *after], axis=1)
+
+    def _answer_blocks(
+        self,
+        forms: Any,
+        rows: Mapping[str, jax.Array],
+        mask: jax.Array | None,
+        memory: jax.Array | None,
+        blocks: Blocks,
+        key: jax.Array,
+        block: int,
+        greedy: bool,
+    ) -> jax.Array:
+        """(N, columns + 2 + size) for rows of several populations, block after block."""
 
         def one(i: jax.Array, out: jax.Array) -> jax.Array:
             at = blocks.start[i]
-            own, legal = (_cut(array, at, block) for array in (rows, mask))
-            said = answer(i, _pick(forms, blocks.population[i]), own, legal)
+            own, legal, kept = (_cut(array, at, block) for array in (rows, mask, memory))
+            arrays, drawn = _pick(forms, blocks.population[i]), jax.random.fold_in(key, i)
+            said = self._answer(arrays, own, legal, kept, drawn, greedy)
             return jax.lax.dynamic_update_slice_in_dim(out, said, at, 0)
 
         total = next(iter(rows.values())).shape[0]
-        out = jnp.zeros((total, self.distribution.columns + 2), jnp.float32)
+        out = jnp.zeros((total, self.distribution.columns + 2 + self.memory), jnp.float32)
         return jax.lax.fori_loop(0, blocks.number, one, out)
 
     def _probabilities(
@@ -299,7 +348,9 @@ class PolicyNetwork:
             (Q, P + 8) float32.
         """
         forms, back = jax.vjp(self._unfold, vectors)
-        parts = jax.lax.map(lambda shard: self._shard_gradient(forms, back, batch, Minibatch(*shard)), tuple(minibatch))
+        parts = jax.lax.map(
+            lambda shard: self._shard_gradient(forms, back, batch, Minibatch(*shard)), tuple(minibatch)
+        )
         return tree_sum(list(parts))
 
     def _shard_gradient(self, forms: Any, back: Any, batch: Batch, own: Minibatch) -> jax.Array:
@@ -332,7 +383,9 @@ class PolicyNetwork:
         plans: tuple[Hashable, ...] = getattr(self._static, "plans", (None,))
         guessing = counts * (population != self.guessed)
         branches = [
-            partial(jax.grad(partial(self._block_loss, plan=each), has_aux=True), arrays, rows, counts, guessing)
+            partial(
+                jax.grad(partial(self._block_loss, plan=each), has_aux=True), arrays, rows, counts, guessing
+            )
             for each in plans
         ]
         gradient, terms = jax.lax.switch(plan, branches) if len(branches) > 1 else branches[0]()
@@ -342,12 +395,21 @@ class PolicyNetwork:
         self, arrays: Any, rows: Batch, counts: jax.Array, guessing: jax.Array, plan: Hashable
     ) -> tuple[jax.Array, Terms]:
         seen = self._read(rows.seen) if self._raw else rows.seen
+        if self.memory:
+            return self._losses(*self._unroll(arrays, seen, rows, counts), rows, counts)
         if not self.guesses:
             return self._losses(*self._call(arrays, seen, plan), rows, counts)
         parameters, value, guess = self._guess(arrays, seen)
         loss, terms = self._losses(parameters, value, rows, counts)
         missed = losses.guess_terms(guess, rows.truth, guessing)
         return loss + self._listening * missed, terms._replace(guess=missed)
+
+    def _unroll(self, arrays: Any, seen: Any, rows: Batch, counts: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Parameters and values of sequences, from what was remembered before each of them when it was played."""
+        shape = (-1, self.sequence)
+        first = rows.memory.reshape(*shape, self.memory)[:, 0]
+        remembered = ((rows.acts * counts) > 0).reshape(shape)
+        return networks.unroll(self._fast_network(arrays), seen, first, rows.fresh.reshape(shape), remembered)
 
     def _losses(
         self, parameters: jax.Array, value: jax.Array, rows: Batch, counts: jax.Array

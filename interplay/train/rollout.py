@@ -1,6 +1,7 @@
-"""Playing a shard's worlds for a fixed number of steps and keeping what learning needs.
+"""Playing the worlds of a worker's shards for a fixed number of steps and keeping what learning needs.
 
-Every step's rows are sorted by the network that computes them and cut into blocks. Slots that do not act are not computed, but for every
+The shards go in step: the networks are asked once for all of them (`collect`), and every shard's rows are computed by the same
+instructions however many there are. Every step's rows are sorted by the network that computes them and cut into blocks. Slots that do not act are not computed, but for every
 `IDLE_EVERY`-th step, in which those who wait or are dead but present give a sample of their value.
 
 Reset is explicit here as everywhere: a world that is over is restarted after its last step was stored, so the last
@@ -10,7 +11,7 @@ observation of an episode that was cut is there when its value is asked for.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -50,8 +51,22 @@ class Stage(NamedTuple):
     blocks: Blocks | None
 
 
+class Answer(NamedTuple):
+    """What a kind's networks said in one step.
+
+    Attributes:
+        stage: which rows were asked.
+        said: (n, columns + 2), actions, log-probabilities and values.
+        memory: (n, size), what is remembered after it; None where nothing is.
+    """
+
+    stage: Stage
+    said: np.ndarray
+    memory: np.ndarray | None
+
+
 class Collector:
-    """Plays one shard's worlds.
+    """One shard's worlds under way, and what is kept of them.
 
     Args:
         world: a batch, reset.
@@ -71,7 +86,9 @@ class Collector:
         learns: (Q + R,) bool, the populations whose samples are kept; the others, and past selves, only act.
         truth: (W, A) bool, who is of the population that is guessed, in the step that is played; nobody without one.
         acted: actions that the networks took in the last rollout.
-        seconds: spent in networks and in worlds in the last rollout.
+        memory: kind name -> (W A_kind, size) float32, what agents remember; of kinds that do.
+        fresh: (W, A) bool, a life remembers nothing yet.
+        keys: kind name -> data of its random key, uint32.
     """
 
     def __init__(
@@ -90,7 +107,6 @@ class Collector:
         self.episodes = EpisodeStatistics(world)
         self.lives = LifeStatistics(world, populations)
         self.acted = 0
-        self.seconds: dict[str, float] = {}
         self.opponents, self.past = opponents, past
         self.truth = np.zeros(self.present.shape, bool)
         self._populations, self._mask_dead = populations, mask_dead
@@ -98,11 +114,19 @@ class Collector:
         self._played = np.append(populations.played, np.ones(past.pool.places, bool))
         self._alone = len(self._played) == 1  # one network plays everybody: nothing to sort
         self.let_learn(populations.played)
-        self._keys = {name: jax.random.fold_in(key, i) for i, name in enumerate(networks)}
+        drawn = {name: jax.random.fold_in(key, i) for i, name in enumerate(networks)}
+        self.keys = {name: np.asarray(jax.random.key_data(own)) for name, own in drawn.items()}
         self._slots = {name: np.array(network.kind.slots) for name, network in networks.items()}
-        self._block = {name: min(n.block, self._rows(name)) for name, n in networks.items()}
+        everyone = np.arange(len(world.agents))
+        self._whole = {name: np.array_equal(slots, everyone) for name, slots in self._slots.items()}
+        self.block = {name: min(own.block, self.rows(name)) for name, own in networks.items()}
         masks = world.by_kind(world.timestep.action_mask)
         self.pending = {name: self._allocate(name, masks[name] is not None) for name in networks}
+        sizes = {name: own.memory for name, own in networks.items() if own.memory}
+        self.memory = {name: np.zeros((self.rows(name), size), np.float32) for name, size in sizes.items()}
+        self.fresh = np.ones(self.present.shape, bool)
+        self._network = self._born = np.zeros(self.present.shape, np.uint8)
+        self._teaches = self.present
 
     def let_learn(self, learns: np.ndarray) -> None:
         """Says which populations learn from here on, (Q,) bool; samples of others that wait are forgotten."""
@@ -113,178 +137,260 @@ class Collector:
         for pending in getattr(self, "pending", {}).values():
             pending.keep(self.learns[pending.population[: pending.count]], 0)
 
-    def collect(self, forms: Forms, update: int) -> None:
-        """Plays T steps.
+    # -- a step -----------------------------------------------------------------------------------------
 
-        Args:
-            forms: kind name -> what `PolicyNetwork.unfold` gave.
-            update: number of the update.
-        """
-        buffer, acting, stepping = self.buffer, 0.0, 0.0
-        self.acted = 0
-        for t in range(buffer.steps):
-            began = time.perf_counter()
-            timestep, at = self.world.timestep, buffer.earlier + t
-            self.present |= timestep.acting
-            born = self._populations.of(self.world)
-            if not self._alone:
-                born = born.copy()
-                np.equal(born, self._guessed, out=self.truth)
-            network = self.past.seat(born)
-            actions = self._act(forms, timestep, network, at, update * buffer.steps + t)
-            acted = time.perf_counter()
-            timestep = self.world.step(actions)
-            self._store_outcome(forms, timestep, network, born, at)
-            over = timestep.over
-            if over.any():
-                over = over.copy()  # the world's own buffer, which the reset clears
-                self.world.reset(over)
-                self.opponents.forget(over)
-                self.past.draw(over)
-            acting, stepping = acting + acted - began, stepping + time.perf_counter() - acted
-        began = time.perf_counter()
-        self.present |= self.world.timestep.acting
-        network = self.past.seat(self._populations.of(self.world))
-        buffer.last_value[...] = self._values(forms, self.world.timestep, self._learning(network), network)
-        self.seconds = {"act": acting + time.perf_counter() - began, "step": stepping}
-
-    def _learning(self, network: np.ndarray) -> np.ndarray:
-        """(W, A) bool, slots with a life of those who learn."""
-        return self.present if self._alone else self.present & self.learns[network]
-
-    def _act(self, forms: Forms, timestep: TimeStep, network: np.ndarray, at: int, counter: int) -> Any:
-        """Asks networks and opponents for the agents that act, keeps what networks said, gives actions as the world takes them."""
-        masks = self.world.by_kind(timestep.action_mask)
-        teaches = timestep.acting
-        if not self._mask_dead:
-            teaches = teaches | self._learning(network)
-        self.buffer.acting[at] = teaches
-        wanted = teaches
-        if (at - self.buffer.earlier) % IDLE_EVERY == IDLE_EVERY - 1:
-            wanted = teaches | self._learning(network)
-        played = timestep.acting if self._alone else timestep.acting & self._played[network]
+    def begin_step(self, t: int) -> np.ndarray:
+        """Looks who is there; gives who is asked, (W, A) bool: those who act, and in some steps those who only wait."""
+        timestep, at = self.world.timestep, self.buffer.earlier + t
+        self._look(timestep)
+        teaches = timestep.acting if self._mask_dead else timestep.acting | self._learning()
+        self._teaches = self.buffer.acting[at] = teaches
+        played = timestep.acting if self._alone else timestep.acting & self._played[self._network]
         self.acted += int(np.count_nonzero(played))
-        actions = {}
-        for name, own in self.networks.items():
-            stage = self._sort(name, wanted, network)
-            said = self._ask(name, forms, timestep, masks[name], stage, counter)
-            where = self._where(name, stage.picked)
-            self.buffer.value[at].reshape(-1)[where] = said[:, -1]
-            self._keep(name, said, stage, at, where, teaches)
-            flat = np.zeros((self._rows(name), own.distribution.columns), np.float32)
-            flat[stage.picked] = said[:, :-2]
-            actions[name] = own.distribution.to_world(flat.reshape(self.world.num_worlds, -1, flat.shape[1]))
-        ours = actions if len(actions) > 1 else next(iter(actions.values()))
-        return self.opponents.act(ours, timestep, network)
+        return teaches | self._learning() if t % IDLE_EVERY == IDLE_EVERY - 1 else teaches
 
-    def _sort(self, name: str, wanted: np.ndarray, network: np.ndarray) -> Stage:
-        """The rows of a kind that the networks are asked for: those in `wanted` that are no opponent's."""
-        slots, most = self._slots[name], self._most_blocks(name)
+    def step(self, t: int, said: Mapping[str, Answer]) -> None:
+        """Keeps what networks said, lets opponents act, and takes the step."""
+        timestep, at = self.world.timestep, self.buffer.earlier + t
+        actions = {}
+        for name, (stage, told, memory) in said.items():
+            where = self._where(name, stage.picked)
+            self.buffer.value[at].reshape(-1)[where] = told[:, -1]
+            self._keep(name, stage, told, at, where)
+            if memory is not None:
+                self._remember(name, stage, memory, where)
+            columns = self.networks[name].distribution.columns
+            flat = np.zeros((self.rows(name), columns), np.float32)
+            flat[stage.picked] = told[:, :-2]
+            shaped = flat.reshape(self.world.num_worlds, -1, columns)
+            actions[name] = self.networks[name].distribution.to_world(shaped)
+        ours = actions if len(actions) > 1 else next(iter(actions.values()))
+        timestep = self.world.step(self.opponents.act(ours, timestep, self._network))
+        self.buffer.reward[at] = timestep.reward
+        np.logical_or(timestep.terminated, timestep.truncated, out=self.buffer.ended[at])
+        self.buffer.ended[at] |= timestep.over[:, None]
+        self.buffer.bootstrap[at] = 0.0
+
+    def cut(self) -> np.ndarray:
+        """(W, A) bool, learners whose life was cut in this step: the value of their last observation is wanted."""
+        return self.world.timestep.truncated & self._learning()
+
+    def end_step(self, t: int) -> None:
+        """Counts lives and episodes, and restarts worlds that are over."""
+        timestep, ended = self.world.timestep, self.buffer.ended[self.buffer.earlier + t]
+        self.lives.add(timestep, self.present, ended, self._born)
+        self.episodes.add(timestep)
+        self.present &= ~ended
+        if self.memory:
+            self._forget(ended)
+        if timestep.over.any():
+            over = timestep.over.copy()  # the world's own buffer, which the reset clears
+            self.world.reset(over)
+            self.opponents.forget(over)
+            self.past.draw(over)
+
+    def after(self) -> np.ndarray:
+        """(W, A) bool, learners who are there after the last step: the value of what they see is wanted."""
+        self._look(self.world.timestep)
+        return self._learning()
+
+    def _remember(self, name: str, stage: Stage, memory: np.ndarray, where: np.ndarray) -> None:
+        """Keeps what those who act remember now; who is only looked at goes on as it was."""
+        acts = self._teaches.reshape(-1)[where]
+        self.memory[name][stage.picked[acts]] = memory[acts]
+        self.fresh.reshape(-1)[where[acts]] = False
+
+    def _forget(self, ended: np.ndarray) -> None:
+        """Lives that ended are forgotten: who comes next in their slots begins with zeros."""
+        self.fresh |= ended
+        for name, memory in self.memory.items():
+            memory[ended[:, self._slots[name]].reshape(-1)] = 0.0
+
+    def begin_anew(self) -> None:
+        """New episodes began in all worlds: nothing is under way, nothing is remembered."""
+        self.present[:] = False
+        if self.memory:
+            self._forget(np.ones(self.present.shape, bool))
+
+    def _look(self, timestep: TimeStep) -> None:
+        """Who is there, of which population, and which network plays it."""
+        self.present |= timestep.acting
         if self._alone:
-            picked = np.flatnonzero(wanted[:, slots])
-            blocks = None if most == 1 else cut_alone(len(picked), self._block[name], most)
+            return
+        self._born = self._populations.of(self.world).copy()
+        np.equal(self._born, self._guessed, out=self.truth)
+        self._network = self.past.seat(self._born)
+
+    def _learning(self) -> np.ndarray:
+        """(W, A) bool, slots with a life of those who learn."""
+        return self.present if self._alone else self.present & self.learns[self._network]
+
+    # -- rows for the networks ----------------------------------------------------------------------------
+
+    def stage(self, name: str, wanted: np.ndarray) -> Stage:
+        """Writes what is asked of a kind's networks behind the samples that are kept: the rows in `wanted` that are no opponent's."""
+        stage = self._sort(name, wanted)
+        own, pending, number = self.networks[name], self.pending[name], len(stage.picked)
+        observation = self.world.by_kind(self.world.timestep.observation)[name]
+        everyone = number == self.rows(name) and self._alone
+        own.layout.write(observation, None if everyone else stage.picked, pending.next_rows(number))
+        if pending.memory is not None and pending.fresh is not None:
+            new = slice(pending.count, pending.count + number)
+            pending.memory[new] = self.memory[name][stage.picked]
+            pending.fresh[new] = self.fresh.reshape(-1)[self._where(name, stage.picked)]
+        if pending.mask is not None:
+            mask = self.world.by_kind(self.world.timestep.action_mask)[name]
+            flat = own.distribution.flat_mask(mask, (self.world.num_worlds, len(self._slots[name])))
+            if flat is not None:
+                pending.mask[pending.count :][:number] = flat.reshape(-1, flat.shape[-1])[stage.picked]
+        return stage
+
+    def rows(self, name: str) -> int:
+        """Slots of a kind in all worlds."""
+        return self.world.num_worlds * len(self._slots[name])
+
+    def reach(self, name: str) -> int:
+        """Rows that a call of a kind's networks reads: those of all slots, and as far as the last block may reach."""
+        return self.rows(name) + (0 if self._most_blocks(name) == 1 else self.block[name])
+
+    def put(self, name: str, stage: Stage, values: np.ndarray, out: np.ndarray) -> None:
+        """Puts values of a stage's rows where they belong in `out`, (W, A)."""
+        out.reshape(-1)[self._where(name, stage.picked)] = values
+
+    def _sort(self, name: str, wanted: np.ndarray) -> Stage:
+        slots, most = self._slots[name], self._most_blocks(name)
+        asked = wanted if self._alone else wanted & self._played[self._network]
+        picked = np.flatnonzero(asked if self._whole[name] else asked[:, slots])
+        if self._alone:
+            blocks = None if most == 1 else cut_alone(len(picked), self.block[name], most)
             return Stage(picked, np.zeros(len(picked), np.uint8), len(picked), blocks)
-        index = np.flatnonzero((wanted & self._played[network])[:, slots])
-        own = network[:, slots].reshape(-1)[index]
+        own = self._network[:, slots].reshape(-1)[picked]
         order, counts = sort_rows(self._rank[own], len(self._played))
-        blocks = cut_blocks(counts, self._block[name], most)
+        blocks = cut_blocks(counts, self.block[name], most)
         blocks = blocks._replace(population=self._order[blocks.population].astype(np.int32))
         kept = int(counts[: np.count_nonzero(self.learns)].sum())
-        return Stage(index[order], own[order], kept, blocks)
+        return Stage(picked[order], own[order], kept, blocks)
 
-    def _ask(
-        self, name: str, forms: Forms, timestep: TimeStep, mask: Any, stage: Stage, counter: int
-    ) -> np.ndarray:
-        """(n, columns + 2): actions, log-probabilities and values of the stage's rows, which are written behind the pending ones."""
-        own, pending, number = self.networks[name], self.pending[name], len(stage.picked)
-        if not number:
-            return np.zeros((0, own.distribution.columns + 2), np.float32)
-        everyone = number == self._rows(name) and self._alone
-        observation = self.world.by_kind(timestep.observation)[name]
-        own.layout.write(observation, None if everyone else stage.picked, pending.next_rows(number))
-        ahead = slice(pending.count, pending.count + self._rows(name) + self._slack(name))
-        if mask is not None:
-            flat = own.distribution.flat_mask(mask, (self.world.num_worlds, len(self._slots[name])))
-            assert flat is not None and pending.mask is not None
-            pending.mask[ahead][:number] = flat.reshape(-1, flat.shape[-1])[stage.picked]
-        said = own.act(
-            forms[name],
-            pending.next_rows(ahead.stop - ahead.start),
-            None if pending.mask is None else pending.mask[ahead],
-            stage.blocks,
-            self._keys[name],
-            np.uint32(counter % 2**32),
-            block=self._block[name],
-        )
-        return np.asarray(said)[:number]
-
-    def _keep(
-        self, name: str, said: np.ndarray, stage: Stage, at: int, where: np.ndarray, teaches: np.ndarray
-    ) -> None:
+    def _keep(self, name: str, stage: Stage, told: np.ndarray, at: int, where: np.ndarray) -> None:
         """Keeps the stage's rows of those who learn; they stand in their places already."""
         pending, kept = self.pending[name], slice(0, stage.kept)
         truth = None
         if pending.truth is not None:
             truth = self.truth[where[kept] // self.truth.shape[1]][:, self._slots[name]]
-        acts = teaches.reshape(-1)[where[kept]]
-        pending.append(said[kept], at, where[kept], stage.network[kept], acts, truth)
-
-    def _store_outcome(
-        self, forms: Forms, timestep: TimeStep, network: np.ndarray, born: np.ndarray, at: int
-    ) -> None:
-        buffer = self.buffer
-        buffer.reward[at] = timestep.reward
-        np.logical_or(timestep.terminated, timestep.truncated, out=buffer.ended[at])
-        buffer.ended[at] |= timestep.over[:, None]
-        buffer.bootstrap[at] = 0.0
-        cut = timestep.truncated & self._learning(network)
-        if cut.any():
-            buffer.bootstrap[at] = self._values(forms, timestep, cut, network)
-        self.lives.add(timestep, self.present, buffer.ended[at], born)
-        self.episodes.add(timestep)
-        self.present &= ~buffer.ended[at]
-
-    def _values(
-        self, forms: Forms, timestep: TimeStep, wanted: np.ndarray, network: np.ndarray
-    ) -> np.ndarray:
-        """V of the observations of the slots in `wanted`, (W, A); 0 elsewhere."""
-        values = np.zeros(self.present.shape, np.float32)
-        for name in self.networks:
-            stage = self._sort(name, wanted, network)
-            # The program that acts also tells values; one for values alone would have to be compiled as well.
-            said = self._ask(name, forms, timestep, None, stage, 0)
-            values.reshape(-1)[self._where(name, stage.picked)] = said[:, -1]
-        return values
+        acts = self._teaches.reshape(-1)[where[kept]]
+        pending.append(told[kept], at, where[kept], stage.network[kept], acts, truth)
 
     def _where(self, name: str, index: np.ndarray) -> np.ndarray:
         """Rows among (W, A_kind) as places among (W, A)."""
+        if self._whole[name]:
+            return index
         slots = self._slots[name]
-        if np.array_equal(slots, np.arange(self.present.shape[1])):
-            return index  # all slots are of this kind
         return index // len(slots) * self.present.shape[1] + slots[index % len(slots)]
 
-    def _rows(self, name: str) -> int:
-        """Slots of a kind in all worlds."""
-        return self.world.num_worlds * len(self._slots[name])
-
     def _most_blocks(self, name: str) -> int:
-        return self.networks[name].most_blocks(self._rows(name), self._block[name], self.past.pool.places)
-
-    def _slack(self, name: str) -> int:
-        """Rows after a kind's own that the last block may reach."""
-        return 0 if self._most_blocks(name) == 1 else self._block[name]
+        return self.networks[name].most_blocks(self.rows(name), self.block[name], self.past.pool.places)
 
     def _allocate(self, name: str, masked: bool) -> PendingSamples:
-        own, rows = self.networks[name], self._rows(name)
-        steps = self.buffer.earlier + self.buffer.steps
+        own, steps = self.networks[name], self.buffer.earlier + self.buffer.steps
         return PendingSamples(
             own.layout,
-            steps * rows,
-            rows + self._slack(name),
+            steps * self.rows(name),
+            self.reach(name),
             own.distribution.columns,
             own.distribution.choices if masked else None,
             len(self._slots[name]) if own.guesses else None,
+            own.memory,
         )
+
+
+def collect(shards: Sequence[Collector], forms: Forms, update: int) -> dict[str, float]:
+    """Plays T steps of all worlds of some shards.
+
+    Args:
+        shards: of this worker.
+        forms: kind name -> what `PolicyNetwork.unfold` gave.
+        update: number of the update.
+
+    Returns:
+        Seconds spent in networks (``act``) and in worlds (``step``).
+    """
+    steps, acting, stepping = shards[0].buffer.steps, 0.0, 0.0
+    for shard in shards:
+        shard.acted = 0
+    for t in range(steps):
+        began = time.perf_counter()
+        said = ask(shards, forms, [shard.begin_step(t) for shard in shards], update * steps + t)
+        acted = time.perf_counter()
+        for shard, told in zip(shards, said, strict=True):
+            shard.step(t, told)
+        cuts = [shard.cut() for shard in shards]
+        if any(cut.any() for cut in cuts):
+            for shard, values in zip(shards, ask_values(shards, forms, cuts), strict=True):
+                shard.buffer.bootstrap[shard.buffer.earlier + t] = values
+        for shard in shards:
+            shard.end_step(t)
+        acting, stepping = acting + acted - began, stepping + time.perf_counter() - acted
+    began = time.perf_counter()
+    for shard, values in zip(shards, ask_values(shards, forms, [s.after() for s in shards]), strict=True):
+        shard.buffer.last_value[...] = values
+    return {"act": acting + time.perf_counter() - began, "step": stepping}
+
+
+def ask(
+    shards: Sequence[Collector], forms: Forms, wanted: Sequence[np.ndarray], counter: int
+) -> list[dict[str, Answer]]:
+    """Asks the networks for the agents in `wanted`, (W, A) for each shard: one compiled call for each kind."""
+    told: list[dict[str, Answer]] = [{} for _ in shards]
+    for name, network in shards[0].networks.items():
+        stages = [shard.stage(name, want) for shard, want in zip(shards, wanted, strict=True)]
+        said = (
+            _call(shards, name, forms[name], stages, counter) if any(len(s.picked) for s in stages) else None
+        )
+        columns = network.distribution.columns + 2
+        for at, stage in enumerate(stages):
+            rows = np.zeros((0, columns), np.float32) if said is None else said[at, : len(stage.picked)]
+            memory = rows[:, columns:] if network.memory and said is not None else None
+            told[at][name] = Answer(stage, rows[:, :columns], memory)
+    return told
+
+
+def ask_values(shards: Sequence[Collector], forms: Forms, wanted: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """V of what the agents in `wanted` see, (W, A) for each shard; 0 elsewhere.
+
+    The program that acts also tells values; one for values alone would have to be compiled as well.
+    """
+    values = [np.zeros(shard.present.shape, np.float32) for shard in shards]
+    for shard, told, out in zip(shards, ask(shards, forms, wanted, 0), values, strict=True):
+        for name, answer in told.items():
+            shard.put(name, answer.stage, answer.said[:, -1], out)
+    return values
+
+
+def _call(
+    shards: Sequence[Collector], name: str, form: Any, stages: Sequence[Stage], counter: int
+) -> np.ndarray:
+    """(S, N, columns + 2) of one compiled call."""
+    first, reach = shards[0], shards[0].reach(name)
+    pending = [shard.pending[name] for shard in shards]
+    ahead = [own.next_rows(reach) for own in pending]
+    blocks = None
+    if stages[0].blocks is not None:
+        blocks = Blocks(
+            *(np.stack(parts) for parts in zip(*(stage.blocks or () for stage in stages), strict=True))
+        )
+    masks = [own.mask[own.count :][:reach] for own in pending if own.mask is not None]
+    memories = [own.memory[own.count :][:reach] for own in pending if own.memory is not None]
+    said = first.networks[name].act(
+        form,
+        {dtype: np.stack([rows[dtype] for rows in ahead]) for dtype in ahead[0]},
+        np.stack(masks) if masks else None,
+        blocks,
+        np.stack([shard.keys[name] for shard in shards]),
+        np.uint32(counter % 2**32),
+        np.stack(memories) if memories else None,
+        block=first.block[name],
+    )
+    return np.asarray(said)
 
 
 def refuse_bad_numbers(collector: Collector, update: int) -> None:

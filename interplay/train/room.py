@@ -136,7 +136,9 @@ def _minibatch(settings: TrainSettings, world: World) -> Need:
 
 
 def _networks(settings: TrainSettings, world: World, populations: Populations) -> Need:
-    size = sum(_parameters(settings, kind) for kind in world.kinds) * 4 * _COPIES * max(len(populations.own), 1)
+    size = (
+        sum(_parameters(settings, kind) for kind in world.kinds) * 4 * _COPIES * max(len(populations.own), 1)
+    )
     keys = ("network.hidden",) if settings.network.kind == "mlp" else ("network.width", "network.tail")
     return Need(keys, "the networks need", size * settings.train.workers)
 

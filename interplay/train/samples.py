@@ -42,6 +42,7 @@ class PendingSamples:
         columns: of an action.
         choices: of an action mask; None where the world has none.
         seats: of whom it is guessed who they are; None where nothing is guessed.
+        memory: numbers that an agent remembers; 0 for nothing.
 
     Attributes:
         count: samples that are there; arrays are longer.
@@ -54,6 +55,8 @@ class PendingSamples:
         population: (capacity + beyond,) uint8.
         acts: (capacity + beyond,) bool, the sample teaches the policy, not the value alone.
         truth: (capacity + beyond, seats) bool, who is of the population that is guessed, or None.
+        memory: (capacity + beyond, size) float32 before the sample, or None.
+        fresh: (capacity + beyond,) bool, nothing was remembered before the sample; None without memory.
     """
 
     def __init__(
@@ -64,6 +67,7 @@ class PendingSamples:
         columns: int,
         choices: int | None,
         seats: int | None = None,
+        memory: int = 0,
     ) -> None:
         self.count = self.kept = 0
         self.capacity, whole = capacity, capacity + beyond
@@ -75,6 +79,8 @@ class PendingSamples:
         self.population = np.zeros(whole, np.uint8)
         self.acts = np.zeros(whole, bool)
         self.truth = None if seats is None else np.zeros((whole, seats), bool)
+        self.memory = np.zeros((whole, memory), np.float32) if memory else None
+        self.fresh = np.zeros(whole, bool) if memory else None
 
     @property
     def action(self) -> np.ndarray:
@@ -99,7 +105,7 @@ class PendingSamples:
         acts: np.ndarray,
         truth: np.ndarray | None = None,
     ) -> None:
-        """Keeps n samples of one step whose observations and masks stand in the next rows already.
+        """Keeps n samples of one step whose observations, masks and memory stand in the next rows already.
 
         Args:
             said: (n, columns + 2).
@@ -151,4 +157,37 @@ class PendingSamples:
         named = {f"observation/{dtype}": array for dtype, array in self.rows.items()}
         names = ("said", "step", "slot", "population", "acts")
         named |= {name: getattr(self, name) for name in names}
-        return named | {n: a for n, a in (("mask", self.mask), ("truth", self.truth)) if a is not None}
+        some = ("mask", "truth", "memory", "fresh")
+        return named | {name: getattr(self, name) for name in some if getattr(self, name) is not None}
+
+
+def cut_sequences(
+    step: np.ndarray, slot: np.ndarray, population: np.ndarray, length: int, origin: int
+) -> np.ndarray:
+    """Cuts samples into sequences of one slot and population, within windows of so many steps.
+
+    Args:
+        step: (N,) places in the trajectories.
+        slot: (N,).
+        population: (N,).
+        length: L, steps of a window.
+        origin: a step with which a window begins.
+
+    Returns:
+        (U, L) places of the samples in the order of their steps, filled up with -1.
+
+    Example:
+        >>> cut_sequences(np.array([0, 0, 1, 2, 3]), np.array([0, 1, 0, 0, 1]), np.zeros(5, int), 2, 0).tolist()
+        [[0, 2], [3, -1], [1, -1], [4, -1]]
+    """
+    if not len(step):
+        return np.zeros((0, length), np.int64)
+    window = (step.astype(np.int64) - origin) // length
+    order = np.lexsort((step, population, window, slot))
+    keys = np.stack([slot[order], window[order], population[order]])
+    begins = np.append(True, (keys[:, 1:] != keys[:, :-1]).any(axis=0))
+    first = np.flatnonzero(begins)
+    number = np.cumsum(begins) - 1
+    out = np.full((len(first), length), -1, np.int64)
+    out[number, np.arange(len(order)) - first[number]] = order
+    return out

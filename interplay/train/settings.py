@@ -12,10 +12,11 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from interplay.core.loading import is_code
+from interplay.core.loading import did_you_mean, is_code
 from interplay.core.settings import Settings
 
 _CLASS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+_ALGORITHMS = ("ppo", "policy_gradient")
 _NETWORKS = ("attention", "mlp", "seats", "tiles", "tiles_attention")
 _MOST_UNITS = 1_000_000  # of one layer; what fits into memory is checked when the run is made
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -104,6 +105,9 @@ class PpoGroup(Settings):
         True, description="Learn from acting steps only; the paper's code learns from all."
     )
     reward_scale: float = Field(1.0, gt=0, description="Rewards are multiplied by this; 1 in the preset.")
+    sequence: int = Field(
+        16, ge=1, description="Steps that memory is learnt through at once; it divides the rollout."
+    )
 
 
 class PolicyGradientGroup(Settings):
@@ -141,6 +145,9 @@ class PolicyGradientGroup(Settings):
         True, description="Mean 0 and deviation 1 over each population's rows of the batch."
     )
     reward_scale: float = Field(1.0, gt=0, description="Rewards are multiplied by this.")
+    sequence: int = Field(
+        8, ge=1, description="Steps that memory is learnt through at once; it divides the rollout."
+    )
 
 
 class PopulationGroup(Settings):
@@ -269,6 +276,11 @@ class NetworkGroup(Settings):
         False, description="tiles: a trunk for every head of the action and one for the value."
     )
     hidden: tuple[int, ...] = Field((64, 64), description="Units per hidden layer of the mlp.")
+    memory: Literal["none", "gru", "lstm", "own"] = Field(
+        "none",
+        description="A recurrent cell before the heads; own: the network of yours remembers by itself.",
+    )
+    memory_size: int = Field(64, ge=1, le=65_536, description="Units of the recurrent cell.")
     input_scale: bool = Field(False, description="Scale observations by the bounds of their space.")
     probability_floor: float = Field(
         0.0,
@@ -315,9 +327,11 @@ class TrainSettings(Settings):
     steps: int = Field(
         1_000_000, ge=1, description="Agent-steps in total: steps of one agent, summed over all."
     )
-    algorithm: Literal["ppo", "policy_gradient"] = Field(
-        "ppo", description="How to learn; each has a group of settings of its name."
+    algorithm: str = Field(
+        "ppo",
+        description="How to learn: ppo, policy_gradient (each has a group of its name) or your own package.module:Class.",
     )
+    algorithm_options: dict[str, Any] = Field({}, description="Settings of an algorithm of your own.")
     world: WorldChoice
     train: TrainGroup = TrainGroup()
     ppo: PpoGroup = PpoGroup()
@@ -333,15 +347,55 @@ class TrainSettings(Settings):
     network: NetworkGroup = NetworkGroup()
 
     def code_names(self) -> Iterator[tuple[str, Any]]:
-        """World, network and opponents, where they are programs of somebody's own."""
+        """World, network, algorithm and opponents, where they are programs of somebody's own."""
         if ":" in self.world.id:
             yield "world.id", self.world.id
             yield "world.options", self.world.options
         if ":" in self.network.kind:
             yield "network.kind", self.network.kind
+        if ":" in self.algorithm:
+            yield "algorithm", self.algorithm
+            yield "algorithm_options", self.algorithm_options
         for population, who in self.opponents.items():
             if is_code(who):
                 yield f"opponents.{population}", who
+
+    @field_validator("algorithm")
+    @classmethod
+    def _known_algorithm(cls, algorithm: str) -> str:
+        if algorithm in _ALGORITHMS or _CLASS.fullmatch(algorithm):
+            return algorithm
+        near = did_you_mean(
+            algorithm, _ALGORITHMS, f"give {', '.join(_ALGORITHMS)} or your own as package.module:Class"
+        )
+        raise ValueError(f'"{algorithm}" is no algorithm; {near}')
+
+    @model_validator(mode="after")
+    def _sequences_fit(self) -> TrainSettings:
+        if self.network.memory == "none" or self.algorithm not in _ALGORITHMS:
+            return self
+        group = getattr(self, self.algorithm)
+        if group.rollout % group.sequence:
+            fits = next(n for n in range(group.sequence, 0, -1) if group.rollout % n == 0)
+            raise ValueError(
+                f"{self.algorithm}.sequence = {group.sequence} does not divide {self.algorithm}.rollout = {group.rollout}; "
+                f"use for example {fits}"
+            )
+        if self.belief.about:
+            raise ValueError(
+                f'belief.about = "{self.belief.about}" with network.memory = "{self.network.memory}": '
+                "networks that guess have no memory; leave one of them out"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _options_are_read(self) -> TrainSettings:
+        if self.algorithm_options and ":" not in self.algorithm:
+            raise ValueError(
+                f"algorithm_options = {self.algorithm_options} is not read by {self.algorithm}; "
+                f"its settings are under {self.algorithm}"
+            )
+        return self
 
     @model_validator(mode="after")
     def _shards_share_worlds(self) -> TrainSettings:

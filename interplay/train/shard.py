@@ -24,8 +24,8 @@ from interplay.train.opponents import Opponents
 from interplay.train.policy_network import Batch
 from interplay.train.pool import PastSelves
 from interplay.train.restoring import restore
-from interplay.train.rollout import Collector, Forms, refuse_bad_numbers
-from interplay.train.samples import ReadySamples
+from interplay.train.rollout import Collector, Forms, collect, refuse_bad_numbers
+from interplay.train.samples import ReadySamples, cut_sequences
 from interplay.train.settings import TrainSettings
 from interplay.train.trajectory import TrajectoryBuffer
 
@@ -55,6 +55,7 @@ class Shard:
     Attributes:
         collector: plays the worlds.
         ready: kind name -> what `estimate` found.
+        units: kind name -> (U, L) places in `ready` that are learnt from together; -1 for nothing.
     """
 
     def __init__(self, index: int, world: World, learner: Learner, settings: TrainSettings) -> None:
@@ -66,31 +67,39 @@ class Shard:
         buffer = TrajectoryBuffer(rule.horizon, rule.rollout, shape)
         key = jax.random.fold_in(jax.random.key(settings.seed), 1_000_000 + index)
         opponents = Opponents(
-            world, learner.populations, make_opponents(settings, learner.populations), (settings.seed, index, 0)
+            world,
+            learner.populations,
+            make_opponents(settings, learner.populations),
+            (settings.seed, index, 0),
         )
         past = PastSelves(learner.pool, world, settings.seed)
         self.collector = Collector(
             world, self.networks, learner.populations, opponents, past, buffer, key, rule.mask_dead
         )
         self.ready: dict[str, ReadySamples] = {}
-
-    @property
-    def seconds(self) -> dict[str, float]:
-        """Spent in networks and in worlds in the last rollout."""
-        return self.collector.seconds
+        self.units: dict[str, np.ndarray] = {}
 
     def let_learn(self, learns: np.ndarray) -> None:
         """Says which populations learn from here on, (Q,) bool; samples of others that wait are forgotten."""
         self.collector.let_learn(learns)
 
-    def play(self, forms: Forms, update: int) -> None:
-        """Plays one rollout.
+    def play(self, forms: Forms, update: int) -> dict[str, float]:
+        """Plays one rollout of this shard alone; see `collect`, which plays several in step.
+
+        Raises:
+            UserError: if an observation, a reward or a network's output is not finite.
+        """
+        seconds = collect([self.collector], forms, update)
+        self.settle(forms, update)
+        return seconds
+
+    def settle(self, forms: Forms, update: int) -> None:
+        """Works out the rewards that a rollout teaches with.
 
         Raises:
             UserError: if an observation, a reward or a network's output is not finite.
         """
         buffer, speaking = self.collector.buffer, self._settings.belief.speaking
-        self.collector.collect(forms, update)
         if speaking:
             pay_speakers(self.collector, forms, speaking)
         buffer.reward[buffer.earlier :] *= np.float32(self._algorithm.reward_scale)
@@ -118,10 +127,18 @@ class Shard:
                 buffer.value.reshape(flat)[at],
             )
             self.ready[name] = found
+            self.units[name] = self._units(name, step[index], slot[index], found.population)
             acts, wide = pending.acts[index].astype(np.float64), found.advantage.astype(np.float64)
             for column, weight in enumerate((acts, acts * wide, acts * wide * wide)):
                 sums[kind, :, column] = np.bincount(found.population, weight, self._count)
         return sums
+
+    def _units(self, name: str, step: np.ndarray, slot: np.ndarray, population: np.ndarray) -> np.ndarray:
+        """(U, L) places in `ready` that are learnt from together: each by itself, or the steps of a sequence."""
+        length = self.networks[name].sequence
+        if length == 1:
+            return np.arange(len(step))[:, None]
+        return cut_sequences(step, slot, population, length, self.collector.buffer.earlier)
 
     def normalise(self, sums: np.ndarray) -> None:
         """Brings the advantages of every population to mean 0 and deviation 1.
@@ -161,11 +178,13 @@ class Shard:
             rows(pending.acts).astype(np.float32),
             None if pending.mask is None else rows(pending.mask),
             None if pending.truth is None else rows(pending.truth),
+            None if pending.memory is None else rows(pending.memory),
+            None if pending.fresh is None else rows(pending.fresh),
         )
 
     def minibatches(self) -> int:
-        """How many gradient steps an epoch over this shard's rows needs."""
-        return max(-(-len(found.picked) // self.rows_per_step(name)) for name, found in self.ready.items())
+        """How many gradient steps an epoch over this shard's samples needs."""
+        return max(-(-len(self.units[name]) // self.units_per_step(name)) for name in self.networks)
 
     def rows_per_step(self, name: str) -> int:
         """Most rows of a kind in a gradient step: the most populous kind has its share of the minibatch, others in proportion."""
@@ -176,15 +195,28 @@ class Shard:
         share = max(self._algorithm.minibatch // self._settings.train.shards, 1)
         return -(-share * own // most)
 
+    def units_per_step(self, name: str) -> int:
+        """Most units in a gradient step: samples, or sequences of a kind that remembers."""
+        if self._algorithm.minibatch is None:
+            return self._most_units(name)
+        return max(self.rows_per_step(name) // self.networks[name].sequence, 1)
+
     @property
     def most_minibatches(self) -> int:
-        """How many gradient steps an epoch needs at most: if every row is used."""
-        pending = self.collector.pending
-        return max(-(-pending[name].capacity // self.rows_per_step(name)) for name in self.networks)
+        """How many gradient steps an epoch needs at most: if every sample is used."""
+        return max(-(-self._most_units(name) // self.units_per_step(name)) for name in self.networks)
+
+    def _most_units(self, name: str) -> int:
+        """Units that there can be; where slots change their populations a sequence may be of one sample."""
+        capacity, length = self.collector.pending[name].capacity, self.networks[name].sequence
+        if self._count > 1 or length == 1:
+            return capacity
+        buffer = self.collector.buffer
+        return self.collector.rows(name) * (-(-buffer.earlier // length) + -(-buffer.steps // length))
 
     def shuffle(self, name: str, update: int, epoch: int) -> np.ndarray:
-        """Draws an epoch's order of a kind: (N,) places in `ready`; as they stand where all are learnt from at once."""
-        kind, count = list(self.networks).index(name), len(self.ready[name].picked)
+        """Draws an epoch's order of a kind: (U,) places in `units`; as they stand where all are learnt from at once."""
+        kind, count = list(self.networks).index(name), len(self.units[name])
         if self._algorithm.minibatch is None:
             return np.arange(count)
         rng = seeding.generator(self._settings.seed, _ORDER, self.index, update, epoch, kind)
@@ -262,13 +294,23 @@ class Shard:
 
     def _counters(self) -> dict[str, np.ndarray]:
         collector = self.collector
-        return {
-            "present": collector.present,
-            "returns": collector.episodes.returns,
-            "lengths": collector.episodes.lengths,
-            "life_steps": collector.lives.steps,
-            "life_earned": collector.lives.earned,
-        } | self._past()
+        return (
+            {
+                "present": collector.present,
+                "returns": collector.episodes.returns,
+                "lengths": collector.episodes.lengths,
+                "life_steps": collector.lives.steps,
+                "life_earned": collector.lives.earned,
+            }
+            | self._past()
+            | self._memory()
+        )
+
+    def _memory(self) -> dict[str, np.ndarray]:
+        """What agents remember; nothing in runs without memory."""
+        collector = self.collector
+        named = {f"memory/{kind}": array for kind, array in collector.memory.items()}
+        return named | {"fresh": collector.fresh} if named else {}
 
     def _past(self) -> dict[str, np.ndarray]:
         """Where past selves play; nothing in runs without."""
@@ -281,6 +323,7 @@ class Shard:
         seed = int(seeding.world_seeds(self._settings.seed, 1, first=update)[0])
         self.world.reset(seeds=seeding.world_seeds(seed, count, first=self.index * count))
         self.collector.buffer.clear()
+        self.collector.begin_anew()
         self.collector.opponents.begin((self._settings.seed, self.index, update))
         self.collector.past.draw(np.ones(count, bool))
 

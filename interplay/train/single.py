@@ -64,15 +64,15 @@ class SingleActor:
         self._drawn += 1
         said = network.act(
             self._forms[kind],
-            rows,
-            legal,
+            {dtype: array[None] for dtype, array in rows.items()},
+            None if legal is None else legal[None],
             None,
-            self._key,
+            np.asarray(jax.random.key_data(self._key))[None],
             np.uint32(self._drawn % 2**32),
             block=1,
             greedy=not explore,
         )
-        return _point(network.kind.action_space, network.distribution.to_world(np.asarray(said)[0, :-2]))
+        return _point(network.kind.action_space, network.distribution.to_world(np.asarray(said)[0, 0, :-2]))
 
 
 def _point(space: spaces.Space, value: Any) -> Any:

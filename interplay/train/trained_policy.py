@@ -15,7 +15,8 @@ from interplay.train.learner import read_stacks
 from interplay.train.observations import Rows
 from interplay.train.opponents import Opponents
 from interplay.train.policy_network import PolicyNetwork
-from interplay.train.populations import Populations, cut_blocks, find_populations, sort_rows
+from interplay.train.populations import Blocks, Populations, cut_blocks, find_populations, sort_rows
+from interplay.train.restoring import restore
 from interplay.train.settings import TrainSettings
 
 AT_ONCE = 8_192  # rows that are computed in one call; fewer are filled up, so that XLA compiles one shape
@@ -38,7 +39,16 @@ class TrainedPolicy(Policy):
     """
 
     # The checkpoint's, and the others, who are asked themselves.
-    no_memory = (*Policy.no_memory, "_tensors", "_networks", "_forms", "_rows", "_others", "_opponents")
+    no_memory = (
+        *Policy.no_memory,
+        "_tensors",
+        "_networks",
+        "_forms",
+        "_rows",
+        "_others",
+        "_opponents",
+        "_memory",
+    )
 
     def __init__(
         self,
@@ -77,17 +87,28 @@ class TrainedPolicy(Policy):
         vectors = read_stacks(self._networks, self._tensors)
         self._forms = {name: network.unfold(vectors[name]) for name, network in self._networks.items()}
         self._rows: dict[tuple[str, int], Rows] = {}
+        self._memory = {
+            name: np.zeros((world.num_worlds, len(own.kind.slots), own.memory), np.float32)
+            for name, own in self._networks.items()
+            if own.memory
+        }
 
     def forget(self, which: np.ndarray) -> None:
         self._opponents.forget(which)
+        for memory in self._memory.values():
+            memory[which] = 0.0
 
     def save(self) -> dict[str, np.ndarray]:
         """The stream of draws, and what the others remember."""
-        return super().save() | {f"others/{name}": array for name, array in self._opponents.save().items()}
+        theirs = {f"others/{name}": array for name, array in self._opponents.save().items()}
+        return super().save() | theirs | {f"memory/{kind}": m.copy() for kind, m in self._memory.items()}
 
     def load(self, arrays: Mapping[str, np.ndarray]) -> None:
         theirs = {k.removeprefix("others/"): a for k, a in arrays.items() if k.startswith("others/")}
-        super().load({name: array for name, array in arrays.items() if not name.startswith("others/")})
+        kept = {f"memory/{kind}": memory for kind, memory in self._memory.items()}
+        own = {n: a for n, a in arrays.items() if not n.startswith("others/") and n not in kept}
+        super().load(own)
+        restore(kept, arrays, self.name)
         self._opponents.load(theirs)
 
     def act(self, timestep: TimeStep) -> Any:
@@ -96,6 +117,7 @@ class TrainedPolicy(Policy):
         masks = self.world.by_kind(timestep.action_mask)
         population = self._populations.of(self.world)
         acting = timestep.acting & self._ours[population]
+        self._forget_the_dead(timestep)
         key = jax.random.key(int(self.rng.integers(2**32)))
         actions = {}
         for number, (name, network) in enumerate(self._networks.items()):
@@ -110,6 +132,7 @@ class TrainedPolicy(Policy):
                 self._moved_by[population[:, slots].reshape(-1)[index]],
                 None if mask is None else mask.reshape(shape[0] * shape[1], -1),
                 jax.random.fold_in(key, number),
+                self._memory.get(name),
             )
             flat = np.zeros((shape[0] * shape[1], network.distribution.columns), np.float32)
             flat[index] = said[:, :-2]
@@ -226,14 +249,22 @@ class TrainedPolicy(Policy):
         moved_by: np.ndarray,
         mask: np.ndarray | None,
         key: jax.Array,
+        memory: np.ndarray | None = None,
     ) -> np.ndarray:
-        """(n, columns + 2) for the agents `index` of the observation, by the networks `moved_by`."""
+        """(n, columns + 2) for the agents `index` of the observation, by the networks `moved_by`.
+
+        What they remember, (W, A_kind, size), goes on; without it they answer as at the beginning of a life.
+        """
         network, count = self._networks[name], len(self.names)
         out = np.zeros((len(index), network.distribution.columns + 2), np.float32)
         most = min(AT_ONCE, _agents(observation, network))
         block = min(network.block, most)
         pieces = network.most_blocks(most, block)
-        rows = self._space(name, most + (block if pieces > 1 else 0))
+        whole = most + (block if pieces > 1 else 0)
+        rows = self._space(name, whole)
+        kept = np.zeros((whole, network.memory), np.float32) if network.memory else None
+        flat = None if memory is None else memory.reshape(-1, network.memory)
+        columns = out.shape[1]
         legal = None if mask is None else np.ones((len(next(iter(rows.values()))), mask.shape[1]), bool)
         for number, start in enumerate(range(0, len(index), most)):
             part = slice(start, start + most)
@@ -242,18 +273,31 @@ class TrainedPolicy(Policy):
             network.layout.write(observation, picked, {d: a[: len(picked)] for d, a in rows.items()})
             if mask is not None and legal is not None:
                 legal[: len(picked)] = mask[picked]
+            if kept is not None:
+                kept[: len(picked)] = 0.0 if flat is None else flat[picked]
             said = network.act(
                 self._forms[name],
-                rows,
-                legal,
-                cut_blocks(counts, block, pieces),
-                key,
+                {dtype: array[None] for dtype, array in rows.items()},
+                None if legal is None else legal[None],
+                Blocks(*(part[None] for part in cut_blocks(counts, block, pieces))),
+                np.asarray(jax.random.key_data(key))[None],
                 np.uint32(number),
+                None if kept is None else kept[None],
                 block=block,
                 greedy=self.greedy,
             )
-            out[start + order] = np.asarray(said)[: len(picked)]
+            told = np.asarray(said)[0, : len(picked)]
+            out[start + order] = told[:, :columns]
+            if flat is not None:
+                flat[picked] = told[:, columns:]
         return out
+
+    def _forget_the_dead(self, timestep: TimeStep) -> None:
+        """Whose life ended in the last step is forgotten; who is in its slot now begins with nothing."""
+        ended = timestep.terminated | timestep.truncated
+        if self._memory and ended.any():
+            for name, memory in self._memory.items():
+                memory[ended[:, list(self._networks[name].kind.slots)]] = 0.0
 
     def _space(self, name: str, rows: int) -> Rows:
         return self._rows.setdefault((name, rows), self._networks[name].layout.allocate(rows))

@@ -33,6 +33,7 @@ from interplay.train.exchange import Exchange, LostWorker
 from interplay.train.guessing import check_guesses
 from interplay.train.learner import Learner
 from interplay.train.line_up import check_opponents, pinned, with_opponents
+from interplay.train.manifest import check_resumable
 from interplay.train.policy import load_policy, load_population
 from interplay.train.pool import check_pool
 from interplay.train.progress import Progress, tell
@@ -129,6 +130,7 @@ def _newest(folder: RunFolder[TrainSettings]) -> Checkpoint | None:
     path = latest_checkpoint(folder.path)
     if path is None:
         return None
+    check_resumable(path)
     checkpoint = read_checkpoint(path)
     check_record(checkpoint)
     return checkpoint

@@ -23,6 +23,7 @@ from interplay.train.lives import read_lives
 from interplay.train.losses import Terms
 from interplay.train.minibatches import join_batches, make_epoch
 from interplay.train.records import check_record
+from interplay.train.rollout import collect
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import MakeWorld, Moments, make_shard
 
@@ -50,6 +51,7 @@ class Worker:
     ) -> None:
         self.settings, self.learner, self.exchange = settings, learner, exchange
         self.updates = self.agent_steps = self.episodes = 0
+        self._played: dict[str, float] = {}
         self._turns = Alternation(settings.alternate, learner.populations.names)
         each = settings.train.shards // exchange.size
         mine = range(exchange.rank * each, (exchange.rank + 1) * each)
@@ -72,14 +74,16 @@ class Worker:
         self.updates += 1
         self.learner.pool.add(self.updates, self.learner.vectors)
         watch.lap("update")
-        return numbers | {"time_share": watch.shares([shard.seconds for shard in self.shards])}
+        return numbers | {"time_share": watch.shares(self._played)}
 
     def play(self) -> None:
         """Every shard plays one rollout."""
         forms = self.learner.forms()
         for shard in self.shards:
             shard.let_learn(self.learns)
-            shard.play(forms, self.updates)
+        self._played = collect([shard.collector for shard in self.shards], forms, self.updates)
+        for shard in self.shards:
+            shard.settle(forms, self.updates)
 
     def estimate(self) -> None:
         """Every shard finds its ready samples and their advantages, which are normalised over all shards together."""
@@ -255,10 +259,9 @@ class _Stopwatch:
         now = time.perf_counter()
         self._seconds[name], self._last = now - self._last, now
 
-    def shares(self, played: list[dict[str, float]]) -> dict[str, float]:
-        """Shares of acting, stepping, estimating and learning; `played` are the seconds of each shard's rollout."""
-        seconds = {name: sum(own[name] for own in played) for name in ("act", "step")}
-        seconds |= {name: self._seconds[name] for name in ("advantage", "update")}
+    def shares(self, played: dict[str, float]) -> dict[str, float]:
+        """Shares of acting, stepping, estimating and learning; `played` are the seconds of the rollout."""
+        seconds = played | {name: self._seconds[name] for name in ("advantage", "update")}
         total = max(self._last - self._began, 1e-9)
         return {name: value / total for name, value in seconds.items()}
 

@@ -27,7 +27,19 @@ if TYPE_CHECKING:
 __all__ = ["Algorithm", "PolicyGradient", "Ppo", "make_algorithm"]
 
 _METHODS = ("loss", "optimiser", "enough")
-_NUMBERS = ("rollout", "horizon", "minibatch", "epochs", "gamma", "gae_lambda", "by_decision", "reward_scale", "normalise", "mask_dead")
+_NUMBERS = (
+    "rollout",
+    "horizon",
+    "minibatch",
+    "epochs",
+    "gamma",
+    "gae_lambda",
+    "by_decision",
+    "reward_scale",
+    "normalise",
+    "sequence",
+    "mask_dead",
+)
 
 
 class Algorithm(Protocol):
@@ -43,6 +55,7 @@ class Algorithm(Protocol):
         by_decision: gamma counts a slot's own decisions, not steps of the world.
         reward_scale: rewards are multiplied by it.
         normalise: bring every population's advantages to mean 0 and deviation 1.
+        sequence: steps that memory is learnt through at once.
         mask_dead: learn from steps whose action was read; else also from those of the dead who are present.
     """
 
@@ -55,6 +68,7 @@ class Algorithm(Protocol):
     by_decision: bool
     reward_scale: float
     normalise: bool
+    sequence: int
     mask_dead: bool
 
     def loss(self, predicted: Prediction, samples: Batch, counts: jax.Array) -> tuple[jax.Array, Terms]:
@@ -103,4 +117,5 @@ def _users_own(settings: TrainSettings) -> Algorithm:
         raise UserError(
             f"algorithm = {name}: {found.__name__} has no {lacking[0]}; see interplay.train.algorithms.Algorithm"
         )
-    return made  # type: ignore[no-any-return]
+    algorithm: Algorithm = made
+    return algorithm

@@ -24,7 +24,7 @@ class PolicyGradient:
         settings: the run's group ``policy_gradient``.
     """
 
-    minibatch = None  # all samples together
+    minibatch: int | None = None  # all samples together
     epochs = 1
     gae_lambda = 1.0  # discounted returns
     mask_dead = True
@@ -35,6 +35,7 @@ class PolicyGradient:
         self.horizon = settings.horizon if settings.returns == "lives" else 0
         self.by_decision = settings.discount == "decision"
         self.reward_scale, self.normalise = settings.reward_scale, settings.normalise_advantage
+        self.sequence = settings.sequence
 
     def loss(self, predicted: Prediction, samples: Batch, counts: jax.Array) -> tuple[jax.Array, Terms]:
         """The log-probability times the advantage, half the squared error of the value, and the entropy bonus."""

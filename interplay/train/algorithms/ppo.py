@@ -26,6 +26,7 @@ class Ppo:
     """
 
     horizon = 0  # every sample is learnt from in the update that made it
+    minibatch: int | None
 
     def __init__(self, settings: PpoGroup) -> None:
         self._settings = settings
@@ -33,7 +34,7 @@ class Ppo:
         self.gamma, self.gae_lambda = settings.gamma, settings.lam
         self.by_decision = settings.discount == "decision"
         self.reward_scale, self.normalise = settings.reward_scale, settings.normalise_advantage
-        self.mask_dead = settings.mask_dead
+        self.sequence, self.mask_dead = settings.sequence, settings.mask_dead
 
     def loss(self, predicted: Prediction, samples: Batch, counts: jax.Array) -> tuple[jax.Array, Terms]:
         """The clipped surrogate, the squared error of the value, and the entropy bonus."""

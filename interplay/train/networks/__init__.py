@@ -22,6 +22,9 @@ A network that can work something out of its weights alone, such as a table, has
 same signature; with populations the trainer asks for it once per update (`TilesNetwork`). With ``raw = True`` its `prepare` gets
 observations in their own dtypes.
 
+``network.memory`` puts a recurrent cell into a network that has `features` and `decide`, or asks one that remembers by itself; see
+`interplay.train.networks.memory`.
+
 A network with a row for each seat may have its `__call__` in two parts, ``attend(observation)``, which gives rows (width, n, B) and
 anything, and ``answer(rows, anything)``. Then ``belief.about`` can add a head to it that guesses who is who (`GuessingNetwork`).
 
@@ -42,6 +45,7 @@ from interplay.core.errors import UserError
 from interplay.core.loading import load
 from interplay.train.networks.attention import AttentionNetwork
 from interplay.train.networks.guessing import GuessingNetwork
+from interplay.train.networks.memory import RecurrentNetwork, unroll
 from interplay.train.networks.mlp import MlpNetwork
 from interplay.train.networks.seats import SeatsNetwork
 from interplay.train.networks.tiles import TilesNetwork
@@ -52,13 +56,18 @@ __all__ = [
     "AttentionNetwork",
     "GuessingNetwork",
     "MlpNetwork",
+    "RecurrentNetwork",
     "SeatsNetwork",
     "TilesAttentionNetwork",
     "TilesNetwork",
     "make_network",
     "prepare",
     "unfold",
+    "unroll",
 ]
+
+
+_CELL = 0xCE11  # folded into the key of a recurrent cell
 
 
 def make_network(
@@ -77,7 +86,22 @@ def make_network(
         "tiles_attention": TilesAttentionNetwork,
     }
     chosen: Any = built_in.get(settings.kind) or _load_class(settings.kind)
-    return chosen(observation_space, action_space, settings, key=key)
+    network = chosen(observation_space, action_space, settings, key=key)
+    if settings.memory == "none":
+        return network
+    if settings.memory == "own":
+        return _remembering(network, settings.kind)
+    own = jax.random.fold_in(key, _CELL)
+    return RecurrentNetwork(network, observation_space, settings.memory, settings.memory_size, key=own)
+
+
+def _remembering(network: Any, kind: str) -> Any:
+    """The network, if it remembers by itself."""
+    if not (hasattr(network, "remember") and hasattr(network, "memory_size")):
+        raise UserError(
+            f"network.memory = own: {kind} has no memory of its own (remember and memory_size); set network.memory=gru"
+        )
+    return network
 
 
 def prepare(network: Any, observation: Mapping[str, jax.Array]) -> Any:

@@ -136,9 +136,19 @@ class AttentionNetwork(eqx.Module):
     def __call__(
         self, observation: entities.Packed, plan: pooling.Plan | None = None
     ) -> tuple[jax.Array, jax.Array]:
-        features = self.encoder(observation, plan)
-        parameters = self.policy_head(self.policy(features))
+        return self.decide(*self.features(observation, plan))
+
+    def features(
+        self, observation: entities.Packed, plan: pooling.Plan | None = None
+    ) -> tuple[tuple[jax.Array, ...], None]:
+        """What the heads of policy and value read, (B, tail) each."""
+        encoded = self.encoder(observation, plan)
+        policy = self.policy(encoded)
         if self.value_encoder is not None:
-            features = self.value_encoder(observation, plan)
-        value: Any = self.value_head(self.value(features))
-        return parameters, value[:, 0]
+            encoded = self.value_encoder(observation, plan)
+        return (policy, self.value(encoded)), None
+
+    def decide(self, features: tuple[jax.Array, ...], rest: None) -> tuple[jax.Array, jax.Array]:
+        """Parameters of the distribution and value."""
+        value: Any = self.value_head(features[1])
+        return self.policy_head(features[0]), value[:, 0]

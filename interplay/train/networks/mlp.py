@@ -54,5 +54,13 @@ class MlpNetwork(eqx.Module):
         return jnp.concatenate([leaf.reshape(leaf.shape[0], -1) for leaf in observation.values()], axis=1)
 
     def __call__(self, observation: jax.Array) -> tuple[jax.Array, jax.Array]:
-        value: Any = self.value_head(self.value(observation))
-        return self.policy_head(self.policy(observation)), value[:, 0]
+        return self.decide(*self.features(observation))
+
+    def features(self, observation: jax.Array) -> tuple[tuple[jax.Array, ...], None]:
+        """What the heads of policy and value read, (B, hidden[-1]) each."""
+        return (self.policy(observation), self.value(observation)), None
+
+    def decide(self, features: tuple[jax.Array, ...], rest: None) -> tuple[jax.Array, jax.Array]:
+        """Parameters of the distribution and value."""
+        value: Any = self.value_head(features[1])
+        return self.policy_head(features[0]), value[:, 0]

@@ -177,12 +177,24 @@ class SeatsNetwork(eqx.Module):
 
     def answer(self, rows: jax.Array, seen: Seen) -> tuple[jax.Array, jax.Array]:
         """Logits and value from what `attend` gave."""
+        return self.decide(self._trunks(rows, seen), rows)
+
+    def features(self, observation: Mapping[str, jax.Array]) -> tuple[tuple[jax.Array, ...], jax.Array]:
+        """What the heads of policy and value read, (B, tail) each, and the rows of the seats."""
+        rows, seen = self.attend(observation)
+        return self._trunks(rows, seen), rows
+
+    def decide(self, features: tuple[jax.Array, ...], rows: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Logits and value."""
+        trunk, value = (keep(feature.T) for feature in features)
+        return self._logits(rows, trunk).T, across(self.value_head, value)[0]
+
+    def _trunks(self, rows: jax.Array, seen: Seen) -> tuple[jax.Array, jax.Array]:
+        """(B, tail) for the policy and for the value."""
         act = ACTIVATIONS[self.activation]
         me = one_hot(seen.scalars["own_id"], self.table.players)
         features = keep(jnp.concatenate([total(rows * me, 1), total(rows, 1) / self.table.players]))
-        trunk = keep(act(across(self.policy, features)))
-        value = across(self.value_head, keep(act(across(self.value, features))))[0]
-        return self._logits(rows, trunk).T, value
+        return act(across(self.policy, features)).T, act(across(self.value, features)).T
 
     def _logits(self, rows: jax.Array, trunk: jax.Array) -> jax.Array:
         """Every head's logits in the order of the action space: (choices, B)."""

@@ -262,11 +262,17 @@ class TilesNetwork(eqx.Module):
         return eqx.tree_at(lambda n: n.trunks, self, tuple(trunk.unfold() for trunk in self.trunks))
 
     def __call__(self, seen: Seen) -> tuple[jax.Array, jax.Array]:
-        features = [trunk.unfold()(seen) for trunk in self.trunks]
-        if len(features) == 1:
-            features *= len(self.heads) + 1
-        logits = [head(x) for head, x in zip(self.heads, features[:-1], strict=True)]
-        return jnp.concatenate(logits, axis=1), self.value(features[-1])[:, 0]
+        return self.decide(*self.features(seen))
+
+    def features(self, seen: Seen) -> tuple[tuple[jax.Array, ...], None]:
+        """What every trunk makes of an observation, (B, width) each."""
+        return tuple(trunk.unfold()(seen) for trunk in self.trunks), None
+
+    def decide(self, features: tuple[jax.Array, ...], rest: None) -> tuple[jax.Array, jax.Array]:
+        """Logits and value; of one trunk, or each of its own."""
+        each = features * (len(self.heads) + 1) if len(features) == 1 else features
+        logits = [head(x) for head, x in zip(self.heads, each[:-1], strict=True)]
+        return jnp.concatenate(logits, axis=1), self.value(each[-1])[:, 0]
 
 
 def find_view(space: spaces.Dict) -> View:

@@ -82,12 +82,20 @@ class TilesAttentionNetwork(eqx.Module):
         return eqx.tree_at(lambda network: network.tiles, self, self.tiles.unfold())
 
     def __call__(self, seen: Seen) -> tuple[jax.Array, jax.Array]:
+        return self.decide(*self.features(seen))
+
+    def features(self, seen: Seen) -> tuple[tuple[jax.Array, ...], None]:
+        """What the heads of policy and value read, (B, tail) each."""
         act = ACTIVATIONS[self.activation]
         tiles = self.unfold().tiles
         assert isinstance(tiles, TileTable)
         rows = act(self.embed(seen.entities))
         features = jnp.concatenate([act(tiles(seen)), self._attend(rows, seen.filled), rows[:, 0]], axis=1)
-        return self.policy_head(self.policy(features)), self.value_head(self.value(features))[:, 0]
+        return (self.policy(features), self.value(features)), None
+
+    def decide(self, features: tuple[jax.Array, ...], rest: None) -> tuple[jax.Array, jax.Array]:
+        """Logits and value."""
+        return self.policy_head(features[0]), self.value_head(features[1])[:, 0]
 
     def _attend(self, rows: jax.Array, filled: jax.Array) -> jax.Array:
         """(B, rows, width) -> (B, width), 0 where nobody is in view."""
