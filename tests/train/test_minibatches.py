@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
+from gymnasium import spaces
 
 from interplay.core.settings import build
+from interplay.core.world import Kind, TimeStep
 from interplay.train.exchange import Alone
 from interplay.train.learner import Epoch
 from interplay.train.minibatches import join_batches, make_epoch
@@ -16,7 +19,9 @@ from interplay.train.settings import TrainSettings
 from interplay.train.trainer import make_learner
 from interplay.train.update import Worker
 from tests.train.meadow import make_meadow
-from tests.train.toy_worlds import TwoKinds, make_corridor, make_two_kinds
+from tests.train.toy_worlds import Corridor, TwoKinds, make_corridor, make_two_kinds
+
+HEALS = 5  # rows that may be seen, in the crowded corridor
 
 
 def settings_of(**own: Any) -> TrainSettings:
@@ -41,12 +46,13 @@ def epoch_of(worker: Worker, name: str, minibatches: int) -> tuple[Epoch, int]:
     """A shuffled epoch, and the rows that each shard has in its batch."""
     joined = join_batches(worker.shards, name)
     orders = [shard.shuffle(name, 0, 3) for shard in worker.shards]
-    return make_epoch(worker.shards, name, joined, orders, minibatches), joined[2]
+    epoch = make_epoch(worker.shards, name, joined, orders, minibatches)
+    return epoch._replace(minibatches=jax.tree.map(np.asarray, epoch.minibatches)), joined[2]
 
 
 def rows_of(epoch: Epoch, minibatch: int, shard: int) -> np.ndarray:
     """The rows of the batch in the blocks that are learnt from."""
-    taken = np.asarray(epoch.minibatches.index)[minibatch, shard]
+    taken = epoch.minibatches.index[minibatch, shard]
     taken = taken[: int(epoch.minibatches.number[minibatch, shard])]
     return taken[taken < len(epoch.batch.acts)]
 
@@ -71,7 +77,7 @@ def test_an_epoch_visits_every_ready_row_once(more: int) -> None:
     minibatches = max(each.minibatches() for each in worker.shards) + more
     assert 3 < minibatches <= shard.most_minibatches == 8
     epoch = check_epoch(worker, "agent", minibatches)
-    assert not np.asarray(epoch.minibatches.plan).any()
+    assert not epoch.minibatches.plan.any()
     batch = epoch.batch
     for at, own in enumerate(worker.shards):
         ready, first = own.ready["agent"], at * (len(batch.acts) // 2)
@@ -107,7 +113,7 @@ def test_blocks_are_of_one_population_each(block: int) -> None:
     for minibatch in range(minibatches):
         for at, shard in enumerate(worker.shards):
             for i in range(int(epoch.minibatches.number[minibatch, at])):
-                index = np.asarray(epoch.minibatches.index)[minibatch, at, i]
+                index = epoch.minibatches.index[minibatch, at, i]
                 own = index[index < 2 * capacity] - at * capacity
                 population = int(epoch.minibatches.population[minibatch, at, i])
                 assert len(own) <= min(block, 32)
@@ -130,3 +136,55 @@ def test_all_that_is_ready_is_one_minibatch_where_the_algorithm_says_so() -> Non
     epoch = check_epoch(worker, "agent", 1)
     chosen = np.asarray(epoch.batch.log_prob)[: len(picked)]
     assert np.array_equal(chosen, pending.log_prob[picked])
+
+
+class Crowded(Corridor):
+    """A corridor in which walkers see between none and all of `HEALS` other things, mostly few."""
+
+    def __init__(self, num_worlds: int, seed: int, first_world: int) -> None:
+        super().__init__(num_worlds, seed, first_world)
+        walker = self.kinds[0]
+        box = spaces.Box(0, HEALS, (HEALS, 2), np.float32)
+        leaves = {"heals": box, "heals_mask": spaces.Box(0, 1, (HEALS,), np.float32)}
+        space = spaces.Dict({**walker.observation_space.spaces, **leaves})
+        self.kinds = (Kind("agent", walker.slots, space, walker.action_space),)
+
+    def _read(self) -> TimeStep:
+        step, noise = super()._read(), self.state.noise
+        number = np.arange(HEALS)
+        heals = np.stack([number + noise, number * noise], axis=-1).astype(np.float32)
+        # The mask is 1 where a thing is hidden.
+        mask = (number >= np.floor(noise**6 * (HEALS + 1))).astype(np.float32)
+        return step._replace(observation={**step.observation, "heals": heals, "heals_mask": mask})
+
+
+@pytest.mark.parametrize(
+    "population", [{}, {"by": "name", "groups": {"a": ["*_0"], "b": ["*_1"]}, "block": 16}]
+)
+def test_rows_stand_in_ascending_order_of_their_cost_and_no_plan_is_too_small(
+    population: dict[str, Any],
+) -> None:
+    """With the plans that were chosen the gradient is that of the plan for all rows."""
+    small = {"kind": "attention", "width": 4, "heads": 1, "tail": 4}
+    worker = played(settings_of(network=small, population=population), Crowded)
+    minibatches = max(each.minibatches() for each in worker.shards)
+    epoch = check_epoch(worker, "agent", minibatches)
+    network, batch, index = worker.learner.networks["agent"], epoch.batch, epoch.minibatches.index
+    demand = network.demand(batch.seen)
+    assert demand is not None
+    assert demand.max() == HEALS
+    for minibatch in range(minibatches):
+        for at in range(len(worker.shards)):
+            for i in range(int(epoch.minibatches.number[minibatch, at])):
+                rows = index[minibatch, at, i]
+                cost = np.where(rows < len(demand), demand[np.minimum(rows, len(demand) - 1)], 0)
+                assert (np.diff(cost) >= 0).all()
+    plans = epoch.minibatches.plan
+    assert len(set(plans[:minibatches].ravel().tolist())) > 1
+    thrifty = int(np.argmin(plans[:minibatches].sum(axis=(1, 2))))
+    one = jax.tree.map(lambda leaf: leaf[thrifty], epoch.minibatches)
+    widest = one._replace(plan=np.full_like(one.plan, len(network._static.plans) - 1))
+    assert not np.array_equal(one.plan, widest.plan)
+    vectors, gradient = worker.learner.vectors["agent"], jax.jit(network.gradient)
+    planned, whole = (np.asarray(gradient(vectors, batch, each)) for each in (one, widest))
+    np.testing.assert_allclose(planned, whole, atol=2e-4, rtol=1e-4)

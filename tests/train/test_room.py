@@ -12,8 +12,9 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.core.settings import build, merge
 from interplay.train import free_memory, room
-from interplay.train.brain import Brain
 from interplay.train.line_up import with_opponents
+from interplay.train.policy_network import PolicyNetwork
+from interplay.train.populations import Populations
 from interplay.train.room import check_room, told_as_lack_of_room
 from interplay.train.run_folder import RunFolder
 from interplay.train.settings import TrainSettings
@@ -90,7 +91,7 @@ def test_parts_that_fit_alone_and_not_together_are_refused(monkeypatch: pytest.M
 def test_parameters_are_counted_without_making_them(kind: str) -> None:
     asked = settings_of(network={"kind": kind, "width": 8})
     (agent,) = (Meadow(1) if kind.startswith("tiles") else Corridor(1)).kinds
-    made = Brain(agent, asked, jax.random.key(0))
+    made = PolicyNetwork(agent, asked, jax.random.key(0), Populations(("pop0",), None))
     assert room._parameters(asked, agent) == made.size > 50
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from interplay.core.settings import build
+from interplay.train import trained_policy
+from interplay.train.learner import read_stacks
 from interplay.train.policy import load_policy
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import train
-from interplay.train.values import BATCH, values_of
+from interplay.train.values import values_of
 from interplay.worlds.mmo.config import MmoSettings
 from interplay.worlds.mmo.world import MmoWorld
 
@@ -52,7 +55,10 @@ def test_every_population_has_values_of_its_own(tmp_path):
     assert np.abs(value(seen, 0) - value(seen, 1)).max() > 1e-3
 
 
-def test_values_are_those_of_the_network_whatever_the_batch(run):
+@pytest.mark.parametrize("at_once", [8_192, 500])
+def test_values_are_those_of_the_network_whatever_the_batch(run, monkeypatch, at_once):
+    """Also where more rows are asked for than are computed in one call: the last call is filled up."""
+    monkeypatch.setattr(trained_policy, "AT_ONCE", at_once)
     world = MmoWorld(MmoSettings(**OPTIONS))
     world.reset(seeds=1)
     policy = load_policy(run)
@@ -60,12 +66,14 @@ def test_values_are_those_of_the_network_whatever_the_batch(run):
     seen = everywhere(world)
     together = value(seen, 0)
     assert together.shape == (1440,)
-    assert len(together) > BATCH  # more than one batch, the last one filled up
     assert together.std() > 0
-    brain, vector = policy._brains["agent"], policy._vectors["agent"]
-    rows = np.zeros((1440, brain.rows.width), np.float32)
-    brain.rows.write(seen, rows)
-    _, direct = brain._network(vector)(brain._prepare(rows))
+    assert np.array_equal(value(seen, 1), together)  # one network plays every population
+    network = policy._networks["agent"]
+    assert 1440 > 2 * network.block  # several blocks
+    vector = read_stacks(policy._networks, policy._tensors)["agent"][0]
+    rows = network.layout.allocate(1440)
+    network.layout.write(seen, None, rows)
+    _, direct = network._network(jnp.asarray(vector))(network._read(rows))
     np.testing.assert_allclose(together, direct, atol=1e-5)
     one = value({name: array[1100:1101] for name, array in seen.items()}, 0)
     assert one == pytest.approx(together[1100], abs=1e-6)
