@@ -224,7 +224,12 @@ class Worker:
         """
         check_record(checkpoint)
         self.updates = int(checkpoint.record["updates"])
-        self.agent_steps = checkpoint.agent_steps
+        self.agent_steps, most = checkpoint.agent_steps, self.updates * self._slot_steps
+        if self.agent_steps > most:
+            raise UserError(
+                f"{checkpoint.path}: {self.updates:,} updates are {most:,} agent-steps at most with these settings, the "
+                f"checkpoint says {self.agent_steps:,}; resume with the run's own rollout and num_worlds"
+            )
         self.episodes = int(checkpoint.record.get("episodes", 0))  # older checkpoints did not count them
         self._turns.load(checkpoint.record)
         self.learner.load(checkpoint.arrays)

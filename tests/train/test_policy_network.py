@@ -142,7 +142,10 @@ def test_a_population_by_itself_learns_what_it_learns_beside_others() -> None:
 
 def test_acting_in_blocks_is_acting_alone() -> None:
     network = network_of(settings_of())
-    batch, blocks = batch_of(network), cut_blocks(COUNTS, network.block, network.most_blocks(TOTAL, network.block))
+    batch, blocks = (
+        batch_of(network),
+        cut_blocks(COUNTS, network.block, network.most_blocks(TOTAL, network.block)),
+    )
     said = np.asarray(
         network.act(
             network.unfold(network.first),
