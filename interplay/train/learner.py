@@ -21,6 +21,7 @@ from interplay.train.pool import Pool
 from interplay.train.populations import Populations
 from interplay.train.restoring import check_array, check_weights
 from interplay.train.settings import TrainSettings
+from interplay.train.views import View
 
 _ROWS = Terms._fields.index("rows")
 
@@ -46,8 +47,10 @@ class Learner:
         kinds: of the world.
         settings: of the run.
         populations: of the run.
+        view: what central critics see; None: values are the networks' own.
 
     Attributes:
+        view: as given.
         algorithm: of the run.
         networks: kind name -> `PolicyNetwork`.
         vectors: kind name -> (Q, P) float32, the parameters.
@@ -59,10 +62,16 @@ class Learner:
         UserError: if ``train.learners`` names neither a kind nor a population of the run's own.
     """
 
-    def __init__(self, kinds: Sequence[Kind], settings: TrainSettings, populations: Populations) -> None:
+    def __init__(
+        self,
+        kinds: Sequence[Kind],
+        settings: TrainSettings,
+        populations: Populations,
+        view: View | None = None,
+    ) -> None:
         key = jax.random.key(settings.seed)
         self.algorithm: Algorithm = make_algorithm(settings)
-        self.populations = populations
+        self.populations, self.view = populations, view
         self._at = np.flatnonzero(populations.played)  # rows of the stacks that are the run's own
         self.networks = {
             kind.name: PolicyNetwork(
@@ -72,6 +81,7 @@ class Learner:
                 populations,
                 self.algorithm.loss,
                 self.algorithm.sequence,
+                view.size if view is not None else 0,
             )
             for i, kind in enumerate(kinds)
         }

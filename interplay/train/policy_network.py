@@ -28,6 +28,7 @@ from interplay.train.populations import Blocks, Populations, most_blocks
 from interplay.train.settings import TrainSettings
 
 NUM_TERMS = len(Terms._fields)
+_CRITIC = 0xC717  # folded into the key of a central critic
 _HEAD = 0x6E55  # folded into the key of the head that guesses
 
 assert compute  # imported for its effect: it sets XLA's flags before the backend starts
@@ -47,6 +48,7 @@ class Batch(NamedTuple):
         acts: (N,) float32, 1 where the row teaches the policy.
         mask: (N, choices) bool, or None.
         truth: (N, n) bool, which seats are of the population that is guessed; None where nothing is guessed.
+        view: (N, size) float32, what a central critic sees, or None.
         memory: (N, size) float32 before the row, or None.
         fresh: (N,) bool, nothing was remembered before the row; None without memory.
     """
@@ -59,6 +61,7 @@ class Batch(NamedTuple):
     acts: Any
     mask: Any
     truth: Any = None
+    view: Any = None
     memory: Any = None
     fresh: Any = None
 
@@ -89,6 +92,7 @@ class PolicyNetwork:
         populations: of the run.
         loss: of the run's algorithm; None for networks that only play.
         sequence: steps that memory is learnt through at once, of the run's algorithm.
+        view: numbers that a central critic sees; 0: the value is the network's own.
 
     Attributes:
         kind: as given.
@@ -112,8 +116,9 @@ class PolicyNetwork:
         populations: Populations,
         loss: Loss | None = None,
         sequence: int = 1,
+        view: int = 0,
     ) -> None:
-        self.kind = kind
+        self.kind, self.view = kind, view
         self._settings, self._loss = settings, loss
         about = settings.belief.about
         self.guesses, self._listening = bool(about), settings.belief.listening
@@ -127,10 +132,11 @@ class PolicyNetwork:
         self.names = [_path_name(path) for path, _ in leaves]
         self.size = int(self._ends[-1])
         self.first = self._begin(tensors, key, len(populations.names))
-        self._raw = getattr(self._static, "raw", False)
+        self._inner = self._static.network if view else self._static
+        self._raw = getattr(self._inner, "raw", False)
         self.layout = ObservationRows(kind.observation_space, settings.network.input_scale, self._raw)
         self.block = settings.population.block
-        self.memory = int(getattr(self._static, "memory_size", 0)) if settings.network.memory != "none" else 0
+        self.memory = int(getattr(self._inner, "memory_size", 0)) if settings.network.memory != "none" else 0
         self.sequence = sequence if self.memory else 1
         self._unfolds = hasattr(self._static, "unfold")
         if self._unfolds:
@@ -163,6 +169,11 @@ class PolicyNetwork:
     def _make(self, key: jax.Array) -> Any:
         own, kind = self._settings.network, self.kind
         network = networks.make_network(own, kind.observation_space, kind.action_space, key=key)
+        if self.view:
+            beside = networks.Critic(
+                self.view, own.critic_hidden, own.activation, key=jax.random.fold_in(key, _CRITIC)
+            )
+            return networks.CriticNetwork(network, beside)
         if not self.guesses:
             return network
         return networks.GuessingNetwork(network, own.width, key=jax.random.fold_in(key, _HEAD))
@@ -203,11 +214,11 @@ class PolicyNetwork:
 
     def plan(self, demand: np.ndarray) -> int:
         """Number of the network's plan for rows of these demands, in ascending order."""
-        return int(self._static.choose_plan(demand))
+        return int(self._inner.choose_plan(demand))
 
     def demand(self, seen: Any) -> np.ndarray | None:
         """What each prepared row costs the network, (N,), or None if that is always the same."""
-        demand = self._static.demand(seen) if hasattr(self._static, "demand") else None
+        demand = self._inner.demand(seen) if hasattr(self._inner, "demand") else None
         return None if demand is None else np.asarray(demand)
 
     def _prepare(self, rows: Mapping[str, jax.Array]) -> Any:
@@ -216,13 +227,23 @@ class PolicyNetwork:
 
     def _read(self, rows: Mapping[str, jax.Array]) -> Any:
         # `prepare` knows no parameters, so the network without them will do.
-        return networks.prepare(self._static, self.layout.read(rows))
+        return networks.prepare(self._inner, self.layout.read(rows))
 
-    def _call(self, arrays: Any, seen: Any, plan: Hashable = None) -> tuple[jax.Array, jax.Array]:
+    def _call(
+        self, arrays: Any, seen: Any, view: jax.Array | None = None, plan: Hashable = None
+    ) -> tuple[jax.Array, jax.Array]:
         """One population's network on prepared rows: parameters of the distribution, and values."""
         network = self._fast_network(arrays)
-        parameters, value = network(seen) if plan is None else network(seen, plan)
-        return parameters, value
+        policy = network.network if self.view else network
+        parameters, value = policy(seen) if plan is None else policy(seen, plan)
+        return parameters, self._judge(network, value, view)
+
+    def _judge(self, network: Any, value: jax.Array, view: jax.Array | None) -> jax.Array:
+        """The central critic's value where there is one; without a view, as in play, there is none to tell."""
+        if not self.view:
+            return value
+        judged: jax.Array = jnp.zeros_like(value) if view is None else network.critic(view)
+        return judged
 
     def _guess(self, arrays: Any, seen: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
         """The same, and the log odds (B, n) of its guess."""
@@ -240,6 +261,7 @@ class PolicyNetwork:
         keys: jax.Array,
         counter: jax.Array,
         memory: jax.Array | None = None,
+        view: jax.Array | None = None,
         *,
         block: int,
         greedy: bool = False,
@@ -254,6 +276,7 @@ class PolicyNetwork:
             keys: (S, 2) uint32, data of the keys of the random draws.
             counter: of the step, folded into the keys.
             memory: (S, N, size) of the rows' agents, or None.
+            view: (S, N, size), what a central critic sees of them; None where nobody asks for values.
             block: rows per block; all N where there is one.
             greedy: take the likeliest action.
 
@@ -262,14 +285,16 @@ class PolicyNetwork:
         """
 
         def one(shard: tuple[Any, ...]) -> jax.Array:
-            own, legal, cuts, key, kept = shard
+            own, legal, cuts, key, kept, seen = shard
             drawn = jax.random.fold_in(jax.random.wrap_key_data(key), counter)
             if cuts is None:
-                return self._answer(_pick(forms, 0), own, legal, kept, jax.random.fold_in(drawn, 0), greedy)
-            return self._answer_blocks(forms, own, legal, kept, Blocks(*cuts), drawn, block, greedy)
+                return self._answer(
+                    _pick(forms, 0), own, legal, kept, seen, jax.random.fold_in(drawn, 0), greedy
+                )
+            return self._answer_blocks(forms, own, legal, kept, seen, Blocks(*cuts), drawn, block, greedy)
 
         cuts = None if blocks is None else tuple(blocks)
-        told: jax.Array = jax.lax.map(one, (dict(rows), mask, cuts, keys, memory))
+        told: jax.Array = jax.lax.map(one, (dict(rows), mask, cuts, keys, memory, view))
         return told
 
     def _answer(
@@ -278,16 +303,19 @@ class PolicyNetwork:
         rows: Mapping[str, jax.Array],
         legal: jax.Array | None,
         memory: jax.Array | None,
+        view: jax.Array | None,
         key: jax.Array,
         greedy: bool,
     ) -> jax.Array:
         """(B, columns + 2 + size) for the rows of one population."""
         seen, after = self._read(rows), []
         if memory is None:
-            parameters, value = self._call(arrays, seen)
+            parameters, value = self._call(arrays, seen, view)
         else:
-            parameters, value, kept = self._fast_network(arrays).remember(seen, memory)
-            after = [kept]
+            network = self._fast_network(arrays)
+            policy = network.network if self.view else network
+            parameters, value, kept = policy.remember(seen, memory)
+            value, after = self._judge(network, value, view), [kept]
         action = (
             self.distribution.greedy(parameters, legal)
             if greedy
@@ -302,6 +330,7 @@ class PolicyNetwork:
         rows: Mapping[str, jax.Array],
         mask: jax.Array | None,
         memory: jax.Array | None,
+        view: jax.Array | None,
         blocks: Blocks,
         key: jax.Array,
         block: int,
@@ -311,9 +340,9 @@ class PolicyNetwork:
 
         def one(i: jax.Array, out: jax.Array) -> jax.Array:
             at = blocks.start[i]
-            own, legal, kept = (_cut(array, at, block) for array in (rows, mask, memory))
+            own, legal, kept, seen = (_cut(array, at, block) for array in (rows, mask, memory, view))
             arrays, drawn = _pick(forms, blocks.population[i]), jax.random.fold_in(key, i)
-            said = self._answer(arrays, own, legal, kept, drawn, greedy)
+            said = self._answer(arrays, own, legal, kept, seen, drawn, greedy)
             return jax.lax.dynamic_update_slice_in_dim(out, said, at, 0)
 
         total = next(iter(rows.values())).shape[0]
@@ -380,7 +409,7 @@ class PolicyNetwork:
         at = jnp.minimum(index, batch.acts.shape[0] - 1)
         # The barrier keeps XLA from gathering anew inside every operation that reads a row.
         rows = jax.lax.optimization_barrier(jax.tree.map(lambda leaf: leaf[at], batch))
-        plans: tuple[Hashable, ...] = getattr(self._static, "plans", (None,))
+        plans: tuple[Hashable, ...] = getattr(self._inner, "plans", (None,))
         guessing = counts * (population != self.guessed)
         branches = [
             partial(
@@ -398,7 +427,7 @@ class PolicyNetwork:
         if self.memory:
             return self._losses(*self._unroll(arrays, seen, rows, counts), rows, counts)
         if not self.guesses:
-            return self._losses(*self._call(arrays, seen, plan), rows, counts)
+            return self._losses(*self._call(arrays, seen, rows.view, plan), rows, counts)
         parameters, value, guess = self._guess(arrays, seen)
         loss, terms = self._losses(parameters, value, rows, counts)
         missed = losses.guess_terms(guess, rows.truth, guessing)
@@ -409,7 +438,10 @@ class PolicyNetwork:
         shape = (-1, self.sequence)
         first = rows.memory.reshape(*shape, self.memory)[:, 0]
         remembered = ((rows.acts * counts) > 0).reshape(shape)
-        return networks.unroll(self._fast_network(arrays), seen, first, rows.fresh.reshape(shape), remembered)
+        network = self._fast_network(arrays)
+        policy = network.network if self.view else network
+        parameters, value = networks.unroll(policy, seen, first, rows.fresh.reshape(shape), remembered)
+        return parameters, self._judge(network, value, rows.view)
 
     def _losses(
         self, parameters: jax.Array, value: jax.Array, rows: Batch, counts: jax.Array

@@ -280,6 +280,10 @@ class NetworkGroup(Settings):
         "none",
         description="A recurrent cell before the heads; own: the network of yours remembers by itself.",
     )
+    critic: Literal["own", "team", "world"] = Field(
+        "own", description="What the value sees: the agent's observation, its team's, or the world's state."
+    )
+    critic_hidden: tuple[int, ...] = Field((64, 64), description="Units per hidden layer of such a critic.")
     memory_size: int = Field(64, ge=1, le=65_536, description="Units of the recurrent cell.")
     input_scale: bool = Field(False, description="Scale observations by the bounds of their space.")
     probability_floor: float = Field(
@@ -298,7 +302,7 @@ class NetworkGroup(Settings):
             f'"{kind}" is no network; give {", ".join(_NETWORKS)} or your own as package.module:Class'
         )
 
-    @field_validator("hidden")
+    @field_validator("hidden", "critic_hidden")
     @classmethod
     def _positive_layers(cls, hidden: tuple[int, ...]) -> tuple[int, ...]:
         if all(1 <= units <= _MOST_UNITS for units in hidden):
