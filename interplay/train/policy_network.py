@@ -22,7 +22,7 @@ from interplay.core.world import Kind
 from interplay.train import compute, losses, networks
 from interplay.train.distributions import Distribution
 from interplay.train.exchange import tree_sum
-from interplay.train.losses import Prediction, Terms
+from interplay.train.losses import Prediction, Rates, Terms
 from interplay.train.observations import ObservationRows
 from interplay.train.populations import Blocks, Populations, most_blocks
 from interplay.train.settings import TrainSettings
@@ -33,7 +33,7 @@ _HEAD = 0x6E55  # folded into the key of the head that guesses
 
 assert compute  # imported for its effect: it sets XLA's flags before the backend starts
 
-Loss = Callable[[Prediction, "Batch", jax.Array], tuple[jax.Array, Terms]]
+Loss = Callable[[Prediction, "Batch", jax.Array, Rates], tuple[jax.Array, Terms]]
 
 
 class Batch(NamedTuple):
@@ -362,7 +362,7 @@ class PolicyNetwork:
 
     # -- learning -----------------------------------------------------------------------------------
 
-    def gradient(self, vectors: jax.Array, batch: Batch, minibatch: Minibatch) -> jax.Array:
+    def gradient(self, vectors: jax.Array, batch: Batch, minibatch: Minibatch, rates: Rates) -> jax.Array:
         """Gradient of every population's summed loss over some rows of S shards, then the terms of `Terms`.
 
         Every shard's part is computed by the same instructions on arrays of the same shape, however many shards come
@@ -372,28 +372,31 @@ class PolicyNetwork:
             vectors: (Q, P) parameters.
             batch: N rows, those of all S shards.
             minibatch: which of them.
+            rates: name -> (Q,) float32, numbers that change over the run.
 
         Returns:
             (Q, P + 8) float32.
         """
         forms, back = jax.vjp(self._unfold, vectors)
         parts = jax.lax.map(
-            lambda shard: self._shard_gradient(forms, back, batch, Minibatch(*shard)), tuple(minibatch)
+            lambda shard: self._shard_gradient(forms, back, batch, Minibatch(*shard), rates), tuple(minibatch)
         )
         return tree_sum(list(parts))
 
-    def _shard_gradient(self, forms: Any, back: Any, batch: Batch, own: Minibatch) -> jax.Array:
+    def _shard_gradient(self, forms: Any, back: Any, batch: Batch, own: Minibatch, rates: Rates) -> jax.Array:
         count = len(self.first)
         if count == 1 and own.index.shape[0] == 1:
             alone = jax.tree.map(lambda leaf: leaf[0], forms)
-            gradient, terms = self._block_gradient(alone, batch, own.index[0], own.population[0], own.plan[0])
+            block = (own.index[0], own.population[0], own.plan[0])
+            gradient, terms = self._block_gradient(alone, batch, *block, _pick(rates, 0))
             stacked = jax.tree.map(lambda leaf: leaf[None], gradient)
             return jnp.concatenate([back(stacked)[0], terms[None]], axis=1)
 
         def one(i: jax.Array, sums: tuple[Any, jax.Array]) -> tuple[Any, jax.Array]:
             population = own.population[i]
             arrays = _pick(forms, population)
-            gradient, terms = self._block_gradient(arrays, batch, own.index[i], population, own.plan[i])
+            block = (own.index[i], population, own.plan[i])
+            gradient, terms = self._block_gradient(arrays, batch, *block, _pick(rates, population))
             added = jax.tree.map(lambda s, g: s.at[population].add(g), sums[0], gradient)
             return added, sums[1].at[population].add(terms)
 
@@ -402,7 +405,13 @@ class PolicyNetwork:
         return jnp.concatenate([back(gradients)[0], terms], axis=1)
 
     def _block_gradient(
-        self, arrays: Any, batch: Batch, index: jax.Array, population: jax.Array, plan: jax.Array
+        self,
+        arrays: Any,
+        batch: Batch,
+        index: jax.Array,
+        population: jax.Array,
+        plan: jax.Array,
+        rates: Rates,
     ) -> tuple[Any, jax.Array]:
         """Gradient of the summed loss over the rows of a block by its population's arrays, and its terms (8,)."""
         counts = (index < batch.acts.shape[0]).astype(jnp.float32)
@@ -413,7 +422,11 @@ class PolicyNetwork:
         guessing = counts * (population != self.guessed)
         branches = [
             partial(
-                jax.grad(partial(self._block_loss, plan=each), has_aux=True), arrays, rows, counts, guessing
+                jax.grad(partial(self._block_loss, plan=each, rates=rates), has_aux=True),
+                arrays,
+                rows,
+                counts,
+                guessing,
             )
             for each in plans
         ]
@@ -421,15 +434,15 @@ class PolicyNetwork:
         return gradient, jnp.stack(terms)
 
     def _block_loss(
-        self, arrays: Any, rows: Batch, counts: jax.Array, guessing: jax.Array, plan: Hashable
+        self, arrays: Any, rows: Batch, counts: jax.Array, guessing: jax.Array, plan: Hashable, rates: Rates
     ) -> tuple[jax.Array, Terms]:
         seen = self._read(rows.seen) if self._raw else rows.seen
         if self.memory:
-            return self._losses(*self._unroll(arrays, seen, rows, counts), rows, counts)
+            return self._losses(*self._unroll(arrays, seen, rows, counts), rows, counts, rates)
         if not self.guesses:
-            return self._losses(*self._call(arrays, seen, rows.view, plan), rows, counts)
+            return self._losses(*self._call(arrays, seen, rows.view, plan), rows, counts, rates)
         parameters, value, guess = self._guess(arrays, seen)
-        loss, terms = self._losses(parameters, value, rows, counts)
+        loss, terms = self._losses(parameters, value, rows, counts, rates)
         missed = losses.guess_terms(guess, rows.truth, guessing)
         return loss + self._listening * missed, terms._replace(guess=missed)
 
@@ -444,7 +457,7 @@ class PolicyNetwork:
         return parameters, self._judge(network, value, rows.view)
 
     def _losses(
-        self, parameters: jax.Array, value: jax.Array, rows: Batch, counts: jax.Array
+        self, parameters: jax.Array, value: jax.Array, rows: Batch, counts: jax.Array, rates: Rates
     ) -> tuple[jax.Array, Terms]:
         assert self._loss is not None, "a network that only plays learns nothing"
         predicted = Prediction(
@@ -453,7 +466,7 @@ class PolicyNetwork:
             self.distribution.entropy(parameters, rows.mask),
             value,
         )
-        return self._loss(predicted, rows._replace(acts=rows.acts * counts), counts)
+        return self._loss(predicted, rows._replace(acts=rows.acts * counts), counts, rates)
 
 
 def _pick(forms: Any, number: Any) -> Any:

@@ -105,7 +105,9 @@ def test_the_policy_never_sees_the_view() -> None:
     key, told = np.zeros((1, 2), np.uint32), {}
     assert pending.view is not None
     for name, view in (("seen", pending.view[None, :64]), ("other", pending.view[None, :64] + 1)):
-        told[name] = np.asarray(network.act(forms, rows, None, None, key, np.uint32(0), None, view, block=64))[0]
+        told[name] = np.asarray(
+            network.act(forms, rows, None, None, key, np.uint32(0), None, view, block=64)
+        )[0]
     assert np.array_equal(told["seen"][:, :-1], told["other"][:, :-1])
     assert not np.isclose(told["seen"][:, -1], told["other"][:, -1]).any()
 
