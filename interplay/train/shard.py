@@ -74,7 +74,15 @@ class Shard:
         )
         past = PastSelves(learner.pool, world, settings.seed)
         self.collector = Collector(
-            world, self.networks, learner.populations, opponents, past, buffer, key, rule.mask_dead
+            world,
+            self.networks,
+            learner.populations,
+            opponents,
+            past,
+            buffer,
+            key,
+            rule.mask_dead,
+            learner.view,
         )
         self.ready: dict[str, ReadySamples] = {}
         self.units: dict[str, np.ndarray] = {}
@@ -178,6 +186,7 @@ class Shard:
             rows(pending.acts).astype(np.float32),
             None if pending.mask is None else rows(pending.mask),
             None if pending.truth is None else rows(pending.truth),
+            None if pending.view is None else rows(pending.view),
             None if pending.memory is None else rows(pending.memory),
             None if pending.fresh is None else rows(pending.fresh),
         )

@@ -44,6 +44,7 @@ from interplay.train.run_folder import RunFolder, default_run_path
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import MakeWorld
 from interplay.train.update import Worker
+from interplay.train.views import find_view
 from interplay.train.warm_start import describe_spaces, warm_vectors
 from interplay.train.worker import crew
 
@@ -365,7 +366,8 @@ def make_learner(
         if settings.alternate.metric is not None:
             world.reset()
             check_turns(settings.alternate, populations, list(EpisodeStatistics(world).names))
-        learner = Learner(world.kinds, settings, populations)
+        world.reset()
+        learner = Learner(world.kinds, settings, populations, find_view(settings, world, populations))
     finally:
         world.close()
     if begins and settings.train.start_from is not None:
