@@ -99,10 +99,10 @@ def measure(world_id: str, network: str, num_worlds: int, minibatch: int) -> dic
     for update in range(9):
         if update:
             shard.finish()
-        shard.play(learner.forms(), update)
+        taken = shard.play(learner.forms(), update)
         shard.normalise(shard.estimate())
         if update >= 6:  # away from the first moments, in which every agent is in the same state
-            plays.append({part: seconds / steps * 1e6 for part, seconds in shard.seconds.items()})
+            plays.append({part: seconds / steps * 1e6 for part, seconds in taken.items()})
     figures: dict[str, Any] = {"world": world_id, "network": network}
     figures |= {part: min(play[part] for play in plays) for part in plays[0]}
     figures["estimate"] = least(estimate, 3) / steps * 1e6

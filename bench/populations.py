@@ -37,8 +37,8 @@ from interplay.train.learner import Epoch, Learner
 from interplay.train.minibatches import join_batches, make_epoch
 from interplay.train.observations import Rows
 from interplay.train.policy_network import PolicyNetwork
-from interplay.train.populations import find_populations
-from interplay.train.rollout import Stage
+from interplay.train.populations import Blocks, find_populations
+from interplay.train.rollout import Stage, ask
 from interplay.train.settings import (
     NetworkGroup,
     PolicyGradientGroup,
@@ -98,24 +98,24 @@ def parts(worker: Worker) -> dict[str, float]:
     own, collector, forms = learner.networks[name], shard.collector, learner.forms()
     timestep, pending = shard.world.timestep, shard.collector.pending[name]
     living = int(timestep.acting.sum())
-    population = collector._populations.of(shard.world).copy()
-    stage, block = collector._sort(name, timestep.acting, population), collector._block[name]
-    mask = shard.world.by_kind(timestep.action_mask)[name]
-    rows = pending.next_rows(collector._rows(name) + collector._slack(name))
-    legal = None if pending.mask is None else pending.mask[pending.count :][: len(next(iter(rows.values())))]
+    collector._look(timestep)
+    stage, reach = collector.stage(name, timestep.acting), collector.reach(name)
+    rows = {dtype: array[None] for dtype, array in pending.next_rows(reach).items()}
+    legal = None if pending.mask is None else pending.mask[pending.count :][None, :reach]
+    blocks = None if stage.blocks is None else Blocks(*(part[None] for part in stage.blocks))
+    arguments = (forms[name], rows, legal, blocks, collector.keys[name][None], np.uint32(0))
 
     def copy() -> None:
         own.layout.write(timestep.observation, stage.picked, pending.next_rows(len(stage.picked)))
 
     def network() -> None:
-        arguments = (forms[name], rows, legal, stage.blocks, collector._keys[name], np.uint32(0))
-        jax.block_until_ready(own.act(*arguments, block=block))
+        jax.block_until_ready(own.act(*arguments, block=collector.block[name]))
 
     found = {"living per world": living / shard.world.num_worlds}
     found["act: copy"] = least(copy, 20) / living * 1e6
     found["act: network"] = least(network, 20) / living * 1e6
     found["act: one product"] = least(padded_product(own, forms[name], rows, stage), 20) / living * 1e6
-    found["act"] = least(lambda: collector._ask(name, forms, timestep, mask, stage, 0), 20) / living * 1e6
+    found["act"] = least(lambda: ask([collector], forms, [timestep.acting], 0), 20) / living * 1e6
     actions = RandomPolicy()
     actions.start(shard.world)
     choice = actions.act(timestep)
@@ -141,7 +141,7 @@ def padded_product(own: PolicyNetwork, forms: Any, rows: Rows, stage: Stage) -> 
     counts = np.bincount(stage.network, minlength=len(own.first))
     index = np.minimum(np.arange(counts.max()), np.maximum(counts, 1)[:, None] - 1)
     index += (np.cumsum(counts) - counts)[:, None]
-    picked = {dtype: jnp.asarray(array[index]) for dtype, array in rows.items()}
+    picked = {dtype: jnp.asarray(array[0, index]) for dtype, array in rows.items()}
     product = jax.jit(jax.vmap(lambda arrays, seen: own._call(arrays, own._read(seen))))
     return lambda: jax.block_until_ready(product(forms, picked))
 

@@ -129,7 +129,7 @@ class PendingSamples:
     def keep(self, which: np.ndarray, back: int) -> None:
         """Keeps the samples of the (count,) mask `which`; the trajectories have moved `back` steps."""
         index = np.flatnonzero(which)
-        if len(index):
+        if 0 < len(index) < self.count:  # where all stay, nothing has to move
             for array in self._arrays().values():
                 array[: len(index)] = array[index]
         self.count = self.kept = len(index)

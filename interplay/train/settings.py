@@ -121,7 +121,9 @@ class PpoGroup(Settings):
     entropy: Rate = Field(0.0, description="Weight of the entropy bonus; a number or a schedule.")
     value_coefficient: float = Field(0.5, ge=0, description="Weight of the value loss.")
     max_grad_norm: float = Field(0.5, gt=0, description="Gradients are scaled down to this global norm.")
-    normalise_advantage: bool = Field(True, description="Mean 0 and deviation 1 over each shard's rollout.")
+    normalise_advantage: bool = Field(
+        True, description="Mean 0 and deviation 1 over each population's acting samples of all shards."
+    )
     mask_dead: bool = Field(
         True, description="Learn from acting steps only; the paper's code learns from all."
     )

@@ -252,7 +252,7 @@ def changes() -> Iterator[tuple[str, Change]]:
         "list": {"sha256": "0" * 64, "values": []},
     }.items():
         yield f"settings {word}", manifest("settings", value)
-    for word, value in {"other": 2, "list": [[]], "text": "1", "none": None}.items():
+    for word, value in {"other": 3, "older": 1, "list": [[]], "text": "1", "none": None}.items():
         yield f"format {word}", manifest("format_version", value)
     for word, value in {"NaN": np.nan, "infinite": np.inf}.items():
         yield f"policy {word}", array("policy-pop0", set_first(value))

@@ -16,8 +16,9 @@ from interplay.core.world import Kind
 from interplay.train.distributions import Distribution
 from interplay.train.networks import boards, innermost, make_network, relations
 from interplay.train.policy_network import PolicyNetwork
-from interplay.train.populations import Populations, cut_blocks
+from interplay.train.populations import Populations
 from interplay.train.settings import NetworkGroup, PopulationGroup, TrainSettings, WorldChoice
+from tests.train.blocks import act_greedily
 from tests.train.round_table import Game, exchange, exchange_logits, observe, on_device, spaces_of
 
 GAMES = {
@@ -312,14 +313,10 @@ def test_blocks_of_populations_are_computed_with_their_own_weights() -> None:
     )
     names = ("villager", "werewolf")
     networks = PolicyNetwork(kind, settings, jax.random.key(0), Populations(names, None))
-    block, seen = networks.block, observe(game, sum(counts))
-    rows = networks.layout.allocate(sum(counts) + block)
+    seen, rows = observe(game, sum(counts)), networks.layout.allocate(sum(counts) + networks.block)
     assert set(rows) == {"int16"}
     networks.layout.write(seen, None, {"int16": rows["int16"][: sum(counts)]})
-    blocks = cut_blocks(counts, block, networks.most_blocks(sum(counts), block))
-    forms = networks.unfold(jnp.asarray(networks.first))
-    key, counter = jax.random.key(1), np.uint32(0)
-    said = np.asarray(networks.act(forms, rows, None, blocks, key, counter, block=block, greedy=True))
+    (said,) = act_greedily(networks, rows, None, counts)
     for population, own in ((0, slice(0, 11)), (1, slice(11, 16))):
         network = networks._network(jnp.asarray(networks.first[population]))
         logits, value = call(network, {key: leaf[own] for key, leaf in seen.items()})
