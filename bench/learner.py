@@ -127,7 +127,7 @@ def gradient_time(shard: Shard, learner: Learner, minibatch: int) -> float:
 
     def epoch() -> None:
         for minibatch in range(count):
-            learner.step(None, epochs, minibatch)
+            learner.gradient(epochs, minibatch)
 
     return least(epoch, ROUNDS) / (count * minibatch) * 1e6
 

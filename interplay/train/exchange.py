@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from interplay.train.compilation import Compilation, compilation
+from interplay.train.meeting import place_of
 from interplay.train.signs import TURN, header, signs_of
 
 Array = TypeVar("Array", bound=Any)
@@ -28,13 +29,19 @@ class Exchange(Protocol):
     Attributes:
         rank: this worker, 0 .. size - 1.
         size: number of workers, a power of two.
+        place: where a compiled program meets the others, see `meeting.meet`.
     """
 
     rank: int
     size: int
+    place: np.ndarray
 
     def combine(self, vector: np.ndarray) -> np.ndarray:
         """The tree sum of every worker's vector; each calls it with the same shape and dtype, and gets the same bits."""
+        ...
+
+    def finish(self, vector: np.ndarray) -> np.ndarray:
+        """The same for a meeting to which this worker has come already, in a compiled program that did not go on waiting."""
         ...
 
     def close(self) -> None:
@@ -59,6 +66,10 @@ class Alone:
     """One worker: nothing to exchange."""
 
     rank, size = 0, 1
+    place = place_of([0, 0, 1, 0, 0])
+
+    def finish(self, vector: np.ndarray) -> np.ndarray:
+        return vector
 
     def combine(self, vector: np.ndarray) -> np.ndarray:
         return vector
@@ -122,7 +133,7 @@ class SharedMemory:
         self._counters = self.signs[:, TURN]
         self._fence = fences[rank]
         self._watcher = watcher
-        self._turn = 0
+        self.place = place_of([self._memory.ctypes.data, rank, size, capacity, header(size)])
         self._compilation = compilation()
         self._worked = _Stopwatch(self._compilation)
 
@@ -131,27 +142,34 @@ class SharedMemory:
             raise ValueError(
                 f"a vector of {vector.nbytes} bytes does not fit into a seat of {self._capacity}"
             )
-        self._turn += 1
-        np.copyto(self._seat(self.rank, vector), vector)
+        np.copyto(self._seat(self.rank, vector, self._turn + 1), vector)
         with self._fence:
-            self._counters[self.rank] = self._turn
+            self._counters[self.rank] += 1
+        return self.finish(vector)
+
+    def finish(self, vector: np.ndarray) -> np.ndarray:
         self._wait()
         self._worked.begin()
         with self._fence:
-            return tree_sum([self._seat(rank, vector) for rank in range(self.size)])
+            return tree_sum([self._seat(rank, vector, self._turn) for rank in range(self.size)])
 
     def close(self) -> None:
         del self._counters, self.signs, self._memory  # views would keep the block open
         self._block.close()
 
-    def _seat(self, rank: int, like: np.ndarray) -> np.ndarray:
-        start = header(self.size) + (2 * rank + self._turn % 2) * self._capacity
+    @property
+    def _turn(self) -> int:
+        """Meetings to which this worker has come."""
+        return int(self._counters[self.rank])
+
+    def _seat(self, rank: int, like: np.ndarray, turn: int) -> np.ndarray:
+        start = header(self.size) + (2 * rank + turn % 2) * self._capacity
         return self._memory[start : start + like.nbytes].view(like.dtype)
 
     def _wait(self) -> None:
         began = looked = time.perf_counter()
-        worked = self._worked.seconds
-        while (self._counters < self._turn).any():
+        worked, turn = self._worked.seconds, self._turn
+        while (self._counters < turn).any():
             now = time.perf_counter()
             if now - began > SPIN:
                 time.sleep(20e-6)
@@ -160,7 +178,7 @@ class SharedMemory:
                     self._watcher.begin(worked)
                 looked = now
                 self._watcher.look(
-                    self.signs, [rank for rank in range(self.size) if self._counters[rank] < self._turn]
+                    self.signs, [rank for rank in range(self.size) if self._counters[rank] < turn]
                 )
 
 

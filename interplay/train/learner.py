@@ -15,7 +15,9 @@ from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean
 from interplay.core.world import Kind
 from interplay.train.algorithms import Algorithm, make_algorithm
+from interplay.train.exchange import Exchange
 from interplay.train.losses import Rates, Terms
+from interplay.train.meeting import meet
 from interplay.train.policy_network import NUM_TERMS, Batch, Minibatch, PolicyNetwork
 from interplay.train.pool import Pool
 from interplay.train.populations import Populations
@@ -36,6 +38,26 @@ class Epoch(NamedTuple):
 
     batch: Batch
     minibatches: Minibatch
+
+
+# What comes after a gradient: the next one, or the algorithm has enough, it is not finite, another worker did not come in time.
+GO_ON, ENOUGH, BAD, LATE = range(4)
+
+
+class State(NamedTuple):
+    """Where the compiled program stands; jax arrays.
+
+    Attributes:
+        total: (size,) float32, the last sum; of this worker alone if another one was late.
+        at: () int32, the next minibatch.
+        verdict: () int32, of the last sum.
+        terms: (M, Q, 8) float32 of every minibatch, over all kinds.
+    """
+
+    total: Any
+    at: Any
+    verdict: Any
+    terms: Any
 
 
 class Learner:
@@ -94,12 +116,11 @@ class Learner:
         self.set_rates(0.0)
         self.vectors: dict[str, Any] = {name: jnp.asarray(n.first) for name, n in self.networks.items()}
         self._moments = {name: jax.vmap(optimiser.init)(vector) for name, vector in self.vectors.items()}
-        self._nothing = {name: np.zeros(shape, np.float32) for name, shape in self._shapes().items()}
-        self._move = jax.jit(partial(_move, optimiser), donate_argnums=(0, 1))
-        self._step = {
-            name: jax.jit(partial(_step, optimiser, network), donate_argnums=(0, 1))
-            for name, network in self.networks.items()
-        }
+        self._optimiser = optimiser
+        self._move = jax.jit(self._moved, donate_argnums=(0, 1))
+        self._gradient = jax.jit(self._sum_gradients)
+        self._judge = jax.jit(self._verdict)
+        self._epoch = jax.jit(self._run, donate_argnums=(0, 1))
 
     @property
     def size(self) -> int:
@@ -137,39 +158,54 @@ class Learner:
             for name, network in self.networks.items()
         }
 
-    def step(self, total: np.ndarray | None, epochs: Mapping[str, Epoch], minibatch: int) -> np.ndarray:
-        """Takes one step of the optimisers, then computes the gradient of the next minibatch: one compiled call per kind.
+    def run_epoch(
+        self, epochs: Mapping[str, Epoch], minibatches: int, exchange: Exchange, update: int = 0
+    ) -> tuple[np.ndarray, bool]:
+        """Gradient steps along minibatches: one compiled program, which meets the other workers after each gradient.
 
         Args:
-            total: (size,) float32, sums over every shard's rows of the minibatch before, checked; None: no step.
             epochs: of each kind, this worker's shards.
-            minibatch: number within the epoch.
+            minibatches: how many there are.
+            exchange: to the other workers.
+            update: number of the update, for an error.
 
         Returns:
-            (size,) float32, sums over the rows of this worker's shards.
+            (m, Q, 8) float64, the terms of each minibatch that was looked at, over all kinds and shards; and whether the algorithm
+            had enough at the last of them, whose step was not taken then.
+
+        Raises:
+            UserError: if a gradient is not finite, naming its tensor.
         """
-        parts = self._nothing if total is None else self._parts(total)
-        gradients = []
-        for name, (batch, minibatches) in epochs.items():
-            # Who has no rows stays as it is, and so does a kind that does not learn.
-            part = parts[name] if name in self._learns else self._nothing[name]
-            self.vectors[name], self._moments[name], gradient = self._step[name](
-                self.vectors[name], self._moments[name], part, self._rates, batch, minibatches, minibatch
+        at, terms = 0, np.zeros((minibatches, len(self.learns), NUM_TERMS))
+        verdict = GO_ON
+        while at < minibatches and verdict == GO_ON:
+            self.vectors, self._moments, state = self._epoch(
+                self.vectors, self._moments, self._rates, epochs, exchange.place, at, minibatches
             )
-            gradients.append(np.asarray(gradient).ravel())
-        return np.concatenate(gradients) if len(gradients) > 1 else gradients[0]
+            begun, at, verdict = at, int(state.at), int(state.verdict)
+            total = state.total
+            terms[begun:at] = np.asarray(state.terms)[begun:at]
+            if verdict == LATE:
+                total = exchange.finish(np.asarray(total))
+                terms[at - 1] = self.terms(total)
+                verdict = int(self._judge(total))
+                if verdict == GO_ON:
+                    self.apply(total)
+            if verdict == BAD:
+                self.refuse(np.asarray(total), update)
+        return terms[:at], verdict == ENOUGH
+
+    def gradient(self, epochs: Mapping[str, Epoch], minibatch: int) -> np.ndarray:
+        """(size,) float32, sums of gradients and terms over the rows of this worker's shards in one minibatch; nothing moves."""
+        return np.asarray(self._gradient(self.vectors, self._rates, epochs, minibatch))
 
     def apply(self, total: np.ndarray) -> None:
         """Takes one step of every population that has rows, along the mean of its rows; the others stay as they are.
 
         Args:
-            total: (size,) float32, sums over every shard's rows, checked.
+            total: (size,) float32, sums over every shard's rows, finite.
         """
-        parts = self._parts(total)
-        for name in self._learns:
-            self.vectors[name], self._moments[name] = self._move(
-                self.vectors[name], self._moments[name], parts[name], self._rates["learning_rate"]
-            )
+        self.vectors, self._moments = self._move(self.vectors, self._moments, self._rates, total)
 
     def terms(self, total: np.ndarray) -> np.ndarray:
         """The loss terms inside a summed vector, over all kinds: (Q, 8) float64."""
@@ -177,18 +213,32 @@ class Learner:
             [part[:, -NUM_TERMS:].astype(np.float64) for part in self._parts(total).values()], axis=0
         )
 
-    def check(self, total: np.ndarray, update: int) -> None:
-        """Refuses a sum that would spoil the parameters.
+    def refuse(self, total: np.ndarray, update: int) -> None:
+        """Says what is wrong with a sum that would spoil the parameters.
 
         Args:
             total: (size,) float32.
             update: number of the update, for the error.
 
         Raises:
-            UserError: if a gradient is not finite, naming its tensor, and kind and population where there are several.
+            UserError: naming the tensor that is not finite, and kind and population where there are several.
         """
-        if not np.isfinite(total.sum()):
-            self._refuse(total, update)
+        for name, part in self._parts(total).items():
+            bad = np.argwhere(~np.isfinite(part))
+            if not bad.size:
+                continue
+            network, (population, at) = self.networks[name], (int(i) for i in bad[0])
+            of = (
+                f"gradient of {network.tensor_at(at)}"
+                if at < network.size
+                else f"loss term {Terms._fields[at - network.size]}"
+            )
+            names = [name] if len(self.networks) > 1 else []
+            names += [self.populations.names[population]] if len(self.populations.names) > 1 else []
+            whose = f" ({', '.join(names)})" if names else ""
+            raise UserError(
+                f"update {update}: {of}{whose} is not finite; lower the learning rate or scale the rewards"
+            )
 
     def save(self) -> dict[str, dict[str, np.ndarray]]:
         """Arrays for a checkpoint: file stem -> name -> array; two files for each population."""
@@ -233,34 +283,79 @@ class Learner:
         if self.pool.places:
             self.pool.load(arrays.get("pool", {}))
 
+    # -- what is compiled -------------------------------------------------------------------------------
+
+    def _run(
+        self,
+        vectors: Any,
+        moments: Any,
+        rates: Rates,
+        epochs: Mapping[str, Epoch],
+        place: Any,
+        at: Any,
+        end: Any,
+    ) -> tuple[Any, Any, State]:
+        """Gradient steps from minibatch `at` on, until `end` or a verdict."""
+        most = next(iter(epochs.values())).minibatches.number.shape[0]
+        told = jnp.zeros((most, len(self.learns), NUM_TERMS), jnp.float32)
+        state = State(jnp.zeros(self.size, jnp.float32), jnp.asarray(at, jnp.int32), jnp.asarray(GO_ON), told)
+
+        def goes_on(carry: Any) -> jax.Array:
+            return (carry[2].at < end) & (carry[2].verdict == GO_ON)
+
+        def one(carry: Any) -> Any:
+            vectors, moments, state = carry
+            total, came = meet(self._sum_gradients(vectors, rates, epochs, state.at), place)
+            verdict = jnp.where(came, self._verdict(total), LATE)
+            vectors, moments = jax.lax.cond(
+                verdict == GO_ON,
+                lambda: self._moved(vectors, moments, rates, total),
+                lambda: (vectors, moments),
+            )
+            terms = state.terms.at[state.at].set(self._sum_terms(total))
+            return vectors, moments, State(total, state.at + 1, verdict, terms)
+
+        done: tuple[Any, Any, State] = jax.lax.while_loop(goes_on, one, (vectors, moments, state))
+        return done
+
+    def _sum_gradients(
+        self, vectors: Any, rates: Rates, epochs: Mapping[str, Epoch], minibatch: Any
+    ) -> jax.Array:
+        """(size,): every kind's gradients and terms."""
+        parts = []
+        for name, (batch, minibatches) in epochs.items():
+            chosen = Minibatch(*(leaf[minibatch] for leaf in minibatches))
+            parts.append(self.networks[name].gradient(vectors[name], batch, chosen, rates).ravel())
+        return jnp.concatenate(parts)
+
+    def _sum_terms(self, total: jax.Array) -> jax.Array:
+        """(Q, 8), over all kinds."""
+        return sum(part[:, -NUM_TERMS:] for part in self._parts(total).values())
+
+    def _verdict(self, total: jax.Array) -> jax.Array:
+        """Whether a sum may move the parameters."""
+        enough = self.algorithm.enough(Terms(*self._sum_terms(total).sum(axis=0)))
+        return jnp.where(jnp.isfinite(total.sum()), jnp.where(enough, ENOUGH, GO_ON), BAD)
+
+    def _moved(self, vectors: Any, moments: Any, rates: Rates, total: jax.Array) -> tuple[Any, Any]:
+        """One step of all kinds that learn."""
+        parts, vectors, moments = self._parts(total), dict(vectors), dict(moments)
+        for name in self._learns:
+            vectors[name], moments[name] = _move(
+                self._optimiser, vectors[name], moments[name], parts[name], rates["learning_rate"]
+            )
+        return vectors, moments
+
     def _shapes(self) -> dict[str, tuple[int, int]]:
         return {name: (len(n.first), n.size + NUM_TERMS) for name, n in self.networks.items()}
 
-    def _parts(self, total: np.ndarray) -> dict[str, np.ndarray]:
+    def _parts(self, total: Any) -> dict[str, Any]:
         """Kind name -> (Q, P + 8) of a summed vector."""
         parts, at = {}, 0
         for name, (rows, columns) in self._shapes().items():
             parts[name] = total[at : at + rows * columns].reshape(rows, columns)
             at += rows * columns
         return parts
-
-    def _refuse(self, total: np.ndarray, update: int) -> None:
-        for name, part in self._parts(total).items():
-            bad = np.argwhere(~np.isfinite(part))
-            if not bad.size:
-                continue
-            network, (population, at) = self.networks[name], (int(i) for i in bad[0])
-            of = (
-                f"gradient of {network.tensor_at(at)}"
-                if at < network.size
-                else f"loss term {Terms._fields[at - network.size]}"
-            )
-            names = [name] if len(self.networks) > 1 else []
-            names += [self.populations.names[population]] if len(self.populations.names) > 1 else []
-            whose = f" ({', '.join(names)})" if names else ""
-            raise UserError(
-                f"update {update}: {of}{whose} is not finite; lower the learning rate or scale the rewards"
-            )
 
 
 def policy_stem(population: str) -> str:
@@ -356,20 +451,3 @@ def _move(
 
     moved: tuple[Any, Any] = jax.vmap(one)(vectors, moments, parts, learning_rate)
     return moved
-
-
-def _step(
-    optimiser: optax.GradientTransformation,
-    network: PolicyNetwork,
-    vectors: Any,
-    moments: Any,
-    parts: Any,
-    rates: Rates,
-    batch: Batch,
-    minibatches: Minibatch,
-    number: Any,
-) -> tuple[Any, Any, Any]:
-    """`_move`, then the gradient of a minibatch."""
-    vectors, moments = _move(optimiser, vectors, moments, parts, rates["learning_rate"])
-    chosen = Minibatch(*(leaf[number] for leaf in minibatches))
-    return vectors, moments, network.gradient(vectors, batch, chosen, rates)

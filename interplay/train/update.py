@@ -99,23 +99,19 @@ class Worker:
         learner, algorithm = self.learner, self.learner.algorithm
         minibatches = self._agree_minibatches()
         batches = {name: join_batches(self.shards, name) for name in learner.networks}
-        sums, steps, total = np.zeros((len(self.learns), len(Terms._fields))), 0, None
+        told, enough = [], False
         for epoch in range(algorithm.epochs):
             epochs = {
                 name: make_epoch(self.shards, name, batch, self._shuffle(name, epoch), minibatches)
                 for name, batch in batches.items()
             }
-            for minibatch in range(minibatches):
-                # The step along the gradient before and the next gradient are one compiled call.
-                total = self.exchange.combine(learner.step(total, epochs, minibatch))
-                terms = learner.terms(total)
-                sums, steps = sums + terms, steps + 1
-                if algorithm.enough(Terms(*terms.sum(axis=0))):
-                    return self._loss_numbers(sums, epoch + minibatch / minibatches, steps)
-                learner.check(total, self.updates)
-        assert total is not None
-        learner.apply(total)
-        return self._loss_numbers(sums, float(algorithm.epochs), steps)
+            terms, enough = learner.run_epoch(epochs, minibatches, self.exchange, self.updates)
+            told.append(terms)
+            if enough:
+                break
+        every = np.concatenate(told)
+        epochs_done = (len(every) - enough) / minibatches
+        return self._loss_numbers(every.sum(axis=0), epochs_done, len(every))
 
     def summarise(self) -> dict[str, Any]:
         """Explained variance, actions, lives and episodes that ended, over all shards."""

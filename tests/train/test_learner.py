@@ -1,15 +1,20 @@
-"""The learner: one compiled step is what its parts are, and a gradient that is not finite never reaches the parameters."""
+"""The learner: a compiled epoch is what its parts are, workers meet in it, and a gradient that is not finite never reaches the parameters."""
 
 from __future__ import annotations
+
+from threading import Barrier, Lock, Thread
 
 import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
+from interplay.core.settings import changed
 from interplay.core.world import World
+from interplay.train.exchange import Alone, SharedMemory, create_block
 from interplay.train.learner import Epoch, Learner
 from interplay.train.line_up import with_opponents
 from interplay.train.minibatches import join_batches, make_epoch
+from interplay.train.populations import find_populations
 from interplay.train.settings import NetworkGroup, PpoGroup, TrainGroup, TrainSettings, WorldChoice
 from interplay.train.shard import Shard, make_shard
 from tests.train.toy_worlds import make_corridor, make_two_kinds
@@ -45,18 +50,77 @@ def learner() -> Learner:
     return learner_of(make_corridor(1, 0, 0))
 
 
-def test_a_step_applies_the_sum_before_and_then_computes(learner: Learner) -> None:
+def test_an_epoch_is_gradients_and_steps_one_after_another(learner: Learner) -> None:
     twin = learner_of(make_corridor(1, 0, 0))
     shard = played(learner, 0)
-    epochs = epoch_of(shard, minibatches=shard.minibatches())
-    first = learner.step(None, epochs, 0).copy()
-    assert np.array_equal(np.asarray(learner.vectors["agent"]), twin.networks["agent"].first)
-    second = learner.step(first, epochs, 1)
-    assert not np.array_equal(np.asarray(learner.vectors["agent"]), twin.networks["agent"].first)
+    minibatches = shard.minibatches()
+    epochs = epoch_of(shard, minibatches=minibatches)
+    terms, enough = learner.run_epoch(epochs, minibatches, Alone())
+    assert terms.shape == (minibatches, 1, 8)
+    assert not enough
+    for minibatch in range(minibatches):
+        total = twin.gradient(epochs, minibatch)
+        np.testing.assert_allclose(twin.terms(total), terms[minibatch], atol=1e-3, rtol=1e-4)
+        twin.apply(total)
+    np.testing.assert_allclose(twin.vectors["agent"], learner.vectors["agent"], atol=1e-6)
+    assert not np.array_equal(twin.vectors["agent"], twin.networks["agent"].first)
 
-    twin.apply(first)
-    np.testing.assert_allclose(twin.vectors["agent"], learner.vectors["agent"], atol=1e-7)
-    np.testing.assert_allclose(twin.step(None, epochs, 1), second, atol=1e-3, rtol=1e-4)
+
+def test_the_step_of_the_minibatch_that_is_enough_is_not_taken() -> None:
+    """With a limit that the first minibatch keeps (nothing has moved) and the second does not."""
+    settings = changed(SETTINGS, {"ppo": {"target_kl": 1e-12, "learning_rate": 0.05}}, "test")
+    world = make_corridor(1, 0, 0)
+    populations = find_populations(settings.population, world)
+    learner, twin = (Learner(world.kinds, settings, populations) for _ in range(2))
+    shard = played(learner, 0)
+    epochs = epoch_of(shard, minibatches=shard.minibatches())
+    twin.apply(twin.gradient(epochs, 0))
+    terms, enough = learner.run_epoch(epochs, shard.minibatches(), Alone())
+    assert enough
+    assert len(terms) == 2
+    np.testing.assert_allclose(learner.vectors["agent"], twin.vectors["agent"], atol=1e-6)
+
+
+def test_meetings_that_python_ends_give_the_same_bits() -> None:
+    """Two learners in two threads of one process, whose programs run one after another: the one that waits gives up again and again."""
+    learners = [learner_of(make_corridor(1, 0, 0)) for _ in range(3)]
+    shards = [played(learners[2], index) for index in range(2)]
+    minibatches = max(shard.minibatches() for shard in shards)
+    joined = epoch_of(*shards, minibatches=minibatches)
+    learners[2].run_epoch(joined, minibatches, Alone())
+    block = create_block(2, max(learners[0].size * 4, 1 << 12))
+    exchanges = [
+        SharedMemory(block.name, rank, 2, max(learners[0].size * 4, 1 << 12), [Lock(), Lock()])
+        for rank in range(2)
+    ]
+    finished: list[int] = []
+    for exchange in exchanges:
+        finish = exchange.finish
+        exchange.finish = lambda v, finish=finish, rank=exchange.rank: (finished.append(rank), finish(v))[1]  # type: ignore[method-assign]
+
+    def work(rank: int) -> None:
+        epochs = epoch_of(shards[rank], minibatches=minibatches)
+        learners[rank].gradient(epochs, 0)  # compiled before anybody waits
+        learners[rank].run_epoch(epochs, 0, exchanges[rank])
+        barrier.wait()
+        learners[rank].run_epoch(epochs, minibatches, exchanges[rank])
+
+    barrier = Barrier(2)
+    threads = [Thread(target=work, args=(rank,)) for rank in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+    try:
+        assert not any(thread.is_alive() for thread in threads)
+        assert finished
+        for learner in learners[:2]:
+            assert np.array_equal(learner.vectors["agent"], learners[2].vectors["agent"])
+    finally:
+        for exchange in exchanges:
+            exchange.close()
+        block.close()
+        block.unlink()
 
 
 def test_shards_together_give_the_sum_of_shards_apart(learner: Learner) -> None:
@@ -65,21 +129,20 @@ def test_shards_together_give_the_sum_of_shards_apart(learner: Learner) -> None:
     assert minibatches <= shards[0].most_minibatches
     joined = epoch_of(*shards, minibatches=minibatches)
     for minibatch in (0, 3, minibatches - 1):
-        apart = [learner.step(None, epoch_of(s, minibatches=minibatches), minibatch) for s in shards]
+        apart = [learner.gradient(epoch_of(s, minibatches=minibatches), minibatch) for s in shards]
         assert apart[0].any()
         assert apart[1].any()
-        assert np.array_equal(learner.step(None, joined, minibatch), apart[0] + apart[1])
+        assert np.array_equal(learner.gradient(joined, minibatch), apart[0] + apart[1])
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_a_gradient_that_is_not_finite_is_named(learner: Learner, bad: float) -> None:
     total = np.zeros(learner.size, np.float32)
-    learner.check(total, 3)
     network = learner.networks["agent"]
     named = [network.tensor_at(i) == "value/layers/0/weight" for i in range(network.size)]
     total[int(np.flatnonzero(named)[5])] = bad
     with pytest.raises(UserError, match="update 3: gradient of value/layers/0/weight is not finite; lower"):
-        learner.check(total, 3)
+        learner.refuse(total, 3)
 
 
 def test_the_kind_of_a_bad_gradient_is_named() -> None:
@@ -87,4 +150,4 @@ def test_the_kind_of_a_bad_gradient_is_named() -> None:
     total = np.zeros(learner.size, np.float32)
     total[-1] = np.nan  # the last kind's last term
     with pytest.raises(UserError, match=r"loss term rows \(guide\) is not finite"):
-        learner.check(total, 1)
+        learner.refuse(total, 1)

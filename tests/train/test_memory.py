@@ -263,7 +263,7 @@ def test_what_is_learnt_from_is_what_was_played() -> None:
     epoch = make_epoch(worker.shards, "agent", batch, worker._shuffle("agent", 0), minibatches)
     seen = 0
     for minibatch in range(minibatches):
-        terms = learner.terms(learner.step(None, {"agent": epoch}, minibatch))[0]
+        terms = learner.terms(learner.gradient({"agent": epoch}, minibatch))[0]
         assert terms[3] / terms[5] == pytest.approx(0.0, abs=1e-6)  # kl
         assert terms[4] == 0  # clipped
         seen += int(terms[7])

@@ -97,8 +97,11 @@ class Algorithm(Protocol):
         """From one population's mean gradient to the direction in which it goes ``learning_rate`` times the way."""
         ...
 
-    def enough(self, terms: Terms) -> bool:
-        """Whether the terms of a minibatch, sums over all rows, say that this update has learnt enough: its step is not taken."""
+    def enough(self, terms: Terms) -> Any:
+        """Whether the terms of a minibatch, sums over all rows, say that this update has learnt enough: its step is not taken.
+
+        It is compiled with the rest: terms are jax scalars, and the answer is one or a plain bool.
+        """
         ...
 
 

@@ -75,10 +75,10 @@ class Ppo:
     def _schedules(self, population: str) -> dict[str, Schedule]:
         return schedules_of(self._settings, _RATES, population)
 
-    def enough(self, terms: Terms) -> bool:
+    def enough(self, terms: Terms) -> Any:
         """Whether the policy has moved as far as ``ppo.target_kl`` lets it."""
         most = self._settings.target_kl
-        return most is not None and terms.kl / max(terms.acting, 1.0) > KL_SLACK * most
+        return most is not None and terms.kl / jnp.maximum(terms.acting, 1.0) > KL_SLACK * most
 
 
 def ppo_terms(

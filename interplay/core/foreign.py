@@ -1,0 +1,118 @@
+"""Compiled functions that other compiled programs call in the middle of their work: handlers of XLA's foreign function interface.
+
+A handler is a plain function of one number, the address of XLA's call frame, whose words and buffers it reads with what stands here. The
+layout of the frame is that of ``xla/ffi/api/c_api.h``, which its authors keep stable.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import carray, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+__all__ = [
+    "argument",
+    "capsule",
+    "carray",
+    "load_acquire",
+    "plain",
+    "pointer",
+    "result",
+    "store_release",
+    "tells_version",
+    "words",
+]
+
+_METADATA = 1  # the extension by which XLA asks a handler for its version
+_keep: list[Any] = []  # compiled handlers live as long as the process
+
+
+def _pointer(_context: Any, _address: Any) -> Any:
+    """A number as the pointer that `carray` takes."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[0], cgutils.voidptr_t)
+
+    return types.voidptr(types.intp), generate
+
+
+def _load_acquire(_context: Any, _address: Any) -> Any:
+    """An int64 that another process writes; what it wrote before is seen after it."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.load_atomic(builder.inttoptr(arguments[0], ir.IntType(64).as_pointer()), "acquire", 8)
+
+    return types.int64(types.intp), generate
+
+
+def _store_release(_context: Any, _address: Any, _value: Any) -> Any:
+    """Writes an int64 that another process reads; what was written before is seen by who reads it."""
+
+    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        target = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
+        builder.store_atomic(arguments[1], target, "release", 8)
+        return context.get_dummy_value()
+
+    return types.void(types.intp, types.int64), generate
+
+
+pointer: Any = intrinsic(_pointer)
+load_acquire: Any = intrinsic(_load_acquire)
+store_release: Any = intrinsic(_store_release)
+
+
+@numba.njit(error_model="numpy")
+def words(address: int, count: int) -> np.ndarray:
+    """(count,) int64, the words at an address."""
+    return carray(pointer(address), count, np.int64)
+
+
+@numba.njit(error_model="numpy")
+def tells_version(frame: int) -> bool:
+    """Answers XLA's question for a handler's version, if this call is that question."""
+    call = words(frame, 3)
+    if call[1] == 0 or words(call[1], 2)[1] & 0xFFFFFFFF != _METADATA:
+        return False
+    ours = carray(pointer(words(call[1], 4)[3] + 24), 2, np.int32)
+    theirs = carray(pointer(call[2] + 32), 2, np.int32)
+    ours[0], ours[1] = theirs[0], theirs[1]
+    return True
+
+
+@numba.njit(error_model="numpy")
+def argument(frame: int, number: int) -> tuple[int, int]:
+    """Address and length (of its first axis) of an argument's data."""
+    return _buffer(words(frame, 15)[9], number)
+
+
+@numba.njit(error_model="numpy")
+def result(frame: int, number: int) -> tuple[int, int]:
+    """Address and length (of its first axis) of a result's data."""
+    return _buffer(words(frame, 15)[14], number)
+
+
+@numba.njit(error_model="numpy")
+def _buffer(buffers: int, number: int) -> tuple[int, int]:
+    buffer = words(words(buffers, number + 1)[number], 6)
+    return buffer[3], words(buffer[5], 1)[0]
+
+
+def capsule(handler: Callable[[int], int]) -> Any:
+    """A handler compiled, as `jax.ffi.register_ffi_target` takes it."""
+    compiled = numba.cfunc(types.intp(types.intp), error_model="numpy")(handler)
+    _keep.append(compiled)
+    make = ctypes.pythonapi.PyCapsule_New
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    return make(compiled.address, None, None)
+
+
+def plain(function: Any) -> Any:
+    """A function that handlers call."""
+    return numba.njit(function, error_model="numpy")

@@ -1,0 +1,146 @@
+"""Meetings of workers inside a compiled program: vectors are added up over shared memory without a way through Python.
+
+The seats, counters and the order of the sum are those of `exchange.SharedMemory`, so it does not matter who meets where. A worker that
+waits too long stops waiting and says so: then Python looks whether the others are alive (`watch`) and ends the meeting itself.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from interplay.core.foreign import (
+    argument,
+    capsule,
+    carray,
+    load_acquire,
+    plain,
+    pointer,
+    result,
+    store_release,
+    tells_version,
+    words,
+)
+
+MOST = 8  # workers whose sum is written out here; more meet in Python
+LINE = 8  # words of a worker's line in the block, its counter first
+_SPINS = 20_000  # looks before the processor is given to others: about 200 microseconds
+_NAP = 20  # microseconds
+_NAPS = 5_000  # of a worker that then gives up: about 0.3 seconds
+
+_usleep = ctypes.CDLL(None).usleep
+_usleep.argtypes, _usleep.restype = [ctypes.c_uint], ctypes.c_int
+# Words of a place: where the block begins, and what `exchange.SharedMemory` knows of it.
+BLOCK, RANK, SIZE, CAPACITY, HEADER = range(5)
+
+
+def meet(vector: jax.Array, place: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The tree sum of all workers' vectors.
+
+    Args:
+        vector: (n,) float32, of this worker.
+        place: (5, 2) int32, the words of this worker's place, each in two halves.
+
+    Returns:
+        (n,) float32 and True; or anything and False if the others did not come, whose vectors are still to be waited for
+        (`exchange.Exchange.finish`).
+    """
+    _register()
+    call = jax.ffi.ffi_call(
+        "interplay_meet",
+        (jax.ShapeDtypeStruct(vector.shape, jnp.float32), jax.ShapeDtypeStruct((1,), jnp.int32)),
+        has_side_effect=True,
+    )
+    total, came = call(vector, place)
+    return total, came[0] > 0
+
+
+def place_of(words: list[int]) -> np.ndarray:
+    """The words of a place as `meet` takes them."""
+    return np.array(words, np.int64).view(np.int32).reshape(-1, 2)
+
+
+@plain
+def _arrive(place: Any, turn: int, vector: Any) -> None:
+    """Writes this worker's vector into its seat, and then that it is there."""
+    start = place[HEADER] + (2 * place[RANK] + turn % 2) * place[CAPACITY]
+    seat = carray(pointer(place[BLOCK] + start), len(vector), np.float32)
+    seat[:] = vector
+    store_release(place[BLOCK] + place[RANK] * LINE * 8, turn)
+
+
+@plain
+def _wait(place: Any, turn: int) -> bool:
+    """Waits until all counters are there; False if one is not for too long."""
+    looks = 0
+    for rank in range(place[SIZE]):
+        while load_acquire(place[BLOCK] + rank * LINE * 8) < turn:
+            looks += 1
+            if looks > _SPINS:
+                if looks > _SPINS + _NAPS:
+                    return False
+                _usleep(_NAP)
+    return True
+
+
+@plain
+def _add(place: Any, turn: int, out: Any) -> None:
+    """The tree sum over all seats: neighbours, then neighbouring pairs, as `exchange.tree_sum`."""
+    n, block, size = len(out), place[BLOCK] + place[HEADER], place[SIZE]
+    capacity, half = place[CAPACITY], turn % 2
+    a = carray(pointer(block + half * capacity), n, np.float32)
+    b = carray(pointer(block + (2 + half) * capacity), n, np.float32)
+    if size == 2:
+        for i in range(n):
+            out[i] = a[i] + b[i]
+        return
+    c = carray(pointer(block + (4 + half) * capacity), n, np.float32)
+    d = carray(pointer(block + (6 + half) * capacity), n, np.float32)
+    if size == 4:
+        for i in range(n):
+            out[i] = (a[i] + b[i]) + (c[i] + d[i])
+        return
+    e = carray(pointer(block + (8 + half) * capacity), n, np.float32)
+    f = carray(pointer(block + (10 + half) * capacity), n, np.float32)
+    g = carray(pointer(block + (12 + half) * capacity), n, np.float32)
+    h = carray(pointer(block + (14 + half) * capacity), n, np.float32)
+    for i in range(n):
+        out[i] = ((a[i] + b[i]) + (c[i] + d[i])) + ((e[i] + f[i]) + (g[i] + h[i]))
+
+
+def _meet(frame: int) -> int:
+    """The handler: vector and place in, total and whether everybody came out."""
+    if tells_version(frame):
+        return 0
+    given, count = argument(frame, 0)
+    vector = carray(pointer(given), count, np.float32)
+    place = words(argument(frame, 1)[0], 5)
+    out = carray(pointer(result(frame, 0)[0]), count, np.float32)
+    came = carray(pointer(result(frame, 1)[0]), 1, np.int32)
+    came[0] = 1
+    if place[SIZE] == 1:
+        out[:] = vector
+        return 0
+    turn = load_acquire(place[BLOCK] + place[RANK] * LINE * 8) + 1
+    _arrive(place, turn, vector)
+    if place[SIZE] > MOST or not _wait(place, turn):
+        came[0] = 0
+        out[:] = vector
+        return 0
+    _add(place, turn, out)
+    return 0
+
+
+def _register() -> None:
+    """Makes the handler known to XLA, once for each process."""
+    global _known
+    if not _known:
+        jax.ffi.register_ffi_target("interplay_meet", capsule(_meet), platform="cpu", api_version=1)
+        _known = True
+
+
+_known = False

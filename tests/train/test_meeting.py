@@ -1,0 +1,102 @@
+"""Meetings inside compiled programs: several processes get the bits of the tree sum, and who waits for nobody says so."""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from interplay.train.exchange import Alone, SharedMemory, create_block, tree_sum
+from interplay.train.meeting import meet
+
+LENGTH, TIMES = 1003, 50
+CAPACITY = 8192
+
+
+def vector_of(rank: int) -> np.ndarray:
+    return np.random.default_rng(rank).normal(size=LENGTH).astype(np.float32)
+
+
+def again(total: Any, rank: Any) -> Any:
+    """What a worker brings to the next meeting."""
+    return total * jnp.float32(0.1) + jnp.float32(1.0) / (rank + 1)
+
+
+@jax.jit
+def meetings(vector: jax.Array, place: jax.Array, rank: jax.Array) -> tuple[jax.Array, jax.Array]:
+    def one(_: int, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        total, came = meet(carry[0], place)
+        return again(total, rank), carry[1] & came
+
+    return jax.lax.fori_loop(0, TIMES, one, (vector, jnp.array(True)))
+
+
+def work(block: str, rank: int, size: int, fences: Sequence[Any], answers: Any) -> None:
+    """A worker: meets in a compiled program, then in Python."""
+    exchange = SharedMemory(block, rank, size, CAPACITY, fences)
+    meetings(vector_of(rank), Alone.place, np.float32(rank))  # compiled before anybody waits
+    exchange.combine(np.zeros(1, np.float32))
+    vector, came = meetings(vector_of(rank), exchange.place, np.float32(rank))
+    last = exchange.combine(np.asarray(vector))
+    answers.put((rank, bool(came), np.asarray(vector).tobytes(), last.tobytes()))
+    exchange.close()
+
+
+@pytest.mark.parametrize("size", [2, 4])
+def test_every_worker_gets_the_tree_sum(size: int) -> None:
+    context = multiprocessing.get_context("spawn")
+    block, answers = create_block(size, CAPACITY), context.Queue()
+    fences = [context.Lock() for _ in range(size)]
+    processes = [
+        context.Process(target=work, args=(block.name, rank, size, fences, answers)) for rank in range(size)
+    ]
+    try:
+        for process in processes:
+            process.start()
+        told = {rank: rest for rank, *rest in (answers.get(timeout=120) for _ in processes)}
+    finally:
+        for process in processes:
+            process.join(timeout=30)
+        block.close()
+        block.unlink()
+    vectors = [jnp.asarray(vector_of(rank)) for rank in range(size)]
+    step = jax.jit(again)
+    for _ in range(TIMES):
+        total = tree_sum(vectors)
+        vectors = [step(total, np.float32(rank)) for rank in range(size)]
+    for rank, (came, vector, last) in told.items():
+        assert came
+        assert vector == np.asarray(vectors[rank]).tobytes()
+        assert last == np.asarray(tree_sum(vectors)).tobytes()
+
+
+def test_alone_the_sum_is_the_vector() -> None:
+    total, came = jax.jit(meet)(vector_of(0), Alone.place)
+    assert bool(came)
+    assert np.array_equal(total, vector_of(0))
+
+
+def test_who_waits_for_nobody_says_so_and_python_ends_the_meeting() -> None:
+    block = create_block(2, CAPACITY)
+    locks = [multiprocessing.Lock(), multiprocessing.Lock()]
+    first, second = (SharedMemory(block.name, rank, 2, CAPACITY, locks) for rank in range(2))
+    try:
+        began = time.monotonic()
+        local, came = jax.jit(meet)(vector_of(0), first.place)
+        assert not bool(came)
+        assert time.monotonic() - began < 30
+        assert np.array_equal(local, vector_of(0))
+        np.copyto(second._seat(1, vector_of(1), 1), vector_of(1))  # the other one comes after all
+        second._counters[1] = 1
+        assert np.array_equal(first.finish(np.asarray(local)), vector_of(0) + vector_of(1))
+    finally:
+        first.close()
+        second.close()
+        block.close()
+        block.unlink()
