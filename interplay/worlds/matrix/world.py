@@ -27,6 +27,7 @@ class MatrixWorld(ArrayWorld):
         choices: of each of them.
         length: steps of an episode.
         fields: name -> space of what an agent sees.
+        size: numbers of a global state.
         num_worlds: W.
         seed, first_world: name the worlds' random streams.
 
@@ -43,12 +44,14 @@ class MatrixWorld(ArrayWorld):
         choices: int,
         length: int,
         fields: Mapping[str, spaces.Space[Any]],
+        size: int,
         num_worlds: int,
         seed: int,
         first_world: int,
     ) -> None:
         kind = Kind("agent", tuple(range(agents)), spaces.Dict(dict(fields)), spaces.Discrete(choices))
         super().__init__(num_worlds, [f"agent_{a}" for a in range(agents)], [kind], seed, first_world)
+        self.state_space = observe.unit_box(size)
         self.choices, self.length = choices, length
         self.state: MatrixState = allocate_state(num_worlds, agents)
 
@@ -102,9 +105,8 @@ class RecallWorld(MatrixWorld):
         self, settings: RecallSettings, num_worlds: int = 1, seed: int = 0, first_world: int = 0
     ) -> None:
         fields = {"cue": observe.unit_box(settings.cues), "choose": observe.unit_box(1)}
-        super().__init__(
-            settings.agents, settings.cues, settings.length, fields, num_worlds, seed, first_world
-        )
+        agents, cues, size = settings.agents, settings.cues, settings.agents * settings.cues + 1
+        super().__init__(agents, cues, settings.length, fields, size, num_worlds, seed, first_world)
         self.settings = settings
 
     @property
@@ -112,6 +114,10 @@ class RecallWorld(MatrixWorld):
         """``right`` (W, A): 1 if the agent named its cue, else 0; NaN until it chose."""
         s = self.state
         return {"right": np.where(s.over[:, None], s.hits, np.nan)}
+
+    def global_state(self) -> np.ndarray:
+        """All cues and the share of steps played, (W, A * cues + 1)."""
+        return observe.whole_recall(self.state, self.choices, self.length)
 
     def _judge(self, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         choosing = self.state.steps == self.length - 1
@@ -134,7 +140,8 @@ class ClimbingWorld(MatrixWorld):
         choices = len(CLIMBING)
         last = observe.unit_box(choices + 1)
         fields = {"own": last, "other": last, "round": observe.unit_box(1)}
-        super().__init__(2, choices, settings.rounds, fields, num_worlds, seed, first_world)
+        size = 2 * (choices + 1) + 1
+        super().__init__(2, choices, settings.rounds, fields, size, num_worlds, seed, first_world)
         self.settings = settings
 
     @property
@@ -145,6 +152,10 @@ class ClimbingWorld(MatrixWorld):
             "optimal": self._share_of_steps(s.joint),
             "payoff": self._share_of_steps(s.returns[:, 0]),
         }
+
+    def global_state(self) -> np.ndarray:
+        """Both last choices and the share of rounds played, (W, 9)."""
+        return observe.whole_climbing(self.state, self.choices, self.length)
 
     def _judge(self, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         reward = rules.climbing_reward(action)
@@ -161,9 +172,8 @@ class CreditWorld(MatrixWorld):
         self, settings: CreditSettings, num_worlds: int = 1, seed: int = 0, first_world: int = 0
     ) -> None:
         fields = {"cue": observe.unit_box(settings.cues)}
-        super().__init__(
-            settings.agents, settings.cues, settings.rounds, fields, num_worlds, seed, first_world
-        )
+        agents, cues, size = settings.agents, settings.cues, settings.agents * settings.cues
+        super().__init__(agents, cues, settings.rounds, fields, size, num_worlds, seed, first_world)
         self.settings = settings
         self.teams = (tuple(range(settings.agents)),)
 
@@ -172,6 +182,10 @@ class CreditWorld(MatrixWorld):
         """Shares of rounds, NaN before the first: ``right`` (W, A) own cue named, ``optimal`` (W,) by all at the same time."""
         s = self.state
         return {"right": self._share_of_steps(s.hits), "optimal": self._share_of_steps(s.joint)}
+
+    def global_state(self) -> np.ndarray:
+        """All cues, (W, A * cues)."""
+        return observe.whole_credit(self.state, self.choices)
 
     def _judge(self, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         cue, given = self.state.cue, self.settings
