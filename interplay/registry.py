@@ -44,6 +44,8 @@ _BUILT_IN = (
     "interplay.worlds.traffic_corridor:SPECS",
     "interplay.worlds.pacman:SPECS",
     "interplay.worlds.navigation:SPECS",
+    "interplay.worlds.dilemma:SPECS",
+    "interplay.worlds.matrix:SPECS",
     "interplay.worlds.mmo:SPECS",
     "interplay.worlds.werewolf:SPECS",
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from gymnasium import spaces
 
 from interplay.connect.pettingzoo import Infos, WorldEnv
@@ -43,6 +42,7 @@ class KeptEnv(WorldEnv):
         self.agents: list[str] = []
         self._window = None
         self._kinds = env._kinds
+        self._offer_state()
         self._left: Infos = {}
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
@@ -87,9 +87,6 @@ class KeptEnv(WorldEnv):
         if over:
             self.agents = []
         return told
-
-    def state(self) -> np.ndarray:
-        return self.env.state()
 
     def render(self) -> Any:
         return self.env.render()

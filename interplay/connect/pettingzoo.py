@@ -47,6 +47,7 @@ class WorldEnv(CopiedWhole, ParallelEnv[str, Any, Any]):
 
     Attributes:
         world: the batch of one.
+        state_space: of `state`, a Box; absent where the world offers no global state.
         one_choice: who does not act has one legal action, the first choice of every head, and infos always hold a mask.
 
     Raises:
@@ -99,6 +100,7 @@ class WorldEnv(CopiedWhole, ParallelEnv[str, Any, Any]):
         self._unknown: dict[str, float] = {}  # what infos hold of metrics until they are known
         self._listed = [False] * len(world.agents)
         self._window: Any = None
+        self._offer_state()
         self._name_agents()
 
     def _name_agents(self) -> None:
@@ -146,15 +148,21 @@ class WorldEnv(CopiedWhole, ParallelEnv[str, Any, Any]):
         return self._read(timestep)
 
     def state(self) -> np.ndarray:
-        """The observations of all slots, flattened: kind by kind, field by field, agent by agent; float32."""
-        observation = self.world.by_kind(self.world.timestep.observation)
-        parts = [field[0].ravel() for kind in self.world.kinds for field in observation[kind.name].values()]
-        return np.concatenate(parts, dtype=np.float32)
+        """The world's global state, (n,) float32, in `state_space`.
 
-    @property
-    def state_space(self) -> spaces.Box:
-        """The space of `state()`: unbounded."""
-        return spaces.Box(-np.inf, np.inf, (sum(kind.size for kind in self._kinds),), np.float32)
+        Raises:
+            NotImplementedError: if the world offers none; there is no `state_space` then, as PettingZoo wants it.
+        """
+        if self.world.state_space is None:
+            raise NotImplementedError(
+                f"{self.world.id}: it offers no global state; use the agents' observations"
+            )
+        return np.asarray(self.world.global_state()[0])
+
+    def _offer_state(self) -> None:
+        """Whoever looks for `state_space` finds it where there is one."""
+        if self.world.state_space is not None:
+            self.state_space = self.world.state_space
 
     def render(self) -> Any:
         """A (512, 512, 3) uint8 picture for ``"rgb_array"``; for ``"human"`` a window shows it.

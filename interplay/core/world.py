@@ -96,6 +96,7 @@ class World(Remakable, ABC):
         population_names: what they are called, each once, letters, digits, ``_``, ``-`` and dots; None calls them pop0, pop1, ...
         teams: slots that win and lose together, one tuple per team; None = everybody plays for itself.
         privileged_view: whether `draw` and `tell` show what the public may not know (hidden roles); None = nothing is hidden.
+        state_space: the space of one row of `global_state`, one float32 Box of one axis; None = this world offers no global state.
         frames_per_step: how many frames of a video a step stays in view; worlds of words need time to be read.
     """
 
@@ -108,6 +109,7 @@ class World(Remakable, ABC):
     population_names: tuple[str, ...] | None = None
     teams: tuple[tuple[int, ...], ...] | None = None
     privileged_view: bool | None = None
+    state_space: spaces.Box | None = None
     frames_per_step: int = 1
 
     def __init__(
@@ -250,6 +252,18 @@ class World(Remakable, ABC):
         if len(self.kinds) == 1:
             return {self.kinds[0].name: tree}
         return tree if tree is not None else {kind.name: None for kind in self.kinds}
+
+    def global_state(self) -> Array:
+        """What a critic may see of each world that its agents may not: (W, n) float32, each row in `state_space`.
+
+        A new array, computed from what `save` holds alone. Worlds that declare a `state_space` write it.
+
+        Raises:
+            UserError: if the world offers none.
+        """
+        raise UserError(
+            f"{self.id}: it offers no global state (state_space is None); use what the agents see, or write global_state"
+        )
 
     def hash(self) -> Array:
         """A 64-bit hash of each world's whole state, streams included: (W,) uint64."""

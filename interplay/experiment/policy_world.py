@@ -37,6 +37,7 @@ class PolicyWorld(World):
         super().__init__(inner.num_worlds, inner.agents, kinds, seed, first_world)
         self.id, self.version = inner.id, inner.version
         self.persistent, self.rebirths = inner.persistent, inner.rebirths
+        self.state_space = inner.state_space
 
     @property
     def metrics(self) -> Mapping[str, np.ndarray]:
@@ -52,6 +53,9 @@ class PolicyWorld(World):
 
     def hash(self) -> np.ndarray:
         return self._inner.hash()
+
+    def global_state(self) -> np.ndarray:
+        return self._inner.global_state()
 
     def draw(self, canvas: Canvas, world: int) -> None:
         self._inner.draw(canvas, world)

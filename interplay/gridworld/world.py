@@ -16,6 +16,7 @@ from interplay.core.ranges import Law, Range, of_space
 from interplay.core.scene import Canvas
 from interplay.core.spaces import action_choices
 from interplay.core.world import ArrayWorld, TimeStep
+from interplay.gridworld import global_state
 from interplay.gridworld.batch import Batch
 from interplay.gridworld.board import AGENT, CELL, repeated
 from interplay.gridworld.draw import draw_board
@@ -92,6 +93,7 @@ class GridWorld(ArrayWorld):
         grid = self._sim.grid
         grid.join(self._sim.agents.values())  # also those who were added after it was built
         self._batch = Batch(self._sim.parts, grid, repeated(grid.board, num_worlds))
+        self.state_space = global_state.space_of(self._batch.board)
         self._board_ranges = board_ranges(self._batch.board, fixed=not self._sim.parts.foreign)
         self._learners = np.array([grid.slot_of(self._sim.agents[name]) for name in layout.agents], np.int32)
         self._in_turns = isinstance(manager, TurnBasedManager)
@@ -159,6 +161,10 @@ class GridWorld(ArrayWorld):
             "alive": self._batch.board.agents["active"][:, self._learners],
             **self._sim.measure(self._batch.board),
         }
+
+    def global_state(self) -> np.ndarray:
+        """Where every agent stands and how it is, six numbers each (`global_state`)."""
+        return global_state.global_state(self._batch.board)
 
     def draw(self, canvas: Canvas, world: int) -> None:
         draw_board(canvas, self._batch.board, self._sim.grid.agents, world)

@@ -4,11 +4,14 @@ A kernel keeps its world's stream in ``stream[w]`` = (seed, episode, draws made)
 
     x = uniform(stream[w, 0], stream[w, 1], stream[w, 2])
     stream[w, 2] += np.uint64(1)
+
+Rules in plain NumPy draw for many worlds at once with `draw_uniform` and `draw_integers`: the same bits, and the streams move on.
 """
 
 import numpy as np
 
 from interplay.core.jit import kernel
+from interplay.core.seeding import DRAWS, EPISODE, SEED
 
 _MASK = np.uint64(0xFFFFFFFF)
 _THIRTY_TWO = np.uint64(32)
@@ -54,3 +57,37 @@ def normal(seed, episode, draw):
     u = (np.float64(bits & _MASK) + 0.5) * (1.0 / 4294967296.0)
     v = np.float64(bits >> _THIRTY_TWO) * (1.0 / 4294967296.0)
     return np.sqrt(-2.0 * np.log(u)) * np.cos(6.283185307179586 * v)
+
+
+# -- for rules in plain NumPy: the next draws of many worlds at once --------------------------------
+
+
+def draw_uniform(stream, which, count):
+    """The next `count` draws of each named world, bit for bit what `uniform` gives one by one.
+
+    Args:
+        stream: (W, 3) uint64, moved on by `count` where `which` is true.
+        which: (W,) bool.
+        count: draws of each world.
+
+    Returns:
+        (number of named worlds, count) float64 in [0, 1).
+    """
+    return (_next_bits(stream, which, count) >> _ELEVEN).astype(np.float64) * (1.0 / 9007199254740992.0)
+
+
+def draw_integers(stream, which, count, bound):
+    """As `draw_uniform`, integers in 0 .. bound - 1 as `integer_below` gives them: int64."""
+    return (((_next_bits(stream, which, count) & _MASK) * np.uint64(bound)) >> _THIRTY_TWO).astype(np.int64)
+
+
+def _next_bits(stream, which, count):
+    """(number of named worlds, count) uint64; the streams move on."""
+    rows = stream[which]
+    draws = rows[:, DRAWS, None] + np.arange(count, dtype=np.uint64)
+    stream[which, DRAWS] += np.uint64(count)
+    return _bits_of_arrays(rows[:, SEED, None], rows[:, EPISODE, None], draws)
+
+
+# The function behind the kernel works on arrays, too: one text, two ways to run it.
+_bits_of_arrays = getattr(random_bits, "py_func", random_bits)

@@ -10,6 +10,7 @@ import pytest
 from gymnasium import spaces
 from pettingzoo.test import parallel_api_test, parallel_seed_test
 from pettingzoo.test.render_test import render_test
+from pettingzoo.test.state_test import state_test
 from pettingzoo.utils.conversions import parallel_to_aec
 
 import interplay
@@ -227,10 +228,30 @@ def test_two_kinds_have_their_own_spaces():
     assert rewards == {"hunter_0": 0.5, "prey_0": 1.0, "hunter_1": 1.5}
 
 
-def test_state_fits_its_space(maker):
-    env = maker()
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"keep_dead": True}, {"flat": True, "mask_in_observation": True}],
+    ids=["plain", "kept", "flat"],
+)
+def test_the_state_is_the_worlds(options):
+    env = interplay.make("matrix/climbing", **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        state_test(parallel_to_aec(interplay.make("matrix/climbing", **options)), env)
     env.reset(seed=0)
-    assert env.state_space.contains(env.state())
+    env.step({"agent_0": 0, "agent_1": 2})
+    assert env.state().tolist() == [0, 1, 0, 0, 0, 0, 0, 1, np.float32(0.1)]
+    assert env.state_space == env.world.state_space
+
+
+def test_a_world_without_a_state_says_so_as_pettingzoo_does():
+    for options in ({}, {"keep_dead": True}):
+        env = interplay.make("tests.connect.toys:Line", **options)
+        env.reset(seed=0)
+        assert not hasattr(env, "state_space")
+        assert not hasattr(parallel_to_aec(env), "state_space")
+        with pytest.raises(NotImplementedError, match="it offers no global state"):
+            env.state()
 
 
 def test_after_the_end_a_step_says_nothing():

@@ -6,11 +6,12 @@ import os
 from typing import Any, NamedTuple
 
 import numpy as np
+from gymnasium import spaces
 
 from interplay.core import seeding
 from interplay.core.ranges import ANYTHING, Range, count
 from interplay.core.world import TimeStep, World
-from tests.core.sound_worlds import EAT, RIGHT, STAY, Camp, Colony, Drift, Mourners, Nim, draw_below
+from tests.core.sound_worlds import EAT, RIGHT, STAY, Camp, Colony, Drift, Mourners, Nim, Surveyed, draw_below
 
 
 class Fault(NamedTuple):
@@ -639,6 +640,92 @@ class TakesOverInfinity(Camp):
     def pay(self, going: np.ndarray) -> None:
         super().pay(going)
         self.state.reward[...] += 0 * self.state.me[..., 0]
+
+
+# -- the global state -----------------------------------------------------------------------------------
+
+
+@fault("global-state", "the hour runs out of the space")
+class OutOfStateSpace(Surveyed):
+    def global_state(self) -> np.ndarray:
+        told = super().global_state()
+        told[:, -1] += 120
+        return told
+
+
+@fault("global-state", "counts stay int64")
+class WholeNumbersOfState(Surveyed):
+    def global_state(self) -> np.ndarray:
+        return super().global_state().astype(np.int64)
+
+
+@fault("global-state", "one buffer is filled again and handed out")
+class StateInOneBuffer(Surveyed):
+    def __init__(self, num_worlds: int, seed: int = 0) -> None:
+        super().__init__(num_worlds, seed)
+        self._told = np.zeros((num_worlds, 9), np.float32)
+
+    def reset(self, *args: Any, **kwargs: Any) -> TimeStep:
+        super().reset(*args, **kwargs)
+        self._told[...] = super().global_state()
+        return self.timestep
+
+    def step(self, action: Any) -> TimeStep:
+        super().step(action)
+        self._told[...] = super().global_state()
+        return self.timestep
+
+    def load(self, snapshot: Any) -> TimeStep:
+        super().load(snapshot)
+        self._told[...] = super().global_state()
+        return self.timestep
+
+    def global_state(self) -> np.ndarray:
+        return self._told
+
+
+@fault("global-state", "the reward's own array is handed out")
+class StateIsTheReward(Camp):
+    state_space = spaces.Box(-100.0, 100.0, (Camp.agents_count,), np.float32)
+
+    def global_state(self) -> np.ndarray:
+        return self.state.reward
+
+
+@fault("global-state", "how often it was asked is in it")
+class StateCountsQuestions(Surveyed):
+    def global_state(self) -> np.ndarray:
+        self._asked = getattr(self, "_asked", 0) + 1
+        told = super().global_state()
+        told[:, -1] = self._asked % 100
+        return told
+
+
+@fault("global-state", "what it remembers of the last step is not saved")
+class StateOfUnsavedThings(Surveyed):
+    _steps = 0
+
+    def step(self, action: Any) -> TimeStep:
+        self._steps += 1
+        return super().step(action)
+
+    def global_state(self) -> np.ndarray:
+        told = super().global_state()
+        told[:, -1] = self._steps % 100
+        return told
+
+
+@fault("global-state", "health is normalised over the batch")
+class StateOverTheBatch(Surveyed):
+    def global_state(self) -> np.ndarray:
+        told = super().global_state()
+        told[:, 4:8] /= max(told[:, 4:8].max(), 1)
+        return told
+
+
+@fault("global-state", "it is a Dict, which no critic can take")
+class StateOfParts(Surveyed):
+    state_space = spaces.Dict(all=Surveyed.state_space)  # type: ignore[assignment]
 
 
 # -- bad input and drawing -------------------------------------------------------------------------------

@@ -214,6 +214,16 @@ class Mourners(Camp):
         s.reward[...] = np.where((s.health == 0) & going[:, None], -1, s.reward + 0.5 * s.acting)
 
 
+class Surveyed(Camp):
+    """A critic may see where everybody is, how well, and the hour."""
+
+    state_space = spaces.Box(0.0, 160.0, (2 * Camp.agents_count + 1,), np.float32)
+
+    def global_state(self) -> np.ndarray:
+        s = self.state
+        return np.hstack([s.cell, s.health, s.clock[:, None]]).astype(np.float32)
+
+
 class Colony(Camp):
     """Runs for ever: slots are born and born again by chance, and now and then nobody lives."""
 
@@ -392,4 +402,4 @@ class Drift(ArrayWorld):
         return TimeStep(observation, s.reward, s.acting, never, s.ended, s.over, mask)
 
 
-SOUND = (Camp, Mourners, Colony, Nim, Drift)
+SOUND = (Camp, Mourners, Surveyed, Colony, Nim, Drift)

@@ -25,13 +25,15 @@ CHANCE = {"survival/1v1-all-mid": 142, "survival/2v2-all-mid": 125}  # id -> see
 FEW = {"gridworld/team-battle-50": 2, "werewolf/multi-round": 7} | {
     f"werewolf/21{words}": 5 for words in ("", "-l1s9", "-l3s9", "-l21s21")
 }
-# Worlds of crowds are told with a handful: beginning of the id -> options, steps.
+# Worlds of crowds are told with a handful, those of one step with a few: beginning of the id -> options, steps.
 HANDFUL = {
+    "matrix/climbing": ({}, 60),
+    "matrix/credit": ({"agents": 3, "rounds": 4}, 60),
     "mmo/": (
         {"slots": 6, "npop": 2, "cap": 6, "cap_draw": "fixed", "interior": 12, "rows": 6}
         | {"vision": 3, "prefill": 4},
         60,
-    )
+    ),
 }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 
 from interplay.core.checker.bench import Bench, Broken, MakeWorld
 from interplay.core.checker.copies import check_copies
+from interplay.core.checker.global_state import check_global_state
 from interplay.core.checker.layout import check_identity, check_layout, check_memory
 from interplay.core.checker.lockstep import run_in_step
 from interplay.core.checker.masks import check_masks
@@ -93,11 +94,12 @@ def _check(bench: Bench) -> None:
         _passes(bench, check_snapshots)
     if not bench.can_save or report.broken({"save-load"}):
         report.skipped.append(
-            "copies, wild snapshots and whether masks are honoured, until snapshots are exact"
+            "copies, the global state, wild snapshots and whether masks are honoured, until snapshots are exact"
         )
     else:
         _passes(bench, check_masks)
         _passes(bench, check_copies)
+        _passes(bench, check_global_state)
         _passes(bench, check_wild_snapshots)
     _passes(bench, check_scenes)
 

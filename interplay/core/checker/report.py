@@ -40,6 +40,7 @@ LAWS: dict[str, str] = {
     "save-load": "save and load every array, stream and counter; set the time step and forget the first seeds",
     "hash": "leave hash() as it is and keep in save() what is state, with the world axis first, and no scratch",
     "copies": "leave __deepcopy__, __reduce__ and __getstate__ alone; save every array, and let the class be called again with its arguments",
+    "global-state": "give a new (W, n) float32 array inside state_space, each row computed from what save holds of its world alone",
     "undeclared": "declare in state_ranges what every field of numbers may be (interplay.core.ranges)",
     "wild-snapshot": "declare in state_ranges and state_laws what the rules rely on; check before anything is written",
     "refusal": "refuse with a one-line ValueError before anything is written",

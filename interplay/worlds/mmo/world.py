@@ -13,7 +13,7 @@ from interplay.core.chunks import Chunks
 from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
 from interplay.core.world import ArrayWorld, Kind, TimeStep
-from interplay.worlds.mmo import ghosts, maps, tiles
+from interplay.worlds.mmo import ghosts, global_state, maps, tiles
 from interplay.worlds.mmo.config import COLUMNS, MmoSettings
 from interplay.worlds.mmo.ranges import laws_of, ranges_of
 from interplay.worlds.mmo.render import draw
@@ -74,6 +74,7 @@ class MmoWorld(ArrayWorld):
         )
         super().__init__(num_worlds, [f"slot_{i}" for i in range(settings.slots)], [kind], seed, first_world)
         self.state: MmoState = allocate_state(settings, num_worlds)
+        self.state_space = global_state.space_of(settings)
         self._sight = allocate_sight(settings, self.state, num_worlds, settings.slots)
         self._chunks = Chunks(num_worlds, threads)
         self._scratch = allocate_scratch(settings, self._chunks.threads)
@@ -153,6 +154,10 @@ class MmoWorld(ArrayWorld):
             UserError: for a place whose view would leave the map, or a world or population that is not there.
         """
         return ghosts.observe(self, world, rows, cols, population, (health, food, water))
+
+    def global_state(self) -> np.ndarray:
+        """Who lives where and how well, seven numbers a slot (`global_state`)."""
+        return global_state.global_state(self.state, self.settings)
 
     def draw(self, canvas: Canvas, world: int) -> None:
         draw(canvas, self, world)

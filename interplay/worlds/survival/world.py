@@ -17,6 +17,7 @@ from interplay.planar.bodies import Physics
 from interplay.planar.phases import CLEAR_ROOM, MOVE_BODIES, SHUFFLE_CELLS
 from interplay.planar.scratch import allocate_scratch
 from interplay.planar.simulation import Group, Module, Simulation, lay_out
+from interplay.worlds.survival import global_state
 from interplay.worlds.survival.config import SurvivalSettings
 from interplay.worlds.survival.modules import build_groups
 from interplay.worlds.survival.observe import fields_of
@@ -104,6 +105,7 @@ class SurvivalWorld(ArrayWorld):
             length,
         )
         self.rules = rules_of(settings, num_bodies)
+        self.state_space = global_state.space_of(self.state, self.rules)
         self._set_shapes()
         self.simulation = Simulation(
             self.state,
@@ -140,6 +142,10 @@ class SurvivalWorld(ArrayWorld):
             "heals_used": state.room["heals_used"],
             "boxes_placed": state.room["boxes_placed"],
         }
+
+    def global_state(self) -> np.ndarray:
+        """Bodies, inventories, zone and time (`global_state`); arrays of your own modules are not in it."""
+        return global_state.global_state(self.state, self.rules)
 
     def draw(self, canvas: Canvas, world: int) -> None:
         for view in self.views:

@@ -1,0 +1,93 @@
+"""Laws of the global state: it lies in its space, follows from what is saved, and is nobody's buffer."""
+
+from __future__ import annotations
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.core.checker.bench import Bench, Broken, Players
+from interplay.core.world import Array, World
+
+_MOMENTS = (0, 1, 17, 60)  # steps after which it is looked at
+
+
+def check_global_state(bench: Bench) -> None:
+    """Looks at the global state of a world that offers one, in the middle of episodes and at their ends."""
+    world = bench.begun()
+    if world.state_space is None:
+        return
+    _check_space(bench, world)
+    players, ended = Players(world, bench.seed, range(world.num_worlds)), False
+    for t in range(min(max(_MOMENTS), bench.steps) + 1):
+        over = bool(world.timestep.over.all())
+        if t in _MOMENTS or (over and not ended):
+            _check_moment(bench, world, t)
+        ended |= over
+        if over:
+            bench.attempt(world.reset, "reset", t)
+        action = players.act(world.timestep)
+        told = bench.attempt(world.global_state, "global_state", t)
+        before = told.copy()
+        bench.attempt(lambda action=action: world.step(action), "step", t)  # type: ignore[misc]
+        if told.tobytes() != before.tobytes():
+            _note(bench, "it changed with the next step: it is a buffer of the world's own", t)
+
+
+def _check_space(bench: Bench, world: World) -> None:
+    space = world.state_space
+    if not isinstance(space, spaces.Box) or len(space.shape) != 1 or space.dtype != np.float32:
+        bench.note("global-state", "no float32 Box of one axis", field="state_space", value=space)
+        raise Broken
+
+
+def _check_moment(bench: Bench, world: World, t: int) -> None:
+    hashed = world.hash()
+    state = _looked(bench, world, t)
+    told = state.copy()
+    if state.flags.writeable:
+        state.fill(1)
+    if not np.array_equal(world.hash(), hashed):
+        _note(bench, "looking at it, or writing into it, changed the world", t)
+    if not _equal(_looked(bench, world, t), told):
+        _note(bench, "asked twice, it says something else", t)
+    _check_saved(bench, world, told, t)
+
+
+def _check_saved(bench: Bench, world: World, told: Array, t: int) -> None:
+    """The same from a snapshot, in a batch of as many worlds and in one of each alone."""
+    snapshot = bench.attempt(world.save, "save", t)
+    fresh = bench.build(seed=bench.seed + 1)
+    bench.attempt(lambda: fresh.load(snapshot), "load", t)
+    if not _equal(_looked(bench, fresh, t), told):
+        _note(bench, "loaded into a fresh world, it is not what it was at save", t)
+    one = bench.build(1)
+    for w in range(world.num_worlds):
+        row = {name: array[w : w + 1].copy() for name, array in snapshot.items()}
+        bench.attempt(lambda row=row: one.load(row), "load", t)  # type: ignore[misc]
+        if not _equal(_looked(bench, one, t)[0], told[w]):
+            _note(bench, "it depends on the other worlds of the batch", t, w)
+
+
+def _looked(bench: Bench, world: World, t: int) -> Array:
+    state: Array = bench.attempt(world.global_state, "global_state", t)
+    space = world.state_space
+    assert space is not None
+    wanted = (world.num_worlds, *space.shape)
+    if not isinstance(state, np.ndarray) or state.shape != wanted or state.dtype != np.float32:
+        given = f"{state.dtype}{state.shape}" if isinstance(state, np.ndarray) else type(state).__name__
+        _note(bench, f"{given}; expected float32{wanted}", t)
+    inside = (state >= space.low) & (state <= space.high) & np.isfinite(state)
+    if not inside.all():
+        w, column = (int(i) for i in np.argwhere(~inside)[0])
+        _note(bench, f"column {column} = {state[w, column]} is outside its space, or not finite", t, w)
+    return state
+
+
+def _equal(one: Array, two: Array) -> bool:
+    return one.tobytes() == two.tobytes()
+
+
+def _note(bench: Bench, seen: str, t: int, world: int | None = None) -> None:
+    """Writes a finding down and ends this part of the check."""
+    bench.note("global-state", seen, step=t, world=world, field="global_state")
+    raise Broken

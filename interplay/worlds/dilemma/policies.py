@@ -1,0 +1,66 @@
+"""Scripted players. They read the observation alone, as a learner does, and act for all agents of the batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from interplay.core.policy import Policy, RandomPolicy
+from interplay.core.world import TimeStep, World
+from interplay.worlds.dilemma.state import COOPERATE, DEFECT
+
+
+class Cooperate(Policy):
+    """Always cooperates."""
+
+    name = "cooperate"
+
+    def act(self, timestep: TimeStep) -> np.ndarray:
+        return np.full(timestep.acting.shape, COOPERATE, np.int64)
+
+
+class Defect(Policy):
+    """Always defects."""
+
+    name = "defect"
+
+    def act(self, timestep: TimeStep) -> np.ndarray:
+        return np.full(timestep.acting.shape, DEFECT, np.int64)
+
+
+class TitForTat(Policy):
+    """Cooperates first, then does what the other did last."""
+
+    name = "tit_for_tat"
+
+    def act(self, timestep: TimeStep) -> np.ndarray:
+        return np.where(_other_defected(timestep), DEFECT, COOPERATE)
+
+
+class Grim(Policy):
+    """Cooperates until the other defects once, then never again. What it remembers is an attribute, saved with it."""
+
+    name = "grim"
+
+    def start(self, world: World, seed: int = 0) -> None:
+        super().start(world, seed)
+        self._betrayed = np.zeros((world.num_worlds, len(world.agents)), bool)
+
+    def forget(self, which: np.ndarray) -> None:
+        self._betrayed[which] = False
+
+    def act(self, timestep: TimeStep) -> np.ndarray:
+        self._betrayed |= _other_defected(timestep)
+        return np.where(self._betrayed, DEFECT, COOPERATE)
+
+
+def _other_defected(timestep: TimeStep) -> np.ndarray:
+    """(W, A) bool: in the last round; column 0 of what is seen means that there was none."""
+    seen: np.ndarray = timestep.observation["other"][..., 1 + DEFECT] > 0
+    return seen
+
+
+POLICIES: dict[str, Callable[[], Policy]] = {
+    policy.name: policy for policy in (RandomPolicy, Cooperate, Defect, TitForTat, Grim)
+}

@@ -1,0 +1,82 @@
+"""The iterated prisoner's dilemma as a world: spaces, reset, step, metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.core.ranges import Law, Range
+from interplay.core.scene import Canvas
+from interplay.core.world import ArrayWorld, Kind, TimeStep
+from interplay.worlds.dilemma import rules
+from interplay.worlds.dilemma.config import DilemmaSettings
+from interplay.worlds.dilemma.observe import global_state, observation_space, observe, state_space
+from interplay.worlds.dilemma.ranges import laws_of, ranges_of
+from interplay.worlds.dilemma.render import draw_game
+from interplay.worlds.dilemma.state import AGENTS, DilemmaState, allocate_state
+
+
+class DilemmaWorld(ArrayWorld):
+    """W games of two who may cooperate or defect, round after round.
+
+    Args:
+        settings: of one game.
+        num_worlds: W.
+        seed, first_world: name the worlds' random streams.
+    """
+
+    version = 1
+
+    def __init__(
+        self, settings: DilemmaSettings, num_worlds: int = 1, seed: int = 0, first_world: int = 0
+    ) -> None:
+        kind = Kind("agent", tuple(range(AGENTS)), observation_space(), spaces.Discrete(2))
+        names = [f"agent_{a}" for a in range(AGENTS)]
+        super().__init__(num_worlds, names, [kind], seed, first_world)
+        self.settings = settings
+        self.state_space = state_space()
+        self.state: DilemmaState = allocate_state(num_worlds)
+
+    @property
+    def metrics(self) -> Mapping[str, np.ndarray]:
+        """``rounds`` played (W,), and ``cooperation`` (W, A): the share of them in which the agent cooperated, NaN before the first."""
+        rounds = self.state.rounds[:, None]
+        none = np.full((self.num_worlds, AGENTS), np.nan)
+        share = np.divide(self.state.cooperations, rounds, out=none, where=rounds > 0)
+        return {"rounds": self.state.rounds, "cooperation": share}
+
+    def global_state(self) -> np.ndarray:
+        """Both last moves and the share of the rounds played, (W, 7)."""
+        return global_state(self.state, self.settings)
+
+    def draw(self, canvas: Canvas, world: int) -> None:
+        draw_game(canvas, self.state, self.agents, world)
+
+    def state_ranges(self) -> Mapping[str, Range]:
+        return ranges_of(self.settings)
+
+    def state_laws(self) -> Sequence[Law]:
+        return laws_of(self.settings)
+
+    def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
+        rules.begin_episodes(self.state, which, seeds)
+        return self._read()
+
+    def _step(self, action: np.ndarray) -> TimeStep:
+        rules.step(self.state, self.settings, action)
+        return self._read()
+
+    def _read(self) -> TimeStep:
+        s = self.state
+        return TimeStep(
+            observe(s, self.settings), s.reward, s.acting, s.terminated, s.truncated, s.over
+        )  # no mask: both moves are always legal
+
+
+def make(
+    settings: DilemmaSettings, *, num_worlds: int = 1, seed: int = 0, threads: int = 1, first_world: int = 0
+) -> DilemmaWorld:
+    """What the registry calls. NumPy rules have no use for `threads`; kernels run in chunks (`interplay.core.chunks`)."""
+    return DilemmaWorld(settings, num_worlds, seed, first_world)

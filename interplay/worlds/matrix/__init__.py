@@ -1,0 +1,33 @@
+"""Matrix games: small worlds that show what a learner can do (remember, coordinate, tell its own merit from the team's)."""
+
+from interplay.core.spec import WorldSpec
+
+_TRAINING = {"num_worlds": 64, "network": {"kind": "mlp"}}
+_HERE = "interplay.worlds.matrix"
+
+SPECS = (
+    WorldSpec(
+        id="matrix/recall",
+        summary="a cue in the first step, a choice after ten more: name the cue; solved with memory alone",
+        make=f"{_HERE}.world:make_recall",
+        settings=f"{_HERE}.config:RecallSettings",
+        policies=f"{_HERE}.policies:RECALL",
+        training=_TRAINING,
+    ),
+    WorldSpec(
+        id="matrix/climbing",
+        summary="the climbing game of Claus & Boutilier (1998): a team of two, the best pair beside the worst",
+        make=f"{_HERE}.world:make_climbing",
+        settings=f"{_HERE}.config:ClimbingSettings",
+        policies=f"{_HERE}.policies:CLIMBING",
+        training=_TRAINING,
+    ),
+    WorldSpec(
+        id="matrix/credit",
+        summary="each names its own cue, paid as a team; an offset of all cues hides what one's own choice was worth",
+        make=f"{_HERE}.world:make_credit",
+        settings=f"{_HERE}.config:CreditSettings",
+        policies=f"{_HERE}.policies:CREDIT",
+        training=_TRAINING,
+    ),
+)

@@ -1,0 +1,49 @@
+"""Every number of the matrix games once. Sources: climbing, Claus & Boutilier (1998), section 4; recall and credit are our own."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from interplay.core.settings import Settings
+
+# Both agents' reward for the row player's choice (row) and the column player's (column). Its best entry lies beside its worst:
+# who leaves it for any other choice costs the team 41.
+CLIMBING = (
+    (11.0, -30.0, 0.0),
+    (-30.0, 7.0, 6.0),
+    (0.0, 0.0, 5.0),
+)
+
+
+class RecallSettings(Settings):
+    """Settings of one game of recall."""
+
+    agents: Annotated[int, Field(ge=1, le=1_000)] = 1  # each plays for itself, with a cue of its own
+    cues: Annotated[int, Field(ge=2, le=100)] = 4  # as many choices
+    delay: Annotated[int, Field(ge=0, le=100_000)] = (
+        10  # steps between cue and choice in which nothing is shown
+    )
+
+    @property
+    def length(self) -> int:
+        """Steps of an episode: the cue, the delay, the choice."""
+        return self.delay + 2
+
+
+class ClimbingSettings(Settings):
+    """Settings of one climbing game."""
+
+    rounds: Annotated[int, Field(ge=1, le=100_000)] = 10  # of an episode
+
+
+class CreditSettings(Settings):
+    """Settings of one game of credit."""
+
+    agents: Annotated[int, Field(ge=2, le=1_000)] = 4  # one team
+    cues: Annotated[int, Field(ge=2, le=100)] = 2  # as many choices
+    rounds: Annotated[int, Field(ge=1, le=100_000)] = 1  # of an episode; each has cues of its own
+    offset: Annotated[float, Field(ge=0, le=1_000)] = (
+        3.0  # its standard deviation; what is to be learned is worth 0..1
+    )

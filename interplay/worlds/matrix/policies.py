@@ -1,0 +1,68 @@
+"""Scripted players. They read the observation alone, as a learner does, and act for all agents of the batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from interplay.core.policy import Policy, RandomPolicy
+from interplay.core.ranges import Range, index
+from interplay.core.world import TimeStep, World
+from interplay.worlds.matrix import config
+
+
+class Recall(Policy):
+    """Remembers the cue and names it."""
+
+    name = "optimal"
+
+    def start(self, world: World, seed: int = 0) -> None:
+        super().start(world, seed)
+        self._cues = world.observation_space["cue"].shape[0]  # type: ignore[index]
+        self._cue = np.zeros((world.num_worlds, len(world.agents)), np.int64)
+
+    def forget(self, which: np.ndarray) -> None:
+        self._cue[which] = 0
+
+    def memory_ranges(self) -> Mapping[str, Range]:
+        return {"_cue": index(self._cues)}
+
+    def act(self, timestep: TimeStep) -> np.ndarray:
+        seen = timestep.observation["cue"]
+        self._cue = np.where(seen.any(axis=-1), seen.argmax(axis=-1), self._cue)
+        return self._cue
+
+
+class Climb(Policy):
+    """Both choose the row and the column of the highest payoff."""
+
+    name = "optimal"
+    choice = int(np.argmax(np.max(config.CLIMBING, axis=1)))
+
+    def act(self, timestep: TimeStep) -> np.ndarray:
+        return np.full(timestep.acting.shape, self.choice, np.int64)
+
+
+class Cautious(Climb):
+    """Chooses what is best if the other does its worst."""
+
+    name = "cautious"
+    choice = int(np.argmax(np.min(config.CLIMBING, axis=1)))
+
+
+class Name(Policy):
+    """Names the own cue."""
+
+    name = "optimal"
+
+    def act(self, timestep: TimeStep) -> np.ndarray:
+        named: np.ndarray = timestep.observation["cue"].argmax(axis=-1)
+        return named
+
+
+RECALL: dict[str, Callable[[], Policy]] = {policy.name: policy for policy in (RandomPolicy, Recall)}
+CLIMBING: dict[str, Callable[[], Policy]] = {
+    policy.name: policy for policy in (RandomPolicy, Climb, Cautious)
+}
+CREDIT: dict[str, Callable[[], Policy]] = {policy.name: policy for policy in (RandomPolicy, Name)}

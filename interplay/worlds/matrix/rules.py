@@ -1,0 +1,117 @@
+"""The rules of the matrix games: an episode begins, cues are drawn, choices are made at the same time and paid.
+
+Payments are pure functions of the cues and the choices, each with its formula; phases write.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from interplay.core import seeding
+from interplay.kernels.draws import draw_integers
+from interplay.worlds.matrix.config import CLIMBING
+from interplay.worlds.matrix.state import NONE, MatrixState
+
+# -- phases -----------------------------------------------------------------------------------------
+
+
+def begin_episodes(state: MatrixState, which: np.ndarray, seeds: np.ndarray | None) -> None:
+    """Everything of the worlds in `which` (W,) as it is before the first choice; cues are drawn by `draw_cues`."""
+    seeding.begin_episode(state.stream, which, seeds)
+    for array in (state.steps, state.cue, state.hits, state.joint, state.returns, state.reward):
+        array[which] = 0
+    state.last[which] = NONE
+    state.acting[which] = True
+    state.terminated[which] = False
+    state.over[which] = False
+
+
+def draw_cues(state: MatrixState, which: np.ndarray, cues: int) -> None:
+    """Every agent of the worlds in `which` gets a cue, uniform and independent of all others."""
+    state.cue[which] = draw_integers(state.stream, which, state.cue.shape[1], cues)
+
+
+def pay(
+    state: MatrixState, action: np.ndarray, reward: np.ndarray, right: np.ndarray, length: int
+) -> np.ndarray:
+    """Books one joint choice in every world that is not over, and ends those that have played `length` steps.
+
+    Args:
+        state: changed.
+        action: (W, A) choices.
+        reward: (W, A) what they are worth.
+        right: (W, A) bool, which of them were right.
+        length: steps of an episode.
+
+    Returns:
+        (W,) bool, the worlds that go on.
+    """
+    played = ~state.over
+    state.reward[...] = np.where(played[:, None], reward, 0.0)
+    state.last[played] = action[played]
+    state.returns[played] += reward[played]
+    state.hits[played] += right[played]
+    state.joint[played] += right[played].all(axis=1)
+    state.steps[played] += 1
+    ended = played & (state.steps == length)
+    state.terminated[...] = ended[:, None]
+    state.over[ended] = True
+    state.acting[ended] = False
+    return played & ~ended
+
+
+# -- payments ---------------------------------------------------------------------------------------
+
+
+def recall_reward(cue: np.ndarray, action: np.ndarray, choosing: np.ndarray) -> np.ndarray:
+    """1 for naming the cue when asked, else 0: (W, A).
+
+    Args:
+        cue: (W, A) what was shown.
+        action: (W, A) what is named now.
+        choosing: (W,) bool, whether this is the last step.
+    """
+    return ((action == cue) & choosing[:, None]).astype(np.float64)
+
+
+def climbing_reward(action: np.ndarray) -> np.ndarray:
+    """The entry of the climbing game's matrix, (W, 2): the same for both.
+
+    Example:
+        >>> climbing_reward(np.array([[0, 0], [0, 1], [1, 2]])).tolist()
+        [[11.0, 11.0], [-30.0, -30.0], [6.0, 6.0]]
+    """
+    paid = np.array(CLIMBING)[action[:, 0], action[:, 1]]
+    return np.repeat(paid[:, None], 2, axis=1)
+
+
+def credit_reward(cue: np.ndarray, action: np.ndarray, cues: int, offset: float) -> np.ndarray:
+    """The share of agents that name their own cue, plus the offset of all cues: (W, A), the same for all."""
+    right = (action == cue).mean(axis=1)
+    paid: np.ndarray = right + credit_offset(cue, cues, offset)
+    return np.repeat(paid[:, None], cue.shape[1], axis=1)
+
+
+def credit_offset(cue: np.ndarray, cues: int, deviation: float) -> np.ndarray:
+    """What all cues together add to the team's reward, whatever anybody does: (W,).
+
+        offset = deviation / sqrt(P) * sum over pairs i < j of z_i z_j,   P = N (N - 1) / 2
+
+    z is the cue c in 0 .. K-1, centred and scaled: z = (2 c - K + 1) / sqrt((K^2 - 1) / 3), mean 0 and deviation 1. So the
+    offset has mean 0 and the given deviation over all cues, and mean 0 for any one agent's own cue: an agent's own view explains
+    nothing of it, the team's explains all. It is a smooth function of one sum: 2 sum_{i<j} z_i z_j = (sum z)^2 - sum z^2.
+
+    Args:
+        cue: (W, N) cues.
+        cues: K, how many there are.
+        deviation: of the offset over all cues.
+
+    Example:
+        >>> credit_offset(np.array([[0, 0], [0, 1]]), cues=2, deviation=3.0).tolist()
+        [3.0, -3.0]
+    """
+    agents = cue.shape[1]
+    z = (2 * cue - cues + 1) / np.sqrt((cues**2 - 1) / 3)
+    pairs = (z.sum(axis=1) ** 2 - (z**2).sum(axis=1)) / 2
+    scaled: np.ndarray = deviation / np.sqrt(agents * (agents - 1) / 2) * pairs
+    return scaled

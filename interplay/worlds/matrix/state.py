@@ -1,0 +1,45 @@
+"""The matrix games' arrays, one line each. Axes: W worlds, A agents. Every game keeps the same ones."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from interplay.core import seeding
+
+NONE = -1  # the last choice of who has not chosen yet
+
+
+class MatrixState(NamedTuple):
+    """The whole state of W games, outputs included."""
+
+    stream: np.ndarray  # (W, 3) uint64, where the cues come from
+    steps: np.ndarray  # (W,) int64, joint choices made in this episode
+    cue: np.ndarray  # (W, A) int64, what each agent is to name; 0 in games without cues
+    last: np.ndarray  # (W, A) int64, the last choice, or NONE
+    hits: np.ndarray  # (W, A) int64, choices of this episode that were right
+    joint: np.ndarray  # (W,) int64, steps of this episode in which all chose right
+    returns: np.ndarray  # (W, A) float64, rewards of this episode
+    reward: np.ndarray  # (W, A) float32
+    acting: np.ndarray  # (W, A) bool
+    terminated: np.ndarray  # (W, A) bool
+    over: np.ndarray  # (W,) bool
+
+
+def allocate_state(num_worlds: int, agents: int) -> MatrixState:
+    """The arrays of W games of A agents, before the first reset."""
+    slots = (num_worlds, agents)
+    return MatrixState(
+        stream=seeding.new_stream(num_worlds),
+        steps=np.zeros(num_worlds, np.int64),
+        cue=np.zeros(slots, np.int64),
+        last=np.full(slots, NONE, np.int64),
+        hits=np.zeros(slots, np.int64),
+        joint=np.zeros(num_worlds, np.int64),
+        returns=np.zeros(slots, np.float64),
+        reward=np.zeros(slots, np.float32),
+        acting=np.zeros(slots, bool),
+        terminated=np.zeros(slots, bool),
+        over=np.zeros(num_worlds, bool),
+    )

@@ -1,0 +1,219 @@
+"""The matrix games as worlds: spaces, reset, step, metrics."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.core.ranges import Law, Range
+from interplay.core.scene import Canvas
+from interplay.core.world import ArrayWorld, Kind, TimeStep
+from interplay.worlds.matrix import observe, rules
+from interplay.worlds.matrix.config import CLIMBING, ClimbingSettings, CreditSettings, RecallSettings
+from interplay.worlds.matrix.ranges import laws_of, ranges_of
+from interplay.worlds.matrix.render import draw_game
+from interplay.worlds.matrix.state import MatrixState, allocate_state
+
+
+class MatrixWorld(ArrayWorld):
+    """W games in which all choose at the same time, a fixed number of times.
+
+    Args:
+        agents: how many.
+        choices: of each of them.
+        length: steps of an episode.
+        fields: name -> space of what an agent sees.
+        size: numbers of a global state.
+        num_worlds: W.
+        seed, first_world: name the worlds' random streams.
+
+    Attributes:
+        with_cues: whether agents have a cue.
+    """
+
+    version = 1
+    with_cues = True
+
+    def __init__(
+        self,
+        agents: int,
+        choices: int,
+        length: int,
+        fields: Mapping[str, spaces.Space[Any]],
+        size: int,
+        num_worlds: int,
+        seed: int,
+        first_world: int,
+    ) -> None:
+        kind = Kind("agent", tuple(range(agents)), spaces.Dict(dict(fields)), spaces.Discrete(choices))
+        super().__init__(num_worlds, [f"agent_{a}" for a in range(agents)], [kind], seed, first_world)
+        self.state_space = observe.unit_box(size)
+        self.choices, self.length = choices, length
+        self.state: MatrixState = allocate_state(num_worlds, agents)
+
+    def draw(self, canvas: Canvas, world: int) -> None:
+        draw_game(canvas, self.state, self.agents, world, self.with_cues)
+
+    def state_ranges(self) -> Mapping[str, Range]:
+        return ranges_of(self.choices, self.length)
+
+    def state_laws(self) -> Sequence[Law]:
+        return laws_of(self.length)
+
+    def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
+        rules.begin_episodes(self.state, which, seeds)
+        if self.with_cues:
+            rules.draw_cues(self.state, which, self.choices)
+        return self._read()
+
+    def _step(self, action: np.ndarray) -> TimeStep:
+        reward, right = self._judge(action)
+        self._go_on(rules.pay(self.state, action, reward, right, self.length))
+        return self._read()
+
+    def _go_on(self, which: np.ndarray) -> None:
+        """Prepares the next step of the worlds in `which`; most games need nothing."""
+
+    def _read(self) -> TimeStep:
+        s = self.state
+        return TimeStep(
+            self._look(), s.reward, s.acting, s.terminated, np.zeros_like(s.terminated), s.over
+        )  # nothing is ever cut
+
+    def _share_of_steps(self, counted: np.ndarray) -> np.ndarray:
+        """Counts (W,) or (W, A) over the steps played; NaN before the first."""
+        steps = self.state.steps.reshape(-1, *[1] * (counted.ndim - 1))
+        return np.divide(counted, steps, out=np.full(counted.shape, np.nan), where=steps > 0)
+
+    @abstractmethod
+    def _judge(self, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What choices (W, A) are worth, and which of them are right: both (W, A)."""
+
+    @abstractmethod
+    def _look(self) -> Mapping[str, np.ndarray]:
+        """What the agents see, in new arrays."""
+
+
+class RecallWorld(MatrixWorld):
+    """A cue in the first step, nothing for a while, then a choice: 1 for naming the cue. Each agent plays for itself."""
+
+    def __init__(
+        self, settings: RecallSettings, num_worlds: int = 1, seed: int = 0, first_world: int = 0
+    ) -> None:
+        fields = {"cue": observe.unit_box(settings.cues), "choose": observe.unit_box(1)}
+        agents, cues, size = settings.agents, settings.cues, settings.agents * settings.cues + 1
+        super().__init__(agents, cues, settings.length, fields, size, num_worlds, seed, first_world)
+        self.settings = settings
+
+    @property
+    def metrics(self) -> Mapping[str, np.ndarray]:
+        """``right`` (W, A): 1 if the agent named its cue, else 0; NaN until it chose."""
+        s = self.state
+        return {"right": np.where(s.over[:, None], s.hits, np.nan)}
+
+    def global_state(self) -> np.ndarray:
+        """All cues and the share of steps played, (W, A * cues + 1)."""
+        return observe.whole_recall(self.state, self.choices, self.length)
+
+    def _judge(self, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        choosing = self.state.steps == self.length - 1
+        reward = rules.recall_reward(self.state.cue, action, choosing)
+        return reward, reward > 0
+
+    def _look(self) -> Mapping[str, np.ndarray]:
+        return observe.see_recall(self.state, self.choices, self.length)
+
+
+class ClimbingWorld(MatrixWorld):
+    """The climbing game, round after round: a team of two finds the best of nine pairs, which lies beside the worst."""
+
+    with_cues = False
+    teams = ((0, 1),)
+
+    def __init__(
+        self, settings: ClimbingSettings, num_worlds: int = 1, seed: int = 0, first_world: int = 0
+    ) -> None:
+        choices = len(CLIMBING)
+        last = observe.unit_box(choices + 1)
+        fields = {"own": last, "other": last, "round": observe.unit_box(1)}
+        size = 2 * (choices + 1) + 1
+        super().__init__(2, choices, settings.rounds, fields, size, num_worlds, seed, first_world)
+        self.settings = settings
+
+    @property
+    def metrics(self) -> Mapping[str, np.ndarray]:
+        """Per world (W,): ``optimal``, the share of rounds with the best pair, and the mean ``payoff``; NaN before the first round."""
+        s = self.state
+        return {
+            "optimal": self._share_of_steps(s.joint),
+            "payoff": self._share_of_steps(s.returns[:, 0]),
+        }
+
+    def global_state(self) -> np.ndarray:
+        """Both last choices and the share of rounds played, (W, 9)."""
+        return observe.whole_climbing(self.state, self.choices, self.length)
+
+    def _judge(self, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        reward = rules.climbing_reward(action)
+        return reward, reward == np.max(CLIMBING)
+
+    def _look(self) -> Mapping[str, np.ndarray]:
+        return observe.see_climbing(self.state, self.choices, self.length)
+
+
+class CreditWorld(MatrixWorld):
+    """A team whose common reward is mostly an offset that nobody can change and only the team's cues together explain."""
+
+    def __init__(
+        self, settings: CreditSettings, num_worlds: int = 1, seed: int = 0, first_world: int = 0
+    ) -> None:
+        fields = {"cue": observe.unit_box(settings.cues)}
+        agents, cues, size = settings.agents, settings.cues, settings.agents * settings.cues
+        super().__init__(agents, cues, settings.rounds, fields, size, num_worlds, seed, first_world)
+        self.settings = settings
+        self.teams = (tuple(range(settings.agents)),)
+
+    @property
+    def metrics(self) -> Mapping[str, np.ndarray]:
+        """Shares of rounds, NaN before the first: ``right`` (W, A) own cue named, ``optimal`` (W,) by all at the same time."""
+        s = self.state
+        return {"right": self._share_of_steps(s.hits), "optimal": self._share_of_steps(s.joint)}
+
+    def global_state(self) -> np.ndarray:
+        """All cues, (W, A * cues)."""
+        return observe.whole_credit(self.state, self.choices)
+
+    def _judge(self, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        cue, given = self.state.cue, self.settings
+        return rules.credit_reward(cue, action, given.cues, given.offset), action == cue
+
+    def _go_on(self, which: np.ndarray) -> None:
+        rules.draw_cues(self.state, which, self.choices)
+
+    def _look(self) -> Mapping[str, np.ndarray]:
+        return observe.see_credit(self.state, self.choices)
+
+
+def make_recall(
+    settings: RecallSettings, *, num_worlds: int = 1, seed: int = 0, threads: int = 1, first_world: int = 0
+) -> RecallWorld:
+    """What the registry calls; threads would cost more than they save."""
+    return RecallWorld(settings, num_worlds, seed, first_world)
+
+
+def make_climbing(
+    settings: ClimbingSettings, *, num_worlds: int = 1, seed: int = 0, threads: int = 1, first_world: int = 0
+) -> ClimbingWorld:
+    """What the registry calls."""
+    return ClimbingWorld(settings, num_worlds, seed, first_world)
+
+
+def make_credit(
+    settings: CreditSettings, *, num_worlds: int = 1, seed: int = 0, threads: int = 1, first_world: int = 0
+) -> CreditWorld:
+    """What the registry calls."""
+    return CreditWorld(settings, num_worlds, seed, first_world)
