@@ -78,7 +78,7 @@ class WorldView:
 
     def of(self, world: World) -> np.ndarray:
         view = np.empty((world.num_worlds, self._slots, self.size), np.float32)
-        view[:, :, : self._state] = world.state().reshape(world.num_worlds, 1, -1)
+        view[:, :, : self._state] = world.global_state().reshape(world.num_worlds, 1, -1)
         view[:, :, self._state :] = np.eye(self._slots, dtype=np.float32)
         return view
 
