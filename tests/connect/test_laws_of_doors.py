@@ -1,0 +1,118 @@
+"""What holds at every door: what was handed out stays as it was, and a reset knows nothing of the episode before."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+
+from interplay.connect.gymnasium import WorldGymEnv
+from interplay.connect.kept import KeptEnv
+from interplay.connect.numbered_lives import NumberedLivesEnv
+from interplay.connect.pettingzoo import WorldEnv
+from interplay.connect.slots import SlotsEnv
+from interplay.connect.tuples import make_tuples
+from tests.connect import test_copies
+from tests.connect.relay import Relay
+from tests.connect.test_copies import play_gym, play_parallel, same
+from tests.connect.toys import Line
+from tests.core.sound_worlds import Camp, Colony
+
+
+class Wages(Relay):
+    """Pays 1 in every step, also to slots in which nobody lives yet."""
+
+    def _tell(self, going):
+        step = super()._tell(going)
+        self.state.reward[going] = 1.0
+        return step
+
+
+def play_tuples(env, seed, steps=test_copies.STEPS):
+    rng, told = np.random.default_rng(seed), [env.reset()]
+    for _ in range(steps):
+        told.append(env.step([int(rng.integers(space.n)) for space in env.action_space]))
+        if told[-1][2] or told[-1][3]:
+            told.append(env.reset())
+    return told
+
+
+DOORS = test_copies.DOORS | {
+    "kept": (lambda: KeptEnv(WorldEnv(Line(1, seed=3, masked=True, leave=True))), play_parallel),
+    "slots": (lambda: SlotsEnv(Colony(1, seed=3), mask_in_observation=True), play_parallel),
+    "numbered lives": (lambda: NumberedLivesEnv(Colony(1, seed=3), lives=9), play_parallel),
+    "flat": (lambda: WorldEnv(Camp(1, seed=3), flat=True), play_parallel),
+    "one agent": (lambda: WorldGymEnv(Camp(1, seed=3), "camper_2", seed=3), play_gym),
+    "one agent, waiting": (lambda: WorldGymEnv(Wages(1, story=("--ooox", "oooooo")), seed=3), play_gym),
+    "tuples": (lambda: make_tuples("simulation/multi-corridor", seed=3), play_tuples),
+}
+SEED, SOME = 11, 40
+
+
+def watched(env: Any, verbs: tuple[str, ...]) -> list[tuple[Any, Any]]:
+    """From now on what these verbs return is noted beside a copy of it."""
+    noted = []
+
+    def noting(verb):
+        def call(*args, **kwargs):
+            told = verb(*args, **kwargs)
+            if isinstance(told, tuple) and isinstance(told[-1], list):  # SB3: a clock's time
+                for info in told[-1]:
+                    info.get("episode", {}).pop("t", None)
+            noted.append((told, copy.deepcopy(told)))
+            return told
+
+        return call
+
+    for name in verbs:
+        setattr(env, name, noting(getattr(env, name)))
+    return noted
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_what_was_handed_out_stays_as_it_was(door):
+    make, play = DOORS[door]
+    env = make()
+    noted = watched(env, ("last",) if door == "aec" else ("reset", "step"))
+    play(env, SEED, SOME)
+    assert len(noted) > SOME // 2
+    for at, (told, then) in enumerate(noted):
+        assert same(_plain(told), _plain(then)), (door, at)
+
+
+def _plain(told: Any) -> Any:
+    """OpenSpiel's time steps are tuples of their own."""
+    return tuple(told) if isinstance(told, tuple) else told
+
+
+def episode(env: Any, play: Any, seed: int) -> Any:
+    """What the next episodes say, the first of which is named by the seed."""
+    reset, named = env.reset, []
+    if hasattr(env, "env_is_wrapped"):  # Stable-Baselines3 names its seeds beforehand
+        env.seed(seed)
+        return play(env, SEED, SOME)
+
+    def once(*args, **kwargs):
+        first, named[:] = not named, [True]
+        return reset(seed=seed) if first else reset(*args, **kwargs)
+
+    env.reset = once
+    try:
+        return play(env, SEED, SOME)
+    finally:
+        del env.reset
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_an_episode_that_was_left_leaves_nothing_behind(door):
+    """Left before its first step, in the middle, or some episodes later: a seed names what follows."""
+    make, play = DOORS[door]
+    expected = episode(make(), play, seed=5)
+    for steps in (0, 1, 3, 29):
+        used = make()
+        play(used, 2, steps)
+        told = episode(used, play, seed=5)
+        at = next((t for t, pair in enumerate(zip(told, expected, strict=True)) if not same(*pair)), None)
+        assert at is None, (door, steps, at, told[at], expected[at])
