@@ -191,7 +191,7 @@ def test_paired_differences_by_hand():
         pair("x", table([1, 1], seeds[:2]), table([1, 1], seeds[2:]), "win_vil")
 
 
-@settings(max_examples=80)
+@settings(max_examples=50)
 @given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=30))
 def test_listening_is_a_loss_beyond_the_interval_and_never_a_gain(games):
     """Whoever plays better without the talk does not listen to it; an interval that holds 0 says nothing."""
