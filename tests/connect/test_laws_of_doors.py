@@ -8,15 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from interplay.connect import GymWrapper, to_aec, to_parallel
 from interplay.connect.gymnasium import WorldGymEnv
 from interplay.connect.kept import KeptEnv
 from interplay.connect.numbered_lives import NumberedLivesEnv
 from interplay.connect.pettingzoo import WorldEnv
 from interplay.connect.slots import SlotsEnv
 from interplay.connect.tuples import make_tuples
+from interplay.sim.managers import AllStepManager
 from tests.connect import test_copies
 from tests.connect.relay import Relay
 from tests.connect.test_copies import play_gym, play_parallel, same
+from tests.connect.toy_simulations import Strict, mask
 from tests.connect.toys import Line
 from tests.core.sound_worlds import Camp, Colony
 
@@ -116,3 +119,82 @@ def test_an_episode_that_was_left_leaves_nothing_behind(door):
         told = episode(used, play, seed=5)
         at = next((t for t, pair in enumerate(zip(told, expected, strict=True)) if not same(*pair)), None)
         assert at is None, (door, steps, at, told[at], expected[at])
+
+
+class Notebook(Strict):
+    """Hands out infos that are its own, the same objects in every step."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.notes = {name: {"page": [number]} for number, name in enumerate(self.lives)}
+
+    def get_info(self, agent_id, **kwargs):
+        return self.notes[agent_id]
+
+
+@pytest.mark.parametrize("door", ["aec", "parallel", "gymnasium", "rllib", "openspiel"])
+def test_nothing_is_written_into_what_a_simulation_handed_out(door):
+    names = ["a"] if door == "gymnasium" else ["a", "b"]
+    masks = {name: mask(0, 1, 1) for name in names}
+    sim = Notebook(lives=dict.fromkeys(names, 5), masks=masks)
+    notes, legal = copy.deepcopy(sim.notes), copy.deepcopy(masks)
+    env, play = MANAGED[door](AllStepManager(sim))
+    play(env)
+    assert sim.clock > 2
+    assert sim.notes == notes
+    assert all((masks[name] == legal[name]).all() for name in names)
+
+
+def through_aec(env):
+    env.reset(seed=1)
+    for _ in env.agent_iter():
+        _, _, terminated, truncated, info = env.last()
+        info["read by"] = "somebody"  # what was told is the caller's to write into
+        env.step(None if terminated or truncated else 1)
+
+
+def through_parallel(env):
+    _, infos = env.reset(seed=1)
+    while env.agents:
+        for info in infos.values():
+            info["read by"] = "somebody"
+        infos = env.step(dict.fromkeys(env.agents, 1))[4]
+
+
+def through_gymnasium(env):
+    _, info = env.reset(seed=1)
+    over = False
+    while not over:
+        info["read by"] = "somebody"
+        _, _, terminated, truncated, info = env.step(1)
+        over = terminated or truncated
+
+
+def through_rllib(env):
+    seen, _ = env.reset(seed=1)
+    over = False
+    while not over:
+        seen, _, terminated, _, _ = env.step(dict.fromkeys(seen, 1))
+        over = terminated["__all__"]
+
+
+def through_openspiel(env):
+    step = env.reset(seed=1)
+    while not step.last():
+        step = env.step([1, 1])
+
+
+def extra(name: str, maker: str) -> Any:
+    pytest.importorskip(name, reason="an extra is not installed")
+    import interplay.connect
+
+    return getattr(interplay.connect, maker)
+
+
+MANAGED = {
+    "aec": lambda manager: (to_aec(manager), through_aec),
+    "parallel": lambda manager: (to_parallel(manager), through_parallel),
+    "gymnasium": lambda manager: (GymWrapper(manager), through_gymnasium),
+    "rllib": lambda manager: (extra("ray.rllib", "MultiAgentWrapper")(manager), through_rllib),
+    "openspiel": lambda manager: (extra("open_spiel", "OpenSpielListWrapper")(manager), through_openspiel),
+}
