@@ -15,6 +15,7 @@ from interplay.connect.numbered_lives import NumberedLivesEnv
 from interplay.connect.pettingzoo import WorldEnv
 from interplay.connect.slots import SlotsEnv
 from interplay.connect.tuples import make_tuples
+from interplay.connect.werewolf import EvaluatedEnv, MaskedEnv, make_role_named, make_written
 from interplay.sim.managers import AllStepManager
 from tests.connect import test_copies
 from tests.connect.relay import Relay
@@ -119,6 +120,47 @@ def test_an_episode_that_was_left_leaves_nothing_behind(door):
         told = episode(used, play, seed=5)
         at = next((t for t, pair in enumerate(zip(told, expected, strict=True)) if not same(*pair)), None)
         assert at is None, (door, steps, at, told[at], expected[at])
+
+
+def short(**options):
+    """A game that is mostly cut, with its world's own flags beside what the door says."""
+    return make_written("werewolf/6", max_days=1, **options)
+
+
+CUT = {
+    "written": short,
+    "masked": lambda: MaskedEnv(short()),
+    "evaluated": lambda: EvaluatedEnv(MaskedEnv(short())),
+    "named": lambda: make_role_named("werewolf/6", max_days=1),
+    "line": lambda: WorldEnv(Line(1, seed=3, masked=True)),
+    "line, lives end": lambda: WorldEnv(Line(1, seed=3, leave=True)),
+    "line, removed": lambda: WorldEnv(Line(1, seed=3), remove_dead=True),
+    "kept": lambda: KeptEnv(WorldEnv(Line(1, seed=3, leave=True))),
+    "slots": lambda: SlotsEnv(Colony(1, seed=3)),
+    "numbered lives": lambda: NumberedLivesEnv(Colony(1, seed=3), lives=9),
+}
+
+
+@pytest.mark.parametrize("door", CUT)
+def test_an_end_is_by_the_rules_or_by_a_limit_and_comes_once(door):
+    """Whoever ends is told one of the two, as its world has it, and is told of nothing more."""
+    env, ends = CUT[door](), {"terminated": 0, "truncated": 0}
+    kept = door in ("kept", "slots")
+    for step in play_parallel(env, SEED, 400):
+        if len(step) == 2:
+            over: set[str] = set()
+            continue
+        _, rewards, terminated, truncated, _ = step
+        assert terminated.keys() == truncated.keys() == rewards.keys()
+        assert not over & rewards.keys()
+        for name in rewards:
+            assert not (terminated[name] and truncated[name]), name
+        over |= {name for name in rewards if terminated[name] or truncated[name]}
+        assert not kept or not over or over == rewards.keys()
+        for kind, flags in (("terminated", terminated), ("truncated", truncated)):
+            ends[kind] += sum(flags.values())
+    assert sum(ends.values()) > 3
+    assert ends["truncated"] > 0 or door == "slots"
 
 
 class Notebook(Strict):

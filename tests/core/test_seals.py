@@ -84,7 +84,7 @@ class Clock(Settings):
 
 class Room(Settings):
     sides: tuple[int, ...] = (2, 3)
-    free: dict[str, object] = {}
+    free: dict[str, object] = {}  # noqa: RUF012 - pydantic copies it
     clock: Clock = Clock()
 
 
