@@ -136,7 +136,6 @@ CUT = {
     "line, lives end": lambda: WorldEnv(Line(1, seed=3, leave=True)),
     "line, removed": lambda: WorldEnv(Line(1, seed=3), remove_dead=True),
     "kept": lambda: KeptEnv(WorldEnv(Line(1, seed=3, leave=True))),
-    "slots": lambda: SlotsEnv(Colony(1, seed=3)),
     "numbered lives": lambda: NumberedLivesEnv(Colony(1, seed=3), lives=9),
 }
 
@@ -145,7 +144,7 @@ CUT = {
 def test_an_end_is_by_the_rules_or_by_a_limit_and_comes_once(door):
     """Whoever ends is told one of the two, as its world has it, and is told of nothing more."""
     env, ends = CUT[door](), {"terminated": 0, "truncated": 0}
-    kept = door in ("kept", "slots")
+    kept = door == "kept"
     for step in play_parallel(env, SEED, 400):
         if len(step) == 2:
             over: set[str] = set()
@@ -160,7 +159,7 @@ def test_an_end_is_by_the_rules_or_by_a_limit_and_comes_once(door):
         for kind, flags in (("terminated", terminated), ("truncated", truncated)):
             ends[kind] += sum(flags.values())
     assert sum(ends.values()) > 3
-    assert ends["truncated"] > 0 or door == "slots"
+    assert ends["truncated"] > 0
 
 
 class Notebook(Strict):
