@@ -167,6 +167,20 @@ def test_visits_are_ticks_on_ground(played):
         assert by_walkers == (walkers[k] > 0).sum() / ground.sum()
 
 
+def test_niches_count_steps_of_populations_by_cell_block_and_ground(played):
+    _, found, ticks = played
+    arrays = found["niches"].arrays
+    places = {"cell": lambda row, col, tile: (row, col), "4x4_block": lambda row, col, tile: (row // 4, col // 4),
+              "tile_type": lambda row, col, tile: tile}  # fmt: skip
+    for name, place in places.items():
+        counts = [Counter() for _ in range(POPULATIONS)]
+        for population, _, _, row, col, tile in stands(ticks):
+            counts[population][place(row, col, tile)] += 1
+        told = arrays[f"{name}.counts"]
+        assert [sorted(row[row > 0].tolist()) for row in told] == [sorted(count.values()) for count in counts]
+        assert ((told > 0).all(axis=0)).sum() == len(set(counts[0]) & set(counts[1]))
+
+
 def test_tables_of_lives(played):
     _world, found, ticks = played
     data, told = found["lives"], lives(ticks)
