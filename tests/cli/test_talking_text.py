@@ -39,7 +39,9 @@ REPORT = TalkReport(
     deception=[Share("bussing", 44, 0.5, 0.25, 0.125, 0.375, 0.01, 0.99, 99)],
     probes=[Probed("logistic", 1, 33, 0.75, 0.5, 0.625, 0.375, 0.02, 99)],
     transfer=[Probed("gru", None, 22, 0.25, 0.5, 0.625, 0.375, 0.98, 99)],
-    ablations=[Ablation("talk_off", "win_vil", Estimate(0.75, 0.1, 9), Estimate(0.25, 0.1, 9), 0.5, 0.0625, 9)],
+    ablations=[
+        Ablation("talk_off", "win_vil", Estimate(0.75, 0.1, 9), Estimate(0.25, 0.1, 9), 0.5, 0.0625, 9)
+    ],
     influences=[Influence("vote", "villager", 12, 34, Estimate(0.5, 0.1, 9), Estimate(0.25, 0.2, 9), 0.0)],
     beliefs=Beliefs(calibration(10.0), calibration(20.0)),
 )

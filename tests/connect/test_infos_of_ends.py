@@ -5,14 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from interplay.connect.dense import DenseEnv
+from interplay.connect.gymnasium import WorldGymEnv
 from interplay.connect.kept import KeptEnv
 from interplay.connect.lives import LivesEnv
 from interplay.connect.numbered_lives import NumberedLivesEnv
+from interplay.connect.pettingzoo import WorldEnv
 from interplay.connect.slots import SlotsEnv
 from tests.connect.relay import CUT, DEAD, ENDS, LIVES, REBORN, RENEWED, Relay
+from tests.connect.toys import Line
 
 BIRTHS = (LIVES, REBORN, RENEWED)
 
@@ -154,3 +159,36 @@ def test_who_has_left_goes_on_being_told_what_was_said_at_its_end(story):
         theirs = env.step(dict.fromkeys(env.agents, 0))[4]
         while not env.agents and not env.over:
             theirs = {**theirs, **env.step({})[4]}
+
+
+@pytest.mark.parametrize("leave", [False, True])
+@pytest.mark.parametrize("door", ["parallel", "dense", "gymnasium"])
+def test_metrics_are_zero_until_an_end_and_then_the_worlds_own(door, leave):
+    """Of whoever ends in this step, or of all where the door knows one end alone; numbers, not views of the world's arrays."""
+    world = Line(1, leave=leave)
+    env = {"parallel": WorldEnv, "dense": DenseEnv, "gymnasium": WorldGymEnv}[door](world)
+    rng, ends, told = np.random.default_rng(0), 0, []
+    for seed in range(6):
+        _, info = env.reset(seed=seed)
+        over = False
+        while not over:
+            if door == "parallel":
+                actions = {name: rng.integers([3, 2]) for name in env.agents}
+                _, _, terminated, truncated, infos = env.step(actions)
+                ended = {name for name in infos if terminated[name] or truncated[name]}
+                rows = [(infos[name], name in ended, world.agents.index(name)) for name in infos]
+                over = not env.agents
+            else:
+                action = rng.integers([3, 2], size=(3, 2) if door == "dense" else (2,))
+                _, _, terminated, truncated, info = env.step(action)
+                over = terminated or truncated
+                rows = [(info, over, slice(None) if door == "dense" else 0)]
+            for info, last, slot in rows:
+                for name, values in world.metrics.items():
+                    now = values[0, slot] if values.ndim == 2 else values[0]
+                    expected = np.asarray(now if last else np.zeros_like(now), float)
+                    assert np.array_equal(info[f"metrics/{name}"], expected), (name, last)
+                    told.append((info[f"metrics/{name}"], expected.copy()))
+                ends += last
+    assert ends >= 6
+    assert all(np.array_equal(value, then) for value, then in told)
