@@ -15,6 +15,12 @@ from interplay.core.errors import UserError
 from interplay.core.scene import Canvas
 from interplay.core.world import Kind, TimeStep, World
 
+# What a world says of itself, which is the same however its agents are grouped.
+SAID = (
+    *("id", "version", "persistent", "rebirths", "ignores_illegal", "teams", "privileged_view"),
+    "frames_per_step",
+)
+
 
 class PolicyWorld(World):
     """Another world with its agents grouped by policy.
@@ -35,8 +41,8 @@ class PolicyWorld(World):
         self._homes: dict[str, tuple[str, np.ndarray]] = {}  # policy -> inner kind, columns there
         kinds = [self._kind(policy, assigned) for policy in dict.fromkeys(assigned.values())]
         super().__init__(inner.num_worlds, inner.agents, kinds, seed, first_world)
-        self.id, self.version = inner.id, inner.version
-        self.persistent, self.rebirths = inner.persistent, inner.rebirths
+        for name in SAID:
+            setattr(self, name, getattr(inner, name))
 
     @property
     def metrics(self) -> Mapping[str, np.ndarray]:

@@ -83,6 +83,26 @@ def test_kinds_with_masks_and_nested_actions_are_grouped():
         step = world.reset(step.over)
 
 
+def test_it_says_of_itself_what_the_world_inside_says():
+    inner = make_world(read_params(changed(params(), "ray_tune.config.multiagent", {})), 2, seed=3, first_world=4)
+    said = {
+        "id": "mine",
+        "version": 7,
+        "persistent": True,
+        "rebirths": True,
+        "ignores_illegal": True,
+        "teams": ((0, 1), (2,)),
+        "privileged_view": True,
+        "frames_per_step": 5,
+    }
+    for name, value in said.items():
+        assert getattr(inner, name) != value
+        setattr(inner, name, value)
+    world = PolicyWorld(inner, dict.fromkeys(inner.agents, "all"), 3, 4)
+    assert {name: getattr(world, name) for name in said} == said
+    assert (world.num_worlds, world.first_world, world.agents) == (2, 4, inner.agents)
+
+
 def test_one_policy_for_agents_with_different_spaces_is_refused():
     inner = make_world(read_params(changed(crew_params(), "ray_tune.config.multiagent", {})), 1)
     with pytest.raises(UserError, match="caller0 has other spaces than digger0"):
