@@ -84,7 +84,9 @@ def test_kinds_with_masks_and_nested_actions_are_grouped():
 
 
 def test_it_says_of_itself_what_the_world_inside_says():
-    inner = make_world(read_params(changed(params(), "ray_tune.config.multiagent", {})), 2, seed=3, first_world=4)
+    inner = make_world(
+        read_params(changed(params(), "ray_tune.config.multiagent", {})), 2, seed=3, first_world=4
+    )
     said = {
         "id": "mine",
         "version": 7,

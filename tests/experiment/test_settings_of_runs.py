@@ -28,7 +28,12 @@ SAID = [
     ("checkpoint_freq", 4, "train.keep_checkpoints", KEEP_ALL),
     ("checkpoint_freq", 4, "train.checkpoint_seconds", NEVER),
     ("checkpoint_at_end", False, "train.checkpoint_at_end", False),
-    ("checkpoint_at_end", False, "train.checkpoint_seconds", NEVER),  # who wants none at the end wants none by time
+    (
+        "checkpoint_at_end",
+        False,
+        "train.checkpoint_seconds",
+        NEVER,
+    ),  # who wants none at the end wants none by time
     ("verbose", 1, "train.quiet", False),
     ("settings", {"ppo": {"gamma": 0.5}}, "ppo.gamma", 0.5),
     ("config.seed", 11, "seed", 11),

@@ -127,7 +127,13 @@ def test_who_spawns_stands_at_rest_where_it_was_told_and_nobody_else_is_touched(
     group.spawn(some, places, angle=0.5)
     told = np.zeros(bodies.present.shape, bool)
     told[:, group.first : group.end] = some
-    expected = {"angle": 0.5, "turn": (np.cos(0.5), np.sin(0.5)), "velocity": 0.0, "spin": 0.0, "present": True}
+    expected = {
+        "angle": 0.5,
+        "turn": (np.cos(0.5), np.sin(0.5)),
+        "velocity": 0.0,
+        "spin": 0.0,
+        "present": True,
+    }
     for name, array in before.items():
         found = getattr(bodies, name)
         assert np.array_equal(found[~told], array[~told]), name
@@ -148,7 +154,10 @@ def test_health_changes_for_those_who_were_named_and_stand_there() -> None:
     some = np.zeros((2, group.count), bool)
     some[0, 1] = some[1, [0, 2]] = True
     health.change(some, np.arange(8).reshape(2, 4) - 10, cause=3)
-    assert state["health"][:, rows].tolist() == [[50, 41, 50, 50], [44, 50, 50, 50]]  # who has left is not hurt
+    assert state["health"][:, rows].tolist() == [
+        [50, 41, 50, 50],
+        [44, 50, 50, 50],
+    ]  # who has left is not hurt
     assert state["cause"][:, rows].tolist() == [[-1, 3, -1, -1], [3, -1, -1, -1]]
     health.change(some, 5)
     assert state["health"][:, rows].tolist() == [[50, 46, 50, 50], [49, 50, 50, 50]]

@@ -140,7 +140,9 @@ def test_earnings_add_up_until_they_are_asked_for(name, opened):
     assert {patient.get_reward(agent) for agent in earned} == {0}
 
 
-@pytest.mark.parametrize("name", [name for name in SIMULATIONS if name != "town"])  # whose state is in a program
+@pytest.mark.parametrize(
+    "name", [name for name in SIMULATIONS if name != "town"]
+)  # whose state is in a program
 def test_a_copy_goes_on_as_the_original(name, opened):
     sim = opened(name)
     begin(sim, 3)

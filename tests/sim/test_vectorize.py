@@ -45,9 +45,7 @@ def in_turns() -> SimulationManager:
 
 Door = Callable[..., World]
 DOORS: dict[str, Door] = {
-    "a simulation": lambda **asked: corridor().vectorize(
-        manager=TurnBasedManager, time_limit=STEPS, **asked
-    ),
+    "a simulation": lambda **asked: corridor().vectorize(manager=TurnBasedManager, time_limit=STEPS, **asked),
     "a manager": lambda **asked: TurnBasedManager(corridor(), time_limit=STEPS).vectorize(**asked),
     "the class": lambda **asked: SimulationWorld(in_turns, **asked),
     "a name": lambda **asked: make_world("tests.sim.test_vectorize:in_turns", **asked),

@@ -32,7 +32,7 @@ def test_a_window_counts_from_the_agent_in_its_middle(monkeypatch, tmp_path):
     (image,) = axes.images
     np.testing.assert_allclose(image.get_array(), scales.diverging(values, (0.0, 40.0)))
     assert list(image.get_extent()) == [-2.5, 2.5, 2.5, -2.5]  # rows go down
-    assert ticks(axes, "x") == ticks(axes, "y") == [f"{number}".replace("-", "−") for number in range(-2, 3)]  # noqa: RUF001 - as matplotlib writes it
+    assert ticks(axes, "x") == ticks(axes, "y") == [f"{number}".replace("-", "−") for number in range(-2, 3)]
     (agent,) = axes.lines
     assert [list(part) for part in agent.get_data()] == [[0], [0]]
 
@@ -125,7 +125,9 @@ def test_a_field_holds_each_move_in_its_cell(monkeypatch, tmp_path):
     (axes,) = figures[0].axes
     arrows = next(part for part in axes.collections if hasattr(part, "U"))
     np.testing.assert_array_equal(arrows.get_offsets(), [[0, 0], [0, 2]])  # column, row
-    np.testing.assert_allclose(arrows.U, np.array([2.0, 0.5]) * 0.85 / 2)  # right, as long as the longest allows
+    np.testing.assert_allclose(
+        arrows.U, np.array([2.0, 0.5]) * 0.85 / 2
+    )  # right, as long as the longest allows
     np.testing.assert_allclose(arrows.V, np.array([0.0, -1.0]) * 0.85 / 2)  # down
     marks = {line.get_label(): [int(part[0]) for part in line.get_data()] for line in axes.lines[:2]}
     assert marks == {"start": [1, 2], "target": [3, 0]}

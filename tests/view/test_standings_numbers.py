@@ -101,7 +101,10 @@ def test_means_over_company_weigh_lives_and_not_cells():
     found = {row[0]: row[1:] for row in rows(table)}
     assert found["lives"] == ["110", "0"]
     assert found["cut"] == ["3", "0"]
-    assert found["share of the living"] == ["35 %", "65 %"]  # beside others, both caps: 0.2 and 0.5; 0.8 and 0.5
+    assert found["share of the living"] == [
+        "35 %",
+        "65 %",
+    ]  # beside others, both caps: 0.2 and 0.5; 0.8 and 0.5
     assert found["died: lava"] == ["31.8 %", ""]  # (10 + 25) of 110
     assert found["died: thirst"] == ["68.2 %", ""]  # 75 of 110
     assert found["food per life"] == ["11", ""]  # (10 + 1200) / 110

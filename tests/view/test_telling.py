@@ -91,7 +91,11 @@ def test_worlds_that_are_not_there_are_refused(index):
 
 def test_colours_and_stresses_are_those_of_the_words(capsys):
     told = line(
-        "plain ", Span("loud ", strong=True), Span("quiet ", faint=True), Span("ours ", colour=8), Span("end  ")
+        "plain ",
+        Span("loud ", strong=True),
+        Span("quiet ", faint=True),
+        Span("ours ", colour=8),
+        Span("end  "),
     )
     text = as_text(told)
     assert text.plain == "plain loud quiet ours end"
@@ -102,4 +106,8 @@ def test_colours_and_stresses_are_those_of_the_words(capsys):
         "ours": POPULATIONS[1],
     }
     print_lines(iter([told, line("[bold]no markup[/]"), line("w" * 200)]), Console(width=40))
-    assert capsys.readouterr().out.splitlines() == ["plain loud quiet ours end", "[bold]no markup[/]", "w" * 200]
+    assert capsys.readouterr().out.splitlines() == [
+        "plain loud quiet ours end",
+        "[bold]no markup[/]",
+        "w" * 200,
+    ]
