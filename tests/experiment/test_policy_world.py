@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ from interplay.core.policy import RandomPolicy
 from interplay.experiment.algorithms import settings_of
 from interplay.experiment.params import read_params
 from interplay.experiment.policy_world import PolicyWorld
-from interplay.experiment.worlds import make_world, read
+from interplay.experiment.worlds import from_file, make_world, read
 from tests.experiment.corridors import changed, params
 from tests.experiment.crews import crew, crew_params
 
@@ -48,6 +50,19 @@ def test_a_part_of_a_batch_has_the_worlds_of_the_whole(config):
     for name, array in whole.by_kind(whole.timestep.observation).items():
         for key, values in array.items():
             np.testing.assert_array_equal(values[3:], part.by_kind(part.timestep.observation)[name][key])
+
+
+def test_a_file_that_was_changed_is_read_anew(tmp_path, monkeypatch):
+    """The worlds of a file are those of the file as it is, and the same file is run once."""
+    path = tmp_path / "mine.py"
+    text = "from tests.experiment.corridors import params as make\n\nparams = make(config={{'env_config': {{'end': 7, 'num_agents': {0}}}, 'multiagent': {{}}}})\n"
+    for number, time in ((2, 10), (4, 20), (3, 30)):
+        path.write_text(text.format(number))
+        os.utime(path, (time, time))
+        assert [len(from_file(1, config=str(path)).agents) for _ in range(2)] == [number] * 2
+    path.write_text(text.format(5))
+    os.utime(path, (30, 30))  # nobody changed it, says the clock
+    assert len(from_file(1, config=str(path)).agents) == 3
 
 
 def test_the_users_settings_win_over_an_algorithms_own():

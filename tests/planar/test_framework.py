@@ -51,7 +51,7 @@ def play(world: SurvivalWorld, steps: int = 150) -> list[np.ndarray]:
 
 
 class Listener(Module):
-    """Does nothing but split the compiled step at its place, and writes down what it is told."""
+    """Does nothing but split the compiled step at its place, and writes down what it is told: of bodies that stand there."""
 
     def __init__(self) -> None:
         self.told: list[tuple[str, int]] = []
@@ -60,6 +60,7 @@ class Listener(Module):
         self.told.append(("pre_step", 0))
 
     def post_spawn(self, bodies: np.ndarray) -> None:
+        assert self.group.present[bodies].all()
         self.told.append(("post_spawn", int(bodies.sum())))
 
     def pre_despawn(self, bodies: np.ndarray) -> None:
@@ -96,7 +97,14 @@ def test_a_listener_hears_of_every_body_that_comes_and_goes() -> None:
 
 
 def test_a_module_told_of_bodies_by_the_group_itself() -> None:
-    heals = Listener()
+    standing: list[bool] = []
+
+    class Looking(Listener):
+        def pre_despawn(self, bodies: np.ndarray) -> None:
+            super().pre_despawn(bodies)
+            standing.append(bool(self.group.present[bodies].all()))
+
+    heals = Looking()
     world = SurvivalWorld(SurvivalSettings(), 2, extra_modules={"heals": [heals]})
     world.reset()
     group = world.simulation.group("heals")
@@ -104,6 +112,7 @@ def test_a_module_told_of_bodies_by_the_group_itself() -> None:
     gone[1, 3] = True
     group.despawn(gone)
     assert heals.told[-1] == ("pre_despawn", 1)
+    assert standing == [True]  # it is told before they go
     assert group.present.sum() == 29
     assert world.state.body["index"][1, group.first + 3] == -1
     group.spawn(gone, np.full((2, 15, 2), 1.5))
