@@ -166,6 +166,22 @@ def test_kinds_whose_turn_comes_later_have_masks_too(manager):
     np.testing.assert_array_equal(sim.action_mask("walker_1")[0], [1, 1, 0])
 
 
+@pytest.mark.parametrize("free", ["walker_0", "walker_1"])
+def test_a_kind_has_masks_whichever_of_its_agents_has_one(free):
+    """Of two walkers one may do everything at first; what the other may not do is told of the other."""
+
+    class OneFree(PainterFirst):
+        def get_action_mask(self, agent_id, **kwargs):
+            return None if agent_id == free else super().get_action_mask(agent_id, **kwargs)
+
+    kinds = read_layout(ManagedSimulation(AllStepManager(OneFree()))).kinds
+    assert [(kind.kind.name, len(kind.masks)) for kind in kinds] == [("painter", 0), ("walker", 1)]
+    legal = SimulationWorld(lambda: AllStepManager(OneFree()), 2, seed=1).reset().action_mask["walker"]["action"]
+    bound = 1 - int(free[-1])
+    assert legal[:, 1 - bound].all()
+    assert (~legal[:, bound]).any(axis=1).tolist() == [True, True]
+
+
 def test_those_who_wait_show_no_mask_and_whose_turn_it_is_shows_his():
     world = SimulationWorld(lambda: TurnBasedManager(PainterFirst()), 2, seed=1)
     player = RandomPolicy()
