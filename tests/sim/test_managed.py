@@ -176,7 +176,9 @@ def test_a_kind_has_masks_whichever_of_its_agents_has_one(free):
 
     kinds = read_layout(ManagedSimulation(AllStepManager(OneFree()))).kinds
     assert [(kind.kind.name, len(kind.masks)) for kind in kinds] == [("painter", 0), ("walker", 1)]
-    legal = SimulationWorld(lambda: AllStepManager(OneFree()), 2, seed=1).reset().action_mask["walker"]["action"]
+    legal = (
+        SimulationWorld(lambda: AllStepManager(OneFree()), 2, seed=1).reset().action_mask["walker"]["action"]
+    )
     bound = 1 - int(free[-1])
     assert legal[:, 1 - bound].all()
     assert (~legal[:, bound]).any(axis=1).tolist() == [True, True]
