@@ -90,7 +90,9 @@ class Saboteur(threading.Thread):
         except TimeoutError as error:
             self.problem = str(error)
         if not self._ends.is_set():
-            os.kill(os.getpid(), signal.SIGTERM)  # shells start what runs in the background without ears for SIGINT
+            os.kill(
+                os.getpid(), signal.SIGTERM
+            )  # shells start what runs in the background without ears for SIGINT
 
     def end(self) -> None:
         """The run is over."""

@@ -1,7 +1,7 @@
 """The settings of a training run: one model per group, every number with its unit and source.
 
-Sources: *preset* is the column of the survival specification, section 10, that follows the code of Fanti (2022);
-*shards* is the scaling specification, section 3.
+Sources: *preset* is the column of specification survival 10 that follows the code of Fanti (2022);
+*shards* is specification scale 3.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class PpoGroup(Settings):
 class PolicyGradientGroup(Settings):
     """Policy gradient with a value baseline, one step per batch; defaults are those of Suarez et al. (2019) and their code.
 
-    Read where ``algorithm = "policy_gradient"`` (specification of the persistent world, section 10).
+    Read where ``algorithm = "policy_gradient"`` (specification mmo 10).
     """
 
     rollout: int = Field(32, ge=1, description="Steps of each world per update.")
@@ -175,7 +175,7 @@ class PopulationGroup(Settings):
 
 
 class AlternateGroup(Settings):
-    """Two populations that learn by turns (werewolf specification, section 15): while villagers win often wolves learn, and back."""
+    """Two populations that learn by turns (specification werewolf 15): while villagers win often wolves learn, and back."""
 
     metric: str | None = Field(
         None,

@@ -1,7 +1,7 @@
 """A shard: a fixed part of a run, with its own worlds, random streams, minibatch order and advantage normalisation.
 
 The shards of a run are numbered and never change; how many processes share them is another matter
-(scaling specification, section 3). Minibatches are drawn per shard, ``ppo.minibatch / train.shards`` rows each, so that
+(specification scale 3). Minibatches are drawn per shard, ``ppo.minibatch / train.shards`` rows each, so that
 one gradient step sees ``ppo.minibatch`` rows. Advantages are normalised over a shard's rollout: over a small minibatch
 their deviation would be noise.
 """
