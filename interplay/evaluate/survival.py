@@ -10,7 +10,6 @@ from interplay.core.errors import UserError
 from interplay.evaluate.lifetimes import survival_curve
 from interplay.evaluate.tick import Array
 
-
 _ROUNDING = 1e-12  # of a product that is 1/2: whose median it is must not hang on its last bit
 
 
