@@ -4,7 +4,7 @@ Run from the repository root; the Box2D rows need ``pip install "interplay[oracl
 
     .venv/bin/python -m bench.contacts
 
-The columns of the prototype and of Box2D 2.3.10 are quoted from the survival specification, section 15; they were
+The columns of the prototype and of Box2D 2.3.10 are quoted from specification survival 15; they were
 not measured by this command.
 """
 

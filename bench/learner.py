@@ -1,4 +1,4 @@
-"""Where a training run's time goes: microseconds per agent-step of playing, estimating and learning, on one core.
+"""Where a training run's time goes: microseconds per slot and step of playing, estimating and learning, on one core.
 
     .venv/bin/python bench/learner.py                          # survival/1v1-heals-low, preset network
     .venv/bin/python bench/learner.py --world survival/2v2-all-low --minibatch 256
@@ -8,9 +8,9 @@
 
 Prints, for one shard's worlds in the states that random play leads to:
 
-- ``act``: the network per agent-step of a rollout, drawing actions included;
+- ``act``: the network per slot and step of a rollout, dead or alive, drawing actions included;
 - ``step``: the world;
-- ``estimate``: advantages, value targets and packing, once per rollout;
+- ``estimate``: advantages, value targets, normalising and packing, once per rollout;
 - ``gradient``: one sample's way through a minibatch, forward and backward, with its part of Adam's step (times epochs in a
   run);
 - ``gradient, all rows``: the same with attention over every entity, hidden or not: what visible rows save.
@@ -29,12 +29,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
 from interplay.registry import make_world
+from interplay.train.learner import Learner
+from interplay.train.minibatches import join_batches, make_epoch
 from interplay.train.networks import pooling
-from interplay.train.ppo import Epoch, Learner
+from interplay.train.populations import find_populations
 from interplay.train.settings import NetworkGroup, PpoGroup, TrainGroup, TrainSettings, WorldChoice
 from interplay.train.shard import Shard
 
@@ -74,7 +75,7 @@ def main() -> None:
 
 
 def measure(world_id: str, network: str, num_worlds: int, minibatch: int) -> dict[str, Any]:
-    """Microseconds per agent-step or sample of each part."""
+    """Microseconds per slot and step, or per sample, of each part."""
     settings = TrainSettings(
         world=WorldChoice(id=world_id),
         num_worlds=num_worlds,
@@ -84,37 +85,45 @@ def measure(world_id: str, network: str, num_worlds: int, minibatch: int) -> dic
     )
     world = make_world(world_id, num_worlds=num_worlds)
     world.reset()
-    learner = Learner(world.kinds, settings)
-    shard = Shard(0, world, learner.brains, settings)
-    for update in range(6):  # away from the first moments, in which every agent is in the same state
-        shard.play(learner.vectors, update)
+    populations = find_populations(settings.population, world)
+    learner = Learner(world.kinds, settings, populations)
+    shard = Shard(0, world, learner, settings)
+    (name,) = learner.networks
     steps = settings.ppo.rollout * num_worlds * len(world.agents)
+
+    def estimate() -> None:
+        shard.normalise(shard.estimate())
+        join_batches([shard], name)
+
     plays = []
-    for update in range(3):
-        shard.play(learner.vectors, 6 + update)
-        plays.append({name: seconds / steps * 1e6 for name, seconds in shard.seconds.items()})
+    for update in range(9):
+        if update:
+            shard.finish()
+        taken = shard.play(learner.forms(), update)
+        shard.normalise(shard.estimate())
+        if update >= 6:  # away from the first moments, in which every agent is in the same state
+            plays.append({part: seconds / steps * 1e6 for part, seconds in taken.items()})
     figures: dict[str, Any] = {"world": world_id, "network": network}
-    figures |= {name: min(play[name] for play in plays) for name in plays[0]}
-    figures["estimate"] = least(shard.estimate, 3) / steps * 1e6
+    figures |= {part: min(play[part] for play in plays) for part in plays[0]}
+    figures["estimate"] = least(estimate, 3) / steps * 1e6
     figures["gradient"] = gradient_time(shard, learner, minibatch)
-    kind = world.kinds[0].name
-    demand = learner.brains[kind].demand(shard.batches[kind].prepared)
+    demand = join_batches([shard], name)[1]
     if demand is not None:
-        figures["visible entities"] = float(demand.mean())
+        figures["visible entities"] = float(demand[: len(shard.ready[name].picked)].mean())
         pooling.plans = lambda total: ((total, total, total),)  # type: ignore[assignment]
         # A new learner compiles anew.
-        figures["gradient, all rows"] = gradient_time(shard, Learner(world.kinds, settings), minibatch)
+        figures["gradient, all rows"] = gradient_time(
+            shard, Learner(world.kinds, settings, populations), minibatch
+        )
     return figures
 
 
 def gradient_time(shard: Shard, learner: Learner, minibatch: int) -> float:
     """Microseconds per sample of an epoch's gradients."""
     count = shard.minibatches()
-    (name,) = learner.brains
-    order, plan = (jnp.array(part)[:, None] for part in shard.shuffle(name, 0, 0, count))
-    epochs = {
-        name: Epoch(shard.batches[name], jnp.where(order < 0, shard.batches[name].acts.size, order), plan)
-    }
+    (name,) = learner.networks
+    joined, orders = join_batches([shard], name), [shard.shuffle(name, 0, 0)]
+    epochs = {name: make_epoch([shard], name, joined, orders, count)}
 
     def epoch() -> None:
         for minibatch in range(count):

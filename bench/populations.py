@@ -8,8 +8,8 @@ Microseconds per agent-step of one shard after `WARM` updates of the paper's tra
 - ``act``: sorting, copying observations, networks, draws; ``act: copy`` and ``act: network`` are parts of it, ``act: one product`` is
   the network alone, without draws, as one batched product over populations padded to the largest;
 - ``step``: the world;
-- ``returns``: time line, ready rows, normalising;
-- ``gradient``: forward and backward, ``gradient: copy`` included;
+- ``returns``: advantages, ready rows, normalising;
+- ``gradient``: forward and backward, with ``gradient: copy``, which packs the rows and cuts the blocks;
 - ``finish``: moving the rows that wait;
 - ``agent-steps/s and core``: whole updates, by CPU time.
 
@@ -33,7 +33,12 @@ import numpy as np
 from interplay.core.policy import RandomPolicy
 from interplay.registry import make_world
 from interplay.train.exchange import Alone
-from interplay.train.populations import find_populations
+from interplay.train.learner import Epoch, Learner
+from interplay.train.minibatches import join_batches, make_epoch
+from interplay.train.observations import Rows
+from interplay.train.policy_network import PolicyNetwork
+from interplay.train.populations import Blocks, find_populations
+from interplay.train.rollout import Stage, ask
 from interplay.train.settings import (
     NetworkGroup,
     PolicyGradientGroup,
@@ -42,11 +47,8 @@ from interplay.train.settings import (
     TrainSettings,
     WorldChoice,
 )
-from interplay.train.sorted_rollout import Stage
-from interplay.train.sorted_training import SortedTraining
-from interplay.train.stacked import Rows, StackedBrain
-from interplay.train.stacked_learner import StackedLearner
 from interplay.train.trainer import train
+from interplay.train.update import Worker
 
 WARM = 25  # updates, so that newcomers have filled the worlds as far as they live
 
@@ -73,43 +75,47 @@ def measure(world: str, num_worlds: int, block: int) -> dict[str, Any]:
         return make_world(world, **where)
 
     probe = make(num_worlds=1)
-    learner = StackedLearner(probe.kinds, settings, find_populations(settings.population, probe))
-    training = SortedTraining(settings, make, learner, Alone())
+    learner = Learner(probe.kinds, settings, find_populations(settings.population, probe))
+    worker = Worker(settings, make, learner, Alone())
     for _ in range(WARM):
-        numbers = training.update()
+        numbers = worker.update()
     figures: dict[str, Any] = {"world": world, "worlds": num_worlds, "block": block, "life": numbers["life"]}
     rates = []
     for _ in range(6):
-        steps, began = training.agent_steps, time.process_time()
-        training.update()
-        rates.append((training.agent_steps - steps) / (time.process_time() - began))
-    figures |= parts(training)
+        steps, began = worker.agent_steps, time.process_time()
+        worker.update()
+        rates.append((worker.agent_steps - steps) / (time.process_time() - began))
+    figures |= parts(worker)
     figures["agent-steps/s and core"] = max(rates)
-    training.close()
+    worker.close()
     return figures
 
 
-def parts(training: SortedTraining) -> dict[str, float]:
+def parts(worker: Worker) -> dict[str, float]:
     """Microseconds per agent-step."""
-    (shard,), learner = training.shards, training.learner
-    (name,) = learner.brains
-    brain, collector, forms = learner.brains[name], shard.collector, learner.forms()
-    timestep = shard.world.timestep
+    (shard,), learner = worker.shards, worker.learner
+    (name,) = learner.networks
+    own, collector, forms = learner.networks[name], shard.collector, learner.forms()
+    timestep, pending = shard.world.timestep, shard.collector.pending[name]
     living = int(timestep.acting.sum())
-    population = collector._populations.of(shard.world).copy()
-    stage, rows = collector._sort(name, timestep.acting, population), collector._stage[name]
-    mask = shard.world.by_kind(timestep.action_mask)[name]
+    collector._look(timestep)
+    stage, reach = collector.stage(name, timestep.acting), collector.reach(name)
+    rows = {dtype: array[None] for dtype, array in pending.next_rows(reach).items()}
+    legal = None if pending.mask is None else pending.mask[pending.count :][None, :reach]
+    blocks = None if stage.blocks is None else Blocks(*(part[None] for part in stage.blocks))
+    arguments = (forms[name], rows, legal, blocks, collector.keys[name][None], np.uint32(0))
+
+    def copy() -> None:
+        own.layout.write(timestep.observation, stage.picked, pending.next_rows(len(stage.picked)))
 
     def network() -> None:
-        arguments = (forms[name], rows.leaves, rows.mask, stage.blocks, collector._keys[name], np.uint32(0))
-        jax.block_until_ready(brain.act_blocks(*arguments))
+        jax.block_until_ready(own.act(*arguments, block=collector.block[name]))
 
     found = {"living per world": living / shard.world.num_worlds}
-    copy = least(lambda: brain.leaves.take(timestep.observation, stage.picked, rows.leaves), 20)
-    found["act: copy"] = copy / living * 1e6
+    found["act: copy"] = least(copy, 20) / living * 1e6
     found["act: network"] = least(network, 20) / living * 1e6
-    found["act: one product"] = least(padded_product(brain, forms[name], rows, stage), 20) / living * 1e6
-    found["act"] = least(lambda: collector._ask(name, forms, timestep, mask, stage, 0), 20) / living * 1e6
+    found["act: one product"] = least(padded_product(own, forms[name], rows, stage), 20) / living * 1e6
+    found["act"] = least(lambda: ask([collector], forms, [timestep.acting], 0), 20) / living * 1e6
     actions = RandomPolicy()
     actions.start(shard.world)
     choice = actions.act(timestep)
@@ -118,22 +124,26 @@ def parts(training: SortedTraining) -> dict[str, float]:
     shard.normalise(shard.estimate())
     ready, steps = len(shard.ready[name].picked), collector.acted
     found["returns"] = least(lambda: shard.normalise(shard.estimate()), 2) / steps * 1e6
-    found["gradient: copy"] = least(lambda: [None for _ in shard.chunks(name)], 3) / ready * 1e6
-    found["gradient"] = least(lambda: training._gradient([None]), 4) / ready * 1e6
+
+    def pack() -> dict[str, Epoch]:
+        return {name: make_epoch([shard], name, join_batches([shard], name), [np.arange(ready)], 1)}
+
+    found["gradient: copy"] = least(lambda: jax.block_until_ready(pack()), 3) / ready * 1e6
+    found["gradient"] = least(lambda: learner.step(None, pack(), 0), 4) / ready * 1e6
     began = time.process_time()
     shard.finish()
     found["finish"] = (time.process_time() - began) / steps * 1e6
     return found
 
 
-def padded_product(brain: StackedBrain, forms: Any, rows: Rows, stage: Stage) -> Callable[[], Any]:
+def padded_product(own: PolicyNetwork, forms: Any, rows: Rows, stage: Stage) -> Callable[[], Any]:
     """The other way to compute a step, without draws: populations padded to the largest, one batched product for all."""
-    counts = np.bincount(stage.population, minlength=len(brain.stack))
+    counts = np.bincount(stage.network, minlength=len(own.first))
     index = np.minimum(np.arange(counts.max()), np.maximum(counts, 1)[:, None] - 1)
     index += (np.cumsum(counts) - counts)[:, None]
-    leaves = {key: jnp.asarray(leaf[index]) for key, leaf in rows.leaves.items()}
-    product = jax.jit(jax.vmap(brain._call))
-    return lambda: jax.block_until_ready(product(forms, leaves))
+    picked = {dtype: jnp.asarray(array[0, index]) for dtype, array in rows.items()}
+    product = jax.jit(jax.vmap(lambda arrays, seen: own._call(arrays, own._read(seen))))
+    return lambda: jax.block_until_ready(product(forms, picked))
 
 
 def run(world: str, num_worlds: int, block: int, workers: int, seconds: float) -> dict[str, Any]:

@@ -289,7 +289,7 @@ SUBJECTS = {
     "manifest": Subject(f"{CHECKPOINT}/manifest.json", make_run, read_whole_checkpoint, forge=forge_manifest),
     "record": Subject(f"{CHECKPOINT}/record.json", make_run, read_whole_checkpoint, forge=forge_manifest),
     "arrays": Subject(
-        f"{CHECKPOINT}/policy.safetensors", make_run, read_whole_checkpoint, forge=forge_manifest
+        f"{CHECKPOINT}/policy-pop0.safetensors", make_run, read_whole_checkpoint, forge=forge_manifest
     ),
     "tournament": Subject(
         "cup/tournament.toml",

@@ -12,7 +12,7 @@ player's observation into arrays of its own. An env step is one phase of one gam
 after a warm-up. The rate is per second of the process' CPU time, one thread pinned to one core, best and median of `BLOCKS` blocks.
 
 The bar: 250 and 100 times the reference environment, which was measured at 5.4 and 2.7 thousand steps per second at n = 9 without
-words and with words of nine symbols, its mask wrapper and a random policy in its loop (issue and specification 20); it cannot be
+words and with words of nine symbols, its mask wrapper and a random policy in its loop (specification 20); it cannot be
 installed beside current libraries, so it is not run here.
 """
 

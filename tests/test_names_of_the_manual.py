@@ -9,7 +9,7 @@ import pytest
 
 from interplay.core.errors import MissingExtraError
 
-# Specification, section 1.
+# Specification 1.
 NAMES = {
     "interplay.sim": """PrincipleAgent ObservingAgent ActingAgent Agent is_agent AgentBasedSimulation
         DynamicOrderSimulation Box check_space make_dict""",

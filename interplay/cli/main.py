@@ -100,7 +100,7 @@ def run(arguments: Sequence[str], traceback: bool = False) -> int:
         traceback: let errors through instead of printing one line.
     """
     try:
-        # Without a verb nothing was done: the help is a complaint then (specification 6.1 of simulations).
+        # Without a verb nothing was done: the help is a complaint then (specification simulations 6.1).
         with contextlib.nullcontext() if arguments else contextlib.redirect_stdout(sys.stderr):
             result = build_app()(
                 args=list(arguments) or ["--help"], prog_name="interplay", standalone_mode=False

@@ -173,12 +173,12 @@ class Ours:
         self.foe = opponents.get(policy.settings.belief.about, "") if opponents else ""
 
     def probabilities(self, observation: Any, mask: Any, population: np.ndarray) -> np.ndarray:
-        """(N, choices), see `PopulationPolicy.probabilities`."""
+        """(N, choices), see `TrainedPolicy.probabilities`."""
         said: np.ndarray = self.policy.probabilities(observation, mask, self._own(population))
         return said
 
     def beliefs(self, observation: Any, population: np.ndarray) -> np.ndarray:
-        """(N, n), see `PopulationPolicy.beliefs`."""
+        """(N, n), see `TrainedPolicy.beliefs`."""
         said: np.ndarray = self.policy.beliefs(observation, self._own(population))
         return said
 

@@ -1,6 +1,6 @@
 """One world whose slots live more than once, as a PettingZoo `ParallelEnv`: ``interplay.make("mmo/forage")``.
 
-In PettingZoo an agent that has ended never comes back. So an agent here is one life, not one slot (specification mmo, 2).
+In PettingZoo an agent that has ended never comes back. So an agent here is one life, not one slot (specification mmo 2).
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class Bodies(NamedTuple):
 
 
 class Physics(NamedTuple):
-    """The numbers of the physics, survival specification section 2; made from a settings model."""
+    """The numbers of the physics, specification survival 2; made from a settings model."""
 
     num_solid: int  # rows 0 .. num_solid - 1 of the table are solid
     wall: float  # m, inner half side of the room; walls at +-wall; np.inf = no walls

@@ -2,7 +2,7 @@
 
 Circles, oriented boxes and four walls; speculative contacts instead of continuous collision detection; sequential
 impulses; float64 throughout. The result depends on the world alone: not on the thread, the batch or its order.
-Source: survival specification, section 2.1.
+Source: specification survival 2.1.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The helpers answer with plain scalars; `find_contacts` writes the contacts of one world in fixed order (row by row,
 then the walls), which is what makes a trajectory a function of its start alone.
-Source: survival specification 2.1, steps 2 and 3.
+Source: specification survival 2.1, steps 2 and 3.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A ray runs from (x0, y0) to (x1, y1); a hit is the fraction of that way, 0 .. 1, or infinity. A ray ignores every
 shape whose inside holds its origin. Ties go to the lower body row, and to a body before a wall.
-Source: survival specification, sections 4.2 and 5.
+Source: specification survival 4.2 and 5.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Velocities live in `scratch.motion` while this file works on them. Its last row stands for the walls, at rest and
 infinitely heavy, so that no loop asks what kind of partner a contact has.
-Source: survival specification 2.1, steps 4 and 6 to 8 (sequential impulses: E. Catto, Iterative Dynamics with
+Source: specification survival 2.1, steps 4 and 6 to 8 (sequential impulses: E. Catto, Iterative Dynamics with
 Temporal Coherence, 2005; relaxation: Solver2D, 2024).
 """
 

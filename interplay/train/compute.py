@@ -1,7 +1,7 @@
 """How XLA computes here: one thread per process and one instruction set, so that no bit depends on how many cores are free.
 
-Two compute threads give other bits than one, and older instruction sets give others than AVX2 (scaling
-specification, section 3.1). Workers are processes, so one thread each loses nothing. The settings are environment
+Two compute threads give other bits than one, and older instruction sets give others than AVX2 (specification
+scale 3.1). Workers are processes, so one thread each loses nothing. The settings are environment
 variables that XLA reads when jax starts its backend, which is why this module is imported before it does.
 """
 

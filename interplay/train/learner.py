@@ -15,12 +15,13 @@ from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean
 from interplay.core.world import Kind
 from interplay.train.algorithms import Algorithm, make_algorithm
-from interplay.train.losses import Terms
+from interplay.train.losses import Rates, Terms
 from interplay.train.policy_network import NUM_TERMS, Batch, Minibatch, PolicyNetwork
 from interplay.train.pool import Pool
 from interplay.train.populations import Populations
 from interplay.train.restoring import check_array, check_weights
 from interplay.train.settings import TrainSettings
+from interplay.train.views import View
 
 _ROWS = Terms._fields.index("rows")
 
@@ -46,8 +47,10 @@ class Learner:
         kinds: of the world.
         settings: of the run.
         populations: of the run.
+        view: what central critics see; None: values are the networks' own.
 
     Attributes:
+        view: as given.
         algorithm: of the run.
         networks: kind name -> `PolicyNetwork`.
         vectors: kind name -> (Q, P) float32, the parameters.
@@ -59,10 +62,16 @@ class Learner:
         UserError: if ``train.learners`` names neither a kind nor a population of the run's own.
     """
 
-    def __init__(self, kinds: Sequence[Kind], settings: TrainSettings, populations: Populations) -> None:
+    def __init__(
+        self,
+        kinds: Sequence[Kind],
+        settings: TrainSettings,
+        populations: Populations,
+        view: View | None = None,
+    ) -> None:
         key = jax.random.key(settings.seed)
         self.algorithm: Algorithm = make_algorithm(settings)
-        self.populations = populations
+        self.populations, self.view = populations, view
         self._at = np.flatnonzero(populations.played)  # rows of the stacks that are the run's own
         self.networks = {
             kind.name: PolicyNetwork(
@@ -72,6 +81,7 @@ class Learner:
                 populations,
                 self.algorithm.loss,
                 self.algorithm.sequence,
+                view.size if view is not None else 0,
             )
             for i, kind in enumerate(kinds)
         }
@@ -80,6 +90,8 @@ class Learner:
         )
         self.pool = Pool(settings.pool, populations, {name: n.size for name, n in self.networks.items()})
         optimiser = self.algorithm.optimiser()
+        self._rates: dict[str, np.ndarray] = {}
+        self.set_rates(0.0)
         self.vectors: dict[str, Any] = {name: jnp.asarray(n.first) for name, n in self.networks.items()}
         self._moments = {name: jax.vmap(optimiser.init)(vector) for name, vector in self.vectors.items()}
         self._nothing = {name: np.zeros(shape, np.float32) for name, shape in self._shapes().items()}
@@ -93,6 +105,28 @@ class Learner:
     def size(self) -> int:
         """Length of the vectors that shards add up: every kind's and population's gradient and terms."""
         return sum(rows * columns for rows, columns in self._shapes().values())
+
+    def set_rates(self, share: float) -> dict[str, float]:
+        """Sets the numbers that change over the run, after a share of it; gives them as they are logged.
+
+        A schedule that stays is not logged; where populations differ each is logged as ``learning_rate[villager]``.
+        """
+        names = self.populations.names
+        each = [self.algorithm.rates(share, population) for population in names]
+        self._rates = {rate: np.array([own[rate] for own in each], np.float32) for rate in each[0]}
+        first = [self.algorithm.rates(0.0, population) for population in names]
+        last = [self.algorithm.rates(1.0, population) for population in names]
+        logged: dict[str, float] = {}
+        for rate in each[0]:
+            if all(own[rate] == a[rate] == b[rate] for own, a, b in zip(each, first, last, strict=True)):
+                continue
+            alike = len({own[rate] for own in each}) == 1
+            logged |= (
+                {rate: each[0][rate]}
+                if alike
+                else {f"{rate}[{n}]": own[rate] for n, own in zip(names, each, strict=True)}
+            )
+        return logged
 
     def forms(self) -> dict[str, Any]:
         """Kind name -> the fast form of its networks, past selves after the others, for as long as the parameters stay."""
@@ -120,7 +154,7 @@ class Learner:
             # Who has no rows stays as it is, and so does a kind that does not learn.
             part = parts[name] if name in self._learns else self._nothing[name]
             self.vectors[name], self._moments[name], gradient = self._step[name](
-                self.vectors[name], self._moments[name], part, batch, minibatches, minibatch
+                self.vectors[name], self._moments[name], part, self._rates, batch, minibatches, minibatch
             )
             gradients.append(np.asarray(gradient).ravel())
         return np.concatenate(gradients) if len(gradients) > 1 else gradients[0]
@@ -134,7 +168,7 @@ class Learner:
         parts = self._parts(total)
         for name in self._learns:
             self.vectors[name], self._moments[name] = self._move(
-                self.vectors[name], self._moments[name], parts[name]
+                self.vectors[name], self._moments[name], parts[name], self._rates["learning_rate"]
             )
 
     def terms(self, total: np.ndarray) -> np.ndarray:
@@ -305,17 +339,22 @@ def _who_learns(
     return [name for name in kinds if name in wanted or not set(wanted) & set(kinds)], learns
 
 
-def _move(optimiser: optax.GradientTransformation, vectors: Any, moments: Any, parts: Any) -> tuple[Any, Any]:
-    """One step of every population with rows; `parts` (Q, P + 8) are summed gradients followed by the terms."""
+def _move(
+    optimiser: optax.GradientTransformation, vectors: Any, moments: Any, parts: Any, learning_rate: Any
+) -> tuple[Any, Any]:
+    """One step of every population with rows.
 
-    def one(vector: Any, moment: Any, part: Any) -> tuple[Any, Any]:
+    `parts` (Q, P + 8) are summed gradients followed by the terms, `learning_rate` (Q,).
+    """
+
+    def one(vector: Any, moment: Any, part: Any, way: Any) -> tuple[Any, Any]:
         rows = part[-NUM_TERMS:][_ROWS]
         gradient = part[:-NUM_TERMS] / jnp.maximum(rows, 1.0)
-        change, moved = optimiser.update(gradient, moment, vector)
-        changed = (optax.apply_updates(vector, change), moved)
+        direction, moved = optimiser.update(gradient, moment, vector)
+        changed = (vector - way * direction, moved)
         return jax.tree.map(partial(jnp.where, rows > 0), changed, (vector, moment))
 
-    moved: tuple[Any, Any] = jax.vmap(one)(vectors, moments, parts)
+    moved: tuple[Any, Any] = jax.vmap(one)(vectors, moments, parts, learning_rate)
     return moved
 
 
@@ -325,11 +364,12 @@ def _step(
     vectors: Any,
     moments: Any,
     parts: Any,
+    rates: Rates,
     batch: Batch,
     minibatches: Minibatch,
     number: Any,
 ) -> tuple[Any, Any, Any]:
     """`_move`, then the gradient of a minibatch."""
-    vectors, moments = _move(optimiser, vectors, moments, parts)
+    vectors, moments = _move(optimiser, vectors, moments, parts, rates["learning_rate"])
     chosen = Minibatch(*(leaf[number] for leaf in minibatches))
-    return vectors, moments, network.gradient(vectors, batch, chosen)
+    return vectors, moments, network.gradient(vectors, batch, chosen, rates)

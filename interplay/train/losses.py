@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import jax
@@ -22,6 +23,9 @@ class Prediction(NamedTuple):
     log_prob: jax.Array
     entropy: jax.Array
     value: jax.Array
+
+
+Rates = Mapping[str, Any]  # name of a number that changes over the run -> () float32
 
 
 class Terms(NamedTuple):
@@ -65,8 +69,10 @@ def guess_terms(guess: jax.Array, truth: jax.Array, counts: jax.Array) -> jax.Ar
     return summed
 
 
-def total(terms: Terms, value_coefficient: float, entropy_coefficient: float) -> jax.Array:
-    """The sum that is minimised: policy + value_coefficient value - entropy_coefficient entropy."""
+def total(terms: Terms, value_coefficient: float, entropy_coefficient: Any) -> jax.Array:
+    """The sum that is minimised: policy + value_coefficient value - entropy_coefficient entropy; None for no entropy.
+
+    Zero times the entropy would still have its gradient computed.
+    """
     loss: jax.Array = terms.policy + value_coefficient * terms.value
-    # Zero times the entropy would still have its gradient computed.
-    return loss - entropy_coefficient * terms.entropy if entropy_coefficient else loss
+    return loss if entropy_coefficient is None else loss - entropy_coefficient * terms.entropy

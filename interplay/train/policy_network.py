@@ -22,17 +22,18 @@ from interplay.core.world import Kind
 from interplay.train import compute, losses, networks
 from interplay.train.distributions import Distribution
 from interplay.train.exchange import tree_sum
-from interplay.train.losses import Prediction, Terms
+from interplay.train.losses import Prediction, Rates, Terms
 from interplay.train.observations import ObservationRows
 from interplay.train.populations import Blocks, Populations, most_blocks
 from interplay.train.settings import TrainSettings
 
 NUM_TERMS = len(Terms._fields)
+_CRITIC = 0xC717  # folded into the key of a central critic
 _HEAD = 0x6E55  # folded into the key of the head that guesses
 
 assert compute  # imported for its effect: it sets XLA's flags before the backend starts
 
-Loss = Callable[[Prediction, "Batch", jax.Array], tuple[jax.Array, Terms]]
+Loss = Callable[[Prediction, "Batch", jax.Array, Rates], tuple[jax.Array, Terms]]
 
 
 class Batch(NamedTuple):
@@ -47,6 +48,7 @@ class Batch(NamedTuple):
         acts: (N,) float32, 1 where the row teaches the policy.
         mask: (N, choices) bool, or None.
         truth: (N, n) bool, which seats are of the population that is guessed; None where nothing is guessed.
+        view: (N, size) float32, what a central critic sees, or None.
         memory: (N, size) float32 before the row, or None.
         fresh: (N,) bool, nothing was remembered before the row; None without memory.
     """
@@ -59,6 +61,7 @@ class Batch(NamedTuple):
     acts: Any
     mask: Any
     truth: Any = None
+    view: Any = None
     memory: Any = None
     fresh: Any = None
 
@@ -89,6 +92,7 @@ class PolicyNetwork:
         populations: of the run.
         loss: of the run's algorithm; None for networks that only play.
         sequence: steps that memory is learnt through at once, of the run's algorithm.
+        view: numbers that a central critic sees; 0: the value is the network's own.
 
     Attributes:
         kind: as given.
@@ -112,8 +116,9 @@ class PolicyNetwork:
         populations: Populations,
         loss: Loss | None = None,
         sequence: int = 1,
+        view: int = 0,
     ) -> None:
-        self.kind = kind
+        self.kind, self.view = kind, view
         self._settings, self._loss = settings, loss
         about = settings.belief.about
         self.guesses, self._listening = bool(about), settings.belief.listening
@@ -127,10 +132,11 @@ class PolicyNetwork:
         self.names = [_path_name(path) for path, _ in leaves]
         self.size = int(self._ends[-1])
         self.first = self._begin(tensors, key, len(populations.names))
-        self._raw = getattr(self._static, "raw", False)
+        self._inner = self._static.network if view else self._static
+        self._raw = getattr(self._inner, "raw", False)
         self.layout = ObservationRows(kind.observation_space, settings.network.input_scale, self._raw)
         self.block = settings.population.block
-        self.memory = int(getattr(self._static, "memory_size", 0)) if settings.network.memory != "none" else 0
+        self.memory = int(getattr(self._inner, "memory_size", 0)) if settings.network.memory != "none" else 0
         self.sequence = sequence if self.memory else 1
         self._unfolds = hasattr(self._static, "unfold")
         if self._unfolds:
@@ -163,6 +169,11 @@ class PolicyNetwork:
     def _make(self, key: jax.Array) -> Any:
         own, kind = self._settings.network, self.kind
         network = networks.make_network(own, kind.observation_space, kind.action_space, key=key)
+        if self.view:
+            beside = networks.Critic(
+                self.view, own.critic_hidden, own.activation, key=jax.random.fold_in(key, _CRITIC)
+            )
+            return networks.CriticNetwork(network, beside)
         if not self.guesses:
             return network
         return networks.GuessingNetwork(network, own.width, key=jax.random.fold_in(key, _HEAD))
@@ -203,11 +214,11 @@ class PolicyNetwork:
 
     def plan(self, demand: np.ndarray) -> int:
         """Number of the network's plan for rows of these demands, in ascending order."""
-        return int(self._static.choose_plan(demand))
+        return int(self._inner.choose_plan(demand))
 
     def demand(self, seen: Any) -> np.ndarray | None:
         """What each prepared row costs the network, (N,), or None if that is always the same."""
-        demand = self._static.demand(seen) if hasattr(self._static, "demand") else None
+        demand = self._inner.demand(seen) if hasattr(self._inner, "demand") else None
         return None if demand is None else np.asarray(demand)
 
     def _prepare(self, rows: Mapping[str, jax.Array]) -> Any:
@@ -216,13 +227,23 @@ class PolicyNetwork:
 
     def _read(self, rows: Mapping[str, jax.Array]) -> Any:
         # `prepare` knows no parameters, so the network without them will do.
-        return networks.prepare(self._static, self.layout.read(rows))
+        return networks.prepare(self._inner, self.layout.read(rows))
 
-    def _call(self, arrays: Any, seen: Any, plan: Hashable = None) -> tuple[jax.Array, jax.Array]:
+    def _call(
+        self, arrays: Any, seen: Any, view: jax.Array | None = None, plan: Hashable = None
+    ) -> tuple[jax.Array, jax.Array]:
         """One population's network on prepared rows: parameters of the distribution, and values."""
         network = self._fast_network(arrays)
-        parameters, value = network(seen) if plan is None else network(seen, plan)
-        return parameters, value
+        policy = network.network if self.view else network
+        parameters, value = policy(seen) if plan is None else policy(seen, plan)
+        return parameters, self._judge(network, value, view)
+
+    def _judge(self, network: Any, value: jax.Array, view: jax.Array | None) -> jax.Array:
+        """The central critic's value where there is one; without a view, as in play, there is none to tell."""
+        if not self.view:
+            return value
+        judged: jax.Array = jnp.zeros_like(value) if view is None else network.critic(view)
+        return judged
 
     def _guess(self, arrays: Any, seen: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
         """The same, and the log odds (B, n) of its guess."""
@@ -240,6 +261,7 @@ class PolicyNetwork:
         keys: jax.Array,
         counter: jax.Array,
         memory: jax.Array | None = None,
+        view: jax.Array | None = None,
         *,
         block: int,
         greedy: bool = False,
@@ -254,6 +276,7 @@ class PolicyNetwork:
             keys: (S, 2) uint32, data of the keys of the random draws.
             counter: of the step, folded into the keys.
             memory: (S, N, size) of the rows' agents, or None.
+            view: (S, N, size), what a central critic sees of them; None where nobody asks for values.
             block: rows per block; all N where there is one.
             greedy: take the likeliest action.
 
@@ -262,14 +285,16 @@ class PolicyNetwork:
         """
 
         def one(shard: tuple[Any, ...]) -> jax.Array:
-            own, legal, cuts, key, kept = shard
+            own, legal, cuts, key, kept, seen = shard
             drawn = jax.random.fold_in(jax.random.wrap_key_data(key), counter)
             if cuts is None:
-                return self._answer(_pick(forms, 0), own, legal, kept, jax.random.fold_in(drawn, 0), greedy)
-            return self._answer_blocks(forms, own, legal, kept, Blocks(*cuts), drawn, block, greedy)
+                return self._answer(
+                    _pick(forms, 0), own, legal, kept, seen, jax.random.fold_in(drawn, 0), greedy
+                )
+            return self._answer_blocks(forms, own, legal, kept, seen, Blocks(*cuts), drawn, block, greedy)
 
         cuts = None if blocks is None else tuple(blocks)
-        told: jax.Array = jax.lax.map(one, (dict(rows), mask, cuts, keys, memory))
+        told: jax.Array = jax.lax.map(one, (dict(rows), mask, cuts, keys, memory, view))
         return told
 
     def _answer(
@@ -278,16 +303,19 @@ class PolicyNetwork:
         rows: Mapping[str, jax.Array],
         legal: jax.Array | None,
         memory: jax.Array | None,
+        view: jax.Array | None,
         key: jax.Array,
         greedy: bool,
     ) -> jax.Array:
         """(B, columns + 2 + size) for the rows of one population."""
         seen, after = self._read(rows), []
         if memory is None:
-            parameters, value = self._call(arrays, seen)
+            parameters, value = self._call(arrays, seen, view)
         else:
-            parameters, value, kept = self._fast_network(arrays).remember(seen, memory)
-            after = [kept]
+            network = self._fast_network(arrays)
+            policy = network.network if self.view else network
+            parameters, value, kept = policy.remember(seen, memory)
+            value, after = self._judge(network, value, view), [kept]
         action = (
             self.distribution.greedy(parameters, legal)
             if greedy
@@ -302,6 +330,7 @@ class PolicyNetwork:
         rows: Mapping[str, jax.Array],
         mask: jax.Array | None,
         memory: jax.Array | None,
+        view: jax.Array | None,
         blocks: Blocks,
         key: jax.Array,
         block: int,
@@ -311,9 +340,9 @@ class PolicyNetwork:
 
         def one(i: jax.Array, out: jax.Array) -> jax.Array:
             at = blocks.start[i]
-            own, legal, kept = (_cut(array, at, block) for array in (rows, mask, memory))
+            own, legal, kept, seen = (_cut(array, at, block) for array in (rows, mask, memory, view))
             arrays, drawn = _pick(forms, blocks.population[i]), jax.random.fold_in(key, i)
-            said = self._answer(arrays, own, legal, kept, drawn, greedy)
+            said = self._answer(arrays, own, legal, kept, seen, drawn, greedy)
             return jax.lax.dynamic_update_slice_in_dim(out, said, at, 0)
 
         total = next(iter(rows.values())).shape[0]
@@ -333,7 +362,7 @@ class PolicyNetwork:
 
     # -- learning -----------------------------------------------------------------------------------
 
-    def gradient(self, vectors: jax.Array, batch: Batch, minibatch: Minibatch) -> jax.Array:
+    def gradient(self, vectors: jax.Array, batch: Batch, minibatch: Minibatch, rates: Rates) -> jax.Array:
         """Gradient of every population's summed loss over some rows of S shards, then the terms of `Terms`.
 
         Every shard's part is computed by the same instructions on arrays of the same shape, however many shards come
@@ -343,28 +372,31 @@ class PolicyNetwork:
             vectors: (Q, P) parameters.
             batch: N rows, those of all S shards.
             minibatch: which of them.
+            rates: name -> (Q,) float32, numbers that change over the run.
 
         Returns:
             (Q, P + 8) float32.
         """
         forms, back = jax.vjp(self._unfold, vectors)
         parts = jax.lax.map(
-            lambda shard: self._shard_gradient(forms, back, batch, Minibatch(*shard)), tuple(minibatch)
+            lambda shard: self._shard_gradient(forms, back, batch, Minibatch(*shard), rates), tuple(minibatch)
         )
         return tree_sum(list(parts))
 
-    def _shard_gradient(self, forms: Any, back: Any, batch: Batch, own: Minibatch) -> jax.Array:
+    def _shard_gradient(self, forms: Any, back: Any, batch: Batch, own: Minibatch, rates: Rates) -> jax.Array:
         count = len(self.first)
         if count == 1 and own.index.shape[0] == 1:
             alone = jax.tree.map(lambda leaf: leaf[0], forms)
-            gradient, terms = self._block_gradient(alone, batch, own.index[0], own.population[0], own.plan[0])
+            block = (own.index[0], own.population[0], own.plan[0])
+            gradient, terms = self._block_gradient(alone, batch, *block, _pick(rates, 0))
             stacked = jax.tree.map(lambda leaf: leaf[None], gradient)
             return jnp.concatenate([back(stacked)[0], terms[None]], axis=1)
 
         def one(i: jax.Array, sums: tuple[Any, jax.Array]) -> tuple[Any, jax.Array]:
             population = own.population[i]
             arrays = _pick(forms, population)
-            gradient, terms = self._block_gradient(arrays, batch, own.index[i], population, own.plan[i])
+            block = (own.index[i], population, own.plan[i])
+            gradient, terms = self._block_gradient(arrays, batch, *block, _pick(rates, population))
             added = jax.tree.map(lambda s, g: s.at[population].add(g), sums[0], gradient)
             return added, sums[1].at[population].add(terms)
 
@@ -373,18 +405,28 @@ class PolicyNetwork:
         return jnp.concatenate([back(gradients)[0], terms], axis=1)
 
     def _block_gradient(
-        self, arrays: Any, batch: Batch, index: jax.Array, population: jax.Array, plan: jax.Array
+        self,
+        arrays: Any,
+        batch: Batch,
+        index: jax.Array,
+        population: jax.Array,
+        plan: jax.Array,
+        rates: Rates,
     ) -> tuple[Any, jax.Array]:
         """Gradient of the summed loss over the rows of a block by its population's arrays, and its terms (8,)."""
         counts = (index < batch.acts.shape[0]).astype(jnp.float32)
         at = jnp.minimum(index, batch.acts.shape[0] - 1)
         # The barrier keeps XLA from gathering anew inside every operation that reads a row.
         rows = jax.lax.optimization_barrier(jax.tree.map(lambda leaf: leaf[at], batch))
-        plans: tuple[Hashable, ...] = getattr(self._static, "plans", (None,))
+        plans: tuple[Hashable, ...] = getattr(self._inner, "plans", (None,))
         guessing = counts * (population != self.guessed)
         branches = [
             partial(
-                jax.grad(partial(self._block_loss, plan=each), has_aux=True), arrays, rows, counts, guessing
+                jax.grad(partial(self._block_loss, plan=each, rates=rates), has_aux=True),
+                arrays,
+                rows,
+                counts,
+                guessing,
             )
             for each in plans
         ]
@@ -392,15 +434,15 @@ class PolicyNetwork:
         return gradient, jnp.stack(terms)
 
     def _block_loss(
-        self, arrays: Any, rows: Batch, counts: jax.Array, guessing: jax.Array, plan: Hashable
+        self, arrays: Any, rows: Batch, counts: jax.Array, guessing: jax.Array, plan: Hashable, rates: Rates
     ) -> tuple[jax.Array, Terms]:
         seen = self._read(rows.seen) if self._raw else rows.seen
         if self.memory:
-            return self._losses(*self._unroll(arrays, seen, rows, counts), rows, counts)
+            return self._losses(*self._unroll(arrays, seen, rows, counts), rows, counts, rates)
         if not self.guesses:
-            return self._losses(*self._call(arrays, seen, plan), rows, counts)
+            return self._losses(*self._call(arrays, seen, rows.view, plan), rows, counts, rates)
         parameters, value, guess = self._guess(arrays, seen)
-        loss, terms = self._losses(parameters, value, rows, counts)
+        loss, terms = self._losses(parameters, value, rows, counts, rates)
         missed = losses.guess_terms(guess, rows.truth, guessing)
         return loss + self._listening * missed, terms._replace(guess=missed)
 
@@ -409,10 +451,13 @@ class PolicyNetwork:
         shape = (-1, self.sequence)
         first = rows.memory.reshape(*shape, self.memory)[:, 0]
         remembered = ((rows.acts * counts) > 0).reshape(shape)
-        return networks.unroll(self._fast_network(arrays), seen, first, rows.fresh.reshape(shape), remembered)
+        network = self._fast_network(arrays)
+        policy = network.network if self.view else network
+        parameters, value = networks.unroll(policy, seen, first, rows.fresh.reshape(shape), remembered)
+        return parameters, self._judge(network, value, rows.view)
 
     def _losses(
-        self, parameters: jax.Array, value: jax.Array, rows: Batch, counts: jax.Array
+        self, parameters: jax.Array, value: jax.Array, rows: Batch, counts: jax.Array, rates: Rates
     ) -> tuple[jax.Array, Terms]:
         assert self._loss is not None, "a network that only plays learns nothing"
         predicted = Prediction(
@@ -421,7 +466,7 @@ class PolicyNetwork:
             self.distribution.entropy(parameters, rows.mask),
             value,
         )
-        return self._loss(predicted, rows._replace(acts=rows.acts * counts), counts)
+        return self._loss(predicted, rows._replace(acts=rows.acts * counts), counts, rates)
 
 
 def _pick(forms: Any, number: Any) -> Any:

@@ -27,6 +27,7 @@ from interplay.train.pool import PastSelves
 from interplay.train.populations import Blocks, Populations, cut_alone, cut_blocks, sort_rows
 from interplay.train.samples import PendingSamples
 from interplay.train.trajectory import TrajectoryBuffer
+from interplay.train.views import View
 
 # Of the steps in which an agent waits or is dead but present, every eighth teaches its value, which is needed only
 # where a rollout ends. They never teach the policy.
@@ -77,6 +78,7 @@ class Collector:
         buffer: where rewards and ends are written.
         key: jax random key of the shard; actions of step t of update u are drawn with ``fold_in(key, u T + t)``.
         mask_dead: only steps whose action was read teach the policy, not those of the dead who are present.
+        view: what central critics see; None: values are the networks' own.
 
     Attributes:
         present: (W, A) bool, the slot's life goes on: acting, waiting, or dead but earning.
@@ -101,6 +103,7 @@ class Collector:
         buffer: TrajectoryBuffer,
         key: jax.Array,
         mask_dead: bool = True,
+        view: View | None = None,
     ) -> None:
         self.world, self.networks, self.buffer = world, networks, buffer
         self.present = np.zeros((world.num_worlds, len(world.agents)), bool)
@@ -109,7 +112,7 @@ class Collector:
         self.acted = 0
         self.opponents, self.past = opponents, past
         self.truth = np.zeros(self.present.shape, bool)
-        self._populations, self._mask_dead = populations, mask_dead
+        self._populations, self._mask_dead, self._view = populations, mask_dead, view
         self._guessed = next(iter(networks.values())).guessed
         self._played = np.append(populations.played, np.ones(past.pool.places, bool))
         self._alone = len(self._played) == 1  # one network plays everybody: nothing to sort
@@ -234,8 +237,11 @@ class Collector:
         observation = self.world.by_kind(self.world.timestep.observation)[name]
         everyone = number == self.rows(name) and self._alone
         own.layout.write(observation, None if everyone else stage.picked, pending.next_rows(number))
+        new = slice(pending.count, pending.count + number)
+        if pending.view is not None and self._view is not None:
+            seen = self._view.of(self.world).reshape(-1, self._view.size)
+            pending.view[new] = seen[self._where(name, stage.picked)]
         if pending.memory is not None and pending.fresh is not None:
-            new = slice(pending.count, pending.count + number)
             pending.memory[new] = self.memory[name][stage.picked]
             pending.fresh[new] = self.fresh.reshape(-1)[self._where(name, stage.picked)]
         if pending.mask is not None:
@@ -300,6 +306,7 @@ class Collector:
             own.distribution.choices if masked else None,
             len(self._slots[name]) if own.guesses else None,
             own.memory,
+            own.view,
         )
 
 
@@ -380,6 +387,7 @@ def _call(
         )
     masks = [own.mask[own.count :][:reach] for own in pending if own.mask is not None]
     memories = [own.memory[own.count :][:reach] for own in pending if own.memory is not None]
+    views = [own.view[own.count :][:reach] for own in pending if own.view is not None]
     said = first.networks[name].act(
         form,
         {dtype: np.stack([rows[dtype] for rows in ahead]) for dtype in ahead[0]},
@@ -388,6 +396,7 @@ def _call(
         np.stack([shard.keys[name] for shard in shards]),
         np.uint32(counter % 2**32),
         np.stack(memories) if memories else None,
+        np.stack(views) if views else None,
         block=first.block[name],
     )
     return np.asarray(said)

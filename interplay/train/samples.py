@@ -43,6 +43,7 @@ class PendingSamples:
         choices: of an action mask; None where the world has none.
         seats: of whom it is guessed who they are; None where nothing is guessed.
         memory: numbers that an agent remembers; 0 for nothing.
+        view: numbers that a central critic sees; 0 for none.
 
     Attributes:
         count: samples that are there; arrays are longer.
@@ -56,6 +57,7 @@ class PendingSamples:
         acts: (capacity + beyond,) bool, the sample teaches the policy, not the value alone.
         truth: (capacity + beyond, seats) bool, who is of the population that is guessed, or None.
         memory: (capacity + beyond, size) float32 before the sample, or None.
+        view: (capacity + beyond, size) float32, what a central critic saw, or None.
         fresh: (capacity + beyond,) bool, nothing was remembered before the sample; None without memory.
     """
 
@@ -68,6 +70,7 @@ class PendingSamples:
         choices: int | None,
         seats: int | None = None,
         memory: int = 0,
+        view: int = 0,
     ) -> None:
         self.count = self.kept = 0
         self.capacity, whole = capacity, capacity + beyond
@@ -81,6 +84,7 @@ class PendingSamples:
         self.truth = None if seats is None else np.zeros((whole, seats), bool)
         self.memory = np.zeros((whole, memory), np.float32) if memory else None
         self.fresh = np.zeros(whole, bool) if memory else None
+        self.view = np.zeros((whole, view), np.float32) if view else None
 
     @property
     def action(self) -> np.ndarray:
@@ -125,7 +129,7 @@ class PendingSamples:
     def keep(self, which: np.ndarray, back: int) -> None:
         """Keeps the samples of the (count,) mask `which`; the trajectories have moved `back` steps."""
         index = np.flatnonzero(which)
-        if len(index):
+        if 0 < len(index) < self.count:  # where all stay, nothing has to move
             for array in self._arrays().values():
                 array[: len(index)] = array[index]
         self.count = self.kept = len(index)
@@ -157,7 +161,7 @@ class PendingSamples:
         named = {f"observation/{dtype}": array for dtype, array in self.rows.items()}
         names = ("said", "step", "slot", "population", "acts")
         named |= {name: getattr(self, name) for name in names}
-        some = ("mask", "truth", "memory", "fresh")
+        some = ("mask", "truth", "memory", "fresh", "view")
         return named | {name: getattr(self, name) for name in some if getattr(self, name) is not None}
 
 

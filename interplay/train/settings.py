@@ -1,25 +1,46 @@
 """The settings of a training run: one model per group, every number with its unit and source.
 
-Sources: *preset* is the column of the survival specification, section 10, that follows the code of Fanti (2022);
-*shards* is the scaling specification, section 3.
+Sources: *preset* is the column of specification survival 10 that follows the code of Fanti (2022);
+*shards* is specification scale 3.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from interplay.core.loading import did_you_mean, is_code
 from interplay.core.settings import Settings
+from interplay.train.schedules import Rate, check_rate
 
 _CLASS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _ALGORITHMS = ("ppo", "policy_gradient")
 _NETWORKS = ("attention", "mlp", "seats", "tiles", "tiles_attention")
 _MOST_UNITS = 1_000_000  # of one layer; what fits into memory is checked when the run is made
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+
+# Name of a rate -> least and most of it, and whether these are out of bounds themselves.
+_BOUNDS = {"learning_rate": (0.0, 1.0, False), "clip": (0.0, 1.0, True), "entropy": (0.0, math.inf, False)}
+
+
+def _check_rates(group: Settings, populations: dict[str, dict[str, Rate]]) -> None:
+    """Refuses rates out of bounds, of a group and of single populations."""
+    names = [name for name in _BOUNDS if name in type(group).model_fields]
+    for population, rates in {"": {name: getattr(group, name) for name in names}, **populations}.items():
+        for name, rate in rates.items():
+            where = f"populations.{population}.{name}" if population else name
+            if name not in names:
+                near = did_you_mean(name, names, f"there are {', '.join(names)}")
+                raise ValueError(f"{where}: no such rate; {near}")
+            try:
+                check_rate(rate, *_BOUNDS[name])
+            except ValueError as error:
+                raise ValueError(f"{where} = {rate}: {error}") from None
 
 
 class WorldChoice(Settings):
@@ -87,7 +108,7 @@ class PpoGroup(Settings):
     epochs: int = Field(
         10, ge=1, description="Most passes over a rollout; target_kl ends them earlier. 400 in the preset."
     )
-    clip: float = Field(0.2, gt=0, lt=1, description="Clip range of the probability ratio.")
+    clip: Rate = Field(0.2, description="Clip range of the probability ratio; a number or a schedule.")
     gamma: float = Field(0.99, ge=0, le=1, description="Discount per step, or per decision; see discount.")
     discount: Literal["step", "decision"] = Field(
         "step", description="What gamma counts: steps of the world, or an agent's own decisions."
@@ -96,11 +117,13 @@ class PpoGroup(Settings):
     target_kl: float | None = Field(
         0.01, gt=0, description='Epochs end when the KL estimate exceeds 1.5 times this; "off" runs them all.'
     )
-    learning_rate: float = Field(3e-4, gt=0, le=1, description="Adam's step size, constant.")
-    entropy: float = Field(0.0, ge=0, description="Weight of the entropy bonus.")
+    learning_rate: Rate = Field(3e-4, description="Adam's step size; a number or a schedule.")
+    entropy: Rate = Field(0.0, description="Weight of the entropy bonus; a number or a schedule.")
     value_coefficient: float = Field(0.5, ge=0, description="Weight of the value loss.")
     max_grad_norm: float = Field(0.5, gt=0, description="Gradients are scaled down to this global norm.")
-    normalise_advantage: bool = Field(True, description="Mean 0 and deviation 1 over each shard's rollout.")
+    normalise_advantage: bool = Field(
+        True, description="Mean 0 and deviation 1 over each population's acting samples of all shards."
+    )
     mask_dead: bool = Field(
         True, description="Learn from acting steps only; the paper's code learns from all."
     )
@@ -108,12 +131,20 @@ class PpoGroup(Settings):
     sequence: int = Field(
         16, ge=1, description="Steps that memory is learnt through at once; it divides the rollout."
     )
+    populations: dict[str, dict[str, Rate]] = Field(
+        {}, description="Population to rates of its own, e.g. {werewolf = {learning_rate = 1e-4}}."
+    )
+
+    @model_validator(mode="after")
+    def _rates_are_rates(self) -> Self:
+        _check_rates(self, self.populations)
+        return self
 
 
 class PolicyGradientGroup(Settings):
     """Policy gradient with a value baseline, one step per batch; defaults are those of Suarez et al. (2019) and their code.
 
-    Read where ``algorithm = "policy_gradient"`` (specification of the persistent world, section 10).
+    Read where ``algorithm = "policy_gradient"`` (specification mmo 10).
     """
 
     rollout: int = Field(32, ge=1, description="Steps of each world per update.")
@@ -130,11 +161,11 @@ class PolicyGradientGroup(Settings):
     discount: Literal["step", "decision"] = Field(
         "step", description="What gamma counts: steps of the world, or an agent's own decisions."
     )
-    learning_rate: float = Field(1e-3, gt=0, le=1, description="Adam's step size, constant.")
+    learning_rate: Rate = Field(1e-3, description="Adam's step size; a number or a schedule.")
     weight_decay: float = Field(
         1e-5, ge=0, description="Times the weights, added to the gradient before Adam."
     )
-    entropy: float = Field(0.01, ge=0, description="Weight of the entropy bonus.")
+    entropy: Rate = Field(0.01, description="Weight of the entropy bonus; a number or a schedule.")
     value_coefficient: float = Field(
         0.25, ge=0, description="Weight of the value loss, half a squared error."
     )
@@ -148,6 +179,14 @@ class PolicyGradientGroup(Settings):
     sequence: int = Field(
         8, ge=1, description="Steps that memory is learnt through at once; it divides the rollout."
     )
+    populations: dict[str, dict[str, Rate]] = Field(
+        {}, description="Population to rates of its own, e.g. {werewolf = {learning_rate = 1e-4}}."
+    )
+
+    @model_validator(mode="after")
+    def _rates_are_rates(self) -> Self:
+        _check_rates(self, self.populations)
+        return self
 
 
 class PopulationGroup(Settings):
@@ -182,7 +221,7 @@ class PopulationGroup(Settings):
 
 
 class AlternateGroup(Settings):
-    """Two populations that learn by turns (werewolf specification, section 15): while villagers win often wolves learn, and back."""
+    """Two populations that learn by turns (specification werewolf 15): while villagers win often wolves learn, and back."""
 
     metric: str | None = Field(
         None,
@@ -280,6 +319,10 @@ class NetworkGroup(Settings):
         "none",
         description="A recurrent cell before the heads; own: the network of yours remembers by itself.",
     )
+    critic: Literal["own", "team", "world"] = Field(
+        "own", description="What the value sees: the agent's observation, its team's, or the world's state."
+    )
+    critic_hidden: tuple[int, ...] = Field((64, 64), description="Units per hidden layer of such a critic.")
     memory_size: int = Field(64, ge=1, le=65_536, description="Units of the recurrent cell.")
     input_scale: bool = Field(False, description="Scale observations by the bounds of their space.")
     probability_floor: float = Field(
@@ -298,7 +341,7 @@ class NetworkGroup(Settings):
             f'"{kind}" is no network; give {", ".join(_NETWORKS)} or your own as package.module:Class'
         )
 
-    @field_validator("hidden")
+    @field_validator("hidden", "critic_hidden")
     @classmethod
     def _positive_layers(cls, hidden: tuple[int, ...]) -> tuple[int, ...]:
         if all(1 <= units <= _MOST_UNITS for units in hidden):

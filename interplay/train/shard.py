@@ -1,7 +1,7 @@
 """A shard: a fixed part of a run, with its own worlds, random streams and minibatch order.
 
 The shards of a run are numbered and never change; how many processes share them is another matter
-(scaling specification, section 3). Minibatches are drawn per shard, ``minibatch / train.shards`` rows each, so that
+(specification scale 3). Minibatches are drawn per shard, ``minibatch / train.shards`` rows each, so that
 one gradient step sees ``minibatch`` rows.
 """
 
@@ -74,7 +74,15 @@ class Shard:
         )
         past = PastSelves(learner.pool, world, settings.seed)
         self.collector = Collector(
-            world, self.networks, learner.populations, opponents, past, buffer, key, rule.mask_dead
+            world,
+            self.networks,
+            learner.populations,
+            opponents,
+            past,
+            buffer,
+            key,
+            rule.mask_dead,
+            learner.view,
         )
         self.ready: dict[str, ReadySamples] = {}
         self.units: dict[str, np.ndarray] = {}
@@ -178,6 +186,7 @@ class Shard:
             rows(pending.acts).astype(np.float32),
             None if pending.mask is None else rows(pending.mask),
             None if pending.truth is None else rows(pending.truth),
+            None if pending.view is None else rows(pending.view),
             None if pending.memory is None else rows(pending.memory),
             None if pending.fresh is None else rows(pending.fresh),
         )

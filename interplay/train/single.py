@@ -16,6 +16,7 @@ from interplay.train.learner import read_stacks
 from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Populations
 from interplay.train.run_settings import settings_of
+from interplay.train.trained_policy import without_critic
 from interplay.train.warm_start import weights_of
 
 
@@ -37,7 +38,7 @@ class SingleActor:
         tensors = weights_of(read_checkpoint(checkpoint), None)
         weights, alone = jax.random.key(0), Populations(("pop0",), None)  # weights are replaced at once
         self._networks = {kind.name: PolicyNetwork(kind, settings, weights, alone) for kind in kinds}
-        vectors = read_stacks(self._networks, [tensors])
+        vectors = read_stacks(self._networks, [without_critic(tensors, settings)])
         self._forms = {name: network.unfold(vectors[name]) for name, network in self._networks.items()}
         self._key = jax.random.key(seed)
         self._drawn = 0

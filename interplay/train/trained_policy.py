@@ -84,7 +84,7 @@ class TrainedPolicy(Policy):
         for name in self._networks:
             if not any(tensor.startswith(f"{name}/") for tensor in self._tensors[0]):
                 raise UserError(f"{world.id}: the policy was not trained for agents of kind {name}")
-        vectors = read_stacks(self._networks, self._tensors)
+        vectors = read_stacks(self._networks, [without_critic(one, self.settings) for one in self._tensors])
         self._forms = {name: network.unfold(vectors[name]) for name, network in self._networks.items()}
         self._rows: dict[tuple[str, int], Rows] = {}
         self._memory = {
@@ -152,7 +152,15 @@ class TrainedPolicy(Policy):
 
         Returns:
             (N,) float32.
+
+        Raises:
+            UserError: if the run's critic sees more than an observation.
         """
+        if self.settings.network.critic != "own":
+            raise UserError(
+                f"{self.name}: its critic sees the {self.settings.network.critic}, so an observation alone has no value; "
+                "train with network.critic=own"
+            )
         every, moved_by = np.arange(len(population)), self._movers(population)
         return self._ask(kind, observation, every, moved_by, None, jax.random.key(0))[:, -1]
 
@@ -304,6 +312,14 @@ class TrainedPolicy(Policy):
 
     def _space(self, name: str, rows: int) -> Rows:
         return self._rows.setdefault((name, rows), self._networks[name].layout.allocate(rows))
+
+
+def without_critic(tensors: Mapping[str, np.ndarray], settings: TrainSettings) -> Mapping[str, np.ndarray]:
+    """The tensors of the policies alone, named as without a central critic: nobody needs one to play."""
+    if settings.network.critic == "own":
+        return tensors
+    split = [(name, *name.split("/", 2)) for name in tensors]
+    return {f"{kind}/{rest}": tensors[name] for name, kind, part, rest in split if part == "network"}
 
 
 def pad_rows(mask: np.ndarray, rows: int) -> np.ndarray:

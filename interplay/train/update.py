@@ -62,11 +62,12 @@ class Worker:
     def update(self) -> dict[str, Any]:
         """One update. Returns the numbers to log, the same for every worker."""
         watch = _Stopwatch()
+        rates = self.learner.set_rates(self.share)
         self.play()
         watch.lap("play")
         self.estimate()
         watch.lap("advantage")
-        numbers = self.learn()
+        numbers = self.learn() | ({"rates": rates} if rates else {})
         numbers |= self.summarise()
         numbers |= self._turns.add(numbers)
         for shard in self.shards:
@@ -138,6 +139,14 @@ class Worker:
         return numbers | episodes
 
     # -- what it is made of ---------------------------------------------------------------------------
+
+    @property
+    def share(self) -> float:
+        """How much of the run is done, 0 to 1, by the end that it has in settings; seconds are not counted, they are never the same."""
+        train = self.settings.train
+        counts = ((self.updates, train.most_updates), (self.episodes, train.most_episodes))
+        ends = [done / most for done, most in counts if most is not None]
+        return min(max([self.agent_steps / self.settings.steps, *ends]), 1.0)
 
     @property
     def learns(self) -> np.ndarray:
@@ -224,7 +233,12 @@ class Worker:
         """
         check_record(checkpoint)
         self.updates = int(checkpoint.record["updates"])
-        self.agent_steps = checkpoint.agent_steps
+        self.agent_steps, most = checkpoint.agent_steps, self.updates * self._slot_steps
+        if self.agent_steps > most:
+            raise UserError(
+                f"{checkpoint.path}: {self.updates:,} updates are {most:,} agent-steps at most with these settings, the "
+                f"checkpoint says {self.agent_steps:,}; resume with the run's own rollout and num_worlds"
+            )
         self.episodes = int(checkpoint.record.get("episodes", 0))  # older checkpoints did not count them
         self._turns.load(checkpoint.record)
         self.learner.load(checkpoint.arrays)

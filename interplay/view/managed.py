@@ -2,7 +2,7 @@
 
 A simulation that has ``draw(canvas)`` is painted like a world. Any other is asked to ``render(fig=...)`` on a figure of
 matplotlib, which belongs to no window and to no backend; one that returns a text or a picture instead is taken at its word.
-Source: specification 6.2, fault F27.
+Source: specification simulations 6.2, fault F27.
 """
 
 from __future__ import annotations

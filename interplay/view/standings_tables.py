@@ -15,7 +15,7 @@ from interplay.evaluate.standings import Standings
 from interplay.view.short_names import short
 
 ROOM = 48  # characters for the names above a square table
-WANTED_LIVES = 5_000  # per home and cell, specification of the persistent world, section 11
+WANTED_LIVES = 5_000  # per home and cell, specification mmo 11
 
 
 def print_results(results: Standings | MergeResults, console: Console | None = None) -> None:

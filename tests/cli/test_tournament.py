@@ -177,15 +177,15 @@ def test_a_damaged_run_is_named(capsys, tmp_path, run):
     torn = tmp_path / "torn"
     shutil.copytree(run, torn)
     (checkpoint,) = (torn / "checkpoints").iterdir()
-    file = checkpoint / "policy.safetensors"
+    file = checkpoint / "policy-pop0.safetensors"
     file.write_bytes(file.read_bytes()[:-7])
     code, _, errors = typed(capsys, "tournament", torn, "random", "--world", LINE, "--out", tmp_path / "cup")
     assert code == 2
-    assert "policy.safetensors" in errors
+    assert "policy-pop0.safetensors" in errors
     assert (
         errors.splitlines()[-1] == f"interplay: {torn}: none of the 1 checkpoints is sound; start a new run"
     )
     file.unlink()
     said = refusal(capsys, "tournament", checkpoint, "random", "--world", LINE, "--out", tmp_path / "cup")
-    assert "policy.safetensors" in said
+    assert "policy-pop0.safetensors" in said
     assert not (tmp_path / "cup").exists()

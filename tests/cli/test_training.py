@@ -70,7 +70,7 @@ def test_a_run_begins_with_the_weights_of_another(capsys, run_folder, tmp_path):
     assert done.returncode == 0, done.stderr
     begin, end = sorted((tmp_path / "next" / "checkpoints").iterdir())
     source = sorted((run_folder / "checkpoints").iterdir())[-1]
-    weights = "policy.safetensors"
+    weights = "policy-pop0.safetensors"
     assert (begin / weights).read_bytes() == (source / weights).read_bytes() != (end / weights).read_bytes()
     line = refusal(
         capsys, "train", *world, "network.hidden=[9]", "--start-from", run_folder, "--out", tmp_path / "no"

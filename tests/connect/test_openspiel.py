@@ -1,4 +1,4 @@
-"""OpenSpiel: specification X3 to X5, rows 22 and 23 of section 3, 8.2, and the faults F20, F22 and F23."""
+"""OpenSpiel: specification 2.12, X3 to X5, 3, rows 22 and 23, and the faults F20, F22 and F23."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ def test_two_policies_learn(tmp_path):
 
 @pytest.mark.parametrize("flag", ["--record-only", "--record"])
 def test_recordings_are_gifs_in_the_run(capsys, run_folder, flag):
-    """6.2, F27, section 3 row 10"""
+    """6.2, F27, section 3, row 10"""
     pytest.importorskip("matplotlib", reason="drawing needs the plot extra")
     pytest.importorskip("av", reason="animations need the video extra")
     code, out, errors = typed(

@@ -1,4 +1,4 @@
-"""What blockers hide: specification O7, O8 and section 4's fault 412; against the slow twin in tests/naive/gridworld_sight.py."""
+"""What blockers hide: specification O7, O8 and section 7 (412); against the slow twin in tests/naive/gridworld_sight.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The persistent world once more: one world, agents as objects, written from the specification (sections 2 to 9).
+"""The persistent world once more: one world, agents as objects, written from specification 2 to 9.
 
 Slow and obvious. The kernels of `interplay.worlds.mmo` must equal it, number for number.
 """

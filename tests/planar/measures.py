@@ -1,4 +1,4 @@
-"""The contact-accuracy measurements of the survival specification, section 15.
+"""The contact-accuracy measurements of specification survival 15.
 
 Each function sets up a scene, runs it and returns figures. The tests hold them to the specification's bounds;
 ``bench/contacts.py`` prints them.

@@ -1,4 +1,4 @@
-"""The contact-accuracy tests of the survival specification, section 15, numbers 1 to 8."""
+"""The contact-accuracy tests of specification survival 15, numbers 1 to 8."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Box2D 2.3.10 as an oracle: the survival specification, section 15, number 11."""
+"""Box2D 2.3.10 as an oracle: specification survival 15, number 11."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mirrored and turned starts, and determinism: the survival specification, section 15, numbers 9 and 10."""
+"""Mirrored and turned starts, and determinism: specification survival 15, numbers 9 and 10."""
 
 from __future__ import annotations
 

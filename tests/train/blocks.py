@@ -1,12 +1,15 @@
-"""Minibatches written by hand, for tests of gradients."""
+"""Blocks of rows written by hand, for tests of networks that act and learn."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import jax
 import numpy as np
 
-from interplay.train.policy_network import Minibatch
+from interplay.train.observations import Rows
+from interplay.train.policy_network import Minibatch, PolicyNetwork
+from interplay.train.populations import Blocks, cut_blocks
 
 
 def cut_minibatch(counts: Sequence[int], block: int, nobody: int) -> Minibatch:
@@ -33,3 +36,32 @@ def cut_minibatch(counts: Sequence[int], block: int, nobody: int) -> Minibatch:
         np.zeros((1, len(blocks)), np.int32),
         np.array([number], np.int32),
     )
+
+
+def act_greedily(
+    network: PolicyNetwork, rows: Rows, mask: np.ndarray | None, counts: Sequence[int], shards: int = 1
+) -> np.ndarray:
+    """Likeliest actions of rows that stand sorted by population.
+
+    Args:
+        network: its first parameters act.
+        rows: those of all populations, and a block more.
+        mask: of the same rows, or None.
+        counts: rows of each population.
+        shards: how many shards have the same rows.
+
+    Returns:
+        (shards, rows and a block more, columns + 2).
+    """
+    blocks = cut_blocks(counts, network.block, network.most_blocks(sum(counts), network.block))
+    said = network.act(
+        network.unfold(network.first),
+        {dtype: np.stack([array] * shards) for dtype, array in rows.items()},
+        None if mask is None else np.stack([mask] * shards),
+        Blocks(*(np.stack([part] * shards) for part in blocks)),
+        np.stack([np.asarray(jax.random.key_data(jax.random.key(0)))] * shards),
+        np.uint32(0),
+        block=network.block,
+        greedy=True,
+    )
+    return np.asarray(said)

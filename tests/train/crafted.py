@@ -142,7 +142,7 @@ def changes() -> Iterator[tuple[str, Change]]:
         yield f"updates {word}", record("updates", value)
         yield f"episodes {word}", record("episodes", value)
     yield "updates 2^32", record("updates", 2**32)
-    yield "updates another", record("updates", 7)
+    yield "updates too few", record("updates", 0)
     for word, value in {
         "negative": -1.0,
         "text": "1",
@@ -252,11 +252,11 @@ def changes() -> Iterator[tuple[str, Change]]:
         "list": {"sha256": "0" * 64, "values": []},
     }.items():
         yield f"settings {word}", manifest("settings", value)
-    for word, value in {"other": 2, "list": [[]], "text": "1", "none": None}.items():
+    for word, value in {"other": 3, "older": 1, "list": [[]], "text": "1", "none": None}.items():
         yield f"format {word}", manifest("format_version", value)
     for word, value in {"NaN": np.nan, "infinite": np.inf}.items():
-        yield f"policy {word}", array("policy", set_first(value))
-        yield f"optimiser {word}", array("optimiser", set_first(value), at=1)
+        yield f"policy {word}", array("policy-pop0", set_first(value))
+        yield f"optimiser {word}", array("optimiser-pop0", set_first(value), at=1)
         yield f"returns {word}", named("shard-0000", "returns", set_first(value))
     kinds = {
         "double": lambda a: a.astype(np.float64),
@@ -271,8 +271,8 @@ def changes() -> Iterator[tuple[str, Change]]:
         "more": lambda a: np.concatenate([a, a]),
     }
     for word, kind in kinds.items():
-        yield f"policy {word}", array("policy", kind)
-        yield f"optimiser {word}", array("optimiser", kind, at=1)
+        yield f"policy {word}", array("policy-pop0", kind)
+        yield f"optimiser {word}", array("optimiser-pop0", kind, at=1)
         yield (
             f"lengths {word}",
             named(
@@ -294,7 +294,7 @@ def changes() -> Iterator[tuple[str, Change]]:
             ),
         )
     yield "lengths negative", named("shard-0000", "lengths", set_first(-1))
-    for stem in ("policy", "optimiser", "shard-0000", "shard-0001"):
+    for stem in ("policy-pop0", "optimiser-pop0", "shard-0000", "shard-0001"):
         if not stem.startswith("shard"):  # worlds that cannot be saved leave such a file
             yield f"{stem} without arrays", lambda draft, stem=stem: draft.arrays[stem].clear()
         yield f"{stem} missing", lambda draft, stem=stem: draft.arrays.pop(stem)
@@ -315,6 +315,6 @@ def changes() -> Iterator[tuple[str, Change]]:
         + b'{"x":{"dtype":"BOOL","shape":[1],"data_offsets":[0,1]}}'[:52]
         + b"\2",
     }.items():
-        yield f"arrays {word}", raw("policy.safetensors", data)
+        yield f"arrays {word}", raw("policy-pop0.safetensors", data)
     yield "name another", lambda draft: setattr(draft, "name", f"{int(draft.name) + 1:012d}")
     yield "name short", lambda draft: setattr(draft, "name", f"{int(draft.name) * 10}")

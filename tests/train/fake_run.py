@@ -72,7 +72,7 @@ def train(path: Path, total: int) -> None:
         begun = steps
         while steps < total:
             steps, state = steps + STEPS_PER_UPDATE, update(state)
-            run.log(steps, {"digest": digest(state)})
+            run.log(steps, {"updates": steps // STEPS_PER_UPDATE, "digest": digest(state)})
             if steps == begun + STEPS_PER_UPDATE:
                 print("ready", flush=True)
             if steps // STEPS_PER_UPDATE % UPDATES_PER_CHECKPOINT == 0 or steps >= total:

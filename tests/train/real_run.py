@@ -16,8 +16,7 @@ SETTINGS = {
     "ppo": {"rollout": 16, "minibatch": 32, "epochs": 2, "target_kl": "off"},
     "network": {"kind": "mlp", "hidden": [8]},
 }
-AGENTS = 3
-STEPS_PER_UPDATE = 16 * 4 * AGENTS
+SLOT_STEPS = 16 * 4 * 3  # of an update; agent-steps are fewer, because the dead take none
 
 
 def go_on(run: Path, steps: int) -> None:

@@ -12,12 +12,12 @@ import pytest
 
 from interplay.cli.contestants import find_contestant
 from interplay.core.errors import UserError
-from interplay.core.settings import build
+from interplay.core.settings import build, changed
 from interplay.registry import make_world
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import load_policy, resume, train
 from tests.train.crafted import changes, copy_of
-from tests.train.real_run import SETTINGS, STEPS_PER_UPDATE
+from tests.train.real_run import SETTINGS
 
 CRAFTED = dict(changes())
 WORLD = str(SETTINGS["world"]["id"])
@@ -26,7 +26,7 @@ WORLD = str(SETTINGS["world"]["id"])
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two updates of a tiny run."""
-    settings = build(TrainSettings, {**SETTINGS, "steps": 2 * STEPS_PER_UPDATE}, "test")
+    settings = changed(build(TrainSettings, SETTINGS, "test"), {"train": {"most_updates": 2}}, "test")
     return train(settings, tmp_path_factory.mktemp("crafted") / "run")
 
 

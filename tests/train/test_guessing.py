@@ -19,21 +19,22 @@ from interplay.core.settings import build
 from interplay.core.world import Kind
 from interplay.registry import make_world
 from interplay.train import losses
-from interplay.train.brain import NUM_TERMS
+from interplay.train.algorithms import make_algorithm
 from interplay.train.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.guessing import check_guesses, share_changes
-from interplay.train.leaves import ObservationLeaves
+from interplay.train.learner import Learner
 from interplay.train.line_up import with_opponents
 from interplay.train.losses import Terms
-from interplay.train.pending import Pending
-from interplay.train.population_policy import PopulationPolicy
-from interplay.train.populations import Populations, cut_blocks
+from interplay.train.observations import ObservationRows
+from interplay.train.policy_network import NUM_TERMS, Batch, PolicyNetwork
+from interplay.train.populations import Populations
+from interplay.train.samples import PendingSamples
 from interplay.train.settings import TrainSettings
-from interplay.train.sorted_shard import SortedShard
-from interplay.train.stacked import StackedBrain
-from interplay.train.stacked_learner import StackedLearner
+from interplay.train.shard import Shard
+from interplay.train.trained_policy import TrainedPolicy
 from interplay.train.trainer import load_policy, train
 from tests.cli.command import typed
+from tests.train.blocks import cut_minibatch
 from tests.train.round_table import Game, observe, spaces_of
 from tests.train.test_population_runs import log_of
 
@@ -57,10 +58,11 @@ def settings_of(**own: Any) -> TrainSettings:
     return build(TrainSettings, {**values, **own}, "test")
 
 
-def brain_of(**belief: Any) -> StackedBrain:
+def network_of(**belief: Any) -> PolicyNetwork:
     kind = Kind("agent", tuple(range(GAME.n)), *spaces_of(GAME))
     settings = settings_of(belief=belief, population={"block": 4})
-    return StackedBrain(kind, settings, jax.random.key(0), Populations(NAMES, None))
+    loss = make_algorithm(settings).loss
+    return PolicyNetwork(kind, settings, jax.random.key(0), Populations(NAMES, None), loss)
 
 
 def test_the_loss_is_the_cross_entropy_of_the_rows_that_count():
@@ -73,49 +75,48 @@ def test_the_loss_is_the_cross_entropy_of_the_rows_that_count():
 
 
 def test_a_head_more_leaves_the_rest_of_the_network_as_it_was():
-    plain, guessing = brain_of(), brain_of(about="werewolf")
+    plain, guessing = network_of(), network_of(about="werewolf")
     assert not plain.guesses
-    before, after = plain.split(plain.first), guessing.split(guessing.first)
+    before, after = plain.split(plain.first[0]), guessing.split(guessing.first[0])
     assert set(after) - {f"network/{name}" for name in before} == {"head/weight", "head/bias"}
     for name, tensor in before.items():
         np.testing.assert_array_equal(after[f"network/{name}"], tensor)
 
 
-def gradients(brain: StackedBrain) -> tuple[np.ndarray, np.ndarray, Any]:
-    """Of both populations: (2, P) gradients, (2, terms), and the rows."""
-    rng = np.random.default_rng(1)
-    rows = brain.allocate(sum(COUNTS), masked=False)
-    for key, leaf in observe(GAME, sum(COUNTS)).items():
-        rows.leaves[key][: sum(COUNTS)] = leaf
-    rows.target[:], rows.acts[:] = rng.normal(size=len(rows.target)), 1
-    rows.action[:] = 1
-    if rows.truth is not None:
-        rows.truth[:] = rng.random(rows.truth.shape) < 0.4
-    blocks = cut_blocks(COUNTS, brain.block, brain.most_blocks(sum(COUNTS)))
-    nothing = jnp.zeros((len(NAMES), brain.size + NUM_TERMS), jnp.float32)
-    total = np.asarray(brain.accumulate(jnp.asarray(brain.stack), nothing, rows, blocks))
-    return total[:, :-NUM_TERMS], total[:, -NUM_TERMS:], rows
+def batch_of(network: PolicyNetwork, seen: dict[str, np.ndarray], truth: np.ndarray) -> Batch:
+    """Samples of these observations, with targets drawn at random."""
+    number = len(truth)
+    rows, zeros = network.layout.allocate(number), np.zeros(number, np.float32)
+    network.layout.write(seen, None, rows)
+    target = np.random.default_rng(1).normal(size=number).astype(np.float32)
+    action = np.ones((number, network.distribution.columns), np.float32)
+    told = truth if network.guesses else None
+    return Batch(network.prepare(rows), action, zeros, zeros, target, zeros + 1, None, told)
 
 
 def test_those_who_are_guessed_do_not_guess_and_the_others_learn_from_the_truth():
-    brain = brain_of(about="werewolf", listening=0.5)
-    brain.stack += np.random.default_rng(3).normal(size=brain.stack.shape).astype(np.float32) * 0.1
-    gradient, terms, rows = gradients(brain)
-    head = [brain.tensor_at(i).startswith("head/") for i in range(brain.size)]
+    network = network_of(about="werewolf", listening=0.5)
+    network.first += np.random.default_rng(3).normal(size=network.first.shape).astype(np.float32) * 0.1
+    truth = np.random.default_rng(1).random((sum(COUNTS), GAME.n)) < 0.4
+    batch = batch_of(network, observe(GAME, sum(COUNTS)), truth)
+    minibatch = cut_minibatch(COUNTS, network.block, sum(COUNTS))
+    total = np.asarray(jax.jit(network.gradient)(network.first, batch, minibatch))
+    gradient, terms = total[:, :-NUM_TERMS], total[:, -NUM_TERMS:]
+    head = [network.tensor_at(i).startswith("head/") for i in range(network.size)]
     guesses = Terms._fields.index("guess")
     assert terms[1, guesses] == 0
     assert not gradient[1][head].any()
     assert gradient[0][head].any()
 
-    forms = brain.unfold(jnp.asarray(brain.stack))
-    own = {key: leaf[: COUNTS[0]] for key, leaf in rows.leaves.items()}
-    belief = np.asarray(brain.beliefs_of(forms, np.int32(0), own), np.float64)
-    truth = rows.truth[: COUNTS[0]]
+    forms, own = network.unfold(network.first), network.layout.allocate(COUNTS[0])
+    network.layout.write(observe(GAME, sum(COUNTS)), np.arange(COUNTS[0]), own)
+    belief = np.asarray(network.beliefs(forms, np.int32(0), own), np.float64)
+    truth = truth[: COUNTS[0]]
     assert terms[0, guesses] == pytest.approx(
         -np.log(np.where(truth, belief, 1 - belief)).mean(axis=1).sum(), rel=1e-4
     )
     # The bias of the head: d loss / d logit is p - truth, a mean over seats, times the weight of the loss.
-    bias = brain.split(gradient[0])["head/bias"][0]
+    bias = network.split(gradient[0])["head/bias"][0]
     assert bias == pytest.approx(0.5 * (belief - truth).mean(axis=1).sum(), rel=1e-3, abs=1e-5)
 
 
@@ -137,17 +138,17 @@ def test_speakers_share_what_others_change(seed: int, steps: int, worlds: int, s
                 assert paid[t, w, i] == pytest.approx(np.mean(changes) if changes else 0.0, abs=1e-6)
 
 
-def play_one(speaking: float) -> tuple[SortedShard, np.ndarray]:
+def play_one(speaking: float) -> tuple[Shard, np.ndarray]:
     """A shard after a rollout: both teams learn."""
     settings = settings_of(belief={"about": "werewolf", "speaking": speaking})
     world = make_world("werewolf/6", num_worlds=4, seed=3, signal_length=1, signal_range=2)
     populations = with_opponents(settings, world)
-    learner = StackedLearner(world.kinds, settings, populations)
+    learner = Learner(world.kinds, settings, populations)
     noise = np.random.default_rng(5)
     for name, vectors in learner.vectors.items():
         learner.vectors[name] = vectors + 0.3 * noise.normal(size=vectors.shape).astype(np.float32)
     world.reset()
-    shard = SortedShard(0, world, learner.brains, populations, settings, learner.pool)
+    shard = Shard(0, world, learner, settings)
     shard.play(learner.forms(), 0)
     return shard, np.asarray(learner.vectors["agent"])
 
@@ -156,13 +157,15 @@ def test_speakers_are_paid_in_the_steps_in_which_they_act_and_wolves_pay():
     """Against beliefs that are asked for one by one."""
     without, _ = play_one(0.0)
     shard, vectors = play_one(3.0)
-    line, pending, brain = shard.collector.line, shard.collector.pending["agent"], shard.brains["agent"]
-    paid = (line.reward - without.collector.line.reward) / 0.1  # of reward_scale
-    seats = line.reward.shape[2]
+    buffer, pending, own = shard.collector.buffer, shard.collector.pending["agent"], shard.networks["agent"]
+    paid = (buffer.reward - without.collector.buffer.reward) / 0.1  # of reward_scale
+    seats = buffer.reward.shape[2]
     believed: dict[tuple[int, int], float] = {}
     wolves: set[tuple[int, int]] = set()
-    network = brain._network(jnp.asarray(vectors[0]))
-    leaves = {key: leaf[: pending.count] for key, leaf in pending.leaves.items()}
+    network = own._network(jnp.asarray(vectors[0]))
+    leaves = own.layout.read(
+        {dtype: jnp.asarray(rows[: pending.count]) for dtype, rows in pending.rows.items()}
+    )
     odds = np.asarray(eqx.filter_jit(network.guess)(leaves)[2])
     for row in range(pending.count):
         at = (int(pending.step[row]), int(pending.slot[row]))
@@ -172,16 +175,16 @@ def test_speakers_are_paid_in_the_steps_in_which_they_act_and_wolves_pay():
             truth = pending.truth[row]
             believed[at] = float((1 / (1 + np.exp(-odds[row])))[truth].mean())
     some = 0
-    for t, w, i in np.ndindex(line.reward.shape):
+    for t, w, i in np.ndindex(buffer.reward.shape):
         changes = [
             believed[t + 1, k] - believed[t, k]
             for k in range(w * seats, (w + 1) * seats)
             if k != w * seats + i
             and (t, k) in believed
             and (t + 1, k) in believed
-            and not line.ended[t].ravel()[k]
+            and not buffer.ended[t].ravel()[k]
         ]
-        share = 3.0 * np.mean(changes) if changes and line.acting[t, w, i] else 0.0
+        share = 3.0 * np.mean(changes) if changes and buffer.acting[t, w, i] else 0.0
         sign = -1 if (t, w * seats + i) in wolves else 1
         assert paid[t, w, i] == pytest.approx(sign * share, abs=2e-3), (t, w, i)
         some += abs(share) > 0.01
@@ -191,16 +194,20 @@ def test_speakers_are_paid_in_the_steps_in_which_they_act_and_wolves_pay():
 
 def test_rows_that_wait_keep_their_truth():
     observation, _ = spaces_of(GAME)
-    leaves = ObservationLeaves(observation, raw=True)
-    pending, again = (Pending(leaves, 20, 2, None, GAME.n) for _ in range(2))
+    layout = ObservationRows(observation, raw=True)
+    pending, again = (PendingSamples(layout, 20, 6, 2, None, GAME.n) for _ in range(2))
     rng = np.random.default_rng(0)
     truth = rng.random((6, GAME.n)) < 0.5
     said = rng.random((6, 4)).astype(np.float32)
     index = np.arange(6)
-    pending.append(observe(GAME, 6), said, None, 1, index, np.zeros(6), np.ones(6, bool), truth)
+    layout.write(observe(GAME, 6), None, pending.next_rows(6))
+    pending.append(said, 1, index, np.zeros(6), np.ones(6, bool), truth)
     pending.keep(index % 2 == 0, 0)
     again.load(pending.save(), "test")
     np.testing.assert_array_equal(again.truth[: again.count], truth[::2])
+    kept = layout.allocate(3)
+    layout.write(observe(GAME, 6), index[::2], kept)
+    np.testing.assert_array_equal(again.rows["int16"][: again.count], kept["int16"])
 
 
 @pytest.fixture(scope="module")
@@ -266,23 +273,21 @@ def test_it_learns_who_always_says_the_same_word():
         ppo={"learning_rate": 0.01},
         network={**LITTLE, "width": 16},
     )
-    populations = Populations(NAMES, None)
-    learner = StackedLearner((kind,), settings, populations)
-    brain, rows = learner.brains["agent"], None
+    learner = Learner((kind,), settings, Populations(NAMES, None))
+    network = learner.networks["agent"]
+    gradient, minibatch = jax.jit(network.gradient), cut_minibatch((64, 0), network.block, 64)
     rng = np.random.default_rng(2)
     lost = []
     for _ in range(150):
-        rows = brain.allocate(64, masked=False) if rows is None else rows
-        for key, leaf in observe(game, 64, seed=int(rng.integers(2**31))).items():
-            rows.leaves[key][:64] = leaf
-        rows.leaves["public_phase"][:64] = 1
-        rows.truth[:64] = rng.random((64, game.n)) < 0.4
-        words = np.where(rows.truth[:64], 0, rng.integers(1, 9, (64, game.n)))
-        rows.leaves["public_signals"][:64, :, 0] = words
-        blocks = cut_blocks((64, 0), brain.block, brain.most_blocks(64))
-        total = np.asarray(brain.accumulate(learner.vectors["agent"], learner.nothing("agent"), rows, blocks))
-        lost.append(learner.terms(total.ravel())[0, Terms._fields.index("guess")] / 64)
-        learner.apply(total.ravel())
+        seen = observe(game, 64, seed=int(rng.integers(2**31)))
+        seen["public_phase"][:] = 1
+        truth = rng.random((64, game.n)) < 0.4
+        seen["public_signals"][:, :, 0] = np.where(truth, 0, rng.integers(1, 9, (64, game.n)))
+        total = np.asarray(
+            gradient(learner.vectors["agent"], batch_of(network, seen, truth), minibatch)
+        ).ravel()
+        lost.append(learner.terms(total)[0, Terms._fields.index("guess")] / 64)
+        learner.apply(total)
     assert np.mean(lost[:5]) > 0.6
     assert np.mean(lost[-5:]) < 0.45, np.mean(lost[-5:])
 
@@ -315,6 +320,6 @@ def test_no_guess_needs_no_population():
 
 
 def test_a_run_without_guesses_has_none_to_tell():
-    policy = PopulationPolicy(settings_of(belief={}), NAMES, [], greedy=False, name="mute")
+    policy = TrainedPolicy(settings_of(belief={}), NAMES, [], greedy=False, name="mute")
     with pytest.raises(UserError, match="mute: this run guesses nothing; train one with"):
         policy.beliefs({}, np.zeros(0, np.int64))

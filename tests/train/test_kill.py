@@ -37,14 +37,13 @@ def logged(run: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
 
 
-def check_what_is_left(run: Path, before: int, each: int, interval: int) -> int:
+def check_what_is_left(run: Path, before: int, interval: int) -> int:
     """The laws after a kill.
 
     Args:
         run: the run folder.
         before: agent-steps of the newest checkpoint before this process started.
-        each: agent-steps per update.
-        interval: agent-steps between checkpoints.
+        interval: updates between checkpoints.
 
     Returns:
         Agent-steps of the newest checkpoint now.
@@ -52,15 +51,18 @@ def check_what_is_left(run: Path, before: int, each: int, interval: int) -> int:
     assert [problem(path) for path in list_checkpoints(run)] == [None] * len(list_checkpoints(run))
     latest = latest_checkpoint(run)
     saved = int(latest.name) if latest else 0
-    steps = [line["agent_steps"] for line in logged(run)]
-    assert steps == list(range(each, each * len(steps) + 1, each))
+    log = logged(run)
+    steps = [line["agent_steps"] for line in log]
+    assert [line["updates"] for line in log] == list(range(1, len(log) + 1))
+    assert steps == sorted(set(steps))
     assert before <= saved
-    assert len(steps) * each - saved <= interval
+    assert saved in {0, *steps}  # the log is written before the checkpoint
+    assert sum(step > saved for step in steps) <= interval
     return saved
 
 
 def test_a_trainer_that_mostly_saves(tmp_path: Path, chance: random.Random) -> None:
-    each, interval = fake_run.STEPS_PER_UPDATE, fake_run.STEPS_PER_UPDATE * fake_run.UPDATES_PER_CHECKPOINT
+    each, interval = fake_run.STEPS_PER_UPDATE, fake_run.UPDATES_PER_CHECKPOINT
     run, saved, in_a_save = tmp_path / "run", 0, 0
     command = [sys.executable, "-m", "tests.train.fake_run", "train", str(run), str(10**9)]
     for _ in range(FAKE_KILLS):
@@ -72,12 +74,12 @@ def test_a_trainer_that_mostly_saves(tmp_path: Path, chance: random.Random) -> N
             finally:
                 trainer.kill()
         assert trainer.returncode == -signal.SIGKILL
-        saved = check_what_is_left(run, saved, each, interval)
+        saved = check_what_is_left(run, saved, interval)
         in_a_save += any((run / "checkpoints").glob(".*"))
     print(f"{in_a_save} of {FAKE_KILLS} kills fell into a save; {saved:,} agent-steps")
     assert saved > 0
 
-    total = saved + 2 * interval
+    total = saved + 2 * interval * each
     fake_run.train(run, total)
     state = fake_run.first_state()
     for _ in range(total // each):
@@ -138,7 +140,6 @@ def result(run: Path) -> tuple[dict[str, dict[str, bytes]], list[dict[str, Any]]
 def test_the_trainer(tmp_path: Path, chance: random.Random, start: Callable[..., Any]) -> None:
     from tests.train import real_run
 
-    each = real_run.STEPS_PER_UPDATE
     run, saved, in_a_save = tmp_path / "run", 0, 0
     early = set(chance.sample(range(1, REAL_KILLS), KILLED_EARLY))
     for kill in range(REAL_KILLS):
@@ -151,11 +152,11 @@ def test_the_trainer(tmp_path: Path, chance: random.Random, start: Callable[...,
         process.kill()
         process.join()
         assert process.exitcode == -signal.SIGKILL
-        saved = check_what_is_left(run, saved, each, each)
+        saved = check_what_is_left(run, saved, 1)
         in_a_save += any((run / "checkpoints").glob(".*"))
     print(f"{in_a_save} of {REAL_KILLS} kills fell into a save; {saved:,} agent-steps")
 
-    total, whole = saved + 2 * each, tmp_path / "whole"
+    total, whole = saved + real_run.SLOT_STEPS, tmp_path / "whole"  # some updates more
     for folder in (run, whole):
         process = start(folder, total)
         process.join()

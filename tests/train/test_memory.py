@@ -111,7 +111,12 @@ class Counter(eqx.Module):
 
 
 OWN = {"kind": "tests.train.test_memory:Counter", "memory": "own"}
-NETWORKS: list[dict[str, Any]] = [{}, {"memory": "lstm"}, {"kind": "attention", "width": 8, "tail": 8, "heads": 2}, OWN]
+NETWORKS: list[dict[str, Any]] = [
+    {},
+    {"memory": "lstm"},
+    {"kind": "attention", "width": 8, "tail": 8, "heads": 2},
+    OWN,
+]
 
 
 @pytest.mark.parametrize("own", NETWORKS, ids=["mlp gru", "mlp lstm", "attention gru", "own"])
@@ -152,10 +157,16 @@ def test_a_gradient_goes_back_through_a_sequence_and_not_beyond_a_birth() -> Non
     assert not gradient[:3].any()  # of a life before
     assert np.abs(gradient[3]).max() > 1e-5  # through two steps of memory
     with jax.enable_x64(True):
-        wide = jax.tree.map(lambda leaf: leaf.astype(jnp.float64) if eqx.is_inexact_array(leaf) else leaf, made)
+        wide = jax.tree.map(
+            lambda leaf: leaf.astype(jnp.float64) if eqx.is_inexact_array(leaf) else leaf, made
+        )
 
         def slow(observation: np.ndarray) -> float:
-            return float(networks.unroll(wide, jnp.asarray(observation), jnp.asarray(memory, jnp.float64), fresh, acts)[1][-1])
+            return float(
+                networks.unroll(
+                    wide, jnp.asarray(observation), jnp.asarray(memory, jnp.float64), fresh, acts
+                )[1][-1]
+            )
 
         for row in range(6):
             for column in range(2):
@@ -181,7 +192,9 @@ def test_a_network_that_cannot_remember_is_one_line(network: dict[str, Any], say
 
 
 def test_a_sequence_that_does_not_divide_the_rollout_is_one_line() -> None:
-    with pytest.raises(UserError, match=r"ppo.sequence = 12 does not divide ppo.rollout = 32; use for example 8"):
+    with pytest.raises(
+        UserError, match=r"ppo.sequence = 12 does not divide ppo.rollout = 32; use for example 8"
+    ):
         settings_of(ppo={"sequence": 12})
     settings_of(ppo={"sequence": 12}, network={"memory": "none"})  # nobody reads it
 
@@ -194,7 +207,9 @@ def test_every_sample_is_in_one_sequence_in_the_order_of_its_steps() -> None:
     step, slot = (a.ravel() for a in np.meshgrid(np.arange(24), np.arange(5), indexing="ij"))
     there = rng.random(len(step)) < 0.6
     step, slot = step[there], slot[there]
-    population = (slot + (step > 13)).astype(np.uint8) % 2  # everybody changes it once, in the middle of a window
+    population = (slot + (step > 13)).astype(
+        np.uint8
+    ) % 2  # everybody changes it once, in the middle of a window
     units = cut_sequences(step, slot, population, 8, 0)
     assert sorted(units[units >= 0].tolist()) == list(range(len(step)))
     for unit in units:
@@ -218,10 +233,10 @@ def test_memory_goes_on_within_a_life_and_begins_with_nothing(memory: str) -> No
     begun = carried = 0
     for slot in range(8):
         own = np.flatnonzero(pending.slot[: pending.count] == slot)
-        kept, first = pending.memory[own[0]].copy(), True
+        kept, last = pending.memory[own[0]].copy(), pending.step[own[0]]
         for place in own:
             step = pending.step[place]
-            if not first and buffer.ended.reshape(32, -1)[last:step, slot].any():
+            if buffer.ended.reshape(32, -1)[last:step, slot].any():
                 kept = np.zeros_like(kept)
             np.testing.assert_allclose(pending.memory[place], kept, atol=1e-5)
             if pending.fresh[place]:
@@ -231,7 +246,7 @@ def test_memory_goes_on_within_a_life_and_begins_with_nothing(memory: str) -> No
             rows = {"float32": pending.rows["float32"][place][None]}
             if pending.acts[place]:
                 kept = np.asarray(made.remember(network.prepare(rows), jnp.asarray(kept[None]))[2])[0]
-            first, last = False, step
+            last = step
     assert begun > 5
     assert carried > 100
 

@@ -25,7 +25,7 @@ def box(*shape: int) -> spaces.Box:
 
 
 def survival_space(agents: int, heals: int, boxes: int) -> spaces.Dict:
-    """The observation of the survival specification, section 6."""
+    """The observation of specification survival 6."""
     wide = 8 if agents == 2 else 9
     fields = {"agent": (wide,), "zone": (6,), "others": (agents - 1, wide), "heals": (heals, 2)}
     if boxes:

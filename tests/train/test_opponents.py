@@ -13,12 +13,12 @@ from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.core.settings import build, changed
 from interplay.train.checkpoint import latest_checkpoint, read_checkpoint
+from interplay.train.learner import Learner
 from interplay.train.line_up import with_opponents
 from interplay.train.opponents import Opponents
 from interplay.train.populations import Populations
 from interplay.train.settings import TrainSettings
-from interplay.train.sorted_shard import SortedShard
-from interplay.train.stacked_learner import StackedLearner
+from interplay.train.shard import Shard
 from interplay.train.trainer import load_policy, load_population, resume, train
 from tests.train.meadow import Grazer, Meadow
 from tests.train.test_population_runs import arrays_of, log_of
@@ -103,9 +103,9 @@ def test_only_learners_are_computed_and_kept() -> None:
     world = Meadow(4, seed=5)
     populations = with_opponents(settings, world)
     assert populations == Populations(("pop0", "pop1", "pop2"), None, ("pop1",))
-    learner = StackedLearner(world.kinds, settings, populations)
+    learner = Learner(world.kinds, settings, populations)
     world.reset()
-    shard = SortedShard(0, world, learner.brains, populations, settings)
+    shard = Shard(0, world, learner, settings)
     acts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     step = world.step
 
@@ -217,9 +217,9 @@ def test_opponents_are_told_of_every_new_episode() -> None:
     )
     world = Corridor(4)
     populations = with_opponents(settings, world)
-    learner = StackedLearner(world.kinds, settings, populations)
+    learner = Learner(world.kinds, settings, populations)
     world.reset()
-    shard = SortedShard(0, world, learner.brains, populations, settings)
+    shard = Shard(0, world, learner, settings)
     shard.play(learner.forms(), 0)
     counting = shard.collector.opponents._policies["b"]
     assert counting.ends == int(shard.collector.episodes.take()[0]) > 8  # type: ignore[attr-defined]
@@ -241,17 +241,18 @@ def test_a_kind_that_only_opponents_play_costs_its_network_nothing(monkeypatch: 
 
     world = TwoKinds(4)
     populations = with_opponents(settings, world)
-    learner = StackedLearner(world.kinds, settings, populations)
+    learner = Learner(world.kinds, settings, populations)
     world.reset()
-    shard = SortedShard(0, world, learner.brains, populations, settings)
+    shard = Shard(0, world, learner, settings)
 
     def refuse(*_: Any, **__: Any) -> jax.Array:
         raise AssertionError("asked")
 
-    monkeypatch.setattr(learner.brains["guide"], "act_blocks", refuse)
+    monkeypatch.setattr(learner.networks["guide"], "act", refuse)
     shard.play(learner.forms(), 0)
     assert shard.collector.pending["guide"].count == 0
-    assert shard.collector.pending["walker"].count > 100
+    walkers = shard.collector.pending["walker"]
+    assert walkers.acts[: walkers.count].sum() == shard.collector.acted > 50
 
 
 def test_one_population_of_a_run_is_loaded_by_name(four_updates: Path) -> None:

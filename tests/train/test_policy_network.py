@@ -18,7 +18,7 @@ from interplay.train.learner import Learner
 from interplay.train.minibatches import join_batches, make_epoch
 from interplay.train.observations import Rows
 from interplay.train.policy_network import NUM_TERMS, Batch, Minibatch, PolicyNetwork
-from interplay.train.populations import Populations, cut_blocks, find_populations
+from interplay.train.populations import Populations, find_populations
 from interplay.train.settings import (
     NetworkGroup,
     PolicyGradientGroup,
@@ -29,7 +29,7 @@ from interplay.train.settings import (
     WorldChoice,
 )
 from interplay.train.shard import Shard
-from tests.train.blocks import cut_minibatch
+from tests.train.blocks import act_greedily, cut_minibatch
 from tests.train.meadow import Meadow
 
 NAMES = ("pop0", "pop1", "pop2")
@@ -142,19 +142,10 @@ def test_a_population_by_itself_learns_what_it_learns_beside_others() -> None:
 
 def test_acting_in_blocks_is_acting_alone() -> None:
     network = network_of(settings_of())
-    batch, blocks = batch_of(network), cut_blocks(COUNTS, network.block, network.most_blocks(TOTAL, network.block))
-    said = np.asarray(
-        network.act(
-            network.unfold(network.first),
-            rows_of(network),
-            batch.mask,
-            blocks,
-            jax.random.key(0),
-            np.uint32(0),
-            block=network.block,
-            greedy=True,
-        )
-    )
+    rows, batch = rows_of(network), batch_of(network)
+    (said,) = act_greedily(network, rows, batch.mask, COUNTS)
+    for other in act_greedily(network, rows, batch.mask, COUNTS, shards=2):
+        assert np.array_equal(other[:TOTAL], said[:TOTAL])  # bit for bit, however many shards go in step
     start = 0
 
     @jax.jit

@@ -10,12 +10,12 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.settings import build
+from interplay.train.learner import Learner
 from interplay.train.line_up import with_opponents
 from interplay.train.pool import PastSelves, Pool, check_pool
 from interplay.train.populations import Populations
 from interplay.train.settings import PoolGroup, TrainSettings
-from interplay.train.sorted_shard import SortedShard
-from interplay.train.stacked_learner import StackedLearner
+from interplay.train.shard import Shard
 from interplay.train.trainer import train
 from tests.train.meadow import Meadow
 from tests.train.test_alternation import settings_of as turns_of
@@ -88,16 +88,16 @@ def test_draws_are_the_world_s_own() -> None:
 def test_past_selves_play_and_are_not_learnt_from() -> None:
     """Now left goes left, before it went right; right keeps its random weights."""
     settings, world = settings_of(1), Corridor(8)
-    learner = StackedLearner(world.kinds, settings, with_opponents(settings, world))
-    brain = learner.brains["agent"]
-    at = brain._ends[brain.names.index("policy_head/dense/bias")]
+    learner = Learner(world.kinds, settings, with_opponents(settings, world))
+    network = learner.networks["agent"]
+    at = network._ends[network.names.index("policy_head/dense/bias")]
     now = np.array(learner.vectors["agent"])
     now[0, at - 2 : at] = [-50.0, 50.0]
     learner.pool.add(2, {"agent": now})
     now[0, at - 2 : at] = [50.0, -50.0]
     learner.begin_with({"agent": now})
     world.reset()
-    shard = SortedShard(0, world, learner.brains, learner.populations, settings, learner.pool)
+    shard = Shard(0, world, learner, settings)
     past = shard.collector.past
     past.draw(np.ones(8, bool))
     actions: list[np.ndarray] = []

@@ -15,7 +15,6 @@ from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.settings import changed
 from interplay.train.best import Best
 from interplay.train.checkpoint import latest_checkpoint, list_checkpoints, read_checkpoint
-from interplay.train.population_policy import PopulationPolicy
 from interplay.train.settings import (
     NetworkGroup,
     PolicyGradientGroup,
@@ -25,6 +24,7 @@ from interplay.train.settings import (
     TrainSettings,
     WorldChoice,
 )
+from interplay.train.trained_policy import TrainedPolicy
 from interplay.train.trainer import load_policy, resume, train
 from tests.train.meadow import Meadow, make_meadow
 from tests.train.toy_worlds import make_corridor
@@ -139,7 +139,7 @@ def test_the_best_checkpoint_by_mean_life_is_kept(trained: Path) -> None:
     best = read_checkpoint(trained / "checkpoints" / "best")
     assert best.agent_steps == windows[int(np.argmax(means))][-1]["agent_steps"]
     assert best.record["best"]["value"] == pytest.approx(max(means))
-    assert isinstance(load_policy(trained / "checkpoints" / "best"), PopulationPolicy)
+    assert isinstance(load_policy(trained / "checkpoints" / "best"), TrainedPolicy)
 
 
 def best_bits(run: Path) -> tuple[int, dict[str, bytes]]:
@@ -235,13 +235,13 @@ def test_a_population_is_loaded_alone_and_a_damaged_one_is_named(trained: Path, 
 def test_every_agent_is_moved_by_its_own_population(trained: Path) -> None:
     """Values of the same observation differ between populations, and are those of each one loaded alone."""
     together, world = load_policy(trained), Meadow(2, seed=3)
-    assert isinstance(together, PopulationPolicy)
+    assert isinstance(together, TrainedPolicy)
     together.start(world)
     seen = {k: leaf.reshape(-1, *leaf.shape[2:]) for k, leaf in world.reset().observation.items()}
     told = together.values(seen, np.arange(16) % 3)
     for number, name in enumerate(("pop0", "pop1", "pop2")):
         alone = load_policy(trained, populations=[name])
-        assert isinstance(alone, PopulationPolicy)
+        assert isinstance(alone, TrainedPolicy)
         alone.start(world)
         mine = np.arange(16) % 3 == number
         np.testing.assert_allclose(alone.values(seen, np.zeros(16, int))[mine], told[mine], atol=1e-5)

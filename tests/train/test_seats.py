@@ -15,9 +15,10 @@ from interplay.core.errors import UserError
 from interplay.core.world import Kind
 from interplay.train.distributions import Distribution
 from interplay.train.networks import boards, innermost, make_network, relations
-from interplay.train.populations import Populations, cut_blocks
+from interplay.train.policy_network import PolicyNetwork
+from interplay.train.populations import Populations
 from interplay.train.settings import NetworkGroup, PopulationGroup, TrainSettings, WorldChoice
-from interplay.train.stacked import StackedBrain
+from tests.train.blocks import act_greedily
 from tests.train.round_table import Game, exchange, exchange_logits, observe, on_device, spaces_of
 
 GAMES = {
@@ -310,18 +311,15 @@ def test_blocks_of_populations_are_computed_with_their_own_weights() -> None:
         population=PopulationGroup(block=4),
         network=NetworkGroup(kind="seats", width=8, tail=8, layers=1),
     )
-    brain = StackedBrain(kind, settings, jax.random.key(0), Populations(("villager", "werewolf"), None))
-    rows = brain.allocate(sum(counts), masked=False)
-    assert {leaf.dtype for leaf in rows.leaves.values()} == {np.dtype(np.int16)}
-    for key, leaf in observe(game, sum(counts)).items():
-        rows.leaves[key][: sum(counts)] = leaf
-    blocks = cut_blocks(counts, brain.block, brain.most_blocks(sum(counts)))
-    forms = brain.unfold(jnp.asarray(brain.stack))
-    key, counter = jax.random.key(1), np.uint32(0)
-    said = np.asarray(brain.act_blocks(forms, rows.leaves, None, blocks, key, counter, greedy=True))
+    names = ("villager", "werewolf")
+    networks = PolicyNetwork(kind, settings, jax.random.key(0), Populations(names, None))
+    seen, rows = observe(game, sum(counts)), networks.layout.allocate(sum(counts) + networks.block)
+    assert set(rows) == {"int16"}
+    networks.layout.write(seen, None, {"int16": rows["int16"][: sum(counts)]})
+    (said,) = act_greedily(networks, rows, None, counts)
     for population, own in ((0, slice(0, 11)), (1, slice(11, 16))):
-        network = brain._network(jnp.asarray(brain.stack[population]))
-        logits, value = call(network, {key: leaf[own] for key, leaf in rows.leaves.items()})
+        network = networks._network(jnp.asarray(networks.first[population]))
+        logits, value = call(network, {key: leaf[own] for key, leaf in seen.items()})
         np.testing.assert_allclose(said[own, -1], value, rtol=1e-4, atol=1e-5)
         np.testing.assert_array_equal(said[own, 0], logits[:, : game.n + 1].argmax(axis=1))
 

@@ -17,16 +17,23 @@ from typing import Any
 import pytest
 
 from interplay.core import stopping
+from interplay.core.settings import changed
 from interplay.core.stopping import Stopped, finishing, listening
 from interplay.train.checkpoint import latest_checkpoint, list_checkpoints, read_checkpoint
+from interplay.train.settings import TrainSettings
 from interplay.train.trainer import resume, train
-from tests.train import fake_run
-from tests.train.test_trainer import STEPS, arrays_of, log_of, settings_of
+from tests.train import fake_run, test_trainer
+from tests.train.test_trainer import arrays_of, log_of
 from tests.train.toy_worlds import Corridor, make_corridor
 
 ALL = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 SMALL = ["num_worlds=4", "train.shards=2", "ppo.rollout=16", "ppo.minibatch=32", "ppo.epochs=1"]
 SMALL += ["network.kind=mlp", "network.hidden=[8]", "steps=1000000000", "train.checkpoint_seconds=1000"]
+
+
+def settings_of(updates: int) -> TrainSettings:
+    """A run that ends after so many updates."""
+    return changed(test_trainer.settings_of(1), {"steps": 10**9, "train": {"most_updates": updates}}, "test")
 
 
 @pytest.fixture(autouse=True)
@@ -147,7 +154,8 @@ def test_the_update_is_finished_and_saved_and_the_run_goes_on(
     stopped = log_of(run)[-1]
     assert f"go on with `interplay resume {run}`" in capsys.readouterr().err
     assert read_checkpoint(latest_checkpoint(run) or "").agent_steps == stopped["agent_steps"]
-    resume(run, steps=stopped["agent_steps"] + STEPS, make_world=make_corridor)
+    resume(run, steps=stopped["agent_steps"] + 1, make_world=make_corridor)
+    assert log_of(run)[-1]["updates"] == stopped["updates"] + 1
     whole = train(settings_of(stopped["updates"] + 1), tmp_path / "whole", make_corridor)
     assert arrays_of(run) == arrays_of(whole)
 

@@ -1,6 +1,6 @@
 """Seats under other names: what players are shown goes through the forward map, what they say through the inverse.
 
-The source of two defects in an early version of the original (specification 13.13): the forward map where the inverse is needed, and
+The source of two defects in an early version of the original (specification 13, number 13): the forward map where the inverse is needed, and
 rows left where they were while their entries changed.
 """
 

@@ -18,7 +18,7 @@ from interplay.core.errors import UserError
 from interplay.core.loading import load
 from interplay.train.algorithms.policy_gradient import PolicyGradient
 from interplay.train.algorithms.ppo import Ppo
-from interplay.train.losses import Prediction, Terms
+from interplay.train.losses import Prediction, Rates, Terms
 from interplay.train.settings import TrainSettings
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Algorithm", "PolicyGradient", "Ppo", "make_algorithm"]
 
-_METHODS = ("loss", "optimiser", "enough")
+_METHODS = ("rates", "loss", "optimiser", "enough")
 _NUMBERS = (
     "rollout",
     "horizon",
@@ -71,18 +71,30 @@ class Algorithm(Protocol):
     sequence: int
     mask_dead: bool
 
-    def loss(self, predicted: Prediction, samples: Batch, counts: jax.Array) -> tuple[jax.Array, Terms]:
+    def rates(self, share: float, population: str) -> dict[str, float]:
+        """Numbers that change over the run, for one population; ``learning_rate`` is among them.
+
+        Args:
+            share: of the run that is done, 0 to 1.
+            population: its name.
+        """
+        ...
+
+    def loss(
+        self, predicted: Prediction, samples: Batch, counts: jax.Array, rates: Rates
+    ) -> tuple[jax.Array, Terms]:
         """What is minimised, a sum over rows, and its terms.
 
         Args:
             predicted: by the networks that learn, (B,) each.
             samples: B rows.
             counts: (B,) float32, 1 where the row teaches the value, 0 for padding.
+            rates: name -> () float32, as `rates` gave them.
         """
         ...
 
     def optimiser(self) -> optax.GradientTransformation:
-        """For one population's mean gradient."""
+        """From one population's mean gradient to the direction in which it goes ``learning_rate`` times the way."""
         ...
 
     def enough(self, terms: Terms) -> bool:

@@ -8,13 +8,17 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from interplay.train.losses import Prediction, Terms, total
+from interplay.train.losses import Prediction, Rates, Terms, total
+from interplay.train.schedules import Schedule, schedules_of
 from interplay.train.settings import PolicyGradientGroup
 
 if TYPE_CHECKING:
     from interplay.train.policy_network import Batch
 
 TORCH_EPSILON = 1e-8  # torch's Adam as it is, and with it the paper's code
+
+
+_RATES = ("learning_rate", "entropy")
 
 
 class PolicyGradient:
@@ -31,13 +35,21 @@ class PolicyGradient:
 
     def __init__(self, settings: PolicyGradientGroup) -> None:
         self._settings = settings
+        everyone = [self._schedules(population)["entropy"] for population in ("", *settings.populations)]
+        self._explores = any(number for schedule in everyone for _, number in schedule.points)
         self.rollout, self.gamma = settings.rollout, settings.gamma
         self.horizon = settings.horizon if settings.returns == "lives" else 0
         self.by_decision = settings.discount == "decision"
         self.reward_scale, self.normalise = settings.reward_scale, settings.normalise_advantage
         self.sequence = settings.sequence
 
-    def loss(self, predicted: Prediction, samples: Batch, counts: jax.Array) -> tuple[jax.Array, Terms]:
+    def rates(self, share: float, population: str) -> dict[str, float]:
+        """The rates of a population after a share of the run."""
+        return {name: schedule.at(share) for name, schedule in self._schedules(population).items()}
+
+    def loss(
+        self, predicted: Prediction, samples: Batch, counts: jax.Array, rates: Rates
+    ) -> tuple[jax.Array, Terms]:
         """The log-probability times the advantage, half the squared error of the value, and the entropy bonus."""
         terms = policy_gradient_terms(
             predicted.log_prob,
@@ -49,15 +61,20 @@ class PolicyGradient:
             samples.acts,
             counts,
         )
-        return total(terms, 0.5 * self._settings.value_coefficient, self._settings.entropy), terms
+        return total(
+            terms, 0.5 * self._settings.value_coefficient, rates["entropy"] if self._explores else None
+        ), terms
 
     def optimiser(self) -> optax.GradientTransformation:
         """Adam on the gradient, whose elements are cut, and on a share of the weights."""
         return optax.chain(
             optax.clip(self._settings.clip_element),
             optax.add_decayed_weights(self._settings.weight_decay),
-            optax.adam(self._settings.learning_rate, eps=TORCH_EPSILON),
+            optax.scale_by_adam(eps=TORCH_EPSILON),
         )
+
+    def _schedules(self, population: str) -> dict[str, Schedule]:
+        return schedules_of(self._settings, _RATES, population)
 
     def enough(self, terms: Terms) -> bool:
         """There is one step, and it is taken."""

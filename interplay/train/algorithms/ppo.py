@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 import optax
 
-from interplay.train.losses import Prediction, Terms, total
+from interplay.train.losses import Prediction, Rates, Terms, total
+from interplay.train.schedules import Schedule, schedules_of
 from interplay.train.settings import PpoGroup
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 ADAM_EPSILON = 1e-5  # as Stable-Baselines3's policies, and with it the preset
 KL_SLACK = 1.5  # epochs end when the estimate exceeds this times target_kl (Stable-Baselines3's rule)
+
+
+_RATES = ("learning_rate", "clip", "entropy")
 
 
 class Ppo:
@@ -30,13 +34,21 @@ class Ppo:
 
     def __init__(self, settings: PpoGroup) -> None:
         self._settings = settings
+        everyone = [self._schedules(population)["entropy"] for population in ("", *settings.populations)]
+        self._explores = any(number for schedule in everyone for _, number in schedule.points)
         self.rollout, self.minibatch, self.epochs = settings.rollout, settings.minibatch, settings.epochs
         self.gamma, self.gae_lambda = settings.gamma, settings.lam
         self.by_decision = settings.discount == "decision"
         self.reward_scale, self.normalise = settings.reward_scale, settings.normalise_advantage
         self.sequence, self.mask_dead = settings.sequence, settings.mask_dead
 
-    def loss(self, predicted: Prediction, samples: Batch, counts: jax.Array) -> tuple[jax.Array, Terms]:
+    def rates(self, share: float, population: str) -> dict[str, float]:
+        """The rates of a population after a share of the run."""
+        return {name: schedule.at(share) for name, schedule in self._schedules(population).items()}
+
+    def loss(
+        self, predicted: Prediction, samples: Batch, counts: jax.Array, rates: Rates
+    ) -> tuple[jax.Array, Terms]:
         """The clipped surrogate, the squared error of the value, and the entropy bonus."""
         terms = ppo_terms(
             predicted.log_prob,
@@ -47,16 +59,21 @@ class Ppo:
             samples.target,
             samples.acts,
             counts,
-            self._settings.clip,
+            rates["clip"],
         )
-        return total(terms, self._settings.value_coefficient, self._settings.entropy), terms
+        return total(
+            terms, self._settings.value_coefficient, rates["entropy"] if self._explores else None
+        ), terms
 
     def optimiser(self) -> optax.GradientTransformation:
         """Adam, after the gradient was scaled down to a global norm."""
         return optax.chain(
             optax.clip_by_global_norm(self._settings.max_grad_norm),
-            optax.adam(self._settings.learning_rate, eps=ADAM_EPSILON),
+            optax.scale_by_adam(eps=ADAM_EPSILON),
         )
+
+    def _schedules(self, population: str) -> dict[str, Schedule]:
+        return schedules_of(self._settings, _RATES, population)
 
     def enough(self, terms: Terms) -> bool:
         """Whether the policy has moved as far as ``ppo.target_kl`` lets it."""
@@ -73,7 +90,7 @@ def ppo_terms(
     target: jax.Array,
     acts: jax.Array,
     counts: jax.Array,
-    clip: float,
+    clip: Any,
 ) -> Terms:
     """The terms of PPO's loss.
 

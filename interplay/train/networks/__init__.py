@@ -44,6 +44,7 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.core.loading import load
 from interplay.train.networks.attention import AttentionNetwork
+from interplay.train.networks.critic import Critic, CriticNetwork
 from interplay.train.networks.guessing import GuessingNetwork
 from interplay.train.networks.memory import RecurrentNetwork, unroll
 from interplay.train.networks.mlp import MlpNetwork
@@ -54,6 +55,8 @@ from interplay.train.settings import NetworkGroup
 
 __all__ = [
     "AttentionNetwork",
+    "Critic",
+    "CriticNetwork",
     "GuessingNetwork",
     "MlpNetwork",
     "RecurrentNetwork",

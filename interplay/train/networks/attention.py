@@ -1,4 +1,4 @@
-"""The preset network: entity attention after Fanti (2022), survival specification, section 10."""
+"""The preset network: entity attention after Fanti (2022), specification survival 10."""
 
 from __future__ import annotations
 

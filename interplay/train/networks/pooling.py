@@ -1,6 +1,6 @@
 """Attention among a few entities, and its mean: the dearest part of the network, computed on visible rows only.
 
-What has to be computed (survival specification, section 10): with embedded rows e_i, heads h of width d,
+What has to be computed (specification survival 10): with embedded rows e_i, heads h of width d,
 
     a_ij^h = q_i^h . k_j^h / sqrt(d)       p_ij^h = softmax over attended j       o_i^h = sum_j p_ij^h v_j^h
     pooled = 1 / (R + 1) sum over visible i of (W_o o_i + b_o)

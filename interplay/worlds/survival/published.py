@@ -1,7 +1,7 @@
 """What the author reported and what random play reaches: reference figures for learning curves.
 
-Source: specification sections 11 (the author's training logs, one run each, means over windows of agent-steps) and
-12 (the released code under a uniform policy, 150 episodes each).
+Source: specification 11 (the author's training logs, one run each, means over windows of agent-steps) and
+specification 12 (the released code under a uniform policy, 150 episodes each).
 """
 
 from __future__ import annotations

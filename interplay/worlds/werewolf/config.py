@@ -1,7 +1,7 @@
 """Every number of the game once, with its unit and source; the named variants.
 
-Sources: *WD* is the written description of the original environment, *PC* its published code, *spec* the numbered
-sections of the specification that settle where the two disagree.
+Sources: *WD* is the written description of the original environment, *PC* its published code; where the two disagree, the
+numbered sections of docs/specs/werewolf.md settle it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from interplay.worlds.werewolf.phases import PhaseRow, standard_phases
 from interplay.worlds.werewolf.roles import EXTRA, NAMES
 
 MOST_PLAYERS = 256
-VERBS = ("skip", "claim", "accuse", "defend", "agree", "disagree")  # of a structured claim (spec 17)
+VERBS = ("skip", "claim", "accuse", "defend", "agree", "disagree")  # of a structured claim (specification 17)
 
 Arm = Literal[
     "full",
@@ -33,7 +33,7 @@ ARMS: tuple[str, ...] = get_args(Arm)
 
 
 class Penalties(Settings):
-    """Rewards (spec 8); each is added when what it names happens."""
+    """Rewards (specification 8); each is added when what it names happens."""
 
     day: float = Field(-1.0, description="To the living, for each execution phase (WD -1, PC 0).")
     death: float = Field(-5.0, description="To a player who dies.")
@@ -44,7 +44,7 @@ class Penalties(Settings):
 
 
 class ObservationGroup(Settings):
-    """What a player is told beside the boards (spec 7)."""
+    """What a player is told beside the boards (specification 7)."""
 
     role: bool = Field(True, description="Its own role.")
     pack: bool = Field(True, description="To a wolf, who the wolves are.")
@@ -116,7 +116,7 @@ class WerewolfSettings(Settings):
     illegal: Literal["resample", "raise"] = Field(
         "resample", description="An illegal name is replaced by a random legal one and counted, or refused."
     )
-    arm: Arm = Field("full", description="What becomes of what is said (spec 18).")
+    arm: Arm = Field("full", description="What becomes of what is said (specification werewolf 18).")
     guard_self: bool = Field(False, description="A guard may guard itself.")
     guard_repeat: bool = Field(True, description="A guard may guard the same player in two nights running.")
     hunter_pass: bool = Field(False, description="A dying hunter may hold its fire.")
@@ -225,7 +225,7 @@ class WerewolfSettings(Settings):
 
     @property
     def depth(self) -> int:
-        """k: names that count (spec 4.3)."""
+        """k: names that count (specification 4)."""
         if self.flexibility is not None:
             return max(1, math.floor(self.n_players * self.flexibility))
         return self.vote_depth

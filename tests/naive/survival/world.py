@@ -1,4 +1,4 @@
-"""The rules of the survival world, one phase after the other, in the order of the specification's section 3.
+"""The rules of the survival world, one phase after the other, in the order of specification 3.
 
 Readings where the specification leaves freedom (each marked with "freedom" below):
 
@@ -365,5 +365,5 @@ class SurvivalTwin:
         self.over = self.over or self.truncated
 
     def observation(self) -> list[dict[str, list]]:
-        """Section 6, one dict per agent."""
+        """Specification 6, one dict per agent."""
         return [observe.observe(self, agent) for agent in self.agents]

@@ -1,4 +1,4 @@
-"""Ballots: which names count, who is on top, and what a top needs (rule book, section 4)."""
+"""Ballots: which names count, who is on top, and what a top needs (specification 4)."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def verdict(votes: list[int], wolves: int, others: int, revotes: int, settings: 
 
 
 def accord_charges(ballot: Ballot, chosen: int, settings: Any) -> int:
-    """How many times a voter pays `accord` when `chosen` was chosen (section 8)."""
+    """How many times a voter pays `accord` when `chosen` was chosen (specification 8)."""
     if settings.accord == "flat":
         return int(chosen not in counted_names(ballot, settings))
     if chosen in ballot:

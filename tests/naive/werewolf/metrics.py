@@ -1,4 +1,4 @@
-"""What is counted about a game (rule book, section 10): sums while it is played, shares when asked."""
+"""What is counted about a game (specification 10): sums while it is played, shares when asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one seat is shown, and what it may choose (rule book, sections 6 and 7)."""
+"""What one seat is shown, and what it may choose (specification 6 and 7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whom an actor may name, by what it does (rule book, sections 6 and 16.3)."""
+"""Whom an actor may name, by what it does (specification 6 and 16.3)."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def day_accord(wolves: int, others: int) -> Fraction:
 
 
 def metrics(wolves: int, others: int) -> dict[str, Fraction]:
-    """Means over games of the shares of section 10 under random play, self-votes allowed."""
+    """Means over games of the shares of specification 10 under random play, self-votes allowed."""
     means = dict.fromkeys(("suicide", "suicide_refnorm", "accord", "accord_refnorm", "wolf_hit"), Fraction(0))
     for story in stories(wolves, others):
         days = len(story.days)

@@ -1,4 +1,4 @@
-"""Scripted players, rule by rule, at tables set by hand (specification 11; reference defects 11 and 12)."""
+"""Scripted players, rule by rule, at tables set by hand (specification 11, and 13, numbers 11 and 12)."""
 
 from __future__ import annotations
 

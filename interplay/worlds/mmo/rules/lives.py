@@ -1,4 +1,4 @@
-"""Living and dying: what a tick does to a body (specification 6, steps 2a to 2e), births (section 5)."""
+"""Living and dying: what a tick does to a body (specification 6, steps 2a to 2e), births (specification 5)."""
 
 import numpy as np
 

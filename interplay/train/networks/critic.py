@@ -1,0 +1,43 @@
+"""A critic that sees more than the policy: the value is a network of its own on a view of the team or of the world (Yu et al. 2022).
+
+In training only: the policy never sees the view, and who plays needs none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import equinox as eqx
+import jax
+
+from interplay.train.networks.layers import ACTIVATIONS, VALUE_GAIN, Dense, Stack
+
+
+class Critic(eqx.Module):
+    """Layers on a view: (B, size) -> (B,)."""
+
+    stack: Stack
+    head: Dense
+
+    def __init__(self, size: int, hidden: Sequence[int], activation: str, *, key: jax.Array) -> None:
+        keys = jax.random.split(key)
+        self.stack = Stack(size, hidden, ACTIVATIONS[activation], key=keys[0])
+        self.head = Dense((size, *hidden)[-1], 1, VALUE_GAIN, key=keys[1])
+
+    def __call__(self, view: jax.Array) -> jax.Array:
+        value: jax.Array = self.head(self.stack(view))[:, 0]
+        return value
+
+
+class CriticNetwork(eqx.Module):
+    """A policy's network and a critic beside it; the network's own value is not read."""
+
+    network: Any
+    critic: Critic
+
+    def unfold(self) -> CriticNetwork:
+        """With the network in the form that is fast to call while weights stay."""
+        if not hasattr(self.network, "unfold"):
+            return self
+        return eqx.tree_at(lambda own: own.network, self, self.network.unfold())

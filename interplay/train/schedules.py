@@ -1,0 +1,115 @@
+"""Numbers that change over a run: constant, along a line or a cosine, or through points.
+
+A number stays. A text names a shape and its ends: ``"linear 3e-4 0"``, ``"cosine 3e-4 1e-5"``, and perhaps how much of the run it takes to
+rise to the first of them: ``"cosine 3e-4 0 warmup 0.05"``. A list of points gives the number at shares of the run, with lines between:
+``[[0, 0], [0.1, 3e-4], [1, 1e-5]]``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+Rate = float | str | list[list[float]]  # as it stands in settings
+
+_SHAPES = ("linear", "cosine")
+_FORM = 'a number, "linear A B", "cosine A B", either with "warmup SHARE", or points [[0, A], [1, B]]'
+
+
+class Schedule(NamedTuple):
+    """A number over a run.
+
+    Attributes:
+        shape: between the points, ``linear`` or ``cosine``.
+        points: (share of the run, number), shares ascending.
+    """
+
+    shape: str
+    points: tuple[tuple[float, float], ...]
+
+    def at(self, share: float) -> float:
+        """The number after so much of the run, 0 to 1.
+
+        Example:
+            >>> read_schedule("linear 4 0 warmup 0.5").at(0.25), read_schedule("cosine 4 0").at(0.5)
+            (2.0, 2.0)
+        """
+        first = self.points[0]
+        if share <= first[0]:
+            return first[1]
+        for (begin, a), (end, b) in zip(self.points, self.points[1:], strict=False):
+            if share < end:
+                way = (share - begin) / (end - begin)
+                if self.shape == "cosine" and (begin, a) != (0.0, 0.0):  # a warm-up is a line
+                    way = (1.0 - math.cos(math.pi * way)) / 2.0
+                return a + (b - a) * way
+        return self.points[-1][1]
+
+    @property
+    def constant(self) -> bool:
+        """Whether it is the same all the time."""
+        return len({number for _, number in self.points}) == 1
+
+
+def read_schedule(rate: Rate) -> Schedule:
+    """A schedule as settings have it.
+
+    Raises:
+        ValueError: if it is none, with the form that it should have.
+    """
+    if isinstance(rate, int | float):
+        return Schedule("linear", ((0.0, float(rate)),))
+    return _read_text(rate) if isinstance(rate, str) else _read_points(rate)
+
+
+def schedules_of(group: Any, names: Sequence[str], population: str) -> dict[str, Schedule]:
+    """The schedules of a settings group for one population: its own where `group.populations` has some."""
+    own = group.populations.get(population, {})
+    return {name: read_schedule(own.get(name, getattr(group, name))) for name in names}
+
+
+def check_rate(rate: Rate, least: float, most: float, open_ends: bool = False) -> Rate:
+    """Refuses a schedule that leaves its bounds anywhere.
+
+    Args:
+        rate: as settings have it.
+        least: of its numbers.
+        most: of its numbers.
+        open_ends: whether the bounds themselves are out of bounds.
+
+    Raises:
+        ValueError: naming the number.
+    """
+    for _, number in read_schedule(rate).points:
+        inside = least < number < most if open_ends else least <= number <= most
+        if not (inside and math.isfinite(number)):
+            words = f"above {least:g} and below {most:g}" if open_ends else f"{least:g} to {most:g}"
+            raise ValueError(f"{number:g} is not {words}, where it stays for the whole run; give other ends")
+    return rate
+
+
+def _read_text(text: str) -> Schedule:
+    words = text.split()
+    try:
+        if len(words) not in (3, 5) or words[0] not in _SHAPES or words[3:4] not in ([], ["warmup"]):
+            raise ValueError
+        start, end = float(words[1]), float(words[2])
+        warmup = float(words[4]) if len(words) == 5 else 0.0
+    except ValueError:
+        raise ValueError(f"{text!r} is no schedule; give {_FORM}") from None
+    if not 0.0 <= warmup < 1.0:
+        raise ValueError(f"warmup {warmup:g} is no share of the run; give 0 to less than 1")
+    rising = ((0.0, 0.0),) if warmup else ()
+    return Schedule(words[0], (*rising, (warmup, start), (1.0, end)))
+
+
+def _read_points(points: Sequence[Sequence[float]]) -> Schedule:
+    pairs = all(len(point) == 2 for point in points)
+    read = tuple((float(share), float(number)) for share, number in points) if pairs else ()
+    shares = [share for share, _ in read]
+    if not read or sorted(set(shares)) != shares or shares[0] < 0.0 or shares[-1] > 1.0:
+        raise ValueError(
+            f"{[list(p) for p in points]} is no schedule; shares of the run ascend from 0 to 1, give {_FORM}"
+        )
+    return Schedule("linear", read)

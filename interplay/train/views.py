@@ -1,0 +1,132 @@
+"""What a central critic sees: the observations of an agent's team, or the state of its world.
+
+Views are made while worlds are played and kept with the samples; policies never see them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.world import Kind, World
+from interplay.train.populations import Populations
+from interplay.train.settings import TrainSettings
+
+
+class View(Protocol):
+    """What a critic sees.
+
+    Attributes:
+        size: numbers of a row.
+    """
+
+    size: int
+
+    def of(self, world: World) -> np.ndarray:
+        """(W, A, size) float32, what the critic sees of every agent now."""
+        ...
+
+
+class TeamView:
+    """The observations of a team side by side: the agent's own first, then those of the others in the order of their slots.
+
+    After each team's observations stands who of them acts. Where teams differ in size the smaller ones are filled up with zeros.
+
+    Args:
+        kinds: of the world.
+        teams: slots of each team; every slot is in one.
+    """
+
+    def __init__(self, kinds: Sequence[Kind], teams: Sequence[Sequence[int]]) -> None:
+        self._kinds = tuple(kinds)
+        slots = sum(len(kind.slots) for kind in kinds)
+        self._width = max(_numbers(kind) for kind in kinds)
+        most = max(len(team) for team in teams)
+        self._team = np.full((slots, most), slots)  # the slot after the last is nobody's
+        for team in teams:
+            for slot in team:
+                self._team[slot, : len(team)] = [slot, *(other for other in team if other != slot)]
+        self.size = most * (self._width + 1)
+
+    def of(self, world: World) -> np.ndarray:
+        worlds, slots = world.num_worlds, len(self._team)
+        seen = np.zeros((worlds, slots + 1, self._width + 1), np.float32)
+        observations = world.by_kind(world.timestep.observation)
+        for kind in self._kinds:
+            flat = _flat(kind, observations[kind.name], worlds)
+            seen[:, list(kind.slots), : flat.shape[2]] = flat
+        seen[:, :slots, -1] = world.timestep.acting
+        return seen[:, self._team].reshape(worlds, slots, self.size)
+
+
+class WorldView:
+    """The world's state, and which agent is asked about, as a mark for its slot.
+
+    Args:
+        world: with a state.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._slots = len(world.agents)
+        assert world.state_space is not None
+        self._state = math.prod(world.state_space.shape)
+        self.size = self._state + self._slots
+
+    def of(self, world: World) -> np.ndarray:
+        view = np.empty((world.num_worlds, self._slots, self.size), np.float32)
+        view[:, :, : self._state] = world.state().reshape(world.num_worlds, 1, -1)
+        view[:, :, self._state :] = np.eye(self._slots, dtype=np.float32)
+        return view
+
+
+def find_view(settings: TrainSettings, world: World, populations: Populations) -> View | None:
+    """What the run's critics see; None where they see what the policy sees.
+
+    Raises:
+        UserError: if the world has no teams, or no state.
+    """
+    critic = settings.network.critic
+    if critic == "own":
+        return None
+    if critic == "world":
+        if world.state_space is None:
+            raise UserError(
+                f"network.critic = world: {world.id} has no state to show; use network.critic=team or own"
+            )
+        return WorldView(world)
+    teams = _teams(world, populations)
+    if teams is None:
+        raise UserError(
+            f"network.critic = team: {world.id} has no teams; "
+            'name them with population.by = "name" and groups, or use network.critic=own'
+        )
+    return TeamView(world.kinds, teams)
+
+
+def _teams(world: World, populations: Populations) -> list[list[int]] | None:
+    """Who belongs together: the world's teams, with those that are in none by themselves, or else populations by name."""
+    if world.teams is not None:
+        teams = [list(team) for team in world.teams]
+        named = {slot for team in teams for slot in team}
+        return teams + [[slot] for slot in range(len(world.agents)) if slot not in named]
+    if populations.fixed is None or len(populations.names) == 1:
+        return None
+    numbers = range(len(populations.names))
+    return [np.flatnonzero(populations.fixed == number).tolist() for number in numbers]
+
+
+def _numbers(kind: Kind) -> int:
+    return sum(math.prod(part.shape or ()) for part in kind.observation_space.spaces.values())
+
+
+def _flat(kind: Kind, observation: Mapping[str, np.ndarray], worlds: int) -> np.ndarray:
+    """(W, A_kind, numbers) float32."""
+    leaves = [
+        np.asarray(observation[key]).reshape(worlds, len(kind.slots), -1)
+        for key in kind.observation_space.spaces
+    ]
+    return np.concatenate(leaves, axis=2).astype(np.float32)

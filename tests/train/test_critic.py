@@ -1,0 +1,154 @@
+"""Critics that see more than the policy: what they see, that the policy does not, and that values get better for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from interplay.core.errors import UserError
+from interplay.core.settings import build
+from interplay.core.world import Kind
+from interplay.train.checkpoint import latest_checkpoint, read_checkpoint
+from interplay.train.exchange import Alone
+from interplay.train.settings import TrainSettings
+from interplay.train.trainer import load_policy, make_learner, resume, train
+from interplay.train.update import Worker
+from interplay.train.views import TeamView
+from tests.train.toy_worlds import Corridor, TwoKinds, make_two_kinds
+
+
+class Pairs(Corridor):
+    """Walkers 0 and 2, and 1 and 3, win together; everybody earns what the others' noise says as well."""
+
+    teams = ((0, 2), (1, 3))
+
+    def __init__(self, num_worlds: int = 1, seed: int = 0, first_world: int = 0) -> None:
+        super().__init__(num_worlds, seed, first_world, agents=4)
+
+    def _step(self, action: Any) -> Any:
+        noise = self.state.noise[:, :, 0].copy()  # what was seen before this step
+        super()._step(action)
+        mate = noise[:, [2, 3, 0, 1]]
+        self.state.reward[:] = np.where(self.state.over[:, None], 0.0, 4.0 * (mate - 0.5))
+        return self._read()
+
+
+def make_pairs(num_worlds: int, seed: int, first_world: int) -> Pairs:
+    """A factory that worker processes can import."""
+    return Pairs(num_worlds, seed, first_world)
+
+
+def settings_of(critic: str, **own: Any) -> TrainSettings:
+    values: dict[str, Any] = {
+        "world": {"id": "pairs"},
+        "num_worlds": 16,
+        "steps": 10**9,
+        "train": {"shards": 2, "most_updates": 30, "checkpoint_seconds": 1000.0},
+        "ppo": {"rollout": 32, "minibatch": 256, "epochs": 4, "gamma": 0.0, "lam": 0.0, "learning_rate": 1e-2, "target_kl": "off"},
+        "network": {"kind": "mlp", "hidden": [16], "critic": critic, "critic_hidden": [16]},
+    }  # fmt: skip
+    for group, pairs in own.items():
+        values[group] = {**values.get(group, {}), **pairs} if isinstance(pairs, dict) else pairs
+    return build(TrainSettings, values, "test")
+
+
+def worker_of(settings: TrainSettings, make: Any = make_pairs) -> Worker:
+    return Worker(settings, make, make_learner(settings, make, begins=True), Alone())
+
+
+def test_a_team_is_seen_with_oneself_first() -> None:
+    small = spaces.Dict(x=spaces.Box(0, 1, (1,)))
+    kinds = (
+        Kind("a", (0, 2), spaces.Dict(x=spaces.Box(0, 1, (1,)), y=spaces.Box(0, 9, (2,), np.int8)), spaces.Discrete(2)),
+        Kind("b", (1,), small, spaces.Discrete(2)),
+    )  # fmt: skip
+
+    class Stub:
+        num_worlds = 1
+        timestep = type("T", (), {"observation": None, "acting": np.array([[True, False, True]])})()
+
+        def by_kind(self, tree: Any) -> Any:
+            return {
+                "a": {"x": np.array([[[1.0], [2.0]]]), "y": np.array([[[3, 4], [5, 6]]], np.int8)},
+                "b": {"x": np.array([[[7.0]]])},
+            }
+
+    view = TeamView(kinds, [(0, 1), (2,)])
+    assert view.size == 8
+    seen = view.of(Stub())[0].tolist()  # type: ignore[arg-type]
+    assert seen[0] == [1, 3, 4, 1, 7, 0, 0, 0]
+    assert seen[1] == [7, 0, 0, 0, 1, 3, 4, 1]
+    assert seen[2] == [2, 5, 6, 1, 0, 0, 0, 0]  # alone; nobody's numbers are zeros
+
+
+def test_only_a_critic_that_sees_the_team_can_tell_what_the_mate_brings() -> None:
+    explained = {}
+    for critic in ("own", "team"):
+        worker = worker_of(settings_of(critic))
+        numbers = [worker.update() for _ in range(30)]
+        explained[critic] = np.mean([n["explained_variance"] for n in numbers[-5:]])
+    assert explained["team"] > 0.9
+    assert explained["own"] < 0.3
+
+
+def test_the_policy_never_sees_the_view() -> None:
+    """Another view changes values and no probability."""
+    worker = worker_of(settings_of("team"))
+    worker.play()
+    pending = worker.shards[0].collector.pending["agent"]
+    network, forms = worker.learner.networks["agent"], worker.learner.forms()["agent"]
+    rows = {dtype: array[None, :64] for dtype, array in pending.rows.items()}
+    key, told = np.zeros((1, 2), np.uint32), {}
+    assert pending.view is not None
+    for name, view in (("seen", pending.view[None, :64]), ("other", pending.view[None, :64] + 1)):
+        told[name] = np.asarray(
+            network.act(forms, rows, None, None, key, np.uint32(0), None, view, block=64)
+        )[0]
+    assert np.array_equal(told["seen"][:, :-1], told["other"][:, :-1])
+    assert not np.isclose(told["seen"][:, -1], told["other"][:, -1]).any()
+
+
+def test_a_run_with_a_critic_resumes_exactly_and_plays_without_it(tmp_path: Path) -> None:
+    def arrays(run: Path) -> dict[str, bytes]:
+        found = read_checkpoint(latest_checkpoint(run) or "").arrays
+        return {f"{stem}/{n}": a.tobytes() for stem, group in found.items() for n, a in group.items()}
+
+    memory = {"memory": "gru", "memory_size": 4}
+    short = {"train": {"most_updates": 4}, "ppo": {"sequence": 8}, "network": memory}
+    whole = train(settings_of("team", **short), tmp_path / "whole", make_pairs)
+    half = train(settings_of("team", **short | {"train": {"most_updates": 2}}), tmp_path / "half", make_pairs)
+    file = half / "settings.toml"
+    file.write_text(file.read_text().replace("most_updates = 2", "most_updates = 4"))
+    assert arrays(resume(half, workers=2, make_world=make_pairs)) == arrays(whole)
+    assert {name.split("/")[1] for name in read_checkpoint(latest_checkpoint(whole) or "").arrays["policy-pop0"]} == {
+        "network", "critic",
+    }  # fmt: skip
+    policy, world = load_policy(whole), Pairs(3, seed=1)
+    timestep = world.reset()
+    policy.start(world, seed=1)
+    assert policy.act(timestep).shape == (3, 4)
+    with pytest.raises(UserError, match="its critic sees the team, so an observation alone has no value"):
+        policy.values({"place": np.zeros((2, 1)), "noise": np.zeros((2, 1))}, np.zeros(2, int))
+
+
+@pytest.mark.parametrize(
+    ("critic", "says"),
+    [("team", "network.critic = team: TwoKinds has no teams"), ("world", "TwoKinds has no state to show")],
+)
+def test_a_world_without_teams_or_state_is_one_line(critic: str, says: str) -> None:
+    with pytest.raises(UserError, match=says):
+        make_learner(settings_of(critic), make_two_kinds, begins=True)
+
+
+def test_populations_by_name_are_teams_where_the_world_has_none() -> None:
+    groups = {"by": "name", "groups": {"walkers": ["walker_0", "walker_1"], "guides": ["walker_2"]}}
+    worker = worker_of(settings_of("team", population=groups), make_two_kinds)
+    numbers = worker.update()
+    assert np.isfinite(numbers["value_loss"])
+    assert worker.learner.view is not None
+    assert worker.learner.view.size == 2 * (2 + 1)
+    assert isinstance(worker.shards[0].world, TwoKinds)
