@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from interplay.core.errors import UserError
-from interplay.core.settings import build, merge
+from interplay.core.settings import build, changed, merge
 from interplay.core.world import World
 from interplay.experiment.assignment import learners
 from interplay.experiment.params import Experiment
@@ -75,8 +75,8 @@ def settings_of(
     if name != "PPO":
         rows = values["ppo"]["rollout"] * values["num_worlds"] * max(len(k.slots) for k in world.kinds)
         values = merge(merge(values, {"ppo": {**ONE_STEP, "minibatch": rows}}), given)
-    values = merge(_stopping(experiment, len(world.agents)), values)
-    return build(TrainSettings, values, f"{experiment.title}: ray_tune")
+    values = merge(_stopping(experiment), values)
+    return _stop_at_steps(experiment, build(TrainSettings, values, f"{experiment.title}: ray_tune"))
 
 
 def _saving(experiment: Experiment) -> dict[str, Any]:
@@ -91,8 +91,8 @@ def _saving(experiment: Experiment) -> dict[str, Any]:
     return saving
 
 
-def _stopping(experiment: Experiment, agents: int) -> dict[str, Any]:
-    """When the run ends: as soon as one of the conditions holds; a time step is one of the simulation's."""
+def _stopping(experiment: Experiment) -> dict[str, Any]:
+    """When the run ends: as soon as one of the conditions holds."""
     stop = experiment.stop
     if not stop:
         raise UserError(
@@ -103,9 +103,22 @@ def _stopping(experiment: Experiment, agents: int) -> dict[str, Any]:
         "training_iteration": "most_updates",
         "time_total_s": "most_seconds",
     }
-    steps = stop["timesteps_total"] * agents if "timesteps_total" in stop else UNLIMITED
     limits = {ours: stop[theirs] for theirs, ours in names.items() if theirs in stop}
-    return {"steps": steps, "train": limits}
+    return {"steps": UNLIMITED, "train": limits}
+
+
+def _stop_at_steps(experiment: Experiment, settings: TrainSettings) -> TrainSettings:
+    """The same with ``timesteps_total``, steps of the simulation, as updates: agent-steps are actions, of which a step may have few."""
+    if "timesteps_total" not in experiment.stop:
+        return settings
+    from interplay.train.algorithms import make_algorithm  # needs the extra "train"
+
+    updates = -(
+        -experiment.stop["timesteps_total"] // (make_algorithm(settings).rollout * settings.num_worlds)
+    )
+    most = settings.train.most_updates
+    updates = updates if most is None else min(updates, most)
+    return changed(settings, {"train": {"most_updates": updates}}, experiment.title)
 
 
 def _power_of_two(number: int) -> int:

@@ -122,7 +122,8 @@ def _steps(settings: TrainSettings, world: World, populations: Populations) -> N
         keys = (*keys, f"{group}.horizon")
     steps, per_step = rule.horizon + rule.rollout, _PER_STEP * len(world.agents)
     if not rule.horizon and len(populations.names) == 1 and not world.persistent:
-        per_step += sum(_row(kind) * len(kind.slots) for kind in world.kinds)
+        # Of those who wait nothing is kept in most steps, and somebody acts in every step of such a world.
+        per_step += min((_row(kind) for kind in world.kinds), default=0)
     return Need((*keys, "num_worlds"), "the steps of an update need", steps * settings.num_worlds * per_step)
 
 
@@ -162,9 +163,12 @@ def _parameters(settings: TrainSettings, kind: Kind) -> int:
 
 
 def _row(kind: Kind) -> int:
-    """Bytes of one agent's step in a rollout, at least: its observation in float32, action, log-probability and value."""
-    numbers = sum(math.prod(part.shape or ()) for part in kind.observation_space.spaces.values())
-    return 4 * (numbers + 3)
+    """Bytes of one agent's step in a rollout, at least: its observation as it is kept, action, log-probability and value."""
+    seen = sum(
+        math.prod(part.shape or ()) * min(np.dtype(part.dtype or np.float32).itemsize, 4)
+        for part in kind.observation_space.spaces.values()
+    )
+    return seen + 4 * 3
 
 
 def _seen(world: World) -> int:

@@ -161,8 +161,7 @@ class TrainedPolicy(Policy):
                 f"{self.name}: its critic sees the {self.settings.network.critic}, so an observation alone has no value; "
                 "train with network.critic=own"
             )
-        every = np.arange(len(population))
-        moved_by = self._moved_by[np.asarray(population) % len(self._moved_by)]
+        every, moved_by = np.arange(len(population)), self._movers(population)
         return self._ask(kind, observation, every, moved_by, None, jax.random.key(0))[:, -1]
 
     @property
@@ -229,7 +228,7 @@ class TrainedPolicy(Policy):
         self, observation: Mapping[str, np.ndarray], population: np.ndarray, kind: str
     ) -> Iterator[tuple[int, np.ndarray, Rows]]:
         """Rows by who moves them: its number, where they stand, and their observations, filled up so that XLA compiles one shape."""
-        network, own = self._networks[kind], self._moved_by[np.asarray(population)]
+        network, own = self._networks[kind], self._movers(population)
         rows = network.layout.allocate(AT_ONCE)
         for number in np.unique(own):
             index = np.flatnonzero(own == number)
@@ -237,6 +236,10 @@ class TrainedPolicy(Policy):
                 picked = index[start : start + AT_ONCE]
                 network.layout.write(observation, picked, {d: a[: len(picked)] for d, a in rows.items()})
                 yield int(number), picked, rows
+
+    def _movers(self, population: np.ndarray) -> np.ndarray:
+        """(N,) number among the Q of who moves agents of the world's populations; of a run with one, it moves them all."""
+        return self._moved_by[np.asarray(population) % len(self._moved_by)]
 
     def _match(self, world: World) -> np.ndarray:
         """(N,) number among the Q of who moves the world's population n."""

@@ -115,11 +115,11 @@ def test_two_runs_of_one_minute_keep_apart(tmp_path, monkeypatch):
 
 
 def test_a_run_holds_the_file_and_its_checkpoints(run_folder):
-    """6.2, 6.3: checkpoint_freq and checkpoint_at_end; 16 steps of 4 worlds of 3 agents in an update."""
+    """6.2, 6.3: checkpoint_freq and checkpoint_at_end; 16 steps of 4 worlds in an update, in each of which one of 3 agents acts."""
     assert re.fullmatch(f"Two_{STAMP}", run_folder.name)
     assert (run_folder / "two_policies.py").exists()
     checkpoints = sorted(path.name for path in (run_folder / "checkpoints").iterdir())
-    assert checkpoints == [f"{steps:012}" for steps in (384, 576)]
+    assert checkpoints == [f"{steps:012}" for steps in (128, 192)]
     lines = [json.loads(line) for line in (run_folder / "metrics.jsonl").read_text().splitlines()]
     assert [line["updates"] for line in lines] == [1, 2, 3]
     assert all(line["gradient_steps"] == 1 and line["kl"] == pytest.approx(0, abs=1e-6) for line in lines)
@@ -128,7 +128,7 @@ def test_a_run_holds_the_file_and_its_checkpoints(run_folder):
 def test_policies_have_weights_of_their_own(run_folder):
     from interplay.train.checkpoint import latest_checkpoint, read_checkpoint
 
-    tensors = read_checkpoint(latest_checkpoint(run_folder)).arrays["policy"]
+    tensors = read_checkpoint(latest_checkpoint(run_folder)).arrays["policy-pop0"]
     names = {name.partition("/")[0] for name in tensors}
     assert names == {"even", "odd"}
     weight = "policy/layers/0/weight"
@@ -143,9 +143,9 @@ def test_checkpoints_are_chosen_by_number(run_folder, tmp_path):
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert [chosen(number) for number in (None, 384, 576, 2, 3)] == [576, 384, 576, 384, 576]
+        assert [chosen(number) for number in (None, 128, 192, 2, 3)] == [192, 128, 192, 128, 192]
     with pytest.warns(UserWarning, match="no checkpoint 50"):
-        assert chosen(50) == 576
+        assert chosen(50) == 192
     with pytest.raises(FileNotFoundError, match="no checkpoint"):
         files.choose_checkpoint(tmp_path)
 
@@ -154,11 +154,11 @@ def test_a_run_that_was_cut_is_resumed_to_its_end(capsys, run_folder, tmp_path):
     """The simulation is found by the copy of the file in the run folder, and the stop condition still holds."""
     cut = tmp_path / "cut"
     shutil.copytree(run_folder, cut)
-    shutil.rmtree(cut / "checkpoints" / f"{576:012}")
+    shutil.rmtree(cut / "checkpoints" / f"{192:012}")
     code, _, errors = typed(capsys, "resume", cut)
     assert code == 0, errors
     assert [path.name for path in sorted((cut / "checkpoints").iterdir())] == [
-        f"{steps:012}" for steps in (384, 576)
+        f"{steps:012}" for steps in (128, 192)
     ]
     lines = [json.loads(line) for line in (cut / "metrics.jsonl").read_text().splitlines()]
     assert [line["updates"] for line in lines] == [1, 2, 3]
@@ -360,7 +360,7 @@ def test_only_policies_to_train_change(tmp_path):
 
     given = params(tmp_path, checkpoint_freq=1)
     folder = train(changed(given, "ray_tune.config.multiagent.policies_to_train", ["odd"]))
-    first, *_, last = (read_checkpoint(path).arrays["policy"] for path in list_checkpoints(folder))
+    first, *_, last = (read_checkpoint(path).arrays["policy-pop0"] for path in list_checkpoints(folder))
     for name in first:
         if first[name].size:
             assert np.array_equal(first[name], last[name]) == name.startswith("even/"), name
@@ -369,7 +369,7 @@ def test_only_policies_to_train_change(tmp_path):
 @pytest.mark.parametrize(
     ("stop", "key", "least"),
     [
-        ({"timesteps_total": 100}, "agent_steps", 300),
+        ({"timesteps_total": 100}, "slot_steps", 300),  # slots: three agents, of which one acts in a step
         ({"episodes_total": 5}, "episodes", 5),
         ({"time_total_s": 0.1}, "time", 0.1),
         ({"training_iteration": 2, "timesteps_total": 10**6}, "updates", 2),
@@ -399,7 +399,9 @@ def test_the_same_seed_trains_the_same(tmp_path):
     pytest.importorskip("jax", reason="training needs the train extra")
     from interplay.train.checkpoint import latest_checkpoint, read_checkpoint
 
-    tensors = [read_checkpoint(latest_checkpoint(train(params(tmp_path)))).arrays["policy"] for _ in range(2)]
+    tensors = [
+        read_checkpoint(latest_checkpoint(train(params(tmp_path)))).arrays["policy-pop0"] for _ in range(2)
+    ]
     for name, array in tensors[0].items():
         np.testing.assert_array_equal(array, tensors[1][name])
 

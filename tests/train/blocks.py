@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import jax
 import numpy as np
 
+from interplay.train.learner import Epoch, Learner
 from interplay.train.observations import Rows
-from interplay.train.policy_network import Minibatch, PolicyNetwork
+from interplay.train.policy_network import Batch, Minibatch, PolicyNetwork
 from interplay.train.populations import Blocks, cut_blocks
 
 
@@ -36,6 +37,13 @@ def cut_minibatch(counts: Sequence[int], block: int, nobody: int) -> Minibatch:
         np.zeros((1, len(blocks)), np.int32),
         np.array([number], np.int32),
     )
+
+
+def gradient_of(learner: Learner, batch: Batch, minibatch: Minibatch) -> np.ndarray:
+    """Gradients of all populations' summed losses over some rows, then the terms: (Q, P + 8)."""
+    (name,) = learner.networks
+    epoch = Epoch(batch, Minibatch(*(part[None] for part in minibatch)))
+    return learner.step(None, {name: epoch}, 0).reshape(len(learner.networks[name].first), -1)
 
 
 def act_greedily(

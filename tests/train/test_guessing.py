@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -19,7 +18,6 @@ from interplay.core.settings import build
 from interplay.core.world import Kind
 from interplay.registry import make_world
 from interplay.train import losses
-from interplay.train.algorithms import make_algorithm
 from interplay.train.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.guessing import check_guesses, share_changes
 from interplay.train.learner import Learner
@@ -34,7 +32,7 @@ from interplay.train.shard import Shard
 from interplay.train.trained_policy import TrainedPolicy
 from interplay.train.trainer import load_policy, train
 from tests.cli.command import typed
-from tests.train.blocks import cut_minibatch
+from tests.train.blocks import cut_minibatch, gradient_of
 from tests.train.round_table import Game, observe, spaces_of
 from tests.train.test_population_runs import log_of
 
@@ -58,11 +56,10 @@ def settings_of(**own: Any) -> TrainSettings:
     return build(TrainSettings, {**values, **own}, "test")
 
 
-def network_of(**belief: Any) -> PolicyNetwork:
+def learner_of(**belief: Any) -> Learner:
     kind = Kind("agent", tuple(range(GAME.n)), *spaces_of(GAME))
     settings = settings_of(belief=belief, population={"block": 4})
-    loss = make_algorithm(settings).loss
-    return PolicyNetwork(kind, settings, jax.random.key(0), Populations(NAMES, None), loss)
+    return Learner((kind,), settings, Populations(NAMES, None))
 
 
 def test_the_loss_is_the_cross_entropy_of_the_rows_that_count():
@@ -75,7 +72,7 @@ def test_the_loss_is_the_cross_entropy_of_the_rows_that_count():
 
 
 def test_a_head_more_leaves_the_rest_of_the_network_as_it_was():
-    plain, guessing = network_of(), network_of(about="werewolf")
+    plain, guessing = (learner_of(**own).networks["agent"] for own in ({}, {"about": "werewolf"}))
     assert not plain.guesses
     before, after = plain.split(plain.first[0]), guessing.split(guessing.first[0])
     assert set(after) - {f"network/{name}" for name in before} == {"head/weight", "head/bias"}
@@ -95,12 +92,14 @@ def batch_of(network: PolicyNetwork, seen: dict[str, np.ndarray], truth: np.ndar
 
 
 def test_those_who_are_guessed_do_not_guess_and_the_others_learn_from_the_truth():
-    network = network_of(about="werewolf", listening=0.5)
-    network.first += np.random.default_rng(3).normal(size=network.first.shape).astype(np.float32) * 0.1
+    learner = learner_of(about="werewolf", listening=0.5)
+    network = learner.networks["agent"]
+    learner.vectors["agent"] += 0.1 * np.random.default_rng(3).normal(size=network.first.shape).astype(
+        np.float32
+    )
     truth = np.random.default_rng(1).random((sum(COUNTS), GAME.n)) < 0.4
     batch = batch_of(network, observe(GAME, sum(COUNTS)), truth)
-    minibatch = cut_minibatch(COUNTS, network.block, sum(COUNTS))
-    total = np.asarray(jax.jit(network.gradient)(network.first, batch, minibatch))
+    total = gradient_of(learner, batch, cut_minibatch(COUNTS, network.block, sum(COUNTS)))
     gradient, terms = total[:, :-NUM_TERMS], total[:, -NUM_TERMS:]
     head = [network.tensor_at(i).startswith("head/") for i in range(network.size)]
     guesses = Terms._fields.index("guess")
@@ -108,7 +107,7 @@ def test_those_who_are_guessed_do_not_guess_and_the_others_learn_from_the_truth(
     assert not gradient[1][head].any()
     assert gradient[0][head].any()
 
-    forms, own = network.unfold(network.first), network.layout.allocate(COUNTS[0])
+    forms, own = network.unfold(learner.vectors["agent"]), network.layout.allocate(COUNTS[0])
     network.layout.write(observe(GAME, sum(COUNTS)), np.arange(COUNTS[0]), own)
     belief = np.asarray(network.beliefs(forms, np.int32(0), own), np.float64)
     truth = truth[: COUNTS[0]]
@@ -275,7 +274,7 @@ def test_it_learns_who_always_says_the_same_word():
     )
     learner = Learner((kind,), settings, Populations(NAMES, None))
     network = learner.networks["agent"]
-    gradient, minibatch = jax.jit(network.gradient), cut_minibatch((64, 0), network.block, 64)
+    minibatch = cut_minibatch((64, 0), network.block, 64)
     rng = np.random.default_rng(2)
     lost = []
     for _ in range(150):
@@ -283,9 +282,7 @@ def test_it_learns_who_always_says_the_same_word():
         seen["public_phase"][:] = 1
         truth = rng.random((64, game.n)) < 0.4
         seen["public_signals"][:, :, 0] = np.where(truth, 0, rng.integers(1, 9, (64, game.n)))
-        total = np.asarray(
-            gradient(learner.vectors["agent"], batch_of(network, seen, truth), minibatch)
-        ).ravel()
+        total = gradient_of(learner, batch_of(network, seen, truth), minibatch).ravel()
         lost.append(learner.terms(total)[0, Terms._fields.index("guess")] / 64)
         learner.apply(total)
     assert np.mean(lost[:5]) > 0.6

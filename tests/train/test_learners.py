@@ -6,47 +6,41 @@ from typing import Any
 
 import numpy as np
 import pytest
-from interplay.train.sorted_training import SortedTraining
-from interplay.train.stacked_learner import StackedLearner
 
 from interplay.core.errors import UserError
 from interplay.core.settings import build
 from interplay.train.exchange import Alone
-from interplay.train.line_up import with_opponents
 from interplay.train.settings import TrainSettings
-from interplay.train.trainer import make_learner, make_training
-from tests.train.meadow import Meadow, make_meadow
+from interplay.train.trainer import make_learner
+from interplay.train.update import Worker
+from tests.train.meadow import make_meadow
 from tests.train.test_opponents import settings_of
-from tests.train.toy_worlds import TwoKinds, make_two_kinds
+from tests.train.toy_worlds import make_two_kinds
 
 TRAIN = {"shards": 2, "most_updates": 2}
 
 
-def training_of(**own: Any) -> SortedTraining:
+def worker_of(**own: Any) -> Worker:
     settings = settings_of(2, **{"opponents": {}, **own})
-    world = Meadow(1)
-    learner = StackedLearner(world.kinds, settings, with_opponents(settings, world))
-    return SortedTraining(settings, make_meadow, learner, Alone())
+    return Worker(settings, make_meadow, make_learner(settings, make_meadow, begins=True), Alone())
 
 
-def moved(training: SortedTraining, updates: int) -> list[bool]:
+def moved(worker: Worker, updates: int) -> list[bool]:
     """Which populations' weights these updates change."""
-    before = np.array(training.learner.vectors["agent"])
+    before = np.array(worker.learner.vectors["agent"])
     for _ in range(updates):
-        training.update()
-    after = np.array(training.learner.vectors["agent"])
+        worker.update()
+    after = np.array(worker.learner.vectors["agent"])
     return [not np.array_equal(b, a) for b, a in zip(before, after, strict=True)]
 
 
 @pytest.mark.parametrize("algorithm", ["ppo", "policy_gradient"])
 def test_only_the_populations_that_are_named_learn(algorithm: str) -> None:
     gradient = {"rollout": 16, "horizon": 24}
-    training = training_of(
-        train=TRAIN | {"learners": ["pop2"]}, algorithm=algorithm, policy_gradient=gradient
-    )
-    assert moved(training, 2) == [False, False, True]
-    shard = training.shards[0]
-    numbers = training.update()
+    worker = worker_of(train=TRAIN | {"learners": ["pop2"]}, algorithm=algorithm, policy_gradient=gradient)
+    assert moved(worker, 2) == [False, False, True]
+    shard = worker.shards[0]
+    numbers = worker.update()
     assert {name for name in numbers if name.startswith("rows[")} == {"rows[pop2]"}
     assert {"lives[pop0]", "lives[pop2]"} <= set(numbers)
     pending = shard.collector.pending["agent"]
@@ -54,15 +48,15 @@ def test_only_the_populations_that_are_named_learn(algorithm: str) -> None:
     assert shard.collector.acted > 3 * numbers["rows[pop2]"] / 2 / 4  # the others act all the same
 
 
-def test_rows_of_a_population_that_stops_learning_are_forgotten() -> None:
+def test_samples_of_a_population_that_stops_learning_are_forgotten() -> None:
     gradient = {"rollout": 8, "horizon": 64}
-    training = training_of(algorithm="policy_gradient", policy_gradient=gradient)
-    training.update()
-    pending = training.shards[0].collector.pending["agent"]
+    worker = worker_of(algorithm="policy_gradient", policy_gradient=gradient)
+    worker.update()
+    pending = worker.shards[0].collector.pending["agent"]
     there = pending.population[: pending.count]
     assert set(there.tolist()) == {0, 1, 2}
     kept = pending.action[: pending.count][there == 1].copy()
-    training.shards[0].let_learn(np.array([False, True, False]))
+    worker.shards[0].let_learn(np.array([False, True, False]))
     assert set(pending.population[: pending.count].tolist()) == {1}
     assert np.array_equal(pending.action[: pending.count], kept)
 
@@ -77,11 +71,10 @@ def test_rows_of_a_population_that_stops_learning_are_forgotten() -> None:
 )
 def test_learners_that_cannot_be_are_one_line(learners: list[str], says: str) -> None:
     with pytest.raises(UserError, match=says):
-        training_of(train=TRAIN | {"learners": learners}, opponents={"pop1": "random"})
+        worker_of(train=TRAIN | {"learners": learners}, opponents={"pop1": "random"})
 
 
-@pytest.mark.parametrize("road", ["plain", "sorted"])
-def test_kinds_that_do_not_learn_keep_their_weights_over_minibatches_and_epochs(road: str) -> None:
+def test_kinds_that_do_not_learn_keep_their_weights_over_minibatches_and_epochs() -> None:
     group = {"rollout": 16, "minibatch": 16, "epochs": 3, "target_kl": "off", "learning_rate": 1e-2}
     values = {
         "world": {"id": "two"},
@@ -90,14 +83,9 @@ def test_kinds_that_do_not_learn_keep_their_weights_over_minibatches_and_epochs(
         "train": TRAIN | {"learners": ["walker"]},
     }
     settings = build(TrainSettings, {**values, "network": {"kind": "mlp", "hidden": [4]}}, "test")
-    learner: Any = make_learner(settings, make_two_kinds, begins=True)
-    training: Any = make_training(settings, make_two_kinds, learner, Alone())
-    if road == "sorted":
-        world = TwoKinds(1)
-        learner = StackedLearner(world.kinds, settings, with_opponents(settings, world))
-        training = SortedTraining(settings, make_two_kinds, learner, Alone())
-    before = {name: np.array(vector) for name, vector in learner.vectors.items()}
+    worker = Worker(settings, make_two_kinds, make_learner(settings, make_two_kinds, begins=True), Alone())
+    before = {name: np.array(vector) for name, vector in worker.learner.vectors.items()}
     for _ in range(2):
-        assert training.update()["gradient_steps"] > 6  # several of each of the three epochs
-    changed = [name for name, vector in learner.vectors.items() if not np.array_equal(vector, before[name])]
-    assert changed == ["walker"]
+        assert worker.update()["gradient_steps"] > 6  # several of each of the three epochs
+    after = worker.learner.vectors
+    assert [name for name in after if not np.array_equal(after[name], before[name])] == ["walker"]

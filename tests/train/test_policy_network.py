@@ -11,14 +11,13 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.train import networks
-from interplay.train.algorithms import make_algorithm
 from interplay.train.algorithms.policy_gradient import policy_gradient_terms
 from interplay.train.algorithms.ppo import ppo_terms
 from interplay.train.learner import Learner
 from interplay.train.minibatches import join_batches, make_epoch
 from interplay.train.observations import Rows
 from interplay.train.policy_network import NUM_TERMS, Batch, Minibatch, PolicyNetwork
-from interplay.train.populations import Populations, find_populations
+from interplay.train.populations import Populations
 from interplay.train.settings import (
     NetworkGroup,
     PolicyGradientGroup,
@@ -29,7 +28,7 @@ from interplay.train.settings import (
     WorldChoice,
 )
 from interplay.train.shard import Shard
-from tests.train.blocks import act_greedily, cut_minibatch
+from tests.train.blocks import act_greedily, cut_minibatch, gradient_of
 from tests.train.meadow import Meadow
 
 NAMES = ("pop0", "pop1", "pop2")
@@ -50,9 +49,8 @@ def settings_of(algorithm: str = "policy_gradient", kind: str = "tiles", **group
     )
 
 
-def network_of(settings: TrainSettings, names: tuple[str, ...] = NAMES) -> PolicyNetwork:
-    loss = make_algorithm(settings).loss
-    return PolicyNetwork(Meadow().kinds[0], settings, jax.random.key(1), Populations(names, None), loss)
+def learner_of(settings: TrainSettings, names: tuple[str, ...] = NAMES) -> Learner:
+    return Learner(Meadow().kinds, settings, Populations(names, None))
 
 
 def observations() -> dict[str, np.ndarray]:
@@ -114,11 +112,12 @@ def alone(network: PolicyNetwork, settings: TrainSettings, batch: Batch, populat
 @pytest.mark.parametrize("kind", ["tiles", "mlp"])
 def test_gradients_are_those_of_separate_learners(algorithm: str, kind: str) -> None:
     settings = settings_of(algorithm, kind)
-    network = network_of(settings)
+    learner = learner_of(settings)
+    network = learner.networks["agent"]
     assert not np.array_equal(network.first[0], network.first[1])
     batch = batch_of(network)
-    minibatch = cut_minibatch(COUNTS, network.block, TOTAL + network.block)
-    total = np.asarray(jax.jit(network.gradient)(network.first, batch, minibatch))
+    total = gradient_of(learner, batch, cut_minibatch(COUNTS, network.block, TOTAL + network.block))
+    np.testing.assert_array_equal(learner.vectors["agent"], network.first)
     for population in (0, 2):
         expected = alone(network, settings, batch, population)
         np.testing.assert_allclose(total[population], expected, rtol=2e-4, atol=2e-4)
@@ -128,20 +127,20 @@ def test_gradients_are_those_of_separate_learners(algorithm: str, kind: str) -> 
 def test_a_population_by_itself_learns_what_it_learns_beside_others() -> None:
     """The gradient of a run with one population, whose minibatch is one block, is that of the blocks."""
     settings = settings_of("ppo", "mlp")
-    many, one = network_of(settings), network_of(settings, NAMES[:1])
-    np.testing.assert_array_equal(many.first[:1], one.first)
-    batch, nobody = batch_of(many), TOTAL + many.block
-    in_blocks = cut_minibatch((COUNTS[0], 0, 0), many.block, nobody)
+    many, one = learner_of(settings), learner_of(settings, NAMES[:1])
+    network = one.networks["agent"]
+    np.testing.assert_array_equal(many.networks["agent"].first[:1], network.first)
+    batch, nobody = batch_of(network), TOTAL + network.block
+    in_blocks = cut_minibatch((COUNTS[0], 0, 0), network.block, nobody)
     index = np.append(np.arange(COUNTS[0]), [nobody] * 3).astype(np.int32)
     whole = Minibatch(index[None, None], *np.zeros((2, 1, 1), np.int32), np.ones(1, np.int32))
-    total = np.asarray(jax.jit(one.gradient)(one.first, batch, whole))
-    expected = np.asarray(jax.jit(many.gradient)(many.first, batch, in_blocks))
+    total, expected = gradient_of(one, batch, whole), gradient_of(many, batch, in_blocks)
     np.testing.assert_allclose(total, expected[:1], rtol=2e-4, atol=2e-4)
-    np.testing.assert_allclose(total[0], alone(one, settings, batch, 0), rtol=2e-4, atol=2e-4)
+    np.testing.assert_allclose(total[0], alone(network, settings, batch, 0), rtol=2e-4, atol=2e-4)
 
 
 def test_acting_in_blocks_is_acting_alone() -> None:
-    network = network_of(settings_of())
+    network = learner_of(settings_of()).networks["agent"]
     rows, batch = rows_of(network), batch_of(network)
     (said,) = act_greedily(network, rows, batch.mask, COUNTS)
     for other in act_greedily(network, rows, batch.mask, COUNTS, shards=2):
@@ -165,11 +164,6 @@ def test_acting_in_blocks_is_acting_alone() -> None:
         np.testing.assert_allclose(said[own, -1], value, atol=1e-5)
         np.testing.assert_allclose(said[own, -2], log_prob, atol=1e-5)
         assert np.array_equal(said[own, :-2], likeliest)
-
-
-def learner_of(settings: TrainSettings) -> Learner:
-    world = Meadow()
-    return Learner(world.kinds, settings, find_populations(settings.population, world))
 
 
 def sums_of(learner: Learner, counts: tuple[int, ...], scale: float = 1.0) -> np.ndarray:
@@ -225,7 +219,7 @@ def test_a_step_is_the_paper_s_of_every_population_by_itself() -> None:
 
 
 def test_populations_may_begin_alike() -> None:
-    first = network_of(settings_of(share_init=True)).first
+    first = learner_of(settings_of(share_init=True)).networks["agent"].first
     assert np.array_equal(first[0], first[2])
 
 

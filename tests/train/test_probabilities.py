@@ -33,7 +33,7 @@ SETTINGS = {
 @pytest.fixture(scope="module", params=["world", "kind"])
 def played(request, tmp_path_factory):
     """A policy with a network for each role, or with one for all, some steps into play."""
-    folder = tmp_path_factory.mktemp("chances") / "run"
+    folder = tmp_path_factory.mktemp("probabilities") / "run"
     train(build(TrainSettings, {**SETTINGS, "population": {"by": request.param}}, "test"), folder)
     policy, world = load_policy(folder), make_world(WORLD, num_worlds=40, seed=5)
     views = Views(every=1, most=3000)
@@ -45,7 +45,7 @@ def played(request, tmp_path_factory):
     return policy, world, views.observations()
 
 
-def test_chances_are_the_exponentials_of_the_log_probabilities():
+def test_probabilities_are_the_exponentials_of_the_log_probabilities():
     distribution = Distribution(spaces.MultiDiscrete([3, 2]))
     parameters = jax.random.normal(jax.random.key(0), (4, distribution.size))
     mask = jnp.array([[1, 1, 0, 1, 1]] * 3 + [[1, 1, 1, 1, 0]], bool)
@@ -72,7 +72,7 @@ def test_actions_are_drawn_from_what_is_said(played):
     np.testing.assert_allclose(often, said[:, :10].mean(axis=0), atol=5 * error)
 
 
-def test_illegal_choices_have_no_chance_and_the_batch_does_not_matter(played):
+def test_illegal_choices_have_probability_zero_and_the_batch_does_not_matter(played):
     policy, _, seen = played
     mask, population = seen["action_mask"], seen["population"]
     said = policy.probabilities(seen, mask, population)
@@ -88,10 +88,10 @@ def test_edits_of_rows_that_are_not_shown_give_exactly_zero(played):
     policy, world, seen = played
     marginal = speaker_marginal(seen["public_signals"].reshape(-1, 1))
 
-    def chances(other):
+    def probabilities(other):
         return policy.probabilities(other, other["action_mask"], other["population"])
 
-    found = board_influence(chances, seen, marginal, [10, 2])
+    found = board_influence(probabilities, seen, marginal, [10, 2])
     assert (found[~editable(seen)] == 0).all()
     assert found[editable(seen)].max() > 0
     for influence in measure_influence(policy, world, seen, marginal, world.phase_names):
@@ -100,7 +100,7 @@ def test_edits_of_rows_that_are_not_shown_give_exactly_zero(played):
 
 
 def test_the_pack_board_moves_no_villager(played):
-    """The world's own leak test, carried through the network: another night's talk, the same chances bit for bit."""
+    """The world's own leak test, carried through the network: another night's talk, the same probabilities bit for bit."""
     policy, world, _ = played
     timestep = world.reset(seeds=3)
     for _ in range(2):

@@ -8,9 +8,11 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
+from gymnasium import spaces
 
 from interplay.core.errors import UserError
 from interplay.core.settings import build, merge
+from interplay.core.world import Kind
 from interplay.train import free_memory, room
 from interplay.train.line_up import with_opponents
 from interplay.train.policy_network import PolicyNetwork
@@ -71,6 +73,25 @@ def test_policy_gradients_are_counted_with_their_horizon(monkeypatch: pytest.Mon
     check_room(asked, world, populations)
     monkeypatch.setattr(room, "free_bytes", lambda: None)
     check_room(asked, world, populations)
+
+
+class Snapshots(Corridor):
+    """Everybody sees a picture of bytes and a number of 64 bits."""
+
+    def __init__(self, agents: int) -> None:
+        super().__init__(1, agents=agents)
+        space = spaces.Dict(
+            picture=spaces.Box(0, 255, (100,), np.uint8), number=spaces.Box(0, 1, (), np.float64)
+        )
+        self.kinds = (Kind("agent", self.kinds[0].slots, space, spaces.Discrete(2)),)
+
+
+@pytest.mark.parametrize("agents", [1, 5])
+def test_only_what_is_surely_kept_of_a_rollout_is_counted(agents: int) -> None:
+    """Bytes are kept as bytes, and of a world of turns one agent's row a step."""
+    world, asked = Snapshots(agents), settings_of(ppo={"rollout": 10}, num_worlds=2)
+    row = 100 + 4 + 4 * 3  # the picture, the number as float32; action, log-probability and value
+    assert room._steps(asked, world, with_opponents(asked, world)).size == 10 * 2 * (14 * agents + row)
 
 
 def test_parts_that_fit_alone_and_not_together_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

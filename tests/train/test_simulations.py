@@ -13,12 +13,14 @@ from tests.train.test_trainer import arrays_of, log_of
 WORLDS, ROLLOUT = 8, 24  # a rollout is no multiple of an episode: runs stop in the middle of some
 
 
-def settings_of(world_id: str, agents: int, updates: int) -> TrainSettings:
+def settings_of(world_id: str, updates: int) -> TrainSettings:
     return TrainSettings(
         world=WorldChoice(id=world_id),
         num_worlds=WORLDS,
-        steps=WORLDS * ROLLOUT * agents * updates,
-        train=TrainGroup(shards=2, workers=1, checkpoint_seconds=1000.0, keep_checkpoints=2),
+        steps=10**9,
+        train=TrainGroup(
+            shards=2, workers=1, most_updates=updates, checkpoint_seconds=1000.0, keep_checkpoints=2
+        ),
         ppo=PpoGroup(rollout=ROLLOUT, minibatch=64, epochs=2, reward_scale=0.02),
         network=NetworkGroup(kind="mlp", hidden=(16,), input_scale=True),
     )
@@ -26,10 +28,14 @@ def settings_of(world_id: str, agents: int, updates: int) -> TrainSettings:
 
 @pytest.mark.parametrize(("name", "agents"), [("together", 5), ("in_turns", 3)])
 def test_two_and_two_updates_are_four(tmp_path: Path, name: str, agents: int) -> None:
-    world_id = f"examples.corridor:{name}"
-    whole = train(settings_of(world_id, agents, 4), tmp_path / "whole")
-    parts = train(settings_of(world_id, agents, 2), tmp_path / "parts")
-    resume(parts, steps=settings_of(world_id, agents, 4).steps)
+    settings = settings_of(f"examples.corridor:{name}", 4)
+    whole = train(settings, tmp_path / "whole")
+    counts = [line["agent_steps"] for line in log_of(whole)]
+    assert len(counts) == 4
+    assert counts[0] <= WORLDS * ROLLOUT * (agents if name == "together" else 1)
+    parts = train(settings.model_copy(update={"steps": counts[1]}), tmp_path / "parts")
+    assert log_of(parts)[-1]["updates"] == 2
+    resume(parts, steps=counts[3])
     assert arrays_of(parts) == arrays_of(whole)
     for mine, other in zip(log_of(parts), log_of(whole), strict=True):
         assert mine.get("episode_return") == other.get("episode_return")
@@ -39,8 +45,9 @@ def test_randomness_from_elsewhere_begins_new_episodes_and_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     world_id = "tests.sim.odd_simulations:forgetful"
-    run = train(settings_of(world_id, 3, 1), tmp_path / "run")
-    resume(run, steps=settings_of(world_id, 3, 2).steps)
+    run = train(settings_of(world_id, 2).model_copy(update={"steps": 1}), tmp_path / "run")
+    assert log_of(run)[-1]["updates"] == 1
+    resume(run, steps=10**9)
     said = [line for line in capsys.readouterr().err.splitlines() if "self.rng" in line]
     assert len(said) == 1
     assert said[0].endswith("set everything in reset; this run goes on with new episodes")

@@ -15,15 +15,21 @@ from interplay.train.settings import NetworkGroup, PpoGroup, TrainGroup, TrainSe
 from interplay.train.trainer import load_policy, resume, train
 from tests.train.toy_worlds import Corridor, make_corridor, make_two_kinds
 
-STEPS = 32 * 16 * 2  # agent-steps of one update
+SLOT_STEPS = 32 * 16 * 2  # of one update; those who arrived take no more actions
 
 
 def settings_of(updates: int, workers: int = 1, **ppo: Any) -> TrainSettings:
     return TrainSettings(
         world=WorldChoice(id="corridor"),
         num_worlds=16,
-        steps=STEPS * updates,
-        train=TrainGroup(shards=4, workers=workers, checkpoint_seconds=1000.0, keep_checkpoints=2),
+        steps=10**9,
+        train=TrainGroup(
+            shards=4,
+            workers=workers,
+            most_updates=updates,
+            checkpoint_seconds=1000.0,
+            keep_checkpoints=2,
+        ),
         ppo=PpoGroup(
             **{"rollout": 32, "minibatch": 128, "epochs": 4, "learning_rate": 3e-3, "target_kl": 0.05} | ppo
         ),
@@ -57,10 +63,28 @@ def test_learns_the_corridor(trained: Path) -> None:
     assert log[0]["episode_return"] < 0.0
     assert log[-1]["episode_return"] > 0.5  # 0.6 is the best there is
     assert log[-1]["explained_variance"] > 0.5
-    assert log[-1]["agent_steps"] == 14 * STEPS
+    assert [line["slot_steps"] for line in log] == [SLOT_STEPS * (i + 1) for i in range(14)]
     assert {"kl", "clip_fraction", "entropy", "epochs", "time_share", "agent_steps_per_s", "arrived"} <= set(
         log[-1]
     )
+
+
+class Counting(Corridor):
+    """Counts the actions that it reads."""
+
+    read = 0
+
+    def _step(self, action: np.ndarray) -> Any:
+        Counting.read += int(np.count_nonzero(self.state.acting))
+        return super()._step(action)
+
+
+def test_agent_steps_are_the_actions_that_worlds_read(tmp_path: Path) -> None:
+    """A walker acts until it arrives or is cut; those who wait take no actions."""
+    log = log_of(train(settings_of(3), tmp_path / "run", Counting))
+    assert log[-1]["agent_steps"] == Counting.read < 3 * SLOT_STEPS
+    assert sorted({line["agent_steps"] for line in log}) == [line["agent_steps"] for line in log]
+    assert int((latest_checkpoint(tmp_path / "run") or tmp_path).name) == Counting.read
 
 
 @pytest.mark.parametrize("workers", [2, 4])
@@ -75,12 +99,13 @@ def test_the_number_of_workers_changes_no_bit(four_updates: Path, tmp_path: Path
 @pytest.mark.parametrize("workers", [1, 2])
 def test_two_and_two_updates_are_four(four_updates: Path, tmp_path: Path, workers: int) -> None:
     """Also with another number of workers after the stop."""
-    run = train(settings_of(2), tmp_path / "run", make_corridor)
-    assert resume(run, workers=workers, steps=4 * STEPS, make_world=make_corridor) == run
+    counts = [line["agent_steps"] for line in log_of(four_updates)]
+    settings = settings_of(4).model_copy(update={"steps": counts[1]})
+    run = train(settings, tmp_path / "run", make_corridor)
+    assert [line["agent_steps"] for line in log_of(run)] == counts[:2]
+    assert resume(run, workers=workers, steps=counts[3], make_world=make_corridor) == run
     assert arrays_of(run) == arrays_of(four_updates)
-    assert [line["agent_steps"] for line in log_of(run)] == [
-        line["agent_steps"] for line in log_of(four_updates)
-    ]
+    assert [line["agent_steps"] for line in log_of(run)] == counts
 
 
 def test_another_seed_is_another_run(four_updates: Path, tmp_path: Path) -> None:
@@ -91,7 +116,7 @@ def test_another_seed_is_another_run(four_updates: Path, tmp_path: Path) -> None
 def test_several_kinds_have_a_network_each(tmp_path: Path) -> None:
     run = train(settings_of(8, entropy=0.01), tmp_path / "run", make_two_kinds)
     checkpoint = read_checkpoint(latest_checkpoint(run) or "")
-    assert {name.split("/")[0] for name in checkpoint.arrays["policy"]} == {"walker", "guide"}
+    assert {name.split("/")[0] for name in checkpoint.arrays["policy-pop0"]} == {"walker", "guide"}
     by_agent = [line["by_agent"]["episode_return"][2] / line["episode_length"] for line in log_of(run)]
     assert by_agent[-1] > 0.5 > by_agent[0]  # the guide says the parity: 1 a step is the best
 
@@ -150,7 +175,8 @@ def make_frozen(num_worlds: int, seed: int, first_world: int) -> Frozen:
 
 
 def test_worlds_that_cannot_be_saved_begin_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run = train(settings_of(2), tmp_path / "run", make_frozen)
+    run = train(settings_of(4).model_copy(update={"steps": SLOT_STEPS}), tmp_path / "run", make_frozen)
     assert "cannot be saved; a resumed run will begin new episodes" in capsys.readouterr().err
-    resume(run, steps=4 * STEPS, make_world=make_frozen)
+    assert log_of(run)[-1]["updates"] == 2
+    resume(run, steps=10**9, make_world=make_frozen)
     assert log_of(run)[-1]["updates"] == 4

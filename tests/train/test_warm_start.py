@@ -21,8 +21,6 @@ from interplay.train.trainer import resume, train
 from interplay.train.warm_start import describe_spaces
 from tests.train.toy_worlds import Corridor, TwoKinds, make_corridor, make_two_kinds
 
-STEPS = 8 * 4 * 2  # agent-steps of one update of the corridor
-
 
 def settings_of(updates: int, seed: int = 0, **group: Any) -> TrainSettings:
     return TrainSettings(
@@ -43,7 +41,7 @@ def arrays_of(checkpoint: Path) -> dict[str, bytes]:
 
 
 def weights(checkpoint: Path) -> dict[str, bytes]:
-    return {name: a.tobytes() for name, a in read_checkpoint(checkpoint).arrays["policy"].items()}
+    return {name: a.tobytes() for name, a in read_checkpoint(checkpoint).arrays["policy-pop0"].items()}
 
 
 class Renamed(Corridor):
@@ -74,7 +72,7 @@ def test_a_run_begins_with_the_bits_of_the_last_checkpoint(first: Path, tmp_path
     assert int(begin.name) == 0
     assert weights(begin) == weights(last)
     assert weights(end) != weights(last)
-    moments = read_checkpoint(begin).arrays["optimiser"]
+    moments = read_checkpoint(begin).arrays["optimiser-pop0"]
     assert moments
     assert not any(array.any() for array in moments.values())  # Adam starts anew
     assert f'start_from = "{last}"' in (run / "settings.toml").read_text()
