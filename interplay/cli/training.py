@@ -90,6 +90,7 @@ def build_settings(world: str, overrides: list[str], flags: dict[str, Any], trus
     from interplay.core.settings import build, merge, parse_overrides
     from interplay.registry import training_settings
     from interplay.train.settings import TrainSettings
+    from interplay.train.unread import check_read, fitting
 
     file = SettingsFile(Path(world), trust) if world.endswith(".toml") else None
     owner = "train" if file is None else world
@@ -101,7 +102,7 @@ def build_settings(world: str, overrides: list[str], flags: dict[str, Any], trus
     if isinstance(chosen, dict) and isinstance(chosen.get("id"), str):
         if file is not None:
             file.admit([("world.id", chosen["id"])] if ":" in chosen["id"] else [], given)
-        values = merge(training_settings(chosen["id"]), values)
+        values = merge(fitting(training_settings(chosen["id"]), values), values)
     for key, value in flags.items():
         group, _, name = key.rpartition(".")
         values = merge(values, {group: {name: value}} if group else {name: value})
@@ -109,6 +110,7 @@ def build_settings(world: str, overrides: list[str], flags: dict[str, Any], trus
         shards = values.get("train", {}).get("shards", 4)
         values = merge(values, {"train": {"workers": workers_for(shards)}})
     settings = build(TrainSettings, values, owner)
+    check_read(settings)
     if file is not None:
         file.admit([entry for entry in settings.code_names() if entry[0] != "world.options"], given)
     return settings

@@ -43,6 +43,7 @@ from interplay.train.room import check_room, told_as_lack_of_room
 from interplay.train.run_folder import RunFolder, default_run_path
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import MakeWorld
+from interplay.train.unread import check_read
 from interplay.train.update import Worker
 from interplay.train.views import find_view
 from interplay.train.warm_start import describe_spaces, warm_vectors
@@ -73,6 +74,7 @@ def train(
         UserError: for settings that do not fit the world or memory, a folder in use, numbers that are not finite, three
             lost workers without an update in between, and if the weights of ``train.start_from`` do not fit.
     """
+    check_read(settings)
     if settings.train.start_from is not None:
         # The checkpoint instead of the run, so that all workers and later readers mean the same one.
         source = find_checkpoint(settings.train.start_from)

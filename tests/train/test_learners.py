@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from interplay.train.sorted_training import SortedTraining
+from interplay.train.stacked_learner import StackedLearner
 
 from interplay.core.errors import UserError
 from interplay.core.settings import build
 from interplay.train.exchange import Alone
 from interplay.train.line_up import with_opponents
 from interplay.train.settings import TrainSettings
-from interplay.train.sorted_training import SortedTraining
-from interplay.train.stacked_learner import StackedLearner
 from interplay.train.trainer import make_learner, make_training
 from tests.train.meadow import Meadow, make_meadow
 from tests.train.test_opponents import settings_of

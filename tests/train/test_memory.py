@@ -233,10 +233,10 @@ def test_memory_goes_on_within_a_life_and_begins_with_nothing(memory: str) -> No
     begun = carried = 0
     for slot in range(8):
         own = np.flatnonzero(pending.slot[: pending.count] == slot)
-        kept, first = pending.memory[own[0]].copy(), True
+        kept, last = pending.memory[own[0]].copy(), pending.step[own[0]]
         for place in own:
             step = pending.step[place]
-            if not first and buffer.ended.reshape(32, -1)[last:step, slot].any():
+            if buffer.ended.reshape(32, -1)[last:step, slot].any():
                 kept = np.zeros_like(kept)
             np.testing.assert_allclose(pending.memory[place], kept, atol=1e-5)
             if pending.fresh[place]:
@@ -246,7 +246,7 @@ def test_memory_goes_on_within_a_life_and_begins_with_nothing(memory: str) -> No
             rows = {"float32": pending.rows["float32"][place][None]}
             if pending.acts[place]:
                 kept = np.asarray(made.remember(network.prepare(rows), jnp.asarray(kept[None]))[2])[0]
-            first, last = False, step
+            last = step
     assert begun > 5
     assert carried > 100
 

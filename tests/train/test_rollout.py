@@ -13,7 +13,7 @@ from interplay.core.settings import build
 from interplay.train.episodes import EpisodeStatistics, read_sums
 from interplay.train.learner import Learner
 from interplay.train.line_up import with_opponents
-from interplay.train.rollout import IDLE_EVERY, Collector, refuse_bad_numbers
+from interplay.train.rollout import IDLE_EVERY, Collector, collect, refuse_bad_numbers
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import make_shard
 from tests.train.toy_worlds import LENGTH, LIMIT, PLACE, Corridor, make_corridor
@@ -42,7 +42,7 @@ def learner() -> Learner:
 def played(learner: Learner) -> Collector:
     """A collector after its first rollout."""
     collector = make_shard(0, make_corridor, learner, settings_of()).collector
-    collector.collect(learner.forms(), 0)
+    collect([collector], learner.forms(), 0)
     return collector
 
 

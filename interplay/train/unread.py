@@ -1,0 +1,88 @@
+"""Settings that nobody would read: refused, because who writes them believes that they do something."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from interplay.core.errors import UserError
+from interplay.core.settings import Settings
+from interplay.core.settings_text import show
+from interplay.train.settings import TrainSettings
+
+_ALWAYS = ("kind", "input_scale", "probability_floor", "memory", "critic")
+_READS = {
+    "attention": ("width", "heads", "tail", "activation", "attention_mask_additive", "separate_value"),
+    "mlp": ("hidden", "activation"),
+    "seats": ("width", "heads", "layers", "tail", "activation"),
+    "tiles": ("width", "activation", "separate_heads"),
+    "tiles_attention": ("width", "heads", "tail", "activation"),
+}
+_USERS = tuple(
+    dict.fromkeys(name for names in _READS.values() for name in names)
+)  # a network of the user's own
+_GROUPS = ("ppo", "policy_gradient")
+
+
+def check_read(settings: TrainSettings) -> None:
+    """Refuses a setting that differs from its default and that the chosen network or algorithm does not read.
+
+    Raises:
+        UserError: naming it, its value, and what is read instead.
+    """
+    for key, value, cure in _unread(settings):
+        raise UserError(f"{key} = {show(value)} is not read {cure}")
+
+
+def fitting(defaults: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
+    """A world's own training settings without those that the user's choice of a network or an algorithm does not read.
+
+    Args:
+        defaults: nested, of the world.
+        asked: nested, by the user.
+
+    Example:
+        >>> fitting({"network": {"kind": "tiles", "width": 8}}, {"network": {"kind": "mlp"}})
+        {'network': {'kind': 'tiles'}}
+    """
+    out: dict[str, Any] = {k: dict(v) if isinstance(v, Mapping) else v for k, v in defaults.items()}
+    group = asked.get("network")
+    kind = group.get("kind") if isinstance(group, Mapping) else None
+    if kind in _READS and "network" in out:
+        out["network"] = {k: v for k, v in out["network"].items() if k in (*_ALWAYS, *_READS[kind])}
+    algorithm = asked.get("algorithm", out.get("algorithm", "ppo"))
+    for name in _GROUPS:
+        if name != algorithm:
+            out.pop(name, None)
+    return out
+
+
+def _unread(settings: TrainSettings) -> Iterator[tuple[str, Any, str]]:
+    network = settings.network
+    reads = [*_ALWAYS, *_READS.get(network.kind, _USERS)]
+    reads += ["memory_size"] if network.memory in ("gru", "lstm") else []
+    reads += ["critic_hidden"] if network.critic != "own" else []
+    cures = {
+        "memory_size": "without memory; set network.memory=gru",
+        "critic_hidden": "without a critic of its own; set network.critic=team",
+    }
+    own = ", ".join(name for name in reads if name not in ("kind", *cures))
+    for name, value in _changed(network):
+        if name not in reads:
+            yield f"network.{name}", value, cures.get(name, f"by {network.kind}; it reads {own}")
+    for group in _GROUPS:
+        if group != settings.algorithm:
+            for name, value in _changed(getattr(settings, group)):
+                yield f"{group}.{name}", value, f"by algorithm = {settings.algorithm}; set algorithm={group}"
+    if settings.algorithm in _GROUPS and network.memory == "none":
+        for name, value in _changed(getattr(settings, settings.algorithm)):
+            if name == "sequence":
+                yield f"{settings.algorithm}.sequence", value, cures["memory_size"]
+
+
+def _changed(group: Settings) -> Iterator[tuple[str, Any]]:
+    """Fields of a group that differ from their defaults."""
+    for name, field in type(group).model_fields.items():
+        value = getattr(group, name)
+        if value != field.get_default(call_default_factory=True):
+            yield name, value

@@ -1,0 +1,106 @@
+"""Algorithms of a user's own: the example learns and resumes exactly, what lacks something is named, a file that names one is asked for trust."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interplay.core.errors import UserError
+from interplay.core.settings import build
+from interplay.train.algorithms import make_algorithm
+from interplay.train.settings import TrainSettings
+from interplay.train.trainer import resume, train
+from tests.train.test_population_runs import arrays_of, log_of
+from tests.train.toy_worlds import make_corridor
+
+OWN = "examples.own_algorithm:ActorCritic"
+
+
+def settings_of(algorithm: str = OWN, **own: Any) -> TrainSettings:
+    values = {
+        "world": {"id": "corridor"},
+        "num_worlds": 32,
+        "steps": 10**9,
+        "algorithm": algorithm,
+        "train": {"shards": 2, "most_updates": 4, "checkpoint_seconds": 1000.0},
+        "network": {"kind": "mlp", "hidden": [16]},
+    }
+    return build(TrainSettings, {**values, **own}, "test")
+
+
+def test_the_example_learns(tmp_path: Path) -> None:
+    own = {"train": {"shards": 2, "most_updates": 16, "checkpoint_seconds": 1000.0}}
+    log = log_of(train(settings_of(**own), tmp_path / "run", make_corridor))
+    returns = [line["episode_return"] for line in log if "episode_return" in line]
+    assert returns[-1] > 0.55  # the best is 0.6
+    assert max(returns[:2]) < 0.3
+    rates = [line["rates"]["learning_rate"] for line in log]
+    assert rates[0] == pytest.approx(1e-2)
+    assert rates[-1] == pytest.approx(1e-2 / 16)
+
+
+def test_it_resumes_exactly_with_another_number_of_workers(tmp_path: Path) -> None:
+    whole = train(settings_of(), tmp_path / "whole", make_corridor)
+    half = train(settings_of(steps=10**9), tmp_path / "half", make_corridor)
+    assert arrays_of(whole) == arrays_of(half)
+    file = half / "settings.toml"
+    file.write_text(file.read_text().replace("most_updates = 4", "most_updates = 6"))
+    twin = tmp_path / "twin"
+    train(
+        settings_of(train={"shards": 2, "workers": 2, "most_updates": 4, "checkpoint_seconds": 1000.0}),
+        twin,
+        make_corridor,
+    )
+    again = twin / "settings.toml"
+    again.write_text(again.read_text().replace("most_updates = 4", "most_updates = 6"))
+    assert arrays_of(resume(half, workers=2, make_world=make_corridor)) == arrays_of(
+        resume(twin, workers=1, make_world=make_corridor)
+    )
+
+
+class Lazy:
+    """Has numbers and no loss."""
+
+    rollout = horizon = epochs = 1
+
+    def __init__(self, settings: TrainSettings) -> None: ...
+
+    def rates(self, share: float, population: str) -> dict[str, float]:
+        return {"learning_rate": 1.0}
+
+
+def function(settings: TrainSettings) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "says"),
+    [
+        ("tests.train.test_algorithms:Lazy", "Lazy has no loss; see interplay.train.algorithms.Algorithm"),
+        ("tests.train.test_algorithms:function", "a function is no algorithm; give a class"),
+        ("tests.train.test_algorithms:Nobody", "Nobody"),
+        ("nobody_s_module:Mine", "no module named 'nobody_s_module'"),
+    ],
+)
+def test_what_is_no_algorithm_is_one_line(algorithm: str, says: str) -> None:
+    with pytest.raises(UserError, match=says) as told:
+        make_algorithm(settings_of(algorithm))
+    assert "\n" not in str(told.value)
+
+
+def test_an_unknown_algorithm_names_the_near_one() -> None:
+    with pytest.raises(UserError, match='"pppo" is no algorithm; did you mean'):
+        settings_of("pppo")
+
+
+def test_options_of_a_built_in_algorithm_stand_under_its_name() -> None:
+    with pytest.raises(UserError, match="is not read by ppo; its settings are under ppo"):
+        settings_of("ppo", algorithm_options={"clip": 0.1})
+
+
+def test_a_file_that_names_an_algorithm_names_a_program() -> None:
+    names = dict(settings_of().code_names())
+    assert names["algorithm"] == OWN
+    assert "algorithm_options" in names
+    assert "algorithm" not in dict(settings_of("ppo").code_names())

@@ -1,0 +1,58 @@
+"""Settings that the chosen network or algorithm does not read are refused; a world's own are left out where the user chooses another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from interplay.cli.training import build_settings
+from interplay.core.errors import UserError
+from interplay.core.settings import build
+from interplay.registry import list_worlds, training_settings
+from interplay.train.settings import TrainSettings
+from interplay.train.unread import check_read
+
+CORRIDOR = "simulation/multi-corridor"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["network.kind=mlp", "network.layers=4"], "network.layers = 4 is not read by mlp; it reads .*hidden, activation"),
+        (["network.kind=attention", "network.hidden=[8]"], r"network.hidden = \[8\] is not read by attention"),
+        (["network.memory_size=8"], "network.memory_size = 8 is not read without memory; set network.memory=gru"),
+        (["network.critic_hidden=[8]"], "network.critic_hidden = .* is not read without a critic of its own"),
+        (["ppo.sequence=8"], "ppo.sequence = 8 is not read without memory"),
+        (["policy_gradient.rollout=4"], "policy_gradient.rollout = 4 is not read by algorithm = ppo; set algorithm=policy_gradient"),
+        (["algorithm=policy_gradient", "ppo.clip=0.1"], "ppo.clip = 0.1 is not read by algorithm = policy_gradient"),
+    ],
+)  # fmt: skip
+def test_what_nobody_reads_is_one_line(words: list[str], says: str) -> None:
+    with pytest.raises(UserError, match=says) as told:
+        build_settings(CORRIDOR, words, {})
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["network.kind=mlp", "network.hidden=[8]"],
+        ["network.memory=lstm", "network.memory_size=8", "ppo.sequence=8"],
+        ["network.kind=seats", "network.layers=4"],
+        ["network.kind=my_module:Mine", "network.layers=4", "network.hidden=[8]"],
+        ["network.kind=mlp", "network.layers=2"],  # the default, as every settings.toml has it
+    ],
+)
+def test_what_is_read_is_taken(words: list[str]) -> None:
+    build_settings(CORRIDOR, words, {})
+
+
+@pytest.mark.parametrize("kind", ["attention", "mlp", "tiles"])
+@pytest.mark.parametrize("algorithm", ["ppo", "policy_gradient"])
+def test_every_world_s_own_settings_fit_every_choice(kind: str, algorithm: str) -> None:
+    for spec in list_worlds():
+        settings = build_settings(spec.id, [f"network.kind={kind}", f"algorithm={algorithm}"], {})
+        assert (settings.network.kind, settings.algorithm) == (kind, algorithm)
+        own: dict[str, Any] = {**training_settings(spec.id), "world": {"id": spec.id}}
+        check_read(build(TrainSettings, own, spec.id))
