@@ -40,7 +40,7 @@ def settings_of(algorithm: str = "policy_gradient", kind: str = "tiles", **group
     return TrainSettings(
         world=WorldChoice(id="meadow"),
         num_worlds=2,
-        algorithm=algorithm,  # type: ignore[arg-type]
+        algorithm=algorithm,
         train=TrainGroup(shards=1),
         ppo=PpoGroup(rollout=16, minibatch=64, entropy=0.01),
         policy_gradient=PolicyGradientGroup(rollout=16),

@@ -33,20 +33,23 @@ from tests.train.toy_worlds import make_corridor
 def settings_of(
     updates: int, workers: int = 1, algorithm: str = "policy_gradient", **own: Any
 ) -> TrainSettings:
+    if algorithm == "ppo":
+        ppo = {"rollout": 16, "minibatch": 256, "epochs": 2, "learning_rate": 1e-2, "target_kl": 0.05}
+        group: dict[str, Any] = {"ppo": PpoGroup(**ppo | own)}
+    else:
+        gradient = {"rollout": 16, "horizon": 40, "learning_rate": 2e-2, "gamma": 0.9}
+        group = {"policy_gradient": PolicyGradientGroup(**gradient | own)}
     return TrainSettings(
         world=WorldChoice(id="meadow"),
         num_worlds=16,
         steps=10**9,
-        algorithm=algorithm,  # type: ignore[arg-type]
+        algorithm=algorithm,
         train=TrainGroup(
             shards=4, workers=workers, most_updates=updates, checkpoint_seconds=1000.0, best_by="life"
         ),
-        ppo=PpoGroup(rollout=16, minibatch=256, epochs=2, learning_rate=1e-2, target_kl=0.05),
-        policy_gradient=PolicyGradientGroup(
-            **{"rollout": 16, "horizon": 40, "learning_rate": 2e-2, "gamma": 0.9} | own
-        ),
         population=PopulationGroup(block=32),
         network=NetworkGroup(kind="tiles", width=8, activation="none", probability_floor=0.001),
+        **group,
     )
 
 
@@ -107,10 +110,10 @@ def test_two_and_two_updates_are_four(four_updates: Path, tmp_path: Path, worker
         assert mine == other
 
 
-@pytest.mark.parametrize("algorithm", ["ppo", "policy_gradient"])
-def test_other_algorithms_resume_exactly_too(tmp_path: Path, algorithm: str) -> None:
-    whole = train(settings_of(4, algorithm=algorithm, returns="cut"), tmp_path / "whole", make_meadow)
-    run = train(settings_of(2, algorithm=algorithm, returns="cut"), tmp_path / "run", make_meadow)
+@pytest.mark.parametrize("own", [{"algorithm": "ppo"}, {"returns": "cut"}], ids=["ppo", "cut"])
+def test_other_algorithms_resume_exactly_too(tmp_path: Path, own: dict[str, str]) -> None:
+    whole = train(settings_of(4, **own), tmp_path / "whole", make_meadow)
+    run = train(settings_of(2, **own), tmp_path / "run", make_meadow)
     assert arrays_of(go_on(run, 4)) == arrays_of(whole)
 
 
@@ -124,7 +127,7 @@ def test_every_population_learns_to_live_longer(trained: Path) -> None:
 
 
 def test_ppo_learns_with_populations_too(tmp_path: Path) -> None:
-    settings = changed(settings_of(25, algorithm="ppo"), {"ppo": {"epochs": 8, "gamma": 0.9}}, "test")
+    settings = settings_of(25, algorithm="ppo", epochs=8, gamma=0.9)
     run = train(settings, tmp_path / "run", make_meadow)
     log = log_of(run)
     assert log[-1]["life"] > 2.0 * log[0]["life"]
