@@ -85,6 +85,8 @@ def check_rate(rate: Rate, least: float, most: float, open_ends: bool = False) -
         inside = least < number < most if open_ends else least <= number <= most
         if not (inside and math.isfinite(number)):
             words = f"above {least:g} and below {most:g}" if open_ends else f"{least:g} to {most:g}"
+            if isinstance(rate, int | float):
+                raise ValueError(f"{rate} is not {words}; give a number there, or a schedule")
             raise ValueError(f"{number:g} is not {words}, where it stays for the whole run; give other ends")
     return rate
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from interplay.core.loading import did_you_mean, is_code
 from interplay.core.settings import Settings
@@ -28,12 +28,12 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _BOUNDS = {"learning_rate": (0.0, 1.0, False), "clip": (0.0, 1.0, True), "entropy": (0.0, math.inf, False)}
 
 
-def _check_rates(group: Settings, populations: dict[str, dict[str, Rate]]) -> None:
-    """Refuses rates out of bounds, of a group and of single populations."""
+def _check_own_rates(group: Settings, populations: dict[str, dict[str, Rate]]) -> None:
+    """Refuses rates of single populations that the group does not have or that are out of bounds."""
     names = [name for name in _BOUNDS if name in type(group).model_fields]
-    for population, rates in {"": {name: getattr(group, name) for name in names}, **populations}.items():
+    for population, rates in populations.items():
         for name, rate in rates.items():
-            where = f"populations.{population}.{name}" if population else name
+            where = f"populations.{population}.{name}"
             if name not in names:
                 near = did_you_mean(name, names, f"there are {', '.join(names)}")
                 raise ValueError(f"{where}: no such rate; {near}")
@@ -135,9 +135,14 @@ class PpoGroup(Settings):
         {}, description="Population to rates of its own, e.g. {werewolf = {learning_rate = 1e-4}}."
     )
 
+    @field_validator("learning_rate", "clip", "entropy")
+    @classmethod
+    def _rate_in_bounds(cls, rate: Rate, info: ValidationInfo) -> Rate:
+        return check_rate(rate, *_BOUNDS[str(info.field_name)])
+
     @model_validator(mode="after")
-    def _rates_are_rates(self) -> Self:
-        _check_rates(self, self.populations)
+    def _own_rates(self) -> Self:
+        _check_own_rates(self, self.populations)
         return self
 
 
@@ -183,9 +188,14 @@ class PolicyGradientGroup(Settings):
         {}, description="Population to rates of its own, e.g. {werewolf = {learning_rate = 1e-4}}."
     )
 
+    @field_validator("learning_rate", "entropy")
+    @classmethod
+    def _rate_in_bounds(cls, rate: Rate, info: ValidationInfo) -> Rate:
+        return check_rate(rate, *_BOUNDS[str(info.field_name)])
+
     @model_validator(mode="after")
-    def _rates_are_rates(self) -> Self:
-        _check_rates(self, self.populations)
+    def _own_rates(self) -> Self:
+        _check_own_rates(self, self.populations)
         return self
 
 

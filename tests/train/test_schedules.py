@@ -54,9 +54,9 @@ def test_a_schedule_never_leaves_its_ends(
 @pytest.mark.parametrize(
     ("word", "says"),
     [
-        ("ppo.learning_rate=-0.1", "learning_rate = -0.1: -0.1 is not 0 to 1"),
+        ("ppo.learning_rate=-0.1", "ppo.learning_rate: -0.1 is not 0 to 1"),
         ('ppo.learning_rate="linear 3e-4 -1e-5"', r"-1e-05 is not 0 to 1, where it stays for the whole run"),
-        ('ppo.clip="linear 0.2 0"', "clip = linear 0.2 0: 0 is not above 0 and below 1"),
+        ('ppo.clip="linear 0.2 0"', "ppo.clip: 0 is not above 0 and below 1"),
         ('ppo.learning_rate="linearly 1 0"', "'linearly 1 0' is no schedule; give a number"),
         ('ppo.learning_rate="linear 1"', "is no schedule"),
         ('ppo.learning_rate="linear 1 0 warmup 1"', "warmup 1 is no share of the run"),
