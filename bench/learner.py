@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 
 from interplay.registry import make_world
+from interplay.train.exchange import Alone
 from interplay.train.learner import Learner
 from interplay.train.minibatches import join_batches, make_epoch
 from interplay.train.networks import pooling
@@ -80,7 +81,7 @@ def measure(world_id: str, network: str, num_worlds: int, minibatch: int) -> dic
         world=WorldChoice(id=world_id),
         num_worlds=num_worlds,
         train=TrainGroup(shards=1),
-        ppo=PpoGroup(rollout=64, minibatch=minibatch),
+        ppo=PpoGroup(rollout=64, minibatch=minibatch, target_kl=None),  # every epoch runs to its end
         network=NetworkGroup(kind=network),
     )
     world = make_world(world_id, num_worlds=num_worlds)
@@ -125,11 +126,7 @@ def gradient_time(shard: Shard, learner: Learner, minibatch: int) -> float:
     joined, orders = join_batches([shard], name), [shard.shuffle(name, 0, 0)]
     epochs = {name: make_epoch([shard], name, joined, orders, count)}
 
-    def epoch() -> None:
-        for minibatch in range(count):
-            learner.gradient(epochs, minibatch)
-
-    return least(epoch, ROUNDS) / (count * minibatch) * 1e6
+    return least(lambda: learner.run_epoch(epochs, count, Alone()), ROUNDS) / (count * minibatch) * 1e6
 
 
 def least(work: Callable[[], Any], rounds: int) -> float:

@@ -43,7 +43,7 @@ def gradient_of(learner: Learner, batch: Batch, minibatch: Minibatch) -> np.ndar
     """Gradients of all populations' summed losses over some rows, then the terms: (Q, P + 8)."""
     (name,) = learner.networks
     epoch = Epoch(batch, Minibatch(*(part[None] for part in minibatch)))
-    return learner.step(None, {name: epoch}, 0).reshape(len(learner.networks[name].first), -1)
+    return learner.gradient({name: epoch}, 0).reshape(len(learner.networks[name].first), -1)
 
 
 def act_greedily(

@@ -185,6 +185,6 @@ def test_rows_stand_in_ascending_order_of_their_cost_and_no_plan_is_too_small(
     widest = np.full_like(plans, len(network._static.plans) - 1)
     assert not np.array_equal(plans[thrifty], widest[thrifty])
     whole = epoch._replace(minibatches=epoch.minibatches._replace(plan=widest))
-    sums = [worker.learner.step(None, {"agent": each}, thrifty) for each in (epoch, whole)]
+    sums = [worker.learner.gradient({"agent": each}, thrifty) for each in (epoch, whole)]
     assert sums[0].any()
     np.testing.assert_allclose(*sums, atol=2e-4, rtol=1e-4)

@@ -230,7 +230,7 @@ def test_a_bad_gradient_names_its_tensor_and_population() -> None:
     at = next(i for i in range(network.size) if network.tensor_at(i).startswith("value"))
     total[2 * (network.size + NUM_TERMS) + at] = np.nan
     with pytest.raises(UserError, match=r"update 3: gradient of value/weight \(pop2\) is not finite"):
-        learner.check(total, 3)
+        learner.refuse(total, 3)
 
 
 @pytest.mark.parametrize("algorithm", ["policy_gradient", "ppo"])
