@@ -50,8 +50,9 @@ def make_epoch(
     batch, demand, capacity = joined
     network, steps = shards[0].networks[name], shards[0].most_minibatches
     units, length = shards[0].units_per_step(name), network.sequence
-    units = min(units, capacity) if length == 1 else units
     alone = len(network.first) == 1 and steps > 1  # a minibatch is one block, unless it is everything
+    if not alone and length == 1:
+        units = min(units, capacity)
     block = units if alone else min(max(network.block // length, 1), units)
     most, nothing = most_blocks(units, len(network.first), block), capacity * len(shards)
     index = np.full((steps, len(shards), most, block), -1, np.int32)

@@ -22,7 +22,7 @@ def settings(*overrides: str) -> TrainSettings:
     [
         ("ppo.learning_rat=1", "unknown key ppo.learning_rat; did you mean ppo.learning_rate?"),
         ("clip=0.1", "unknown key clip; did you mean ppo.clip?"),
-        ("ppo.clip=1", "ppo.clip = 1 is not allowed; give a number above 0, below 1"),
+        ("ppo.clip=1", "ppo.clip: 1.0 is not above 0 and below 1; give a number there, or a schedule"),
         ("ppo.target_kl=0", 'ppo.target_kl = 0 is not allowed; give a number above 0 or "off"'),
         ("train.workers=3", "3 workers cannot share 4 shards evenly; use 1, 2 or 4."),
         ("train.workers=8", "8 workers cannot share 4 shards evenly; use 1, 2 or 4."),
