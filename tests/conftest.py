@@ -7,6 +7,7 @@ counterexamples: ``make test ARGS="--hypothesis-profile=searching"``; what it fi
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 
 from hypothesis import Phase, settings
@@ -21,3 +22,7 @@ settings.load_profile("same")
 # The user's own key is left alone; the folder is removed when the process ends.
 _data = tempfile.TemporaryDirectory(prefix="interplay-data-")
 os.environ["XDG_DATA_HOME"] = _data.name
+
+# Shells start what runs in the background deaf to Ctrl-C, and programs that are started inherit that: tests of Ctrl-C would fail.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -57,7 +57,7 @@ def _drawing(scene: Scene, columns: int, rows: int) -> list[str]:
             continue
         absent = np.broadcast_to(layer.value("absent", False), (layer.rows,)).astype(bool)
         shown = ~absent if on_tiles else ~absent & (_size(layer) < _LARGE * (x1 - x0))
-        xs, ys = (layer.value(name).reshape(layer.rows, -1).mean(axis=1) for name in ("x", "y"))
+        xs, ys = (_middles(layer.columns[name]) for name in ("x", "y"))
         for i in np.flatnonzero(shown):
             column = int((xs[i] - x0) / (x1 - x0) * columns)
             row = int((ys[i] - y0) / (y1 - y0) * rows)
@@ -66,6 +66,11 @@ def _drawing(scene: Scene, columns: int, rows: int) -> list[str]:
                 cells[row, column] = _letter(layer, int(i))
     edge = "+" + "-" * columns + "+"
     return [edge, *("|" + "".join(row) + "|" for row in cells), edge]
+
+
+def _middles(places: np.ndarray) -> np.ndarray:
+    """(N,) of (N,) places, or of the (N, V) corners of polygons; there may be none of them."""
+    return places if places.ndim == 1 else np.asarray(places.mean(axis=1))
 
 
 def _size(layer: Layer) -> np.ndarray:

@@ -52,6 +52,7 @@ class LifeWatch:
         self._population = world.population.astype(np.int64)
         self._standing = np.zeros((world.num_worlds, len(self._homes)))
         self._ended: list[_Ended] = []
+        self._count_standing()
 
     @property
     def followed(self) -> np.ndarray:
@@ -74,9 +75,7 @@ class LifeWatch:
         self._born[newborn] = self.tick
         self._population[newborn] = self._world.population[newborn]
         self._acting = timestep.acting.copy()
-        if self._watch.burn_in <= self.tick < self._watch.burn_in + self._watch.window:
-            worlds, slots = np.nonzero(self._acting)
-            np.add.at(self._standing, (worlds, self._population[worlds, slots]), 1)
+        self._count_standing()
 
     def results(self) -> list[dict[str, Any]]:
         """Per world what came of it, plain JSON values; lives that still go on count as cut.
@@ -93,6 +92,11 @@ class LifeWatch:
     def _counts(self) -> np.ndarray:
         born = self._born - self._watch.burn_in
         return (born >= 0) & (born < self._watch.window)
+
+    def _count_standing(self) -> None:
+        if self._watch.burn_in <= self.tick < self._watch.burn_in + self._watch.window:
+            worlds, slots = np.nonzero(self._acting)
+            np.add.at(self._standing, (worlds, self._population[worlds, slots]), 1)
 
     def _note(self, who: np.ndarray, cut: np.ndarray) -> None:
         if not who.any():

@@ -10,6 +10,8 @@ from interplay.core.errors import UserError
 from interplay.evaluate.lifetimes import survival_curve
 from interplay.evaluate.tick import Array
 
+_ROUNDING = 1e-12  # of a product that is 1/2: whose median it is must not hang on its last bit
+
 
 class Survival(NamedTuple):
     """The Kaplan-Meier curve; it steps down at `time` and holds its value until the next.
@@ -85,5 +87,5 @@ def restricted_mean(survival: Survival, limit: float | None = None) -> float:
 
 def median_life(survival: Survival) -> float:
     """The least t with S(t) <= 1/2, NaN if the curve does not come down so far."""
-    below = np.flatnonzero(survival.share <= 0.5)
+    below = np.flatnonzero(survival.share <= 0.5 + _ROUNDING)
     return float(survival.time[below[0]]) if len(below) else float("nan")

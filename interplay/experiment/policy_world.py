@@ -13,7 +13,15 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.scene import Canvas
+from interplay.core.telling import Line
 from interplay.core.world import Kind, TimeStep, World
+
+# What a world says of itself, which is the same however its agents are grouped.
+SAID = (
+    *("id", "version", "persistent", "rebirths", "ignores_illegal", "teams", "privileged_view"),
+    "frames_per_step",
+    "state_space",
+)
 
 
 class PolicyWorld(World):
@@ -35,9 +43,8 @@ class PolicyWorld(World):
         self._homes: dict[str, tuple[str, np.ndarray]] = {}  # policy -> inner kind, columns there
         kinds = [self._kind(policy, assigned) for policy in dict.fromkeys(assigned.values())]
         super().__init__(inner.num_worlds, inner.agents, kinds, seed, first_world)
-        self.id, self.version = inner.id, inner.version
-        self.persistent, self.rebirths = inner.persistent, inner.rebirths
-        self.state_space = inner.state_space
+        for name in SAID:
+            setattr(self, name, getattr(inner, name))
 
     @property
     def metrics(self) -> Mapping[str, np.ndarray]:
@@ -59,6 +66,9 @@ class PolicyWorld(World):
 
     def draw(self, canvas: Canvas, world: int) -> None:
         self._inner.draw(canvas, world)
+
+    def tell(self, world: int) -> list[Line]:
+        return self._inner.tell(world)
 
     def close(self) -> None:
         self._inner.close()

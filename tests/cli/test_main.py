@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import interplay
+from interplay.cli import main as main_module
 from interplay.cli.main import VERBS, run
 from tests.cli.command import ROOT, refusal, typed
 from tests.cli.command import interplay as command
@@ -113,3 +114,29 @@ def test_a_reader_that_leaves_is_no_error():
     process.stderr.close()
     process.wait()
     assert errors == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "variable", "asked"),
+    [
+        ([], None, False),
+        ([], "", False),
+        ([], "0", False),
+        ([], "1", True),
+        (["--traceback"], None, True),
+        (["--traceback"], "0", True),
+    ],
+)
+def test_tracebacks_are_shown_where_a_switch_asks_for_them(monkeypatch, words, variable, asked):
+    """By the option, wherever it stands, or by the variable; the verb does not see the option."""
+    given = []
+    monkeypatch.setattr(
+        main_module, "run", lambda arguments, traceback: given.append((arguments, traceback)) or 0
+    )
+    monkeypatch.setattr("sys.argv", ["interplay", "worlds", *words, "--json"])
+    monkeypatch.delenv("INTERPLAY_TRACEBACK", raising=False)
+    if variable is not None:
+        monkeypatch.setenv("INTERPLAY_TRACEBACK", variable)
+    with pytest.raises(SystemExit):
+        main_module.main()
+    assert given == [(["worlds", "--json"], asked)]

@@ -169,3 +169,36 @@ class Graphs(Market):
 
 def broken():
     raise RuntimeError("no licence\nfound")
+
+
+class Leaving(ParallelEnv):
+    """Two players; ann's first step ends as she is told to, and she is listed on or not. Bob stays for three steps."""
+
+    metadata = {"name": "leaving"}  # noqa: RUF012 - as PettingZoo has it
+
+    def __init__(self, terminated=False, truncated=False, listed=True, log=""):
+        self.possible_agents = ["ann", "bob"]
+        self.ends, self.listed, self.log = (terminated, truncated), listed, log
+
+    def observation_space(self, agent):
+        return spaces.Discrete(9)
+
+    def action_space(self, agent):
+        return spaces.Discrete(2)
+
+    def reset(self, seed=None, options=None):
+        self.clock, self.agents = 0, ["ann", "bob"]
+        return dict.fromkeys(self.agents, 0), {agent: {} for agent in self.agents}
+
+    def step(self, actions):
+        told, self.clock = list(self.agents), self.clock + 1
+        ends = [{agent: agent == "ann" and end for agent in told} for end in self.ends]
+        self.agents = [agent for agent in told if agent == "bob" or self.listed]
+        if self.clock == 3:
+            ends[0]["bob"], self.agents = True, []
+        infos = {agent: {} for agent in told}
+        return dict.fromkeys(told, self.clock), dict.fromkeys(told, 1.0), *ends, infos
+
+    def close(self):
+        with open(self.log, "a") as file:
+            file.write("closed\n")

@@ -200,3 +200,37 @@ def test_x2_null_points_and_refusals():
         gym_to_simulation(gymnasium.make("CartPole-v1"), null_action=5)
     with pytest.raises(AssertionError, match=r"no gymnasium\.Env"):
         gym_to_simulation(3)
+
+
+class Scripted(gymnasium.Env):
+    """Says what it was given, step by step."""
+
+    observation_space, action_space = spaces.Discrete(9), spaces.Discrete(3)
+
+    def __init__(self, *steps):
+        self.steps = steps
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.left, self.taken = list(self.steps), []
+        return 0, {"day": 0}
+
+    def step(self, action):
+        self.taken.append(action)
+        return self.left.pop(0)
+
+
+@pytest.mark.parametrize("flags", [(True, False), (False, True), (True, True)])
+def test_every_end_of_an_environment_ends_its_simulation(flags):
+    """Rules and limits alike: what the environment says in a step is what the simulation says of its agent."""
+    env = Scripted((3, 0.5, False, False, {"day": 1}), (4, -2.0, *flags, {"day": 2}))
+    manager = AllStepManager(gym_to_simulation(env))
+    for _ in range(2):
+        assert manager.reset(seed=1) == {"agent": 0}
+        expected = [(3, 0.5, False, {"day": 1}), (4, -2.0, True, {"day": 2})]
+        for action, (seen, reward, done, info) in enumerate(expected):
+            told = manager.step({"agent": action})
+            assert told[:2] == ({"agent": seen}, {"agent": reward})
+            assert told[2] == {"agent": done, "__all__": done}
+            assert told[3] == {"agent": info}
+        assert env.taken == [0, 1]

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 from collections import Counter
+from itertools import product
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.evaluate import play
 from interplay.sim.batch.world import environment_seeds
-from tests.connect.foreign_envs import Market, Touring
+from tests.connect.foreign_envs import Leaving, Market, Touring
 from tests.connect.toys import Hunt, Line
 
 HERE = "tests.connect.foreign_envs:"
@@ -102,6 +103,31 @@ def test_who_leaves_early_is_terminated_and_who_joins_acts(silent):
     assert lives[2, "terminated"] >= episodes, "seller_1 leaves in each episode, by the rules"
     assert lives[2, "truncated"] == 0
     assert lives[3, "truncated"] == episodes, "the latecomer stays to the end"
+
+
+@pytest.mark.parametrize(("terminated", "truncated", "listed"), product([False, True], repeat=3))
+def test_an_end_is_of_one_sort_however_it_is_said(terminated, truncated, listed):
+    """Said as one, as the other, as both, or by leaving the list without a word: a slot ends once, and acts no more."""
+    said = {"terminated": terminated, "truncated": truncated, "listed": listed}
+    world = ParallelEnvWorld(Leaving, 2, kwargs=said)
+    world.reset()
+    step = world.step(np.zeros((2, 2), int))
+    by_rules = terminated or not (listed or truncated)
+    assert step.terminated.tolist() == [[by_rules, False]] * 2
+    assert step.truncated.tolist() == [[truncated and not by_rules, False]] * 2
+    assert step.acting.tolist() == [[listed and not terminated and not truncated, True]] * 2
+    assert not step.over.any()
+    assert step.reward.tolist() == [[1.0, 1.0]] * 2
+
+
+@pytest.mark.parametrize("processes", [0, 2])
+def test_everybody_is_closed(processes, tmp_path):
+    """Windows, connections, programs: whatever was made is let go of, the one that was made to look at its spaces too."""
+    log = tmp_path / "closed"
+    world = ParallelEnvWorld(HERE + "Leaving", 3, processes=processes, kwargs={"log": str(log)})
+    world.reset()
+    world.close()
+    assert log.read_text().splitlines() == ["closed"] * (3 + (processes > 0))
 
 
 def test_the_latecomer_acts_from_its_first_day():

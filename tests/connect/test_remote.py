@@ -577,6 +577,17 @@ def test_a_program_is_a_simulation_under_a_manager():
             simulation.step({"counter": 2})
 
 
+def test_what_a_program_pays_waits_until_somebody_asks():
+    with RemoteSimulation(raw()) as simulation:
+        simulation.reset(options=None)
+        for _ in range(3):
+            simulation.step({"counter": 0})
+        assert [simulation.get_reward("counter") for _ in range(2)] == [3.0, 0.0]
+        simulation.step({"counter": 0})
+        simulation.reset()
+        assert simulation.get_reward("counter") == 0.0  # of an episode that is over nothing is paid
+
+
 def test_a_managers_seed_names_the_episode(served):
     port, ended = served
     simulation = RemoteSimulation(RemoteSimulator.connect(port, limits=QUICK))

@@ -182,6 +182,31 @@ def test_the_log_holds_what_was_played(tmp_path):
     assert env.summary()["win_wolf"][0] == pytest.approx(np.mean(wins))
 
 
+def test_every_column_of_the_log_is_as_it_was_after_its_phase(tmp_path):
+    """Later phases change the world's own arrays; the rows that were noted before stay."""
+    env = EvaluatedEnv(make_written("werewolf/9-l1s9"), tmp_path, log_every=1)
+    rng, state = np.random.default_rng(3), env.world.state
+    observations, _ = env.reset(seed=4)
+    rows = []
+    while env.agents:
+        actions = {name: choose(env.env.action_mask(name), 9, rng) for name in env.asked}
+        env.step(actions)
+        room = {
+            name: int(state.room[name][0])
+            for name in ("chosen", "tied", "ended_day", "ended_phase", "ended_round")
+        }
+        rows.append(
+            {**room, **{name: getattr(state, name)[0].tolist() for name in ("alive", "reward", "terms")}}
+        )
+    (game,) = read_log(tmp_path)
+    assert len(observations) > 0
+    names = {"ended_day": "day", "ended_phase": "phase", "ended_round": "round", "alive": "living"}
+    for name in rows[0]:
+        assert game[names.get(name, name)].tolist() == [row[name] for row in rows], name
+    assert len({str(row["alive"]) for row in rows}) > 2
+    assert game["role"].tolist() == state.role[0].tolist()
+
+
 def test_a_log_that_cannot_be_written_is_never_torn(tmp_path):
     env = EvaluatedEnv(make_written("werewolf/6"), tmp_path, log_every=1)
 

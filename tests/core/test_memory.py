@@ -120,6 +120,34 @@ def test_a_snapshot_is_a_copy_and_says_no_more_than_there_is() -> None:
     assert np.array_equal(saved["marks/seen"], before)
 
 
+class Growing(Minded):
+    """Writes into all that it remembers, also into what comes into being late."""
+
+    def act(self, timestep: Any) -> list[float]:
+        late = self.late
+        told = super().act(timestep)
+        self.late = np.zeros(3, np.int64) if late is None else late
+        self.late[self.steps % 3] += 1
+        return [*told, *map(float, self.late)]
+
+
+def test_a_snapshot_is_nobodys_memory() -> None:
+    """Who saved it, and all who were given it, go on by themselves, and it stays as it was."""
+    first = started(Growing)
+    for _ in range(4):
+        first.act(None)
+    saved = first.save()
+    kept = {path: array.copy() for path, array in saved.items()}
+    others = [started(Growing) for _ in range(2)]
+    for other in others:
+        other.load(saved)
+    told = [[policy.act(None) for _ in range(5)] for policy in (first, *others)]
+    assert told[0] == told[1] == told[2]
+    assert saved.keys() == kept.keys()
+    assert all(np.array_equal(saved[path], kept[path]) for path in kept)
+    assert not all(np.array_equal(array, kept[path]) for path, array in first.save().items())
+
+
 def test_arrays_that_others_hold_too_are_filled_in_place() -> None:
     policy = started(Minded)
     seen = policy.marks.seen

@@ -153,3 +153,34 @@ def test_actions_that_nobody_took_are_refused_in_one_line(action):
         found = str(error)
     assert found
     assert "\n" not in found if isinstance(found, str) else found.line
+
+
+@pytest.mark.parametrize("world", SOUND)
+@pytest.mark.parametrize("every", [1, 7])
+def test_what_is_written_is_what_the_world_said(world, every):
+    """Every step has its rewards; moments in full come at least every so many steps, with who acts and every metric."""
+    text = record_playthrough(world(1), RandomPolicy(), 30, seed=4, every=every)
+    played, player = world(1), RandomPolicy()
+    player.start(played, 4)
+    step = played.reset(seeds=4)
+    sections = [[]]
+    for line in text.splitlines():
+        if line[:1].isdigit():
+            sections.append([])
+        sections[-1].append(line)
+    assert len(sections) > 10
+    for t, lines in enumerate(sections):
+        if t:
+            step = played.step(player.act(step))
+            assert lines[0].startswith(f"{t} ")
+            rewards = [float(number) for number in lines[0].split(" -> ")[1].split()]
+            assert rewards == pytest.approx(step.reward[0].tolist(), abs=5e-5)
+        moment = [line.strip() for line in lines if line.startswith("    ")]
+        ended = bool((step.terminated | step.truncated).any() or step.over.any())
+        assert moment or (t % every and not ended), t
+        if moment:
+            names = [name for a, name in enumerate(played.agents) if step.acting[0, a]]
+            assert f"acting: {', '.join(names) or 'nobody'}" in moment
+            assert ("over" in moment) == bool(step.over[0])
+            assert {line.split(":")[0] for line in moment} >= set(played.metrics)
+            assert sum(line.endswith(" sees") for line in moment) == len(played.agents)

@@ -116,3 +116,36 @@ def test_choices_of_each_head():
     assert action_choices(spaces.MultiBinary(2)) == (2, 2)
     with pytest.raises(UserError, match="not supported"):
         action_choices(spaces.Text(3))
+
+
+DRAWN = {
+    "choice": (spaces.Discrete(3), {0, 1, 2}),
+    "choice from below 0": (spaces.Discrete(3, start=-4), {-4, -3, -2}),
+    "choices": (spaces.MultiDiscrete([2, 3], start=[5, -1]), ({5, 6}, {-1, 0, 1})),
+    "switches": (spaces.MultiBinary(2), ({0, 1}, {0, 1})),
+    "whole numbers": (spaces.Box(np.array([-1, 3]), np.array([1, 4]), dtype=np.int64), ({-1, 0, 1}, {3, 4})),
+    "small whole numbers": (spaces.Box(253, 255, (1,), np.uint8), ({253, 254, 255},)),
+    "whole numbers without bounds": (spaces.Box(-3, 3, (1,), np.int8), (set(range(-3, 4)),)),
+}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_random_actions_are_every_point_of_their_space_and_no_other(name):
+    """Both ends of every range are reached, whatever it begins with."""
+    space, points = DRAWN[name]
+    drawn = sample_actions(space, np.random.default_rng(1), (40, 5))
+    assert drawn.shape == (40, 5, *space.shape)
+    assert drawn.dtype == space.dtype
+    assert check_action("owner", space, drawn, 40, 5) is not None
+    columns = drawn.reshape(200, -1).T.tolist()
+    assert [set(column) for column in columns] == ([points] if space.shape == () else list(points))
+    assert not np.array_equal(drawn, sample_actions(space, np.random.default_rng(2), (40, 5)))
+
+
+def test_random_real_numbers_fill_their_box():
+    low, high = np.array([-2.0, 5.0, -np.inf], np.float32), np.array([2.0, 6.0, 0.5], np.float32)
+    space = spaces.Box(low, high, dtype=np.float32)
+    drawn = sample_actions(space, np.random.default_rng(1), (100, 20)).reshape(-1, 3)
+    for column, least, most in zip(drawn.T, (-2, 5, -1), (2, 6, 0.5), strict=True):
+        assert least <= column.min() < least + 0.02 * (most - least)
+        assert most >= column.max() > most - 0.02 * (most - least)

@@ -58,6 +58,22 @@ def test_variants_are_hungry_and_thirsty():
     assert at == pytest.approx(expected)
 
 
+def test_ghosts_are_whole_unless_they_are_said_to_be_otherwise():
+    """Health, food and water that nobody names are the most of this world; each that is named is that one."""
+    world = grown(health=20, food=30, water=40)
+    place = np.array([20]), np.array([20])
+    whole = {"health": 20, "food": 30, "water": 40}
+
+    def seen(**stats):
+        return world.observe_ghosts(0, *place, 1, **stats)["entities"][0, 0, 0].tolist()
+
+    assert seen() == seen(**whole)
+    for name, most in whole.items():
+        assert seen(**{name: most}) == seen()
+        assert seen(**{name: 7}) == seen(**{**whole, name: 7}) != seen()
+    assert len({str(seen(**{name: 7})) for name in whole}) == 3
+
+
 def test_ghosts_leave_the_world_as_it_is():
     world = grown()
     before = world.hash().copy()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from interplay.core.errors import UserError
 from interplay.evaluate.blows import BlowRecorder, life_profile
 from interplay.evaluate.life_table import LifeRecorder
-from interplay.evaluate.tracks import TrackRecorder
+from interplay.evaluate.tracks import TrackRecorder, Tracks
 from tests.evaluate.ticks import tick
 
 
@@ -119,3 +121,29 @@ def test_attack_profile():
     assert profile.edge_share[0, :2].tolist() == [1, 0.5]
     assert profile.kills_per_blow[0, :2].tolist() == [1, 0.5]
     assert np.isnan(profile.edge_share[0, 2])
+
+
+@settings(max_examples=60)
+@given(
+    st.integers(1, 12),
+    st.integers(1, 5),
+    st.lists(st.tuples(st.integers(0, 3), st.floats(0, 0.999)), max_size=30),
+)
+def test_what_follows_from_tracks_step_by_step(side, size, steps):
+    """Ages, thirds of ended lives and blocks of cells, also on maps that no whole number of blocks covers."""
+    life, none = np.array([one for one, _ in steps], int), np.zeros(0, int)
+    cell = np.array([int(at * side * side) for _, at in steps], int)
+    ended = np.array([True, False, True, True])
+    zeros = np.zeros(4, int)
+    tracks = Tracks(zeros, zeros, ended, life, cell, cell, none, none, np.zeros((0, 2), int), side)
+    seen = dict.fromkeys(range(4), 0)
+    blocks = {}
+    for n, (one, at) in enumerate(zip(life.tolist(), cell.tolist(), strict=True)):
+        assert tracks.age()[n] == seen[one]
+        length = life.tolist().count(one)
+        assert tracks.length[one] == length
+        assert tracks.third()[n] == (3 * seen[one] // length if ended[one] else -1)
+        seen[one] += 1
+        block = (at // side // size, at % side // size)
+        assert blocks.setdefault(int(tracks.blocks(size)[n]), block) == block
+    assert len(set(blocks.values())) == len(blocks)

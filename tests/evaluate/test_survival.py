@@ -67,3 +67,40 @@ def test_no_lives_is_one_line():
     with pytest.raises(UserError, match="watch more ticks"):
         kaplan_meier(np.array([]), np.array([], bool))
     assert np.isnan(median_life(kaplan_meier(np.array([4]), np.array([False]))))
+
+
+@given(st.lists(st.tuples(st.integers(1, 12), st.booleans()), min_size=1, max_size=20))
+def test_every_figure_is_what_the_definition_gives(lives):
+    length, ended = np.array([age for age, _ in lives]), np.array([done for _, done in lives])
+    curve = kaplan_meier(length, ended)
+
+    def share(t: int) -> tuple[float, float]:
+        """S(t) and the sum in Greenwood's formula, death by death."""
+        product, terms = 1.0, 0.0
+        for age in range(t + 1):
+            dead, there = sum(a == age and done for a, done in lives), sum(a >= age for a, _ in lives)
+            if dead:
+                product *= 1 - dead / there
+                terms += dead / (there * (there - dead)) if there > dead else 0.0
+        return product, terms
+
+    times = range(14)
+    np.testing.assert_allclose(curve.at(np.array(times)), [share(t)[0] for t in times], atol=1e-12)
+    for age, said, error in zip(curve.time.tolist(), curve.share, curve.error, strict=True):
+        product, terms = share(age)
+        assert said == pytest.approx(product)
+        assert error == pytest.approx(product * np.sqrt(terms), abs=1e-12)
+    half = [t for t in times if share(t)[0] <= 0.5 + 1e-12]
+    assert median_life(curve) == (half[0] if half else pytest.approx(np.nan, nan_ok=True))
+
+
+@pytest.mark.parametrize(("lives", "median"), [((1, 2), 1), ((3, 5, 7, 9), 5), ((4,), 4), ((2, 2, 6, 6), 2)])
+def test_the_median_is_where_half_have_died(lives, median):
+    assert median_life(kaplan_meier(np.array(lives), np.ones(len(lives), bool))) == median
+
+
+def test_the_median_of_any_even_number_of_lives_is_where_half_have_died():
+    """The share is a product of fractions, which seldom comes out as exactly 1/2."""
+    for count in range(2, 120, 2):
+        curve = kaplan_meier(np.arange(1, count + 1), np.ones(count, bool))
+        assert median_life(curve) == count // 2, count

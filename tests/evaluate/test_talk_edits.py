@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from interplay.core.errors import UserError
 from interplay.evaluate import EpisodeTable
@@ -187,6 +189,27 @@ def test_paired_differences_by_hand():
     assert sure.listens
     with pytest.raises(UserError, match="other episodes"):
         pair("x", table([1, 1], seeds[:2]), table([1, 1], seeds[2:]), "win_vil")
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=30))
+def test_listening_is_a_loss_beyond_the_interval_and_never_a_gain(games):
+    """Whoever plays better without the talk does not listen to it; an interval that holds 0 says nothing."""
+    seeds = np.arange(len(games))
+    full, without = (table([game[k] for game in games], seeds) for k in (0, 1))
+    loss, gain = pair("x", full, without, "win_vil"), pair("x", without, full, "win_vil")
+    gaps = np.array([a - b for a, b in games], float)
+    assert loss.difference == pytest.approx(gaps.mean()) == pytest.approx(-gain.difference)
+    assert (loss.normal.mean, loss.ablated.mean) == (gain.ablated.mean, gain.normal.mean)
+    assert not (loss.listens and gain.listens)
+    for found in (loss, gain):
+        low, high = found.interval
+        assert found.listens == (low > 0)
+        assert low + high == pytest.approx(2 * found.difference) or len(games) == 1
+        assert found.to_dict()["listens"] == found.listens
+    if len(games) > 1:
+        half = 1.959964 * gaps.std(ddof=1) / np.sqrt(len(games))
+        assert loss.interval == pytest.approx((gaps.mean() - half, gaps.mean() + half))
 
 
 def test_arms_are_played_on_the_same_episodes_and_do_nothing_to_who_does_not_listen():

@@ -51,6 +51,28 @@ def test_judging_counts_pairs_of_living_seats_day_by_day():
         assert mine.seats == living.sum()
 
 
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32))
+def test_all_days_are_all_pairs_of_seats_of_one_day(seed):
+    """Days in which more live count for more: a pair in the right order is one, whichever day it is of."""
+    talk = made_up(random_words((2,)), games=6, n=5, wolves=2, symbols=(2,), days=3, seed=seed)
+    histories = read_histories(talk)
+    score = np.random.default_rng(seed).integers(0, 4, histories.living.shape).astype(float)
+    right = pairs = 0.0
+    for day in range(score.shape[1]):
+        living = np.argwhere(histories.living[:, day])
+        for g, a in living:
+            for h, b in living:
+                if histories.label[g, a] and not histories.label[h, b]:
+                    x, y = score[g, day, a], score[h, day, b]
+                    right, pairs = right + (x > y) + (x == y) / 2, pairs + 1
+    found = judge("x", score, histories, permutations=5)
+    assert bool(found) == (pairs > 0)
+    if found:
+        assert pooled(found, "x").observed == pytest.approx(right / pairs)
+        assert pooled(found, "x").seats == sum(p.seats for p in found if p.day is not None)
+
+
 def test_the_null_of_the_probe_deals_roles_within_games():
     """Scores that only say which game it is: the record's AUC and every permutation's are the same."""
     talk = made_up(random_words((3,)), games=20, symbols=(3,), days=2)

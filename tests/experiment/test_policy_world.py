@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ from interplay.core.policy import RandomPolicy
 from interplay.experiment.algorithms import settings_of
 from interplay.experiment.params import read_params
 from interplay.experiment.policy_world import PolicyWorld
-from interplay.experiment.worlds import make_world, read
+from interplay.experiment.worlds import from_file, make_world, read
 from tests.experiment.corridors import changed, params
 from tests.experiment.crews import crew, crew_params
 
@@ -50,6 +52,19 @@ def test_a_part_of_a_batch_has_the_worlds_of_the_whole(config):
             np.testing.assert_array_equal(values[3:], part.by_kind(part.timestep.observation)[name][key])
 
 
+def test_a_file_that_was_changed_is_read_anew(tmp_path, monkeypatch):
+    """The worlds of a file are those of the file as it is, and the same file is run once."""
+    path = tmp_path / "mine.py"
+    text = "from tests.experiment.corridors import params as make\n\nparams = make(config={{'env_config': {{'end': 7, 'num_agents': {0}}}, 'multiagent': {{}}}})\n"
+    for number, time in ((2, 10), (4, 20), (3, 30)):
+        path.write_text(text.format(number))
+        os.utime(path, (time, time))
+        assert [len(from_file(1, config=str(path)).agents) for _ in range(2)] == [number] * 2
+    path.write_text(text.format(5))
+    os.utime(path, (30, 30))  # nobody changed it, says the clock
+    assert len(from_file(1, config=str(path)).agents) == 3
+
+
 def test_the_users_settings_win_over_an_algorithms_own():
     given = params(settings={"ppo": {"rollout": 16, "epochs": 3, "learning_rate": 0.5}})
     settings = settings_of(read_params(given), make_world(read_params(given), 1), None).ppo
@@ -81,6 +96,30 @@ def test_kinds_with_masks_and_nested_actions_are_grouped():
         assert "action" not in step.action_mask["callers"]
         step = world.step(policy.act(step))
         step = world.reset(step.over)
+
+
+def test_it_says_of_itself_what_the_world_inside_says():
+    inner = make_world(
+        read_params(changed(params(), "ray_tune.config.multiagent", {})), 2, seed=3, first_world=4
+    )
+    said = {
+        "id": "mine",
+        "version": 7,
+        "persistent": True,
+        "rebirths": True,
+        "ignores_illegal": True,
+        "teams": ((0, 1), (2,)),
+        "privileged_view": True,
+        "frames_per_step": 5,
+    }
+    for name, value in said.items():
+        assert getattr(inner, name) != value
+        setattr(inner, name, value)
+    world = PolicyWorld(inner, dict.fromkeys(inner.agents, "all"), 3, 4)
+    assert {name: getattr(world, name) for name in said} == said
+    assert (world.num_worlds, world.first_world, world.agents) == (2, 4, inner.agents)
+    inner.tell = lambda w: [f"words of {w}"]
+    assert world.tell(1) == ["words of 1"]
 
 
 def test_one_policy_for_agents_with_different_spaces_is_refused():

@@ -79,9 +79,10 @@ def declared(
     make: Any = SmartGridWorldSimulation.build_sim,
     people: int = 6,
     kind: type = Soldier,
+    between: bool = False,
     **kwargs: Any,
 ) -> Any:
-    """Soldiers of three teams and a wall on a small field."""
+    """Soldiers of three teams and a wall on a small field; `between`: things stand before and among them in the list."""
     agents: dict[str, Any] = {
         f"agent{i}": kind(
             id=f"agent{i}",
@@ -93,6 +94,10 @@ def declared(
         for i in range(people)
     }
     agents["wall"] = someone("wall", 4, 2, 2, blocking=True)
+    if between:
+        agents = {"wall": agents.pop("wall"), **agents}
+        agents["tree"] = someone("tree", 4, 0, 0, blocking=True)
+        agents[f"agent{people - 1}"] = agents.pop(f"agent{people - 1}")
     options: dict[str, Any] = {
         "states": ["PositionState", "HealthState", "AmmoState", "OrientationState"],
         "actors": actors,

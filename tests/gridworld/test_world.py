@@ -66,7 +66,18 @@ def maze(num_worlds=3, seed=0, **kwargs):
     return AllStepManager(sim, time_limit=60).vectorize(num_worlds, seed=seed, **kwargs)
 
 
-WORLDS = [skirmish, duel, maze]
+def garden(num_worlds=3, seed=0, **kwargs):
+    """Soldiers who are not the first on the grid: a wall stands before them in the list, a tree among them."""
+    sim = declared(
+        ["BinaryAttackActor", "MoveActor"],
+        ["PositionCenteredEncodingObserver", "AmmoObserver", "AbsolutePositionObserver"],
+        dones=["ActiveDone"],
+        between=True,
+    )
+    return AllStepManager(sim, time_limit=40).vectorize(num_worlds, seed=seed, **kwargs)
+
+
+WORLDS = [skirmish, duel, maze, garden]
 
 
 @pytest.mark.parametrize("make", WORLDS)
@@ -198,6 +209,23 @@ def test_metrics_count_steps_returns_and_the_living():
     assert world.metrics["alive"].shape == (3, 7)
     finished = world.timestep.over[:, None] | world.timestep.acting
     assert (world.metrics["alive"] <= finished).all()
+
+
+@pytest.mark.parametrize("make", [skirmish, duel, garden])
+def test_the_metrics_of_an_agent_are_its_own(make):
+    """Where the dead are done: whoever left a world that goes on is dead, and whoever acts is alive."""
+    world = make(8)
+    world.reset()
+    left = np.zeros((8, len(world.agents)), bool)
+    earned = np.zeros(left.shape)
+    for step, *_ in story([world], 30, resets=False):
+        left |= step.terminated & ~step.over[:, None]
+        earned += step.reward
+        alive = world.metrics["alive"]
+        assert not alive[left].any()
+        assert alive[step.acting].all()
+        np.testing.assert_allclose(world.metrics["episode_return"], earned, atol=1e-5)
+    assert left.sum() > len(world.agents), "who never leaves proves nothing"
 
 
 def test_actions_outside_the_space_are_refused_and_change_nothing():

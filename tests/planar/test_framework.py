@@ -51,7 +51,7 @@ def play(world: SurvivalWorld, steps: int = 150) -> list[np.ndarray]:
 
 
 class Listener(Module):
-    """Does nothing but split the compiled step at its place, and writes down what it is told."""
+    """Does nothing but split the compiled step at its place, and writes down what it is told: of bodies that stand there."""
 
     def __init__(self) -> None:
         self.told: list[tuple[str, int]] = []
@@ -60,6 +60,7 @@ class Listener(Module):
         self.told.append(("pre_step", 0))
 
     def post_spawn(self, bodies: np.ndarray) -> None:
+        assert self.group.present[bodies].all()
         self.told.append(("post_spawn", int(bodies.sum())))
 
     def pre_despawn(self, bodies: np.ndarray) -> None:
@@ -96,7 +97,14 @@ def test_a_listener_hears_of_every_body_that_comes_and_goes() -> None:
 
 
 def test_a_module_told_of_bodies_by_the_group_itself() -> None:
-    heals = Listener()
+    standing: list[bool] = []
+
+    class Looking(Listener):
+        def pre_despawn(self, bodies: np.ndarray) -> None:
+            super().pre_despawn(bodies)
+            standing.append(bool(self.group.present[bodies].all()))
+
+    heals = Looking()
     world = SurvivalWorld(SurvivalSettings(), 2, extra_modules={"heals": [heals]})
     world.reset()
     group = world.simulation.group("heals")
@@ -104,12 +112,65 @@ def test_a_module_told_of_bodies_by_the_group_itself() -> None:
     gone[1, 3] = True
     group.despawn(gone)
     assert heals.told[-1] == ("pre_despawn", 1)
+    assert standing == [True]  # it is told before they go
     assert group.present.sum() == 29
     assert world.state.body["index"][1, group.first + 3] == -1
     group.spawn(gone, np.full((2, 15, 2), 1.5))
     assert heals.told[-1] == ("post_spawn", 1)
     assert np.array_equal(world.state.bodies.position[1, group.first + 3], [1.5, 1.5])
     assert world.state.body["index"][1, group.first + 3] == -1  # a number is never used again
+
+
+def test_who_spawns_stands_at_rest_where_it_was_told_and_nobody_else_is_touched() -> None:
+    world = SurvivalWorld(SurvivalSettings(), 2)
+    world.reset()
+    group, bodies = world.simulation.group("heals"), world.state.bodies
+    moving = ("position", "angle", "turn", "velocity", "spin")
+    for number, name in enumerate(moving, 1):
+        getattr(bodies, name)[...] = number / 7
+    bodies.present[:, group.first : group.end] = False
+    before = {name: getattr(bodies, name).copy() for name in (*moving, "present", "radius", "inverse_mass")}
+    some = np.zeros((2, group.count), bool)
+    some[0, 1] = some[1, [0, 4]] = True
+    places = np.random.default_rng(1).uniform(-2, 2, (2, group.count, 2))
+    group.spawn(some, places, angle=0.5)
+    told = np.zeros(bodies.present.shape, bool)
+    told[:, group.first : group.end] = some
+    expected = {
+        "angle": 0.5,
+        "turn": (np.cos(0.5), np.sin(0.5)),
+        "velocity": 0.0,
+        "spin": 0.0,
+        "present": True,
+    }
+    for name, array in before.items():
+        found = getattr(bodies, name)
+        assert np.array_equal(found[~told], array[~told]), name
+        wanted = places[some] if name == "position" else expected.get(name, array[told])
+        assert np.array_equal(found[told], np.broadcast_to(wanted, found[told].shape)), name
+
+
+def test_health_changes_for_those_who_were_named_and_stand_there() -> None:
+    world = SurvivalWorld(SurvivalSettings(**VARIANTS["2v2-all-high"]), 2)
+    world.reset()
+    group = world.simulation.group("agents")
+    health = group.get_module(Health)
+    assert isinstance(health, Health)
+    rows = slice(group.first, group.end)
+    state = world.state.body
+    state["health"][:, rows], state["cause"][:, rows] = 50, -1
+    world.state.bodies.present[1, group.first + 2] = False
+    some = np.zeros((2, group.count), bool)
+    some[0, 1] = some[1, [0, 2]] = True
+    health.change(some, np.arange(8).reshape(2, 4) - 10, cause=3)
+    assert state["health"][:, rows].tolist() == [
+        [50, 41, 50, 50],
+        [44, 50, 50, 50],
+    ]  # who has left is not hurt
+    assert state["cause"][:, rows].tolist() == [[-1, 3, -1, -1], [3, -1, -1, -1]]
+    health.change(some, 5)
+    assert state["health"][:, rows].tolist() == [[50, 46, 50, 50], [49, 50, 50, 50]]
+    assert state["cause"][:, rows].tolist() == [[-1] * 4] * 2  # nobody is recorded, where nobody is named
 
 
 def test_new_mechanics_in_one_file_change_the_game_and_nothing_else() -> None:

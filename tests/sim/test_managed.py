@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,7 @@ from interplay.sim.batch.layout import read_layout
 from interplay.sim.batch.managed import ManagedSimulation
 from interplay.sim.managers import AllStepManager, TurnBasedManager
 from tests.sim.odd_simulations import Zoo
+from tests.sim.toys import Countdown
 
 HERE = "examples.corridor:"
 
@@ -106,6 +109,46 @@ def test_a_time_limit_truncates_and_an_end_terminates():
     assert (rewards, finished, stopped) == ({"agent0": 4}, {"agent0": True}, {"agent0": False})
 
 
+class Ending(Countdown):
+    """Is over at a step of its own, whoever has finished by then."""
+
+    def __init__(self, lives: dict[str, int], ends: int) -> None:
+        super().__init__(lives)
+        self.ends = ends
+
+    def get_all_done(self, **kwargs):
+        return self.clock >= self.ends
+
+    def get_reward(self, agent_id, **kwargs):
+        return 1.0
+
+
+@pytest.mark.parametrize("kind", [AllStepManager, TurnBasedManager])
+@pytest.mark.parametrize(("life", "ends", "limit"), itertools.product((2, 3, 9), (2, 3, 4, 9), (None, 3)))
+def test_whoever_is_left_ends_by_the_rules_where_the_rules_end_and_is_cut_where_the_limit_does(
+    kind, life, ends, limit
+):
+    """Ann lives for one step, bob for `life`; the simulation says that it is over after `ends`, the manager after `limit`."""
+    lives = {"ann": 1, "bob": life}
+    environment = ManagedSimulation(kind(Ending(lives, ends), time_limit=limit))
+    environment.reset(seed=1)
+    told: dict[str, tuple[int, str]] = {}
+    for step in range(1, 20):
+        _, _, finished, stopped, _ = environment.step(dict.fromkeys(environment.agents, 1))
+        for sort, flags in (("finished", finished), ("stopped", stopped)):
+            for name in [name for name, flag in flags.items() if flag]:
+                assert name not in told, "who has ended ends again"
+                told[name] = step, sort
+        if not environment.agents:
+            break
+    last = min(
+        life, ends, limit or 9
+    )  # in the other's turn nobody is asked, so bob's own turn does not matter
+    by_rules = ends <= last or life <= last
+    assert told == {"ann": (told["ann"][0], "finished"), "bob": (last, "finished" if by_rules else "stopped")}
+    assert told["ann"][0] <= 2
+
+
 class PainterFirst(Zoo):
     """Who begins has no mask, whoever comes later has one."""
 
@@ -121,6 +164,24 @@ def test_kinds_whose_turn_comes_later_have_masks_too(manager):
     assert [(kind.kind.name, len(kind.masks)) for kind in layout.kinds] == [("painter", 0), ("walker", 1)]
     assert sim.action_mask("painter") is None
     np.testing.assert_array_equal(sim.action_mask("walker_1")[0], [1, 1, 0])
+
+
+@pytest.mark.parametrize("free", ["walker_0", "walker_1"])
+def test_a_kind_has_masks_whichever_of_its_agents_has_one(free):
+    """Of two walkers one may do everything at first; what the other may not do is told of the other."""
+
+    class OneFree(PainterFirst):
+        def get_action_mask(self, agent_id, **kwargs):
+            return None if agent_id == free else super().get_action_mask(agent_id, **kwargs)
+
+    kinds = read_layout(ManagedSimulation(AllStepManager(OneFree()))).kinds
+    assert [(kind.kind.name, len(kind.masks)) for kind in kinds] == [("painter", 0), ("walker", 1)]
+    legal = (
+        SimulationWorld(lambda: AllStepManager(OneFree()), 2, seed=1).reset().action_mask["walker"]["action"]
+    )
+    bound = 1 - int(free[-1])
+    assert legal[:, 1 - bound].all()
+    assert (~legal[:, bound]).any(axis=1).tolist() == [True, True]
 
 
 def test_those_who_wait_show_no_mask_and_whose_turn_it_is_shows_his():

@@ -8,7 +8,7 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.core.scene import Canvas, Scene
 from interplay.view import palette
-from interplay.view.picture import render, render_world, save_png
+from interplay.view.picture import fitting_size, render, render_world, save_png
 from interplay.view.tables import fitting, shown
 from tests.view.scenes import TextWorld, WalkWorld
 
@@ -156,6 +156,21 @@ def test_the_same_scene_gives_the_same_picture():
     world = WalkWorld()
     world.reset(seeds=3)
     np.testing.assert_array_equal(render_world(world), render_world(world))
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "expected"),
+    [
+        (3, 3, (512, 512)),
+        (3, 2, (768, 512)),
+        (2, 3, (512, 768)),
+        (2, 1, (1024, 512)),
+        (40, 1, (1024, 512)),  # twice as long at most
+        (1, 40, (512, 1024)),
+    ],
+)
+def test_a_picture_has_the_proportions_of_its_scene_up_to_two_to_one(width, height, expected):
+    assert fitting_size(Canvas(bounds=(5, -7, 5 + width, -7 + height)).scene()) == expected
 
 
 @pytest.mark.parametrize("size", [0, 15, 5000, (100,), (100, 2), 12.5, (64, 64, 64)])

@@ -43,6 +43,18 @@ def test_brightness_is_the_logarithm_and_hue_the_share():
     np.testing.assert_allclose(half, [[0.5, 0, 0.5]])
 
 
+@pytest.mark.parametrize("top", [3.0, 6.0, 24.0])
+def test_brightness_is_measured_by_the_top_that_was_given(top):
+    """Panels that are to be compared have one top; what lies beyond it is no brighter than full."""
+    counts = np.array([[1, 2, 0, 3], [0, 1, 0, 3]])
+    shares = np.log1p(counts.sum(axis=0)) / np.log1p(top)
+    found = scales.mixed(counts, ("#ffffff", "#ffffff"), top, ground="#000000")
+    np.testing.assert_allclose(found[:, 0], np.minimum(shares, 1.0))
+    for ask in (scales.styles, lambda part, most: scales.populations(part, (0, 1, 2), most)):
+        three = np.concatenate([counts, counts[:1]])
+        assert not np.allclose(ask(three, 50.0), ask(three, None))
+
+
 def test_the_brightest_cell_is_full_and_none_is_nothing():
     counts = np.zeros((3, 2, 2))
     assert np.isfinite(scales.styles(counts)).all()

@@ -10,7 +10,6 @@ import pytest
 import interplay
 from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
-from interplay.core.world import Kind
 from interplay.evaluate import play
 from interplay.registry import make_policy
 from interplay.worlds.matrix.config import CLIMBING
@@ -156,14 +155,6 @@ def test_each_round_of_credit_has_cues_of_its_own():
 
 
 # -- all ----------------------------------------------------------------------------------------------
-
-
-def test_teams():
-    kind: Kind = interplay.make_world("matrix/credit", agents=5).kinds[0]
-    assert kind.slots == (0, 1, 2, 3, 4)
-    assert interplay.make_world("matrix/credit", agents=5).teams == ((0, 1, 2, 3, 4),)
-    assert interplay.make_world("matrix/climbing").teams == ((0, 1),)
-    assert interplay.make_world("matrix/recall", agents=3).teams is None
 
 
 @pytest.mark.parametrize("world_id", ["matrix/recall", "matrix/climbing", "matrix/credit"])

@@ -124,6 +124,17 @@ def test_the_caption_counts() -> None:
     assert [row[1] for row in frames[-1].layer("populations").text] == world.state.standing[1].tolist()
 
 
+@pytest.mark.parametrize(("deaths", "mean"), [(0, 0.0), (1, 40.0), (3, 13.3)])
+def test_the_caption_tells_the_mean_of_the_lives_that_have_ended(deaths: int, mean: float) -> None:
+    world, _ = played(0)
+    numbers = {"tick": 90, "living": 5, "births": 8, "deaths": deaths, "life_ticks": 40 * (deaths > 0)}
+    for name, number in numbers.items():
+        world.state.room[name][1] = number
+    status = scene_of(world, 1).layer("status")
+    assert status.options["titles"] == ("tick", "living", "births", "deaths", "mean life")
+    assert status.text == ((90, 5, 8, deaths, mean),)
+
+
 def test_a_world_that_was_never_reset_is_not_drawn() -> None:
     with pytest.raises(RuntimeError, match="reset"):
         scene_of(make_world("mmo/combat", num_worlds=1), 0)

@@ -1,0 +1,433 @@
+"""Every option of every verb reaches who does the work: a table of what is typed, where it has to arrive, and as what.
+
+Who does the work is replaced by somebody who notes what he is given, so nothing is played. An option that stands in no row fails.
+"""
+
+from __future__ import annotations
+
+import inspect
+import pkgutil
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from interplay.cli.main import VERBS, run
+from interplay.evaluate.talk.table import About
+
+# Options that say how a result is shown.
+SHOWN = {
+    "evaluate": {"json"},
+    "tournament": {"json"},
+    "talk": {"json"},
+    "bench": {"json"},
+    "worlds": {"json"},
+}
+
+NOBODY = SimpleNamespace(policy="a policy", world="a/world", options={})
+
+
+class Stopped(Exception):
+    """The one who does the work was reached."""
+
+
+class Heard(dict[str, Any]):
+    """Name of a function -> what it was given, by its own parameters' names."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__()
+        self._patch = monkeypatch.setattr
+
+    def put(self, path: str, answer: Any = Stopped) -> None:
+        """Replaces ``module:name``; the stand-in answers, or stops the verb."""
+        module, _, name = path.partition(":")
+        owner = pkgutil.resolve_name(module)
+        real = inspect.signature(getattr(owner, name))
+
+        def stand_in(*args: Any, **kwargs: Any) -> Any:
+            given = real.bind(*args, **kwargs)
+            given.apply_defaults()
+            self.note(name, given.arguments)
+            if answer is Stopped:
+                raise Stopped
+            return answer(*args, **kwargs) if callable(answer) else answer
+
+        self._patch(owner, name, stand_in)
+
+    def note(self, name: str, given: Mapping[str, Any]) -> None:
+        flat = dict(given)
+        flat |= flat.pop("options", {}) if name == "open_world" else {}
+        self[name] = {**self.get(name, {}), **flat}
+
+    def get_at(self, place: str) -> Any:
+        """As `at`; None for an option of a world that was not given."""
+        try:
+            return self.at(place)
+        except KeyError:
+            return None
+
+    def at(self, place: str) -> Any:
+        """``function.parameter``, and on into mappings and attributes."""
+        name, *path = place.split(".")
+        found: Any = self[name]
+        for part in path:
+            found = found[part] if isinstance(found, Mapping) else getattr(found, part)
+        return found
+
+
+def found_player(heard: Heard) -> Any:
+    """Somebody who plays; his world is noted."""
+
+    def make_world(num_worlds: int, seed: int) -> Any:
+        heard.note("make_world", {"num_worlds": num_worlds, "seed": seed})
+        return SimpleNamespace(privileged_view=False, id="a/world", close=lambda: None)
+
+    return SimpleNamespace(policy="a policy", world="a/world", options={}, make_world=make_world)
+
+
+def players(heard: Heard) -> None:
+    heard.put("interplay.cli.players:find_player", lambda *_, **__: found_player(heard))
+
+
+def for_evaluate(heard: Heard) -> None:
+    players(heard)
+    heard.put("interplay.evaluate:play")
+
+
+def for_record(heard: Heard) -> None:
+    players(heard)
+    heard.put("interplay.cli.opening:let_see", None)
+    heard.put("interplay.view.video:record")
+
+
+def for_transcript(heard: Heard) -> None:
+    players(heard)
+    heard.put("interplay.cli.opening:let_see", None)
+    heard.put("interplay.view.telling:transcript")
+
+
+def for_check(heard: Heard) -> None:
+    heard.put("interplay.cli.opening:open_world", SimpleNamespace(close=lambda: None))
+    heard.put("interplay.registry:make_world", None)
+
+    def check_world(make: Any, steps: int = 0, seed: int = 0) -> None:
+        heard.note("check_world", {"steps": steps, "seed": seed})
+        make(3, 4)
+        raise Stopped
+
+    heard._patch("interplay.core.checker.check_world", check_world)
+
+
+def for_bench(heard: Heard) -> None:
+    heard.put("interplay.cli.opening:open_world", None)
+    heard.put("interplay.cli.measure:pin", True)
+
+    def measure(make: Any, threads: int, seconds: float, name: str) -> None:
+        heard.note("measure", {"threads": threads, "seconds": seconds, "name": name})
+        make()
+        raise Stopped
+
+    heard._patch("interplay.cli.measure.measure", measure)
+
+
+def trainer(heard: Heard) -> None:
+    """Training without what it needs: only the settings are made."""
+
+    def deed(name: str, *parameters: str) -> Any:
+        def call(*args: Any, **kwargs: Any) -> None:
+            heard.note(name, dict(zip(parameters, args, strict=False)) | kwargs)
+            raise Stopped
+
+        return call
+
+    fake = SimpleNamespace(
+        train=deed("train", "settings", "out"), resume=deed("resume", "run", "workers", "steps")
+    )
+    heard._patch("interplay.cli.trainer.load_trainer", lambda: fake)
+
+
+def for_train(heard: Heard) -> None:
+    trainer(heard)
+    heard.put("interplay.cli.training:workers_for", 4)
+    heard.put("interplay.cli.opening:open_world", SimpleNamespace(close=lambda: None))
+
+
+def for_resume(heard: Heard) -> None:
+    trainer(heard)
+
+
+def for_tournament(heard: Heard) -> None:
+    def play(out: Any, resume: Any, on_progress: Any) -> None:
+        heard.note("play", {"out": out, "resume": resume})
+        raise Stopped
+
+    for name in ("round_robin", "merge", "standing_in"):
+        heard.put(
+            f"interplay.cli.tournament_kinds:{name}",
+            lambda *_, **__: SimpleNamespace(run=play, unit="matches"),
+        )
+
+
+def for_talk(heard: Heard) -> None:
+    talk = SimpleNamespace(about=About("a/world"))
+    played = SimpleNamespace(talk=talk, beliefs=None)
+    heard.put("interplay.cli.talking_games:play_games", played)
+    heard.put("interplay.cli.talking_games:listen", [])
+    heard.put("interplay.cli.talking_games:ablate_arms", [])
+    heard.put("interplay.evaluate.talk:measure_talk", SimpleNamespace())
+    heard.put("interplay.cli.talking:_keep")
+
+
+def for_curves(heard: Heard) -> None:
+    heard.put("interplay.view.curves:plot_runs")
+
+
+def experiments(heard: Heard) -> None:
+    heard.put("interplay.experiment.files:load_experiment", lambda path: f"experiment of {path}")
+    heard.put("interplay.experiment.files:load_experiment_of", SimpleNamespace(params="params"))
+
+
+def for_debug(heard: Heard) -> None:
+    experiments(heard)
+    heard.put("interplay.experiment.verbs:debug_experiment")
+
+
+def for_visualize(heard: Heard) -> None:
+    experiments(heard)
+    heard.put("interplay.experiment.verbs:visualize")
+
+
+def for_analyze(heard: Heard) -> None:
+    experiments(heard)
+    heard.put("interplay.experiment.files:load_script", lambda path: f"script {path}")
+    heard.put("interplay.experiment.verbs:analyze")
+    heard.put("interplay.cli.overlays:analyse_overlays")
+
+
+Case = dict[
+    str, tuple[str, dict[str, Any]]
+]  # parameter of the verb -> what is typed, {where it arrives: as what}
+
+WORLD, OPTION = "simulation/multi-corridor", {"end": 7}
+_PLAYER: Case = {
+    "player": ("hunter", {"find_player.name": "hunter"}),
+    "options": ("end=7", {"find_player.options": OPTION}),
+    "world": (f"--world {WORLD}", {"find_player.world": WORLD}),
+    "trust": ("--trust", {"find_player.trust": True}),
+    "greedy": ("--greedy", {"find_player.greedy": True}),
+    "roles": ("--roles a=random --roles b=hunter", {"find_player.roles": ["a=random", "b=hunter"]}),
+}
+_TOURNAMENT: Case = {
+    "players": ("hunter random", {"KIND.NAMES": ["hunter", "random"]}),
+    "world": (f"--world {WORLD}", {"KIND.values.world": WORLD}),
+    "seed": ("--seed 11", {"KIND.values.seed": 11}),
+    "out": ("--out cup", {"play.out": Path("cup")}),
+    "resume": ("--resume", {"play.resume": True}),
+    "option": ("--option end=7 --option n=2", {"KIND.values.options": {"end": 7, "n": 2}}),
+    "greedy": ("--greedy", {"KIND.values.greedy": True}),
+    "trust": ("--trust", {"KIND.trust": True}),
+}
+
+
+def _of(kind: str, names: str) -> Case:
+    """The rows that all tournaments share, for one kind of them."""
+    said = [("KIND", kind), ("NAMES", names)]
+    return {
+        key: (typed, {place.replace(*said[0]).replace(*said[1]): value for place, value in arrives.items()})
+        for key, (typed, arrives) in _TOURNAMENT.items()
+    }
+
+
+CASES: dict[str, tuple[Any, list[Case]]] = {
+    "evaluate": (for_evaluate, [{
+        **_PLAYER,
+        "episodes": ("--episodes 70", {"play.episodes": 70}),
+        "num_worlds": ("--num-worlds 9", {"make_world.num_worlds": 9}),
+        "max_steps": ("--max-steps 13", {"play.max_steps": 13}),
+        "seed": ("--seed 11", {"play.seed": 11, "make_world.seed": 11}),
+    }]),
+    "record": (for_record, [{
+        **_PLAYER,
+        "out": ("--out a.gif", {"record.path": Path("a.gif")}),
+        "episodes": ("--episodes 3", {"record.episodes": 3}),
+        "max_steps": ("--max-steps 13", {"record.max_steps": 13}),
+        "every": ("--every 4", {"record.every": 4}),
+        "size": ("--size 90x60", {"record.size": (90, 60)}),
+        "frames": ("--frames 5", {"record.frames": 5}),
+        "step": ("--step 6", {"record.step": 6}),
+        "reveal": ("--reveal", {"let_see.reveal": True}),
+        "seed": ("--seed 11", {"record.seed": 11, "make_world.seed": 11}),
+    }]),
+    "transcript": (for_transcript, [{
+        **_PLAYER,
+        "episodes": ("--episodes 3", {"transcript.episodes": 3}),
+        "max_steps": ("--max-steps 13", {"transcript.max_steps": 13}),
+        "reveal": ("--reveal", {"let_see.reveal": True}),
+        "seed": ("--seed 11", {"transcript.seed": 11, "make_world.seed": 11}),
+    }]),
+    "check": (for_check, [{
+        "world": (WORLD, {"make_world.world_id": WORLD, "open_world.world_id": WORLD}),
+        "options": ("end=7", {"make_world.options": OPTION, "open_world.end": 7}),
+        "steps": ("--steps 13", {"check_world.steps": 13}),
+        "seed": ("--seed 11", {"check_world.seed": 11, "open_world.seed": 11}),
+    }]),
+    "bench": (for_bench, [{
+        "worlds": (f"{WORLD} end=7", {"measure.name": WORLD, "open_world.world_id": WORLD, "open_world.end": 7}),
+        "num_worlds": ("--num-worlds 9", {"open_world.num_worlds": 9}),
+        "threads": ("--threads 2", {"open_world.threads": 2, "measure.threads": 2, "pin.threads": 2}),
+        "seconds": ("--seconds 3", {"measure.seconds": 3.0}),
+    }]),
+    "train": (for_train, [{
+        "world": (WORLD, {"train.settings.world.id": WORLD, "open_world.world_id": WORLD}),
+        "overrides": (
+            "ppo.clip=0.15 world.options.end=7",
+            {"train.settings.ppo.clip": 0.15, "train.settings.world.options": OPTION, "open_world.end": 7},
+        ),
+        "steps": ("--steps 12000", {"train.settings.steps": 12_000}),
+        "seed": ("--seed 11", {"train.settings.seed": 11}),
+        "num_worlds": ("--num-worlds 32", {"train.settings.num_worlds": 32}),
+        "workers": ("--workers 2", {"train.settings.train.workers": 2}),
+        "start_from": ("--start-from runs/b", {"train.settings.train.start_from": "runs/b"}),
+        "out": ("--out runs/a", {"train.out": Path("runs/a")}),
+    }, {
+        "world": ("SETTINGS", {"train.settings.world.id": "tests.cli.marsh:Marsh"}),
+        "trust": ("--trust", {}),
+    }]),
+    "resume": (for_resume, [{
+        "run": ("runs/a", {"resume.run": Path("runs/a")}),
+        "workers": ("--workers 2", {"resume.workers": 2}),
+        "steps": ("--steps 12000", {"resume.steps": 12_000}),
+        "accept_settings": ("--accept-settings", {"resume.accept_settings": True}),
+        "trust": ("--trust", {"resume.trust": True}),
+    }]),
+    "tournament": (for_tournament, [{
+        **_of("round_robin", "players"),
+        "matches": ("--matches 8", {"round_robin.values.matches": 8}),
+        "per_match": ("--per-match 3", {"round_robin.values.per_match": 3}),
+        "score": ("--score kills", {"round_robin.values.score": "kills"}),
+        "max_steps": ("--max-steps 13", {"round_robin.values.max_steps": 13}),
+    }, {
+        **_of("merge", "homes"),
+        "merge": ("--merge", {}),
+        "matches": ("--matches 5", {"merge.values.maps": 5}),
+        "caps": ("--caps 4,12", {"merge.values.caps": (4, 12)}),
+        "quota": ("--quota per_population", {"merge.values.quota": "per_population"}),
+        "window": ("--window 21", {"merge.values.window": 21}),
+        "horizon": ("--horizon 34", {"merge.values.horizon": 34}),
+    }, {
+        "out": ("--out cup", {"standing_in.out": Path("cup"), "play.out": Path("cup")}),
+        "resume": ("--resume", {"play.resume": True}),
+        "trust": ("--trust", {"standing_in.trust": True}),
+    }]),
+    "talk": (for_talk, [{
+        "player": ("hunter", {"play_games.wanted.player": "hunter"}),
+        "options": ("end=7", {"play_games.wanted.options": ("end=7",)}),
+        "world": (f"--world {WORLD}", {"play_games.wanted.world": WORLD}),
+        "against": ("--against random", {"ablate_arms.wanted.against": "random"}),
+        "games": ("--games 70", {"ablate_arms.wanted.games": 70, "play_games.wanted.games": 70}),
+        "permutations": ("--permutations 55", {"measure_talk.permutations": 55}),
+        "arm": ("--arm talk_off --arm targets_off", {"ablate_arms.arms": ["talk_off", "targets_off"]}),
+        "metric": ("--metric days", {"ablate_arms.metric": "days"}),
+        "probe": ("--no-probe", {"measure_talk.models": ()}),
+        "out": ("--out games", {"_keep.out": Path("games")}),
+        "log_every": ("--log-every 6", {"_keep.log_every": 6}),
+        "num_worlds": ("--num-worlds 9", {"play_games.wanted.num_worlds": 9}),
+        "greedy": ("--greedy", {"play_games.wanted.greedy": True}),
+        "trust": ("--trust", {"play_games.wanted.trust": True}),
+        "seed": ("--seed 11", {"play_games.wanted.seed": 11, "measure_talk.seed": 11}),
+    }, {
+        "player": ("hunter", {}),
+        "transfer": ("--transfer runs/b", {"play_games.wanted.player": "runs/b"}),
+        "out": ("--out games", {}),
+    }]),
+    "curves": (for_curves, [{
+        "runs": ("runs/a runs/b", {"plot_runs.runs": [Path("runs/a"), Path("runs/b")]}),
+        "column": ("--column x --column y", {"plot_runs.columns": ["x", "y"]}),
+        "out": ("--out a.png", {"plot_runs.out": Path("a.png")}),
+    }]),
+    "debug": (for_debug, [{
+        "config": ("a.py", {"debug_experiment.experiment": "experiment of a.py", "debug_experiment.config": Path("a.py")}),
+        "episodes": ("-n 3", {"debug_experiment.episodes": 3}),
+        "steps_per_episode": ("-s 13", {"debug_experiment.steps_per_episode": 13}),
+        "render": ("--render", {"debug_experiment.render": True}),
+    }]),
+    "visualize": (for_visualize, [{
+        "run": ("runs/a", {"visualize.folder": Path("runs/a"), "load_experiment_of.run": Path("runs/a")}),
+        "checkpoint": ("-c 4", {"visualize.checkpoint": 4}),
+        "episodes": ("-n 3", {"visualize.episodes": 3}),
+        "steps_per_episode": ("-s 13", {"visualize.steps_per_episode": 13}),
+        "record": ("--record", {"visualize.record": True}),
+        "record_only": ("--record-only", {"visualize.record_only": True}),
+        "frame_delay": ("--frame-delay 33", {"visualize.frame_delay": 33}),
+        "explore": ("--explore", {"visualize.explore": True}),
+        "seed": ("--seed 11", {"visualize.seed": 11}),
+        "trust": ("--trust", {"visualize.trust": True, "load_experiment_of.trust": True}),
+    }]),
+    "analyze": (for_analyze, [{
+        "run": ("runs/a", {"analyze.folder": Path("runs/a")}),
+        "words": ("b.py", {"analyze.function": "script b.py"}),
+        "checkpoint": ("-c 4", {"analyze.checkpoint": 4}),
+        "seed": ("--seed 11", {"analyze.seed": 11}),
+        "trust": ("--trust", {"analyze.trust": True, "load_experiment_of.trust": True}),
+    }, {
+        "run": ("runs/a", {"analyse_overlays.player": "runs/a/checkpoints/000000000004"}),
+        "words": ("npop=2", {"analyse_overlays.options": ["npop=2"]}),
+        "checkpoint": ("-c 4", {}),
+        "overlay": ("--overlay lives --overlay combat", {"analyse_overlays.names": ["lives", "combat"]}),
+        "out": ("--out there", {"analyse_overlays.out": Path("there")}),
+        "world": (f"--world {WORLD}", {"analyse_overlays.world": WORLD}),
+        "population": ("--population 1", {"analyse_overlays.population": 1}),
+        "ticks": ("--ticks 21", {"analyse_overlays.ticks": 21}),
+        "burn_in": ("--burn-in 34", {"analyse_overlays.burn_in": 34}),
+        "num_worlds": ("--num-worlds 9", {"analyse_overlays.num_worlds": 9}),
+        "world_seed": ("--world-seed 8", {"analyse_overlays.world_seed": 8}),
+        "seed": ("--seed 11", {"analyse_overlays.seed": 11}),
+        "trust": ("--trust", {"analyse_overlays.trust": True}),
+    }]),
+    "worlds": (None, []),
+}  # fmt: skip
+ROWS = [(verb, number) for verb, (_, cases) in CASES.items() for number in range(len(cases))]
+
+
+def test_every_option_of_every_verb_stands_in_a_row():
+    for verb, _ in VERBS:
+        known = set().union(*CASES[verb.__name__][1]) | SHOWN.get(verb.__name__, set())
+        assert known == set(inspect.signature(verb).parameters), verb.__name__
+
+
+@pytest.mark.parametrize(("verb", "number"), ROWS)
+def test_what_was_typed_arrives(monkeypatch, tmp_path, verb, number):
+    prepare, cases = CASES[verb]
+    heard = Heard(monkeypatch)
+    prepare(heard)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "SETTINGS.toml").write_text('[world]\nid = "tests.cli.marsh:Marsh"\n')
+    words = " ".join(typed for typed, _ in cases[number].values()).replace("SETTINGS", "SETTINGS.toml")
+    with pytest.raises(Stopped):
+        run([verb, *words.split()], traceback=True)
+    for option, (_, arrives) in cases[number].items():
+        for place, value in arrives.items():
+            assert heard.at(place) == value, (verb, option, place)
+
+
+NEEDED = {  # without which a verb refuses, or does something else
+    "config", "merge", "out", "overlay", "player", "players", "run", "runs", "transfer", "words", "world", "worlds",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("verb", "number"), [row for row in ROWS if row != ("train", 1)])
+def test_what_was_not_typed_arrives_as_its_default(monkeypatch, tmp_path, verb, number):
+    """Switches are off, numbers are others than those of the table: nothing is wired to what the test types."""
+    prepare, cases = CASES[verb]
+    needed = NEEDED if "players" in cases[number] else NEEDED | {"resume"}
+    heard = Heard(monkeypatch)
+    prepare(heard)
+    monkeypatch.chdir(tmp_path)
+    words = " ".join(typed for option, (typed, _) in cases[number].items() if option in needed)
+    with pytest.raises(Stopped):
+        run([verb, *words.split()], traceback=True)
+    for option in cases[number].keys() - needed:
+        for place, value in cases[number][option][1].items():
+            assert heard.get_at(place) != value, (verb, option, place)

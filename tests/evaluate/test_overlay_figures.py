@@ -1,0 +1,305 @@
+"""Every figure of the overlays' tables and panels, counted again from a diary of the same play, tick by tick."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from interplay.core.policy import RandomPolicy
+from interplay.evaluate.dependence import dependence as dependence_map
+from interplay.evaluate.ghosts import VARIANTS, livable, value_map
+from interplay.evaluate.overlays import Layer, Overlay, OverlayData, compute_overlays
+from interplay.evaluate.overlays import niches as niches_overlay
+from interplay.evaluate.survival import kaplan_meier, median_life, restricted_mean
+from interplay.evaluate.tick import STYLES
+from interplay.worlds.mmo.tiles import FOREST, GRASS, LAVA, SCRUB
+from tests.evaluate.commons import common, taste
+
+NAMES = ["values", "exploration", "dependence", "combat", "niches", "lives", "coverage"]
+TICKS, POPULATIONS = 120, 2
+
+
+class Diary:
+    """Keeps a copy of every tick."""
+
+    def __init__(self, _world):
+        self.ticks = []
+
+    def note(self, tick):
+        ended = {name: np.array(values) for name, values in tick.ended.items()}
+        copied = [np.array(part) for part in tick[:-1]]
+        self.ticks.append(type(tick)(*copied, ended))
+
+
+@pytest.fixture(scope="module")
+def played():
+    """The world, every overlay, and the diary of their play."""
+    kept = {}
+
+    def read(study):
+        kept["ticks"] = study.seen("diary").ticks
+        layer = Layer("a", "a", np.zeros((1, 1)), "curves", "plain", "u", "m.")
+        return OverlayData("diary", "diary", (layer,))
+
+    niches_overlay.PERMUTATIONS, before = 3, niches_overlay.PERMUTATIONS
+    world = common(2, seed=3, interior=16, slots=40, health=4, prefill=40, spawn_per_tick=4, cap_draw="fixed")
+    diary = Overlay("diary", "every tick", read, {"diary": Diary})
+    found = compute_overlays([*NAMES, diary], world, RandomPolicy(), TICKS, value=taste, seed=5)
+    niches_overlay.PERMUTATIONS = before
+    return world, found, kept["ticks"]
+
+
+def layers(data):
+    return {layer.name: layer for layer in data.layers}
+
+
+def stands(ticks):
+    """(population, world, life, row, col, tile) of everybody who stands on ground that is no lava, tick by tick."""
+    for tick in ticks:
+        for w, a in zip(*np.nonzero(tick.alive), strict=True):
+            row, col = int(tick.row[w, a]), int(tick.col[w, a])
+            if tick.tiles[w, row, col] != LAVA:
+                yield (
+                    int(tick.population[w, a]),
+                    int(w),
+                    int(tick.life[w, a]),
+                    row,
+                    col,
+                    int(tick.tiles[w, row, col]),
+                )
+
+
+def blows(ticks):
+    """(population, style, row, col, died, cause) of every blow; the striker is who lived there in the tick before.
+
+    A target may have stepped beyond the window of 7 x 7 since it was seen: it counts at the window's edge.
+    """
+    for before, tick in itertools.pairwise(ticks):
+        for w, a in zip(*np.nonzero(tick.struck >= 0), strict=True):
+            target = int(tick.struck[w, a])
+            row, col = (int(np.clip(part[w, a], -3, 3)) for part in (tick.struck_row, tick.struck_col))
+            died, cause = bool(tick.died[w, target]), int(tick.ended["cause"][w, target])
+            yield int(before.population[w, a]), int(tick.style[w, a]), row, col, died, cause
+
+
+def lives(ticks):
+    """(population, world, born, length, ended, cause) of every life."""
+    born, found = {}, []
+    for t, tick in enumerate(ticks):
+        for w, a in zip(*np.nonzero(tick.died), strict=True):
+            if (w, a) in born:
+                _life, start, population = born.pop((w, a))
+                found.append(
+                    (
+                        population,
+                        w,
+                        start,
+                        int(tick.ended["life"][w, a]),
+                        True,
+                        int(tick.ended["cause"][w, a]),
+                    )
+                )
+        for w, a in zip(*np.nonzero(tick.alive), strict=True):
+            if (w, a) not in born or born[w, a][0] != tick.life[w, a]:
+                born[w, a] = (int(tick.life[w, a]), t, int(tick.population[w, a]))
+    last = ticks[-1]
+    going = [
+        (p, w, start, int(last.age[w, a]), False, -1)
+        for (w, a), (_, start, p) in born.items()
+        if last.alive[w, a]
+    ]
+    return found + going
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_panel_has_a_name_for_each_of_its_rows(played, name):
+    for layer in played[1][name].layers:
+        values = np.asarray(layer.values)
+        if layer.form in ("curves", "bars"):
+            assert values.shape == (len(layer.labels), len(layer.x))
+        elif values.ndim == 3:
+            assert len(layer.labels) == len(values)
+        assert len(set(layer.labels)) == len(layer.labels)
+        if layer.limits is not None and layer.scale != "diverging":
+            assert layer.limits[1] >= np.nanmax(values.sum(axis=0) if values.ndim == 3 else values)
+
+
+def test_blows_by_style_and_place(played):
+    world, found, ticks = played
+    struck, deadly, full = Counter(), Counter(), Counter()
+    counts = np.zeros((POPULATIONS, len(STYLES), 7, 7), int)
+    for population, style, row, col, died, cause in blows(ticks):
+        struck[population, style] += 1
+        full[population, style] += max(abs(row), abs(col)) == world.settings.reach[style]
+        deadly[population, style] += died and world.causes[cause] == STYLES[style]
+        counts[population, style, row + 3, col + 3] += 1
+    assert sum(struck.values()) > 50
+    assert sum(deadly.values()) > 3
+    data = found["combat"]
+    assert data.columns == ("population", "style", "blows", "at full reach", "kills per blow")
+    for k, style, number, reach, kills in data.rows:
+        s = STYLES.index(style)
+        assert number == struck[k, s]
+        if number:
+            assert (reach, kills) == (full[k, s] / number, deadly[k, s] / number)
+    assert len(data.rows) == POPULATIONS * len(STYLES)
+    for k, layer in enumerate(data.layers):
+        assert layer.labels == STYLES
+        assert (layer.values == counts[k]).all()
+        assert f"{counts[k].sum():,} blows" in layer.title
+
+
+def test_visits_are_ticks_on_ground(played):
+    world, found, ticks = played
+    counts = np.zeros((POPULATIONS, world.settings.side, world.settings.side), int)
+    for population, _, _, row, col, _ in stands(ticks):
+        counts[population, row, col] += 1
+    assert (layers(found["exploration"])["agents"].values == counts).all()
+    assert (layers(found["niches"])["visits"].values == counts).all()
+    ground = livable(world.state.tiles[0])
+    walkers = layers(found["exploration"])["walkers"].values
+    for k, visits, entered, by_walkers in found["exploration"].rows:
+        assert visits == counts[k].sum()
+        assert entered == (counts[k] > 0).sum() / ground.sum()
+        assert by_walkers == (walkers[k] > 0).sum() / ground.sum()
+
+
+def test_niches_count_steps_of_populations_by_cell_block_and_ground(played):
+    _, found, ticks = played
+    arrays = found["niches"].arrays
+    places = {"cell": lambda row, col, tile: (row, col), "4x4_block": lambda row, col, tile: (row // 4, col // 4),
+              "tile_type": lambda row, col, tile: tile}  # fmt: skip
+    for name, place in places.items():
+        counts = [Counter() for _ in range(POPULATIONS)]
+        for population, _, _, row, col, tile in stands(ticks):
+            counts[population][place(row, col, tile)] += 1
+        told = arrays[f"{name}.counts"]
+        assert [sorted(row[row > 0].tolist()) for row in told] == [sorted(count.values()) for count in counts]
+        assert ((told > 0).all(axis=0)).sum() == len(set(counts[0]) & set(counts[1]))
+
+
+def test_tables_of_lives(played):
+    _world, found, ticks = played
+    data, told = found["lives"], lives(ticks)
+    names = ("population", "world", "born", "length", "ended", "cause")
+    columns = zip(*(data.arrays[name].tolist() for name in names), strict=True)
+    assert Counter(columns) == Counter(told)
+    assert sum(ended for *_, ended, _ in told) > 5
+    assert data.columns[:4] == ("lives of", "lives", "ended", "median")
+    for name, number, ended, median, mean, of_ended in data.rows:
+        own = [life for life in told if name == "everybody" or name == f"population {life[0]}"]
+        curve = kaplan_meier(np.array([life[3] for life in own]), np.array([life[4] for life in own]))
+        assert (number, ended) == (len(own), sum(life[4] for life in own))
+        assert (median, mean) == pytest.approx(
+            (median_life(curve), restricted_mean(curve, max(x[3] for x in told))), nan_ok=True
+        )
+        assert of_ended == pytest.approx(np.mean([life[3] for life in own if life[4]]))
+
+
+def test_panels_of_lives(played):
+    world, found, ticks = played
+    panels, told = layers(found["lives"]), lives(ticks)
+    causes = panels["causes"]
+    assert set(causes.labels) == {world.causes[cause] for *_, ended, cause in told if ended}
+    for label, bars in zip(causes.labels, causes.values, strict=True):
+        for k, bar in zip(causes.x, bars, strict=True):
+            assert bar == sum(
+                ended and world.causes[cause] == label and p == k for p, _, _, _, ended, cause in told
+            )
+    lengths = panels["lengths"]
+    width = lengths.x[1] - lengths.x[0]
+    for label, bars in zip(lengths.labels, lengths.values, strict=True):
+        assert label in ("ended", "going on")
+        for middle, bar in zip(lengths.x, bars, strict=True):
+            assert bar == sum(
+                abs(life[3] - middle) <= (width - 1) / 2 and life[4] == (label == "ended") for life in told
+            )
+    standing = panels["standing"]
+    window = round(standing.x[1] - standing.x[0])
+    for label, curve in zip(standing.labels, standing.values, strict=True):
+        k = int(label.removeprefix("population "))
+        for i, (middle, value) in enumerate(zip(standing.x, curve, strict=True)):
+            inside = ticks[i * window : (i + 1) * window]
+            assert middle == i * window + len(inside) / 2
+            heads = [(tick.alive & (tick.population == k)).sum() / len(tick.alive) for tick in inside]
+            assert value == pytest.approx(np.mean(heads))
+    for label, curve in zip(panels["survival"].labels, panels["survival"].values, strict=True):
+        own = [life for life in told if label == "everybody" or label == f"population {life[0]}"]
+        known = kaplan_meier(np.array([life[3] for life in own]), np.array([life[4] for life in own]))
+        seen = np.asarray(panels["survival"].x) <= max(life[3] for life in own)
+        assert np.isfinite(curve).tolist() == seen.tolist()
+        assert curve[seen] == pytest.approx(known.at(np.asarray(panels["survival"].x)[seen]))
+
+
+def test_ground_that_agents_and_lives_have_seen(played):
+    world, found, ticks = played
+    everybody = layers(found["coverage"])["coverage"]
+    assert everybody.labels == ("agents", "random walkers")
+    shares = []
+    for w in range(world.num_worlds):
+        steps = [(row, col) for _, at, _, row, col, _ in stands(ticks) if at == w]
+        # The order of agents within a tick is the slots'; entered in a tick is entered by its last agent-step.
+        ends = np.cumsum(
+            [
+                sum(
+                    tick.tiles[w][tick.row[w, a], tick.col[w, a]] != LAVA
+                    for a in np.flatnonzero(tick.alive[w])
+                )
+                for tick in ticks
+            ]
+        )
+        shares.append(
+            [
+                len(set(steps[: max([0, *(e for e in ends if e <= s)])])) / world.state.room["ground"][w]
+                for s in everybody.x
+            ]
+        )
+    assert everybody.values[0] == pytest.approx(np.mean(shares, axis=0))
+    bars = layers(found["coverage"])["lives"]
+    kinds = {"all ground": None, "grass": GRASS, "scrub": SCRUB, "forest": FOREST}
+    paths: dict[tuple[int, int, int], list] = {}
+    for population, w, life, row, col, tile in stands(ticks):
+        paths.setdefault((population, w, life), []).append((row, col, tile))
+    for label, values in zip(bars.labels, bars.values, strict=True):
+        for k, value in zip(bars.x, values, strict=True):
+            shares = [
+                len({(row, col) for row, col, tile in path if kinds[label] in (None, tile)}) / len(path)
+                for (population, _, _), path in paths.items()
+                if population == k
+            ]
+            assert value == pytest.approx(np.mean(shares))
+
+
+def test_maps_of_values_and_their_tables(played):
+    world, found, _ = played
+    data, ground = found["values"], livable(world.state.tiles[0])
+    for layer, (population, variant, mean, spread, lowest, highest) in zip(
+        data.layers, data.rows, strict=True
+    ):
+        assert layer.title == f"population {population}, {variant}"
+        np.testing.assert_array_equal(layer.values, value_map(world, taste, population, variant))
+        here = layer.values[ground & np.isfinite(layer.values)]
+        assert (mean, spread) == pytest.approx((here.mean(), here.std()))
+        assert (lowest, highest) == (here.min(), here.max())
+        assert layer.limits == pytest.approx((mean - 4 * spread, mean + 4 * spread))
+        assert (layer.dim == ~ground).all()
+    one = compute_overlays(["values"], world, RandomPolicy(), 1, value=taste, population=1)["values"]
+    assert [row[:2] for row in one.rows] == [(1, variant) for variant in VARIANTS]
+
+
+def test_windows_of_dependence_and_their_tables(played):
+    world, found, _ = played
+    data = found["dependence"]
+    assert [row[:2] for row in data.rows] == [
+        (k, whose) for k in range(POPULATIONS) for whose in ("own", "other")
+    ]
+    top = max(np.abs(layer.values).max() for layer in data.layers)
+    for layer, (population, whose, mean, lowest, highest) in zip(data.layers, data.rows, strict=True):
+        assert layer.name == f"population_{population}_{whose}"
+        known = dependence_map(world.settings, taste, population, same=whose == "own")
+        np.testing.assert_array_equal(layer.values, known)
+        assert (mean, lowest, highest) == pytest.approx((known.mean(), known.min(), known.max()))
+        assert layer.limits == (-top, top)

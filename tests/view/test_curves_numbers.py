@@ -1,0 +1,139 @@
+"""Every curve, band, line and bar of a picture of runs holds the numbers of the log, over its steps."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from interplay.core.errors import UserError
+from interplay.view import curves
+from interplay.view.curves import WINDOWS, Reference, group, plot_runs
+from interplay.view.palette import POPULATIONS
+from interplay.view.run_log import read_run
+from tests.view.figures import held, lines, titled
+
+pytest.importorskip("matplotlib", reason="learning curves need the extra plot")
+
+STEPS = np.arange(1, 121) * 1000.0
+
+
+def logged(folder: Path, values: Any, seed: int = 0, world: str = "somewhere") -> Path:
+    """A run that logged these values, 1,000 agent-steps apart."""
+    folder.mkdir()
+    (folder / "settings.toml").write_text(f'seed = {seed}\n[world]\nid = "{world}"\n')
+    rows = [{"agent_steps": step, "life": value} for step, value in zip(STEPS, values, strict=True)]
+    (folder / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return folder
+
+
+def panel(monkeypatch: Any, runs: list[Path], **asked: Any) -> Any:
+    figures = held(monkeypatch, curves)
+    plot_runs(runs, runs[0].parent / "a.png", columns=["life"], **asked)
+    return titled(figures[0], "life")
+
+
+def means(values: np.ndarray) -> np.ndarray:
+    """Two logged lines fall into each of the 60 windows."""
+    return values.reshape(WINDOWS, -1).mean(axis=1)
+
+
+def test_a_run_is_shown_raw_and_by_the_means_of_its_windows(monkeypatch, tmp_path):
+    values = np.random.default_rng(1).normal(size=len(STEPS))
+    axes = panel(monkeypatch, [logged(tmp_path / "a", values)])
+    raw, curve = lines(axes)
+    np.testing.assert_array_equal(raw, [STEPS, values])
+    np.testing.assert_allclose(curve[1], means(values))
+    np.testing.assert_allclose(curve[0], np.arange(1000, 120_001, 2000))  # the middles of windows
+    assert axes.get_xlim() == (0.0, 120_000 * 1.02)
+    assert axes.get_ylabel() == "life (ticks)"
+
+
+def test_runs_of_several_seeds_are_their_mean_in_a_band_from_the_lowest_to_the_highest(monkeypatch, tmp_path):
+    rng = np.random.default_rng(2)
+    values = [rng.normal(size=len(STEPS)) for _ in range(3)]
+    runs = [logged(tmp_path / "abc"[i], each, seed=i) for i, each in enumerate(values)]
+    axes = panel(monkeypatch, [*runs, logged(tmp_path / "d", values[0] + 9, world="elsewhere")])
+    windows = np.array([means(each) for each in values])
+    (band,) = axes.collections
+    corners = band.get_paths()[0].vertices
+    for x, low, high in zip(np.arange(1000, 120_001, 2000), windows.min(0), windows.max(0), strict=True):
+        heights = corners[np.isclose(corners[:, 0], x), 1]
+        assert (heights.min(), heights.max()) == (pytest.approx(low), pytest.approx(high))
+    together, raw, alone = axes.lines
+    np.testing.assert_allclose(together.get_ydata(), windows.mean(0))
+    np.testing.assert_allclose(raw.get_ydata(), values[0] + 9)
+    np.testing.assert_allclose(alone.get_ydata(), windows[0] + 9)
+    assert together.get_label() == "a, b, c (3 seeds)"
+    assert alone.get_label() == "d"
+    assert [line.get_color() for line in (together, raw, alone)] == [POPULATIONS[i] for i in (0, 1, 1)]
+
+
+def test_what_is_compared_with_is_shown_as_far_as_the_runs_reach(monkeypatch, tmp_path):
+    """A window that a run is in the middle of is shown whole; one that it has not come to is not."""
+    windows = ((0.0, 50_000.0, 1.0), (100_000.0, 200_000.0, 2.0), (120_000.0, 130_000.0, 3.0))
+    said = [
+        Reference("theirs", "life", windows=windows),
+        Reference("chance", "life", level=0.25),
+        Reference("other", "kills", level=9.0),
+    ]
+    axes = panel(monkeypatch, [logged(tmp_path / "a", np.zeros(len(STEPS)))], references=said)
+    found = [(line.get_label(), line.get_xdata(), line.get_ydata()) for line in axes.lines[2:]]
+    assert [(list(x), list(y)) for _, x, y in found] == [
+        ([0.0, 50_000.0], [1.0, 1.0]),
+        ([100_000.0, 200_000.0], [2.0, 2.0]),
+        ([0, 1], [0.25, 0.25]),  # across the whole panel
+    ]
+    shown = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert shown == ["a", "theirs", "chance"]
+
+
+def test_panels_of_a_world_are_named_by_it_and_compared_with_what_was_published(monkeypatch, tmp_path):
+    figures = held(monkeypatch, curves)
+    run = logged(tmp_path / "a", np.zeros(len(STEPS)), world="survival/1v1-heals-low")
+    plot_runs([run], tmp_path / "a.png")
+    assert figures[0].get_suptitle() == "survival/1v1-heals-low"
+    plot_runs([run, logged(tmp_path / "b", STEPS, world="elsewhere")], tmp_path / "a.png")
+    assert figures[1].get_suptitle() == ""
+    plot_runs([run], tmp_path / "a.png", title="Mine")
+    assert figures[2].get_suptitle() == "Mine"
+
+
+def test_long_lists_of_runs_are_cut_in_their_label(tmp_path):
+    logs = [read_run(logged(tmp_path / name, STEPS, seed=i)) for i, name in enumerate("abcd")]
+    assert list(group(logs[:3])) == ["a, b, c (3 seeds)"]
+    assert list(group(logs)) == ["a, ... (4 seeds)"]
+    assert list(group(logs[:1])) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [
+        (3, 3.0),
+        (0.5, 0.5),
+        ([1, 2.5], 1.75),
+        ([[1, 2], [3, 6]], 3.0),
+        (True, None),
+        ([True, 1], None),
+        ([], None),
+        ([1, None], None),
+        ("1", None),
+        ({"a": 1}, None),
+    ],
+)
+def test_numbers_and_lists_of_them_are_columns_and_nothing_else_is(tmp_path, value, read):
+    """A switch is no number, and a list with a gap has no mean."""
+    rows = [{"agent_steps": 1, "x": value}, {"agent_steps": 2}]
+    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    log = read_run(tmp_path)
+    assert ("x" in log.columns) == (read is not None)
+    np.testing.assert_array_equal(log.column("x"), [np.nan if read is None else read, np.nan])
+
+
+def test_steps_that_are_no_number_are_no_log(tmp_path):
+    (tmp_path / "metrics.jsonl").write_text('{"agent_steps": true, "x": 1}\n')
+    with pytest.raises(UserError, match="without agent_steps"):
+        read_run(tmp_path)

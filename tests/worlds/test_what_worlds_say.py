@@ -1,0 +1,83 @@
+"""What worlds say of themselves, and trainers, tournaments and viewers rely on: who plays together, who never ends, what is hidden."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from interplay.registry import list_worlds, make_world
+
+USUAL = {
+    "persistent": False,
+    "rebirths": False,
+    "ignores_illegal": False,
+    "num_populations": 1,
+    "population_names": None,
+    "teams": None,
+    "privileged_view": None,
+    "frames_per_step": 1,
+}
+EVERLASTING = {"persistent": True, "rebirths": True, "ignores_illegal": True, "num_populations": 8}
+TALK = {"privileged_view": False, "frames_per_step": 45}
+HALVES = ((0, 1), (2, 3))
+# World, options, what it says that is not usual, and how many of which kinds live in it.
+SAID: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, int]]] = [
+    ("dilemma/fixed", {}, {}, {"agent": 2}),
+    ("dilemma/open-ended", {}, {}, {"agent": 2}),
+    ("gridworld/broadcast", {}, {}, {"broadcaster": 4, "blocker": 3}),
+    ("gridworld/foragers", {}, {}, {"agent": 5}),
+    ("gridworld/foraging", {}, {}, {"agent": 1}),
+    ("gridworld/hunters-foragers", {}, {}, {"forager": 5, "hunter": 2}),
+    ("gridworld/maze", {}, {}, {"agent": 1}),
+    ("gridworld/multi-maze", {}, {}, {"agent": 5}),
+    ("gridworld/pacman", {}, {}, {"baddie": 5, "pacman": 1}),
+    ("gridworld/pacman-simple", {}, {}, {"agent": 1}),
+    ("gridworld/reach-the-target", {}, {}, {"target": 1, "runner": 4}),
+    (
+        "gridworld/team-battle",
+        {"num_agents": 7, "teams": 3},
+        {"teams": ((0, 3, 6), (1, 4), (2, 5))},
+        {"agent": 7},
+    ),
+    ("gridworld/traffic-corridor", {}, {}, {"agent": 4}),
+    ("matrix/climbing", {}, {"teams": ((0, 1),)}, {"agent": 2}),
+    ("matrix/credit", {"agents": 3}, {"teams": ((0, 1, 2),)}, {"agent": 3}),
+    ("matrix/recall", {"agents": 2}, {}, {"agent": 2}),
+    ("mmo/combat", {}, EVERLASTING, {"agent": 128}),
+    ("mmo/combat", {"max_ticks": 9, "npop": 4}, {**EVERLASTING, "persistent": False, "num_populations": 4}, {"agent": 128}),
+    ("mmo/forage", {"slots": 40}, EVERLASTING, {"agent": 40}),
+    ("navigation/proxy-soft", {}, {}, {"agent": 1}),
+    ("simulation/multi-corridor", {"num_agents": 3}, {}, {"agent": 3}),
+    ("simulation/multi-corridor-turns", {}, {}, {"agent": 5}),
+    ("survival/1v1-heals-low", {}, {}, {"agent": 2}),
+    ("survival/2v2-all-high", {}, {"teams": HALVES}, {"agent": 4}),
+    ("survival/2v2-all-high", {"teams": False}, {}, {"agent": 4}),
+    (
+        "werewolf/9-l1s9",
+        {},
+        {**TALK, "num_populations": 2, "population_names": ("villager", "werewolf")},
+        {"agent": 9},
+    ),
+    (
+        "werewolf/aiwolf5",
+        {},
+        {**TALK, "num_populations": 4, "population_names": ("villager", "werewolf", "seer", "possessed")},
+        {"agent": 5},
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("world_id", "options", "said", "kinds"), SAID)
+def test_what_a_world_says_of_itself(world_id, options, said, kinds):
+    world = make_world(world_id, num_worlds=3, first_world=5, **options)
+    assert {name: getattr(world, name) for name in USUAL} == {**USUAL, **said}
+    assert {kind.name: len(kind.slots) for kind in world.kinds} == kinds
+    assert (world.id, world.num_worlds, world.first_world) == (world_id, 3, 5)
+    assert sorted(slot for kind in world.kinds for slot in kind.slots) == list(range(len(world.agents)))
+    world.close()
+
+
+def test_every_family_is_asked():
+    asked = {world_id.partition("/")[0] for world_id, *_ in SAID}
+    assert asked == {spec.id.partition("/")[0] for spec in list_worlds()}
