@@ -30,16 +30,12 @@ class KindReader:
         observation_space: of what is handed out, the mask included.
         action_space: whose ``sample`` draws by a row.
         choices: how long a row of the mask is.
-        size: numbers that all agents of the kind see together.
     """
 
     def __init__(self, world: World, index: int, mask_in_observation: bool = False) -> None:
         kind = world.kinds[index]
         self.name = kind.name
         self.members: Members = [(slot, world.agents[slot]) for slot in kind.slots]
-        self.size = len(kind.slots) * sum(
-            int(np.prod(part.shape or (), dtype=np.int64)) for part in kind.observation_space.values()
-        )
         self.mask_in_observation = mask_in_observation
         self._given = kind
         self._choose_spaces(world)

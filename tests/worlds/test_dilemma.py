@@ -97,8 +97,9 @@ def test_grim_forgets_when_a_game_begins():
     assert grim.act(step).tolist() == [[D, C]] * 2
     kept = grim.save()
     grim.forget(np.array([True, False]))
-    step = world.reset(np.array([True, False]))
-    assert grim.act(step).tolist() == [[C, C], [D, C]]
+    world.reset(np.array([True, False]))
+    step = world.step(np.array([[C, C], [C, C]]))
+    assert grim.act(step).tolist() == [[C, C], [D, C]], "in the other game nothing is forgotten"
     other = make_policy("dilemma/fixed", "grim")
     other.start(world)
     other.load(kept)

@@ -10,7 +10,6 @@ import pytest
 import interplay
 from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
-from interplay.core.world import Kind
 from interplay.evaluate import play
 from interplay.registry import make_policy
 from interplay.worlds.matrix.config import CLIMBING
@@ -140,7 +139,8 @@ def test_credit_pays_the_share_of_right_names_and_the_offset():
 
 @pytest.mark.parametrize(("name", "share", "optimal"), [("optimal", 1, 1), ("random", 1 / 2, 1 / 16)])
 def test_credit_is_worth_what_is_learned(name, share, optimal):
-    table = episodes("matrix/credit", make_policy("matrix/credit", name), count=4_000)
+    small = {"agents": 4, "cues": 2, "offset": 3.0}
+    table = episodes("matrix/credit", make_policy("matrix/credit", name), count=4_000, **small)
     assert table["right"].mean() == pytest.approx(share, abs=0.02)
     assert table["optimal"].mean() == pytest.approx(optimal, abs=0.02)
     assert table["return"].mean() == pytest.approx(share, abs=4 * 3 / np.sqrt(4_000))
@@ -148,21 +148,13 @@ def test_credit_is_worth_what_is_learned(name, share, optimal):
 
 
 def test_each_round_of_credit_has_cues_of_its_own():
-    world = interplay.make_world("matrix/credit", num_worlds=200, rounds=3)
+    world = interplay.make_world("matrix/credit", num_worlds=200, agents=4, cues=2, rounds=3)
     first = world.reset().observation["cue"].copy()
     second = world.step(np.zeros((200, 4), int)).observation["cue"]
     assert 0.4 < (first == second).all(axis=-1).mean() < 0.6
 
 
 # -- all ----------------------------------------------------------------------------------------------
-
-
-def test_teams():
-    kind: Kind = interplay.make_world("matrix/credit", agents=5).kinds[0]
-    assert kind.slots == (0, 1, 2, 3, 4)
-    assert interplay.make_world("matrix/credit", agents=5).teams == ((0, 1, 2, 3, 4),)
-    assert interplay.make_world("matrix/climbing").teams == ((0, 1),)
-    assert interplay.make_world("matrix/recall", agents=3).teams is None
 
 
 @pytest.mark.parametrize("world_id", ["matrix/recall", "matrix/climbing", "matrix/credit"])

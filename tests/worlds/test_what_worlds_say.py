@@ -23,6 +23,8 @@ TALK = {"privileged_view": False, "frames_per_step": 45}
 HALVES = ((0, 1), (2, 3))
 # World, options, what it says that is not usual, and how many of which kinds live in it.
 SAID: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, int]]] = [
+    ("dilemma/fixed", {}, {}, {"agent": 2}),
+    ("dilemma/open-ended", {}, {}, {"agent": 2}),
     ("gridworld/broadcast", {}, {}, {"broadcaster": 4, "blocker": 3}),
     ("gridworld/foragers", {}, {}, {"agent": 5}),
     ("gridworld/foraging", {}, {}, {"agent": 1}),
@@ -39,6 +41,9 @@ SAID: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, int]]] = [
         {"agent": 7},
     ),
     ("gridworld/traffic-corridor", {}, {}, {"agent": 4}),
+    ("matrix/climbing", {}, {"teams": ((0, 1),)}, {"agent": 2}),
+    ("matrix/credit", {"agents": 3}, {"teams": ((0, 1, 2),)}, {"agent": 3}),
+    ("matrix/recall", {"agents": 2}, {}, {"agent": 2}),
     ("mmo/combat", {}, EVERLASTING, {"agent": 128}),
     ("mmo/combat", {"max_ticks": 9, "npop": 4}, {**EVERLASTING, "persistent": False, "num_populations": 4}, {"agent": 128}),
     ("mmo/forage", {"slots": 40}, EVERLASTING, {"agent": 40}),

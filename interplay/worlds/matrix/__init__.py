@@ -3,6 +3,8 @@
 from interplay.core.spec import WorldSpec
 
 _TRAINING = {"num_worlds": 64, "network": {"kind": "mlp"}}
+# One step is an episode, and its reward has a deviation of 10: short rollouts, and scaled down so that a critic can follow.
+_CREDIT_TRAINING = {**_TRAINING, "ppo": {"rollout": 16, "reward_scale": 0.1}}
 _HERE = "interplay.worlds.matrix"
 
 SPECS = (
@@ -20,7 +22,7 @@ SPECS = (
         make=f"{_HERE}.world:make_climbing",
         settings=f"{_HERE}.config:ClimbingSettings",
         policies=f"{_HERE}.policies:CLIMBING",
-        training=_TRAINING,
+        training={**_TRAINING, "ppo": {"reward_scale": 0.1}},  # payoffs of -30 to 11
     ),
     WorldSpec(
         id="matrix/credit",
@@ -28,6 +30,6 @@ SPECS = (
         make=f"{_HERE}.world:make_credit",
         settings=f"{_HERE}.config:CreditSettings",
         policies=f"{_HERE}.policies:CREDIT",
-        training=_TRAINING,
+        training=_CREDIT_TRAINING,
     ),
 )

@@ -41,9 +41,7 @@ class ClimbingSettings(Settings):
 class CreditSettings(Settings):
     """Settings of one game of credit."""
 
-    agents: Annotated[int, Field(ge=2, le=1_000)] = 4  # one team
-    cues: Annotated[int, Field(ge=2, le=100)] = 2  # as many choices
+    agents: Annotated[int, Field(ge=2, le=1_000)] = 8  # one team
+    cues: Annotated[int, Field(ge=2, le=100)] = 4  # as many choices
     rounds: Annotated[int, Field(ge=1, le=100_000)] = 1  # of an episode; each has cues of its own
-    offset: Annotated[float, Field(ge=0, le=1_000)] = (
-        3.0  # its standard deviation; what is to be learned is worth 0..1
-    )
+    offset: Annotated[float, Field(ge=0, le=1_000)] = 10.0  # its deviation; what can be learned is worth 0..1
