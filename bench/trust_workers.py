@@ -6,7 +6,7 @@ Run from the repository root (``make trust``)::
 
 One run with two workers is trained in this process. A thread waits for a random time, kills a worker (SIGKILL) or freezes it
 (SIGSTOP), and takes the time until the first update of the new workers is logged; one in five is hit while it still starts. At the end the
-run is asked to stop (SIGTERM) and trained a second time, by one worker without faults: arrays of the last checkpoint and lines of the log must
+run is stopped as by Ctrl-C and trained a second time, by one worker without faults: arrays of the last checkpoint and lines of the log must
 be equal, but for times. Exit status 1 if they are not, or if a pause was longer than ``--bar`` seconds.
 """
 
@@ -90,9 +90,7 @@ class Saboteur(threading.Thread):
         except TimeoutError as error:
             self.problem = str(error)
         if not self._ends.is_set():
-            os.kill(
-                os.getpid(), signal.SIGTERM
-            )  # shells start what runs in the background without ears for SIGINT
+            os.kill(os.getpid(), signal.SIGINT)
 
     def end(self) -> None:
         """The run is over."""
@@ -223,6 +221,8 @@ def main() -> int:
     parser.add_argument("--world", default=WORLD)
     parser.add_argument("overrides", nargs="*", metavar="KEY=VALUE")
     asked = parser.parse_args()
+    # Shells start what runs in the background without ears for Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     signals = [signal.SIGKILL] * asked.kills + [signal.SIGSTOP] * asked.freezes
     random.Random(asked.seed).shuffle(signals)
     settings = settings_of(asked.world, asked.overrides)
