@@ -92,7 +92,7 @@ def make_run(folder: Path) -> None:
             run.log(steps, {"return": steps / 3, "kl": float("nan"), "by_agent": {"return": [0.5, 1.5]}})
         with CheckpointWriter(run.path, 64) as writer:
             writer.write(
-                "policy",
+                "policy-pop0",
                 {"agent/w": rng.normal(size=(6, 5)).astype(np.float32), "agent/b": np.ones(5, np.float32)},
             )
             writer.write("shard-0000", {"present": np.array([[True, False]]), "lengths": np.array([3, 9])})

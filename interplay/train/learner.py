@@ -323,9 +323,13 @@ class Learner:
     ) -> jax.Array:
         """(size,): every kind's gradients and terms."""
         parts = []
-        for name, (batch, minibatches) in epochs.items():
+        for (
+            name,
+            network,
+        ) in self.networks.items():  # not in the order of the mapping, which XLA's callers sort
+            batch, minibatches = epochs[name]
             chosen = Minibatch(*(leaf[minibatch] for leaf in minibatches))
-            parts.append(self.networks[name].gradient(vectors[name], batch, chosen, rates).ravel())
+            parts.append(network.gradient(vectors[name], batch, chosen, rates).ravel())
         return jnp.concatenate(parts)
 
     def _sum_terms(self, total: jax.Array) -> jax.Array:

@@ -143,14 +143,15 @@ def test_runs_play_and_are_known_again(capsys, tmp_path, run):
     assert code == 0, errors
     settings = (out / "tournament.toml").read_text()
     assert f'world = "{LINE}"' in settings
-    assert settings.count('"checkpoint 000000000192 ') == 2
+    name = next((run / "checkpoints").iterdir()).name
+    assert settings.count(f'"checkpoint {name} ') == 2
     # The run goes on: its newest checkpoint is another player now.
     train(build(TrainSettings, {**SETTINGS, "steps": 1, "seed": 5}, "test"), tmp_path / "other")
     shutil.rmtree(mine)
     shutil.copytree(tmp_path / "other", mine)
     said = refusal(capsys, "tournament", "--resume", "--out", out)
-    assert f"{mine} is checkpoint 000000000192 " in said
-    assert "the tournament began with checkpoint 000000000192 " in said
+    assert f"{mine} is checkpoint " in said
+    assert f"the tournament began with checkpoint {name} " in said
 
 
 def test_a_run_that_reads_other_observations_is_named(capsys, tmp_path, run):

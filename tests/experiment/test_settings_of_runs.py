@@ -19,8 +19,7 @@ from tests.experiment.corridors import changed, corridor, params
 SAID = [
     ("run_or_experiment", "A2C", "ppo.entropy", 0.01),
     ("run_or_experiment", "PPO", "ppo.epochs", 10),
-    ("stop", {"timesteps_total": 100}, "steps", 300),  # of agents, three of whom live in each world
-    ("stop", {"timesteps_total": 100}, "train.most_updates", None),
+    ("stop", {"timesteps_total": 100}, "train.most_updates", 2),  # of steps of the simulation
     ("stop", {"training_iteration": 5}, "train.most_updates", 5),
     ("stop", {"episodes_total": 7}, "train.most_episodes", 7),
     ("stop", {"time_total_s": 2.5}, "train.most_seconds", 2.5),

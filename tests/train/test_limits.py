@@ -35,7 +35,8 @@ def log_of(run: Path) -> list[dict[str, Any]]:
 
 
 def saved(run: Path) -> list[int]:
-    return [int(path.name) // STEPS for path in list_checkpoints(run)]
+    """The updates after which it saved."""
+    return [read_checkpoint(path).record["updates"] for path in list_checkpoints(run)]
 
 
 def test_checkpoints_after_so_many_updates_and_none_at_the_end(tmp_path: Path) -> None:
@@ -81,11 +82,11 @@ def test_seconds_end_a_run_and_quiet_ones_say_nothing(tmp_path: Path, capsys: An
 
 def test_only_the_kinds_that_are_named_learn(tmp_path: Path) -> None:
     settings = settings_of(checkpoint_updates=1, most_updates=3, keep_checkpoints=9)
-    with pytest.raises(UserError, match=r"train\.learners: no kind 'nobody'"):
+    with pytest.raises(UserError, match=r"train\.learners: no kind or population 'nobody'"):
         train(changed(settings, {"train": {"learners": ["nobody"]}}, "x"), tmp_path / "no", make_two_kinds)
     kinds = [kind.name for kind in make_two_kinds(1, 0, 0).kinds]
     run = train(changed(settings, {"train": {"learners": kinds[1:]}}, "x"), tmp_path / "run", make_two_kinds)
-    first, *_, last = (read_checkpoint(path).arrays["policy"] for path in list_checkpoints(run))
+    first, *_, last = (read_checkpoint(path).arrays["policy-pop0"] for path in list_checkpoints(run))
     for name in first:
         if first[name].size:
             still = np.array_equal(first[name], last[name])

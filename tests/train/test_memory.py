@@ -280,10 +280,15 @@ def arrays_of(run: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("algorithm", ["ppo", "policy_gradient"])
 def test_two_and_two_updates_are_four_with_another_number_of_workers(tmp_path: Path, algorithm: str) -> None:
-    group = {"rollout": 16, "horizon": 24, "sequence": 8}
-    own: dict[str, Any] = {"algorithm": algorithm, "policy_gradient": group}
-    whole = train(settings_of(**own), tmp_path / "whole", make_corridor)
-    half = train(settings_of(**own, train={"most_updates": 2}), tmp_path / "half", make_corridor)
+    def settings_with(updates: int) -> TrainSettings:
+        settings = settings_of(train={"most_updates": updates})
+        if algorithm == "ppo":
+            return settings
+        own = {"algorithm": algorithm, "policy_gradient": {"rollout": 16, "horizon": 24, "sequence": 4}}
+        return build(TrainSettings, settings.model_dump(exclude={"ppo"}) | own, "test")
+
+    whole = train(settings_with(4), tmp_path / "whole", make_corridor)
+    half = train(settings_with(2), tmp_path / "half", make_corridor)
     saved = read_checkpoint(latest_checkpoint(half) or "").arrays["shard-0000"]
     assert saved["memory/agent"].any()
     settings = half / "settings.toml"

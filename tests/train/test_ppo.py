@@ -80,4 +80,4 @@ def test_it_has_enough_beyond_one_and_a_half_times_the_target(
 ) -> None:
     """The estimate is a mean over acting rows, of which there may be none."""
     sums = Terms(*[0.0] * 8)._replace(kl=kl, acting=acting, rows=1000.0)
-    assert Ppo(PpoGroup(target_kl=target_kl)).enough(sums) is enough
+    assert Ppo(PpoGroup(target_kl=target_kl)).enough(sums) == enough
