@@ -47,7 +47,7 @@ class WorldEnv(CopiedWhole, ParallelEnv[str, Any, Any]):
 
     Attributes:
         world: the batch of one.
-        state_space: of `state`, a Box; absent where the world offers no global state.
+        state_space: of `state`, a Box.
         one_choice: who does not act has one legal action, the first choice of every head, and infos always hold a mask.
 
     Raises:
@@ -150,19 +150,23 @@ class WorldEnv(CopiedWhole, ParallelEnv[str, Any, Any]):
     def state(self) -> np.ndarray:
         """The world's global state, (n,) float32, in `state_space`.
 
-        Raises:
-            NotImplementedError: if the world offers none; there is no `state_space` then, as PettingZoo wants it.
+        Where the world offers none: the observations of all slots, kind by kind, field by field, agent by agent.
         """
-        if self.world.state_space is None:
-            raise NotImplementedError(
-                f"{self.world.id}: it offers no global state; use the agents' observations"
-            )
-        return np.asarray(self.world.global_state()[0])
+        if self.world.state_space is not None:
+            return np.asarray(self.world.global_state()[0])
+        observation = self.world.by_kind(self.world.timestep.observation)
+        parts = [field[0].ravel() for kind in self.world.kinds for field in observation[kind.name].values()]
+        return np.concatenate(parts, dtype=np.float32)
 
     def _offer_state(self) -> None:
-        """Whoever looks for `state_space` finds it where there is one."""
-        if self.world.state_space is not None:
-            self.state_space = self.world.state_space
+        """Says the space of `state`; that of observations side by side is unbounded."""
+        numbers = sum(
+            len(kind.slots) * int(np.prod(part.shape or (), dtype=np.int64))
+            for kind in self.world.kinds
+            for part in kind.observation_space.spaces.values()
+        )
+        joint = spaces.Box(-np.inf, np.inf, (numbers,), np.float32)
+        self.state_space = joint if self.world.state_space is None else self.world.state_space
 
     def render(self) -> Any:
         """A (512, 512, 3) uint8 picture for ``"rgb_array"``; for ``"human"`` a window shows it.

@@ -244,14 +244,21 @@ def test_the_state_is_the_worlds(options):
     assert env.state_space == env.world.state_space
 
 
-def test_a_world_without_a_state_says_so_as_pettingzoo_does():
-    for options in ({}, {"keep_dead": True}):
-        env = interplay.make("tests.connect.toys:Line", **options)
-        env.reset(seed=0)
-        assert not hasattr(env, "state_space")
-        assert not hasattr(parallel_to_aec(env), "state_space")
-        with pytest.raises(NotImplementedError, match="it offers no global state"):
-            env.state()
+@pytest.mark.parametrize("options", [{}, {"keep_dead": True}, {"flat": True}], ids=["plain", "kept", "flat"])
+def test_a_world_without_a_state_shows_all_observations(options):
+    env = interplay.make("tests.connect.toys:Line", **options)
+    env.reset(seed=0)
+    observation = env.world.timestep.observation
+    expected = np.concatenate([field[0].ravel() for field in observation.values()])
+    assert np.array_equal(env.state(), expected.astype(np.float32))
+    assert env.state_space.contains(env.state())
+    assert parallel_to_aec(env).state_space == env.state_space
+
+
+def test_state_fits_its_space(maker):
+    env = maker()
+    env.reset(seed=0)
+    assert env.state_space.contains(env.state())
 
 
 def test_after_the_end_a_step_says_nothing():
