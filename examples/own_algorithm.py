@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import optax
 
+from interplay.core.errors import UserError
 from interplay.train.losses import Prediction, Rates, Terms
 from interplay.train.policy_network import Batch
 from interplay.train.settings import TrainSettings
@@ -24,6 +25,9 @@ class ActorCritic:
 
     Args:
         settings: of the run; ``algorithm_options`` may hold ``learning_rate`` and ``entropy_coefficient``.
+
+    Raises:
+        UserError: for another option.
     """
 
     rollout = 16
@@ -38,7 +42,11 @@ class ActorCritic:
     mask_dead = True
 
     def __init__(self, settings: TrainSettings) -> None:
-        options = {"learning_rate": 1e-2, "entropy_coefficient": 0.01} | settings.algorithm_options
+        options = {"learning_rate": 1e-2, "entropy_coefficient": 0.01}
+        for name, value in settings.algorithm_options.items():
+            if name not in options:
+                raise UserError(f"algorithm_options: no option {name}; there are {', '.join(options)}")
+            options[name] = value
         self._learning_rate = float(options["learning_rate"])
         self._entropy = float(options["entropy_coefficient"])
 

@@ -6,8 +6,9 @@ layout of the frame is that of ``xla/ffi/api/c_api.h``, which its authors keep s
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numba
@@ -63,18 +64,35 @@ def _store_release(_context: Any, _address: Any, _value: Any) -> Any:
     return types.void(types.intp, types.int64), generate
 
 
+@contextlib.contextmanager
+def _compiling() -> Iterator[None]:
+    """Compiles also where ``NUMBA_DISABLE_JIT`` keeps kernels in Python, which XLA could not call."""
+    earlier = numba.config.DISABLE_JIT  # type: ignore[attr-defined]
+    numba.config.DISABLE_JIT = 0  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        numba.config.DISABLE_JIT = earlier  # type: ignore[attr-defined]
+
+
+def plain(function: Any) -> Any:
+    """A function that handlers call."""
+    with _compiling():
+        return numba.njit(function, error_model="numpy")
+
+
 pointer: Any = intrinsic(_pointer)
 load_acquire: Any = intrinsic(_load_acquire)
 store_release: Any = intrinsic(_store_release)
 
 
-@numba.njit(error_model="numpy")
+@plain
 def words(address: int, count: int) -> np.ndarray:
     """(count,) int64, the words at an address."""
     return carray(pointer(address), count, np.int64)
 
 
-@numba.njit(error_model="numpy")
+@plain
 def tells_version(frame: int) -> bool:
     """Answers XLA's question for a handler's version, if this call is that question."""
     call = words(frame, 3)
@@ -86,19 +104,19 @@ def tells_version(frame: int) -> bool:
     return True
 
 
-@numba.njit(error_model="numpy")
+@plain
 def argument(frame: int, number: int) -> tuple[int, int]:
     """Address and length (of its first axis) of an argument's data."""
     return _buffer(words(frame, 15)[9], number)
 
 
-@numba.njit(error_model="numpy")
+@plain
 def result(frame: int, number: int) -> tuple[int, int]:
     """Address and length (of its first axis) of a result's data."""
     return _buffer(words(frame, 15)[14], number)
 
 
-@numba.njit(error_model="numpy")
+@plain
 def _buffer(buffers: int, number: int) -> tuple[int, int]:
     buffer = words(words(buffers, number + 1)[number], 6)
     return buffer[3], words(buffer[5], 1)[0]
@@ -106,13 +124,9 @@ def _buffer(buffers: int, number: int) -> tuple[int, int]:
 
 def capsule(handler: Callable[[int], int]) -> Any:
     """A handler compiled, as `jax.ffi.register_ffi_target` takes it."""
-    compiled = numba.cfunc(types.intp(types.intp), error_model="numpy")(handler)
+    with _compiling():
+        compiled = numba.cfunc(types.intp(types.intp), error_model="numpy")(handler)
     _keep.append(compiled)
     make = ctypes.pythonapi.PyCapsule_New
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
     return make(compiled.address, None, None)
-
-
-def plain(function: Any) -> Any:
-    """A function that handlers call."""
-    return numba.njit(function, error_model="numpy")

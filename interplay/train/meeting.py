@@ -7,6 +7,7 @@ waits too long stops waiting and says so: then Python looks whether the others a
 from __future__ import annotations
 
 import ctypes
+import sys
 from typing import Any
 
 import jax
@@ -29,11 +30,14 @@ from interplay.core.foreign import (
 MOST = 8  # workers whose sum is written out here; more meet in Python
 LINE = 8  # words of a worker's line in the block, its counter first
 _SPINS = 20_000  # looks before the processor is given to others: about 200 microseconds
-_NAP = 20  # microseconds
-_NAPS = 5_000  # of a worker that then gives up: about 0.3 seconds
+_NAPS = 5_000  # of a worker that then gives up: about 0.3 seconds on Linux
 
-_usleep = ctypes.CDLL(None).usleep
-_usleep.argtypes, _usleep.restype = [ctypes.c_uint], ctypes.c_int
+if sys.platform == "win32":  # which has milliseconds alone; 0 gives the processor to others
+    _sleep, _NAP = ctypes.windll.kernel32.Sleep, 0
+    _sleep.argtypes, _sleep.restype = [ctypes.c_uint], None
+else:
+    _sleep, _NAP = ctypes.CDLL(None).usleep, 20  # microseconds
+    _sleep.argtypes, _sleep.restype = [ctypes.c_uint], ctypes.c_int
 # Words of a place: where the block begins, and what `exchange.SharedMemory` knows of it.
 BLOCK, RANK, SIZE, CAPACITY, HEADER = range(5)
 
@@ -83,7 +87,7 @@ def _wait(place: Any, turn: int) -> bool:
             if looks > _SPINS:
                 if looks > _SPINS + _NAPS:
                     return False
-                _usleep(_NAP)
+                _sleep(_NAP)
     return True
 
 

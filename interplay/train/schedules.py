@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from interplay.train.settings import RatesGroup
 
 Rate = float | str | list[list[float]]  # as it stands in settings
 
@@ -46,11 +49,6 @@ class Schedule(NamedTuple):
                 return a + (b - a) * way
         return self.points[-1][1]
 
-    @property
-    def constant(self) -> bool:
-        """Whether it is the same all the time."""
-        return len({number for _, number in self.points}) == 1
-
 
 def read_schedule(rate: Rate) -> Schedule:
     """A schedule as settings have it.
@@ -63,10 +61,30 @@ def read_schedule(rate: Rate) -> Schedule:
     return _read_text(rate) if isinstance(rate, str) else _read_points(rate)
 
 
-def schedules_of(group: Any, names: Sequence[str], population: str) -> dict[str, Schedule]:
-    """The schedules of a settings group for one population: its own where `group.populations` has some."""
-    own = group.populations.get(population, {})
-    return {name: read_schedule(own.get(name, getattr(group, name))) for name in names}
+class Schedules:
+    """The rates of an algorithm's settings group, of every population.
+
+    Args:
+        group: with the rates, and the populations that have rates of their own.
+    """
+
+    def __init__(self, group: RatesGroup) -> None:
+        common = {name: read_schedule(getattr(group, name)) for name in group.rates()}
+        self._common = common
+        self._own = {
+            population: common | {name: read_schedule(rate) for name, rate in rates.items()}
+            for population, rates in group.populations.items()
+        }
+
+    def at(self, share: float, population: str) -> dict[str, float]:
+        """The rates of a population after a share of the run."""
+        own = self._own.get(population, self._common)
+        return {name: schedule.at(share) for name, schedule in own.items()}
+
+    def ever(self, name: str) -> bool:
+        """Whether a rate is above zero at some time, for somebody."""
+        everybody = (self._common, *self._own.values())
+        return any(number for own in everybody for _, number in own[name].points)
 
 
 def check_rate(rate: Rate, least: float, most: float, open_ends: bool = False) -> Rate:

@@ -28,21 +28,6 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _BOUNDS = {"learning_rate": (0.0, 1.0, False), "clip": (0.0, 1.0, True), "entropy": (0.0, math.inf, False)}
 
 
-def _check_own_rates(group: Settings, populations: dict[str, dict[str, Rate]]) -> None:
-    """Refuses rates of single populations that the group does not have or that are out of bounds."""
-    names = [name for name in _BOUNDS if name in type(group).model_fields]
-    for population, rates in populations.items():
-        for name, rate in rates.items():
-            where = f"populations.{population}.{name}"
-            if name not in names:
-                near = did_you_mean(name, names, f"there are {', '.join(names)}")
-                raise ValueError(f"{where}: no such rate; {near}")
-            try:
-                check_rate(rate, *_BOUNDS[name])
-            except ValueError as error:
-                raise ValueError(f"{where} = {rate}: {error}") from None
-
-
 class WorldChoice(Settings):
     """Which world is trained on."""
 
@@ -100,7 +85,39 @@ class TrainGroup(Settings):
         return self
 
 
-class PpoGroup(Settings):
+class RatesGroup(Settings):
+    """What algorithms have in common whose rates may change over a run, and differ from population to population."""
+
+    populations: dict[str, dict[str, Rate]] = Field(
+        {}, description="Population to rates of its own, e.g. {werewolf = {learning_rate = 1e-4}}."
+    )
+
+    @classmethod
+    def rates(cls) -> tuple[str, ...]:
+        """Names of the rates that the group has."""
+        return tuple(name for name in _BOUNDS if name in cls.model_fields)
+
+    @field_validator(*_BOUNDS, check_fields=False)
+    @classmethod
+    def _rate_in_bounds(cls, rate: Rate, info: ValidationInfo) -> Rate:
+        return check_rate(rate, *_BOUNDS[str(info.field_name)])
+
+    @model_validator(mode="after")
+    def _own_rates(self) -> Self:
+        for population, rates in self.populations.items():
+            for name, rate in rates.items():
+                where = f"populations.{population}.{name}"
+                if name not in self.rates():
+                    near = did_you_mean(name, self.rates(), f"there are {', '.join(self.rates())}")
+                    raise ValueError(f"{where}: no such rate; {near}")
+                try:
+                    check_rate(rate, *_BOUNDS[name])
+                except ValueError as error:
+                    raise ValueError(f"{where} = {rate}: {error}") from None
+        return self
+
+
+class PpoGroup(RatesGroup):
     """Proximal policy optimisation (Schulman et al. 2017); defaults are the preset where none is named."""
 
     rollout: int = Field(128, ge=1, description="Steps of each world per update; 256 in the preset.")
@@ -131,22 +148,9 @@ class PpoGroup(Settings):
     sequence: int = Field(
         16, ge=1, description="Steps that memory is learnt through at once; it divides the rollout."
     )
-    populations: dict[str, dict[str, Rate]] = Field(
-        {}, description="Population to rates of its own, e.g. {werewolf = {learning_rate = 1e-4}}."
-    )
-
-    @field_validator("learning_rate", "clip", "entropy")
-    @classmethod
-    def _rate_in_bounds(cls, rate: Rate, info: ValidationInfo) -> Rate:
-        return check_rate(rate, *_BOUNDS[str(info.field_name)])
-
-    @model_validator(mode="after")
-    def _own_rates(self) -> Self:
-        _check_own_rates(self, self.populations)
-        return self
 
 
-class PolicyGradientGroup(Settings):
+class PolicyGradientGroup(RatesGroup):
     """Policy gradient with a value baseline, one step per batch; defaults are those of Suarez et al. (2019) and their code.
 
     Read where ``algorithm = "policy_gradient"`` (specification mmo 10).
@@ -184,19 +188,6 @@ class PolicyGradientGroup(Settings):
     sequence: int = Field(
         8, ge=1, description="Steps that memory is learnt through at once; it divides the rollout."
     )
-    populations: dict[str, dict[str, Rate]] = Field(
-        {}, description="Population to rates of its own, e.g. {werewolf = {learning_rate = 1e-4}}."
-    )
-
-    @field_validator("learning_rate", "entropy")
-    @classmethod
-    def _rate_in_bounds(cls, rate: Rate, info: ValidationInfo) -> Rate:
-        return check_rate(rate, *_BOUNDS[str(info.field_name)])
-
-    @model_validator(mode="after")
-    def _own_rates(self) -> Self:
-        _check_own_rates(self, self.populations)
-        return self
 
 
 class PopulationGroup(Settings):
@@ -425,6 +416,12 @@ class TrainSettings(Settings):
 
     @model_validator(mode="after")
     def _sequences_fit(self) -> TrainSettings:
+        if self.belief.about and (self.network.memory != "none" or self.network.critic != "own"):
+            key = "memory" if self.network.memory != "none" else "critic"
+            raise ValueError(
+                f'belief.about = "{self.belief.about}" with network.{key} = "{getattr(self.network, key)}": '
+                f"networks that guess have no {'memory' if key == 'memory' else 'other critic'}; leave one of them out"
+            )
         if self.network.memory == "none" or self.algorithm not in _ALGORITHMS:
             return self
         group = getattr(self, self.algorithm)
@@ -433,11 +430,6 @@ class TrainSettings(Settings):
             raise ValueError(
                 f"{self.algorithm}.sequence = {group.sequence} does not divide {self.algorithm}.rollout = {group.rollout}; "
                 f"use for example {fits}"
-            )
-        if self.belief.about:
-            raise ValueError(
-                f'belief.about = "{self.belief.about}" with network.memory = "{self.network.memory}": '
-                "networks that guess have no memory; leave one of them out"
             )
         return self
 

@@ -10,6 +10,7 @@ import jax
 import numpy as np
 from gymnasium import spaces
 
+from interplay.core.errors import UserError
 from interplay.core.world import Kind
 from interplay.train.checkpoint import read_checkpoint
 from interplay.train.learner import read_stacks
@@ -30,11 +31,16 @@ class SingleActor:
         trust: the run's settings may name programs of their own; needed once, for a run from elsewhere.
 
     Raises:
-        UserError: if the checkpoint is damaged or of other kinds, or the run names programs and is not trusted.
+        UserError: if its networks remember, the checkpoint is damaged or of other kinds, or the run names programs and is not trusted.
     """
 
     def __init__(self, checkpoint: Path, kinds: Sequence[Kind], seed: int = 0, trust: bool = False) -> None:
         settings = settings_of(checkpoint, trust)
+        if settings.network.memory != "none":
+            raise UserError(
+                f"{checkpoint}: its networks remember (network.memory = {settings.network.memory}) and are asked here without a word of "
+                "whose turn it is; play the run with load_policy, or train it with network.memory=none"
+            )
         tensors = weights_of(read_checkpoint(checkpoint), None)
         weights, alone = jax.random.key(0), Populations(("pop0",), None)  # weights are replaced at once
         self._networks = {kind.name: PolicyNetwork(kind, settings, weights, alone) for kind in kinds}

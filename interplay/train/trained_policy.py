@@ -154,13 +154,14 @@ class TrainedPolicy(Policy):
             (N,) float32.
 
         Raises:
-            UserError: if the run's critic sees more than an observation.
+            UserError: if the run's critic sees more than an observation, or its networks remember.
         """
         if self.settings.network.critic != "own":
             raise UserError(
                 f"{self.name}: its critic sees the {self.settings.network.critic}, so an observation alone has no value; "
                 "train with network.critic=own"
             )
+        self._check_no_memory("value")
         every, moved_by = np.arange(len(population)), self._movers(population)
         return self._ask(kind, observation, every, moved_by, None, jax.random.key(0))[:, -1]
 
@@ -213,7 +214,11 @@ class TrainedPolicy(Policy):
 
         Returns:
             (N, choices) float32.
+
+        Raises:
+            UserError: if its networks remember.
         """
+        self._check_no_memory("probabilities")
         network = self._networks[kind]
         if population is None:
             population = np.zeros(len(next(iter(observation.values()))), np.int64)
@@ -223,6 +228,15 @@ class TrainedPolicy(Policy):
             said = network.probabilities(self._forms[kind], np.int32(number), rows, legal)
             out[picked] = np.asarray(said)[: len(picked)]
         return out
+
+    def _check_no_memory(self, what: str) -> None:
+        """Refuses questions about observations alone, where what was seen before matters too."""
+        memory = self.settings.network.memory
+        if memory != "none":
+            raise UserError(
+                f"{self.name}: its networks remember (network.memory = {memory}), so an observation alone has no {what}; "
+                "train with network.memory=none"
+            )
 
     def _pieces(
         self, observation: Mapping[str, np.ndarray], population: np.ndarray, kind: str

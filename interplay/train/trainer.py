@@ -43,7 +43,7 @@ from interplay.train.room import check_room, told_as_lack_of_room
 from interplay.train.run_folder import RunFolder, default_run_path
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import MakeWorld
-from interplay.train.unread import check_read
+from interplay.train.unread import check_populations_read, check_read
 from interplay.train.update import Worker
 from interplay.train.views import find_view
 from interplay.train.warm_start import describe_spaces, warm_vectors
@@ -360,6 +360,7 @@ def make_learner(
     world = make(num_worlds=1, seed=settings.seed, first_world=0)
     try:
         populations = with_opponents(settings, world)
+        check_populations_read(settings, populations)
         check_opponents(settings, world, populations)
         check_pool(settings.pool, world, populations)
         check_guesses(settings.belief.about, world, populations)

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from interplay.core.errors import UserError
+from interplay.core.loading import did_you_mean
 from interplay.core.settings import Settings
 from interplay.core.settings_text import show
-from interplay.train.settings import TrainSettings
+from interplay.train.populations import Populations
+from interplay.train.settings import RatesGroup, TrainSettings
 
 _ALWAYS = ("kind", "input_scale", "probability_floor", "memory", "critic")
 _READS = {
@@ -32,6 +34,19 @@ def check_read(settings: TrainSettings) -> None:
     """
     for key, value, cure in _unread(settings):
         raise UserError(f"{key} = {show(value)} is not read {cure}")
+
+
+def check_populations_read(settings: TrainSettings, populations: Populations) -> None:
+    """Refuses rates of a population that the run does not have, or that somebody else plays.
+
+    Raises:
+        UserError: naming it.
+    """
+    group = getattr(settings, settings.algorithm, None)
+    for name in group.populations if isinstance(group, RatesGroup) else ():
+        if name not in populations.own:
+            near = did_you_mean(name, populations.own, f"there are {', '.join(populations.own)}")
+            raise UserError(f"{settings.algorithm}.populations: no population {name!r} learns here; {near}")
 
 
 def fitting(defaults: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from examples.own_algorithm import ActorCritic
 from interplay.core.errors import UserError
 from interplay.core.settings import build
 from interplay.train.algorithms import make_algorithm
@@ -69,6 +70,26 @@ class Lazy:
 
     def rates(self, share: float, population: str) -> dict[str, float]:
         return {"learning_rate": 1.0}
+
+
+class Uneven(ActorCritic):
+    """Memory would be learnt through 16 of 24 steps."""
+
+    rollout = 24
+
+
+def test_sequences_of_an_own_algorithm_divide_its_rollout() -> None:
+    settings = settings_of("tests.train.test_algorithms:Uneven", network={"kind": "mlp", "memory": "gru"})
+    with pytest.raises(UserError, match="its sequence = 16 does not divide its rollout = 24"):
+        make_algorithm(settings)
+    make_algorithm(settings_of("tests.train.test_algorithms:Uneven"))  # nobody reads it
+
+
+def test_the_example_refuses_options_that_it_does_not_read() -> None:
+    with pytest.raises(
+        UserError, match="no option learning_rat; there are learning_rate, entropy_coefficient"
+    ):
+        make_algorithm(settings_of(algorithm_options={"learning_rat": 1.0}))
 
 
 def function(settings: TrainSettings) -> None: ...

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -80,6 +83,19 @@ def test_alone_the_sum_is_the_vector() -> None:
     total, came = jax.jit(meet)(vector_of(0), Alone.place)
     assert bool(came)
     assert np.array_equal(total, vector_of(0))
+
+
+def test_programs_meet_also_where_kernels_are_plain_python() -> None:
+    """``NUMBA_DISABLE_JIT=1`` is for who debugs kernels; training goes on under it."""
+    code = (
+        "import jax; from interplay.train.exchange import Alone; from interplay.train.meeting import meet\n"
+    )
+    code += "print(jax.jit(meet)(jax.numpy.arange(3.0), Alone.place)[0].tolist())"
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "[0.0, 1.0, 2.0]\n", done.stderr
 
 
 def test_who_waits_for_nobody_says_so_and_python_ends_the_meeting() -> None:

@@ -24,6 +24,7 @@ from interplay.train.populations import find_populations
 from interplay.train.samples import cut_sequences
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import Shard, make_shard
+from interplay.train.single import SingleActor
 from interplay.train.trainer import load_policy, resume, train
 from interplay.train.update import Worker
 from tests.train.toy_worlds import Corridor, make_corridor
@@ -315,6 +316,30 @@ def test_a_policy_in_play_remembers_within_lives_and_its_memory_is_saved(tmp_pat
     policy.forget(over)
     assert not policy.save()["memory/agent"][over].any()
     assert policy.save()["memory/agent"][~over].any()
+
+
+def test_what_asks_about_an_observation_alone_is_refused(tmp_path: Path) -> None:
+    """An answer as at the beginning of a life would pass for the policy's."""
+    run = train(settings_of(train={"most_updates": 1}), tmp_path / "run", make_corridor)
+    world = Corridor(2, seed=9)
+    seen = {key: leaf[0] for key, leaf in world.reset().observation.items()}
+    policy = load_policy(run)
+    policy.start(world, seed=1)
+    for ask in (policy.probabilities, lambda o: policy.values(o, np.zeros(2, int))):
+        with pytest.raises(UserError, match=r"its networks remember \(network.memory = gru\)"):
+            ask(seen)
+    with pytest.raises(UserError, match=r"its networks remember .* play the run with load_policy"):
+        SingleActor(latest_checkpoint(run) or tmp_path, world.kinds)
+
+
+@pytest.mark.parametrize("network", [{"memory": "gru"}, {"critic": "team"}])
+@pytest.mark.parametrize("algorithm", ["ppo", "examples.own_algorithm:ActorCritic"])
+def test_networks_that_guess_have_neither_memory_nor_another_critic(
+    network: dict[str, str], algorithm: str
+) -> None:
+    plain = {"memory": "none", "critic": "own"}
+    with pytest.raises(UserError, match=r'belief.about = "werewolf" with network'):
+        settings_of(network=plain | network, belief={"about": "werewolf"}, algorithm=algorithm)
 
 
 def test_spaces_of_any_dtype_have_widths() -> None:

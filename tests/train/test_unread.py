@@ -11,7 +11,9 @@ from interplay.core.errors import UserError
 from interplay.core.settings import build
 from interplay.registry import list_worlds, training_settings
 from interplay.train.settings import TrainSettings
+from interplay.train.trainer import make_learner
 from interplay.train.unread import check_read
+from tests.train.toy_worlds import make_corridor
 
 CORRIDOR = "simulation/multi-corridor"
 
@@ -46,6 +48,14 @@ def test_what_nobody_reads_is_one_line(words: list[str], says: str) -> None:
 )
 def test_what_is_read_is_taken(words: list[str]) -> None:
     build_settings(CORRIDOR, words, {})
+
+
+@pytest.mark.parametrize("population", ["pop1", "villager"])
+def test_rates_of_a_population_that_does_not_learn_here_are_one_line(population: str) -> None:
+    own = {"ppo": {"populations": {population: {"learning_rate": 1e-4}}}, "world": {"id": "corridor"}}
+    settings = build(TrainSettings, {**own, "network": {"kind": "mlp"}}, "test")
+    with pytest.raises(UserError, match=f"ppo.populations: no population '{population}' learns here; .*pop0"):
+        make_learner(settings, make_corridor, begins=True)
 
 
 @pytest.mark.parametrize("kind", ["attention", "mlp", "tiles"])

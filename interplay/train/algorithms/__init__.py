@@ -133,4 +133,9 @@ def _users_own(settings: TrainSettings) -> Algorithm:
             f"algorithm = {name}: {found.__name__} has no {lacking[0]}; see interplay.train.algorithms.Algorithm"
         )
     algorithm: Algorithm = made
+    if settings.network.memory != "none" and algorithm.rollout % algorithm.sequence:
+        raise UserError(
+            f"algorithm = {name}: its sequence = {algorithm.sequence} does not divide its rollout = {algorithm.rollout}, as memory needs; "
+            "choose one that does"
+        )
     return algorithm

@@ -9,16 +9,13 @@ import jax.numpy as jnp
 import optax
 
 from interplay.train.losses import Prediction, Rates, Terms, total
-from interplay.train.schedules import Schedule, schedules_of
+from interplay.train.schedules import Schedules
 from interplay.train.settings import PolicyGradientGroup
 
 if TYPE_CHECKING:
     from interplay.train.policy_network import Batch
 
 TORCH_EPSILON = 1e-8  # torch's Adam as it is, and with it the paper's code
-
-
-_RATES = ("learning_rate", "entropy")
 
 
 class PolicyGradient:
@@ -35,8 +32,7 @@ class PolicyGradient:
 
     def __init__(self, settings: PolicyGradientGroup) -> None:
         self._settings = settings
-        everyone = [self._schedules(population)["entropy"] for population in ("", *settings.populations)]
-        self._explores = any(number for schedule in everyone for _, number in schedule.points)
+        self._schedules = Schedules(settings)
         self.rollout, self.gamma = settings.rollout, settings.gamma
         self.horizon = settings.horizon if settings.returns == "lives" else 0
         self.by_decision = settings.discount == "decision"
@@ -45,7 +41,7 @@ class PolicyGradient:
 
     def rates(self, share: float, population: str) -> dict[str, float]:
         """The rates of a population after a share of the run."""
-        return {name: schedule.at(share) for name, schedule in self._schedules(population).items()}
+        return self._schedules.at(share, population)
 
     def loss(
         self, predicted: Prediction, samples: Batch, counts: jax.Array, rates: Rates
@@ -62,7 +58,9 @@ class PolicyGradient:
             counts,
         )
         return total(
-            terms, 0.5 * self._settings.value_coefficient, rates["entropy"] if self._explores else None
+            terms,
+            0.5 * self._settings.value_coefficient,
+            rates["entropy"] if self._schedules.ever("entropy") else None,
         ), terms
 
     def optimiser(self) -> optax.GradientTransformation:
@@ -72,9 +70,6 @@ class PolicyGradient:
             optax.add_decayed_weights(self._settings.weight_decay),
             optax.scale_by_adam(eps=TORCH_EPSILON),
         )
-
-    def _schedules(self, population: str) -> dict[str, Schedule]:
-        return schedules_of(self._settings, _RATES, population)
 
     def enough(self, terms: Terms) -> bool:
         """There is one step, and it is taken."""

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import optax
 
 from interplay.train.losses import Prediction, Rates, Terms, total
-from interplay.train.schedules import Schedule, schedules_of
+from interplay.train.schedules import Schedules
 from interplay.train.settings import PpoGroup
 
 if TYPE_CHECKING:
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
 ADAM_EPSILON = 1e-5  # as Stable-Baselines3's policies, and with it the preset
 KL_SLACK = 1.5  # epochs end when the estimate exceeds this times target_kl (Stable-Baselines3's rule)
-
-
-_RATES = ("learning_rate", "clip", "entropy")
 
 
 class Ppo:
@@ -34,8 +31,7 @@ class Ppo:
 
     def __init__(self, settings: PpoGroup) -> None:
         self._settings = settings
-        everyone = [self._schedules(population)["entropy"] for population in ("", *settings.populations)]
-        self._explores = any(number for schedule in everyone for _, number in schedule.points)
+        self._schedules = Schedules(settings)
         self.rollout, self.minibatch, self.epochs = settings.rollout, settings.minibatch, settings.epochs
         self.gamma, self.gae_lambda = settings.gamma, settings.lam
         self.by_decision = settings.discount == "decision"
@@ -44,7 +40,7 @@ class Ppo:
 
     def rates(self, share: float, population: str) -> dict[str, float]:
         """The rates of a population after a share of the run."""
-        return {name: schedule.at(share) for name, schedule in self._schedules(population).items()}
+        return self._schedules.at(share, population)
 
     def loss(
         self, predicted: Prediction, samples: Batch, counts: jax.Array, rates: Rates
@@ -62,7 +58,9 @@ class Ppo:
             rates["clip"],
         )
         return total(
-            terms, self._settings.value_coefficient, rates["entropy"] if self._explores else None
+            terms,
+            self._settings.value_coefficient,
+            rates["entropy"] if self._schedules.ever("entropy") else None,
         ), terms
 
     def optimiser(self) -> optax.GradientTransformation:
@@ -71,9 +69,6 @@ class Ppo:
             optax.clip_by_global_norm(self._settings.max_grad_norm),
             optax.scale_by_adam(eps=ADAM_EPSILON),
         )
-
-    def _schedules(self, population: str) -> dict[str, Schedule]:
-        return schedules_of(self._settings, _RATES, population)
 
     def enough(self, terms: Terms) -> Any:
         """Whether the policy has moved as far as ``ppo.target_kl`` lets it."""
