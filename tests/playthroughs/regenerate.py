@@ -5,6 +5,7 @@ Read the difference before committing it: it is what your change did to the rule
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,34 +18,38 @@ from interplay.core.world import World
 from interplay.registry import list_policies, make_policy
 
 FOLDER = Path(__file__).resolve().parent
-STEPS, SEED, EVERY = 2000, 11, 50
+STEPS, LINES, SEED, EVERY = 150, 300, 11, 50
 # Chance games in which boxes are broken, carried and placed, which the scripted players never do.
-CHANCE = {"survival/1v1-all-mid": 142, "survival/2v2-all-mid": 125}  # id -> seed
+CHANCE = {"survival/1v1-all-mid": 4425, "survival/2v2-all-mid": 2335}  # id -> seed
 
-# Worlds whose steps take a page each: id -> steps.
-FEW = {"gridworld/team-battle-50": 2, "werewolf/multi-round": 7} | {
-    f"werewolf/21{words}": 5 for words in ("", "-l1s9", "-l3s9", "-l21s21")
+# Worlds that are told with few agents, or with an end that is near: beginning of the id -> options.
+OPTIONS = {
+    "matrix/credit": {"agents": 3, "rounds": 4},
+    "mmo/": {"slots": 6, "npop": 2, "cap": 6, "cap_draw": "fixed", "interior": 12, "rows": 6}
+    | {"vision": 3, "prefill": 4},
+    "survival/": {"max_steps": 100},
 }
-# Worlds of crowds are told with a handful, those of one step with a few: beginning of the id -> options, steps.
-HANDFUL = {
-    "matrix/climbing": ({}, 60),
-    "matrix/credit": ({"agents": 3, "rounds": 4}, 60),
-    "mmo/": (
-        {"slots": 6, "npop": 2, "cap": 6, "cap_draw": "fixed", "interior": 12, "rows": 6}
-        | {"vision": 3, "prefill": 4},
-        60,
-    ),
-}
+# With these options the same world as another, whose playthrough is theirs too.
+SAME = {f"mmo/{game}-{slots}": f"mmo/{game}-1024" for game in ("forage", "combat") for slots in (8192, 32000)}
 
 
 def path_of(world_id: str) -> Path:
     """Where a world's playthrough is kept."""
-    return FOLDER / f"{world_id.replace('/', '.')}.txt"
+    return FOLDER / f"{SAME.get(world_id, world_id).replace('/', '.')}.txt"
 
 
 def make(head: Head) -> World:
     """The world that a playthrough's head names."""
     return interplay.make_world(head.world, **head.options)
+
+
+def cut(text: str) -> str:
+    """The steps that are whole in the first lines; one at least."""
+    lines = text.splitlines(keepends=True)
+    begins = [number for number, line in enumerate(lines) if re.match(r"\d+ ", line)]
+    if len(lines) <= LINES or len(begins) < 2:
+        return text
+    return "".join(lines[: max([begins[1], *(number for number in begins if number <= LINES)])])
 
 
 def player(world_id: str) -> Policy:
@@ -55,20 +60,19 @@ def player(world_id: str) -> Policy:
     return RandomPolicy()
 
 
-def told_with(world_id: str) -> tuple[dict[str, Any], int]:
-    """Options and steps of a world's playthrough."""
-    for beginning, (options, steps) in HANDFUL.items():
-        if world_id.startswith(beginning):
-            return options, steps
-    return {}, FEW.get(world_id, STEPS)
+def told_with(world_id: str) -> dict[str, Any]:
+    """Options of a world's playthrough."""
+    return next((options for beginning, options in OPTIONS.items() if world_id.startswith(beginning)), {})
 
 
 def main(ids: list[str]) -> None:
     """Records the named worlds, or all."""
-    for world_id in ids or [spec.id for spec in interplay.list_worlds()]:
-        options, steps = told_with(world_id)
+    for world_id in ids or [spec.id for spec in interplay.list_worlds() if spec.id not in SAME]:
+        options = told_with(world_id)
         world, seed = interplay.make_world(world_id, **options), CHANCE.get(world_id, SEED)
-        text = record_playthrough(world, player(world_id), steps, seed=seed, every=EVERY, options=options)
+        text = cut(
+            record_playthrough(world, player(world_id), STEPS, seed=seed, every=EVERY, options=options)
+        )
         mismatch = replay_playthrough(text, make)
         if mismatch is not None:
             raise SystemExit(f"{world_id}: the re-play differs, so nothing was written\n{mismatch}")
