@@ -38,7 +38,7 @@ from interplay.train.minibatches import join_batches, make_epoch
 from interplay.train.observations import Rows
 from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Blocks, find_populations
-from interplay.train.rollout import Stage, ask
+from interplay.train.rollout import Stage, allocate_staged, ask
 from interplay.train.settings import (
     NetworkGroup,
     PolicyGradientGroup,
@@ -96,17 +96,17 @@ def parts(worker: Worker) -> dict[str, float]:
     (shard,), learner = worker.shards, worker.learner
     (name,) = learner.networks
     own, collector, forms = learner.networks[name], shard.collector, learner.forms()
-    timestep, pending = shard.world.timestep, shard.collector.pending[name]
+    timestep = shard.world.timestep
     living = int(timestep.acting.sum())
     collector._look(timestep)
-    stage, reach = collector.stage(name, timestep.acting), collector.reach(name)
-    rows = {dtype: array[None] for dtype, array in pending.next_rows(reach).items()}
-    legal = None if pending.mask is None else pending.mask[pending.count :][None, :reach]
+    staged = allocate_staged([collector])
+    seen = staged[name]
+    stage = collector.stage(name, timestep.acting, seen.part(0))
     blocks = None if stage.blocks is None else Blocks(*(part[None] for part in stage.blocks))
-    arguments = (forms[name], rows, legal, blocks, collector.keys[name][None], np.uint32(0))
+    arguments = (forms[name], seen.rows, seen.mask, blocks, collector.keys[name][None], np.uint32(0))
 
     def copy() -> None:
-        own.layout.write(timestep.observation, stage.picked, pending.next_rows(len(stage.picked)))
+        collector.stage(name, timestep.acting, seen.part(0))
 
     def network() -> None:
         jax.block_until_ready(own.act(*arguments, block=collector.block[name]))
@@ -114,8 +114,8 @@ def parts(worker: Worker) -> dict[str, float]:
     found = {"living per world": living / shard.world.num_worlds}
     found["act: copy"] = least(copy, 20) / living * 1e6
     found["act: network"] = least(network, 20) / living * 1e6
-    found["act: one product"] = least(padded_product(own, forms[name], rows, stage), 20) / living * 1e6
-    found["act"] = least(lambda: ask([collector], forms, [timestep.acting], 0), 20) / living * 1e6
+    found["act: one product"] = least(padded_product(own, forms[name], seen.rows, stage), 20) / living * 1e6
+    found["act"] = least(lambda: ask([collector], forms, [timestep.acting], 0, staged), 20) / living * 1e6
     actions = RandomPolicy()
     actions.start(shard.world)
     choice = actions.act(timestep)

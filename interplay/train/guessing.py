@@ -107,7 +107,7 @@ def read_beliefs(network: PolicyNetwork, forms: Any, pending: PendingSamples) ->
             part = index[start : start + CHUNK]
             picked = part + pending.kept
             for dtype, array in rows.items():
-                array[: len(part)] = pending.rows[dtype][picked]
+                array[: len(part)] = pending.seen.rows[dtype][picked]
             belief = np.asarray(network.beliefs(forms, np.int32(number), rows))[: len(part)]
             truth = pending.truth[picked]
             count = truth.sum(axis=1)

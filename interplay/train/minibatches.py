@@ -9,8 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from interplay.train.learner import Epoch
+from interplay.train.observations import zeros
 from interplay.train.policy_network import Batch, Minibatch, PolicyNetwork
 from interplay.train.populations import cut_blocks, most_blocks, sort_rows
+from interplay.train.samples import SampleLayout
 from interplay.train.shard import Shard
 
 MUCH = (
@@ -25,10 +27,12 @@ def join_batches(shards: Sequence[Shard], name: str) -> tuple[Batch, np.ndarray 
         The batch on the device; what every row costs the network, or None; rows of each shard.
     """
     capacity = _capacity(shards, name)
-    parts = [shard.batch(name, capacity) for shard in shards]
-    whole: Batch = parts[0] if len(parts) == 1 else jax.tree.map(lambda *a: jnp.concatenate(a), *parts)
-    whole = jax.tree.map(jnp.asarray, whole)
-    return whole, shards[0].networks[name].demand(whole.seen), capacity
+    whole = _allocate(shards[0].collector.pending[name].layout, capacity * len(shards))
+    for at, shard in enumerate(shards):
+        shard.write_batch(name, whole, at * capacity)
+    network = shards[0].networks[name]
+    whole = jax.device_put(whole._replace(seen=network.prepare(whole.seen)))
+    return whole, network.demand(whole.seen), capacity
 
 
 def make_epoch(
@@ -73,6 +77,15 @@ def make_epoch(
         _write_rows(own, index[there, at], at * capacity, rows[there, at])
     shaped = rows.reshape(*rows.shape[:3], -1)
     return Epoch(batch, Minibatch(*map(jnp.asarray, (shaped, population, plan, number))))
+
+
+def _allocate(layout: SampleLayout, rows: int) -> Batch:
+    seen, seats = layout.allocate(rows), layout.seats
+    truth = None if seats is None else zeros((rows, seats), bool)
+    log_prob, advantage, target, acts = (zeros((rows,)) for _ in range(4))
+    action = zeros((rows, layout.columns))
+    beside = (seen.mask, truth, seen.view, seen.memory, seen.fresh)
+    return Batch(seen.rows, action, log_prob, advantage, target, acts, *beside)
 
 
 def _write_rows(units: np.ndarray, index: np.ndarray, start: int, out: np.ndarray) -> None:
@@ -136,7 +149,7 @@ def _capacity(shards: Sequence[Shard], name: str) -> int:
     """
     pending = shards[0].collector.pending[name]
     capacity, most = pending.capacity, max(len(shard.ready[name].picked) for shard in shards)
-    each = sum(array[:1].nbytes for array in pending.rows.values())
+    each = sum(array[:1].nbytes for array in pending.seen.rows.values())
     while capacity * each * len(shards) > MUCH and most <= capacity // 2:
         capacity //= 2
     return capacity

@@ -16,6 +16,17 @@ from interplay.core.errors import UserError
 Rows = dict[str, np.ndarray]  # name of a dtype -> (N, numbers)
 
 
+LINE = 64  # XLA reads arrays in place that begin at a multiple of so many bytes, and copies others
+
+
+def zeros(shape: tuple[int, ...], dtype: Any = np.float32) -> np.ndarray:
+    """Zeros that compiled programs read in place."""
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    data = np.zeros(size + LINE, np.uint8)
+    start = -data.ctypes.data % LINE
+    return data[start : start + size].view(dtype).reshape(shape)
+
+
 class _Place(NamedTuple):
     """Where a leaf lies: the array of its dtype, its columns, its shape for one agent."""
 
@@ -58,9 +69,9 @@ class ObservationRows:
             self.widths[dtype] = at + size
         self._bounds = {key: _bounds(part) for key, part in space.spaces.items()} if scale else None
 
-    def allocate(self, rows: int) -> Rows:
-        """Arrays for so many rows, of zeros."""
-        return {dtype: np.zeros((rows, width), dtype) for dtype, width in self.widths.items()}
+    def allocate(self, *rows: int) -> Rows:
+        """Arrays for so many rows, of zeros; with several numbers (..., rows)."""
+        return {dtype: zeros((*rows, width), dtype) for dtype, width in self.widths.items()}
 
     def write(self, observation: Mapping[str, np.ndarray], index: np.ndarray | None, out: Rows) -> None:
         """Copies agents' observations into rows.

@@ -143,7 +143,8 @@ class PolicyNetwork:
             fast = networks.unfold(self._network(jnp.asarray(self.first[0])))
             self._fast_static = eqx.partition(fast, eqx.is_inexact_array)[1]
         self.unfold = jax.jit(self._unfold)
-        self.prepare = jax.jit(self._prepare)
+        # Raw rows stay as they are: a compiled program would copy them.
+        self.prepare = dict if self._raw else jax.jit(self._read)
         self.act = jax.jit(self._act, static_argnames=("block", "greedy"))
         self.probabilities = jax.jit(self._probabilities)
         self.beliefs = jax.jit(self._beliefs)
@@ -221,10 +222,6 @@ class PolicyNetwork:
         demand = self._inner.demand(seen) if hasattr(self._inner, "demand") else None
         return None if demand is None else np.asarray(demand)
 
-    def _prepare(self, rows: Mapping[str, jax.Array]) -> Any:
-        """What a `Batch` keeps of rows: what needs no parameters is worked out once, unless that would make bytes floats."""
-        return dict(rows) if self._raw else self._read(rows)
-
     def _read(self, rows: Mapping[str, jax.Array]) -> Any:
         # `prepare` knows no parameters, so the network without them will do.
         return networks.prepare(self._inner, self.layout.read(rows))
@@ -284,30 +281,28 @@ class PolicyNetwork:
             (S, N, columns + 2 + size): the action, its log-probability, the value, and what is remembered after it.
         """
 
-        def one(shard: tuple[Any, ...]) -> jax.Array:
-            own, legal, cuts, key, kept, seen = shard
-            drawn = jax.random.fold_in(jax.random.wrap_key_data(key), counter)
-            if cuts is None:
-                return self._answer(
-                    _pick(forms, 0), own, legal, kept, seen, jax.random.fold_in(drawn, 0), greedy
-                )
-            return self._answer_blocks(forms, own, legal, kept, seen, Blocks(*cuts), drawn, block, greedy)
+        asked = (dict(rows), mask, memory, view)
 
-        cuts = None if blocks is None else tuple(blocks)
-        told: jax.Array = jax.lax.map(one, (dict(rows), mask, cuts, keys, memory, view))
+        def one(shard: jax.Array) -> jax.Array:
+            key = jax.random.fold_in(jax.random.wrap_key_data(keys[shard]), counter)
+            if blocks is None:
+                own = jax.tree.map(lambda array: array[shard], asked)
+                return self._answer(_pick(forms, 0), own, jax.random.fold_in(key, 0), greedy)
+            cuts = Blocks(*(part[shard] for part in blocks))
+            return self._answer_blocks(forms, asked, shard, cuts, key, block, greedy)
+
+        told: jax.Array = jax.lax.map(one, jnp.arange(len(keys)))
         return told
 
     def _answer(
         self,
         arrays: Any,
-        rows: Mapping[str, jax.Array],
-        legal: jax.Array | None,
-        memory: jax.Array | None,
-        view: jax.Array | None,
+        asked: tuple[Any, ...],
         key: jax.Array,
         greedy: bool,
     ) -> jax.Array:
-        """(B, columns + 2 + size) for the rows of one population."""
+        """(B, columns + 2 + size) for the rows of one population: their observations, masks, memory and views."""
+        rows, legal, memory, view = asked
         seen, after = self._read(rows), []
         if memory is None:
             parameters, value = self._call(arrays, seen, view)
@@ -327,25 +322,23 @@ class PolicyNetwork:
     def _answer_blocks(
         self,
         forms: Any,
-        rows: Mapping[str, jax.Array],
-        mask: jax.Array | None,
-        memory: jax.Array | None,
-        view: jax.Array | None,
+        asked: tuple[Any, ...],
+        shard: jax.Array,
         blocks: Blocks,
         key: jax.Array,
         block: int,
         greedy: bool,
     ) -> jax.Array:
-        """(N, columns + 2 + size) for rows of several populations, block after block."""
+        """(N, columns + 2 + size) for a shard's rows of several populations, block after block."""
 
         def one(i: jax.Array, out: jax.Array) -> jax.Array:
             at = blocks.start[i]
-            own, legal, kept, seen = (_cut(array, at, block) for array in (rows, mask, memory, view))
+            own = jax.tree.map(lambda array: _cut(array, shard, at, block), asked)
             arrays, drawn = _pick(forms, blocks.population[i]), jax.random.fold_in(key, i)
-            said = self._answer(arrays, own, legal, kept, seen, drawn, greedy)
+            said = self._answer(arrays, own, drawn, greedy)
             return jax.lax.dynamic_update_slice_in_dim(out, said, at, 0)
 
-        total = next(iter(rows.values())).shape[0]
+        total = jax.tree.leaves(asked)[0].shape[1]
         out = jnp.zeros((total, self.distribution.columns + 2 + self.memory), jnp.float32)
         return jax.lax.fori_loop(0, blocks.number, one, out)
 
@@ -474,9 +467,10 @@ def _pick(forms: Any, number: Any) -> Any:
     return jax.tree.map(lambda leaf: leaf[0] if leaf.shape[0] == 1 else leaf[number], forms)
 
 
-def _cut(tree: Any, start: jax.Array, rows: int) -> Any:
-    """So many rows of every leaf; None stays None."""
-    return jax.tree.map(lambda leaf: jax.lax.dynamic_slice_in_dim(leaf, start, rows, 0), tree)
+def _cut(array: jax.Array, shard: jax.Array, start: jax.Array, rows: int) -> jax.Array:
+    """So many rows of a shard, from an array (S, N, numbers) that is not copied for it."""
+    sizes = (1, rows, *array.shape[2:])
+    return jax.lax.dynamic_slice(array, (shard, start, *[0] * (array.ndim - 2)), sizes)[0]
 
 
 def _path_name(path: Any) -> str:

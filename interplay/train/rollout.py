@@ -25,7 +25,7 @@ from interplay.train.opponents import Opponents
 from interplay.train.policy_network import PolicyNetwork
 from interplay.train.pool import PastSelves
 from interplay.train.populations import Blocks, Populations, cut_alone, cut_blocks, sort_rows
-from interplay.train.samples import PendingSamples
+from interplay.train.samples import PendingSamples, SampleLayout, Seen
 from interplay.train.trajectory import TrajectoryBuffer
 from interplay.train.views import View
 
@@ -34,6 +34,7 @@ from interplay.train.views import View
 IDLE_EVERY = 8
 
 Forms = Mapping[str, Any]  # kind name -> what `PolicyNetwork.unfold` gave
+Staged = Mapping[str, Seen]  # kind name -> (S, N) rows of one step on their way to the networks
 
 
 class Stage(NamedTuple):
@@ -44,12 +45,14 @@ class Stage(NamedTuple):
         network: (n,) number of the network that plays the row.
         kept: how many of the first rows are of those who learn.
         blocks: how they are cut; None: they are one network's, and one block.
+        seen: the rows, and further ones that are nobody's.
     """
 
     picked: np.ndarray
     network: np.ndarray
     kept: int
     blocks: Blocks | None
+    seen: Seen
 
 
 class Answer(NamedTuple):
@@ -230,25 +233,24 @@ class Collector:
 
     # -- rows for the networks ----------------------------------------------------------------------------
 
-    def stage(self, name: str, wanted: np.ndarray) -> Stage:
-        """Writes what is asked of a kind's networks behind the samples that are kept: the rows in `wanted` that are no opponent's."""
-        stage = self._sort(name, wanted)
-        own, pending, number = self.networks[name], self.pending[name], len(stage.picked)
+    def stage(self, name: str, wanted: np.ndarray, out: Seen) -> Stage:
+        """Writes what a kind's networks are asked with, the rows in `wanted` that are no opponent's, into the first rows of `out`."""
+        stage = self._sort(name, wanted, out)
+        own, picked = self.networks[name], stage.picked
+        seen = out.part(slice(len(picked)))
         observation = self.world.by_kind(self.world.timestep.observation)[name]
-        everyone = number == self.rows(name) and self._alone
-        own.layout.write(observation, None if everyone else stage.picked, pending.next_rows(number))
-        new = slice(pending.count, pending.count + number)
-        if pending.view is not None and self._view is not None:
-            seen = self._view.of(self.world).reshape(-1, self._view.size)
-            pending.view[new] = seen[self._where(name, stage.picked)]
-        if pending.memory is not None and pending.fresh is not None:
-            pending.memory[new] = self.memory[name][stage.picked]
-            pending.fresh[new] = self.fresh.reshape(-1)[self._where(name, stage.picked)]
-        if pending.mask is not None:
+        everyone = len(picked) == self.rows(name) and self._alone
+        own.layout.write(observation, None if everyone else picked, seen.rows)
+        if seen.view is not None and self._view is not None:
+            view = self._view.of(self.world).reshape(-1, self._view.size)
+            seen.view[...] = view[self._where(name, picked)]
+        if seen.memory is not None and seen.fresh is not None:
+            seen.memory[...] = self.memory[name][picked]
+            seen.fresh[...] = self.fresh.reshape(-1)[self._where(name, picked)]
+        if seen.mask is not None:
             mask = self.world.by_kind(self.world.timestep.action_mask)[name]
             flat = own.distribution.flat_mask(mask, (self.world.num_worlds, len(self._slots[name])))
-            if flat is not None:
-                pending.mask[pending.count :][:number] = flat.reshape(-1, flat.shape[-1])[stage.picked]
+            seen.mask[...] = True if flat is None else flat.reshape(-1, flat.shape[-1])[picked]
         return stage
 
     def rows(self, name: str) -> int:
@@ -263,28 +265,28 @@ class Collector:
         """Puts values of a stage's rows where they belong in `out`, (W, A)."""
         out.reshape(-1)[self._where(name, stage.picked)] = values
 
-    def _sort(self, name: str, wanted: np.ndarray) -> Stage:
+    def _sort(self, name: str, wanted: np.ndarray, out: Seen) -> Stage:
         slots, most = self._slots[name], self._most_blocks(name)
         asked = wanted if self._alone else wanted & self._played[self._network]
         picked = np.flatnonzero(asked if self._whole[name] else asked[:, slots])
         if self._alone:
             blocks = None if most == 1 else cut_alone(len(picked), self.block[name], most)
-            return Stage(picked, np.zeros(len(picked), np.uint8), len(picked), blocks)
+            return Stage(picked, np.zeros(len(picked), np.uint8), len(picked), blocks, out)
         own = self._network[:, slots].reshape(-1)[picked]
         order, counts = sort_rows(self._rank[own], len(self._played))
         blocks = cut_blocks(counts, self.block[name], most)
         blocks = blocks._replace(population=self._order[blocks.population].astype(np.int32))
         kept = int(counts[: np.count_nonzero(self.learns)].sum())
-        return Stage(picked[order], own[order], kept, blocks)
+        return Stage(picked[order], own[order], kept, blocks, out)
 
     def _keep(self, name: str, stage: Stage, told: np.ndarray, at: int, where: np.ndarray) -> None:
-        """Keeps the stage's rows of those who learn; they stand in their places already."""
+        """Keeps the stage's rows of those who learn."""
         pending, kept = self.pending[name], slice(0, stage.kept)
         truth = None
         if pending.truth is not None:
             truth = self.truth[where[kept] // self.truth.shape[1]][:, self._slots[name]]
         acts = self._teaches.reshape(-1)[where[kept]]
-        pending.append(told[kept], at, where[kept], stage.network[kept], acts, truth)
+        pending.append(stage.seen.part(kept), told[kept], at, where[kept], stage.network[kept], acts, truth)
 
     def _where(self, name: str, index: np.ndarray) -> np.ndarray:
         """Rows among (W, A_kind) as places among (W, A)."""
@@ -298,16 +300,15 @@ class Collector:
 
     def _allocate(self, name: str, masked: bool) -> PendingSamples:
         own, steps = self.networks[name], self.buffer.earlier + self.buffer.steps
-        return PendingSamples(
+        layout = SampleLayout(
             own.layout,
-            steps * self.rows(name),
-            self.reach(name),
             own.distribution.columns,
             own.distribution.choices if masked else None,
             len(self._slots[name]) if own.guesses else None,
             own.memory,
             own.view,
         )
+        return PendingSamples(layout, steps * self.rows(name))
 
 
 def collect(shards: Sequence[Collector], forms: Forms, update: int) -> dict[str, float]:
@@ -322,37 +323,58 @@ def collect(shards: Sequence[Collector], forms: Forms, update: int) -> dict[str,
         Seconds spent in networks (``act``) and in worlds (``step``).
     """
     steps, acting, stepping = shards[0].buffer.steps, 0.0, 0.0
+    staged = allocate_staged(shards)
     for shard in shards:
         shard.acted = 0
     for t in range(steps):
         began = time.perf_counter()
-        said = ask(shards, forms, [shard.begin_step(t) for shard in shards], update * steps + t)
+        said = ask(shards, forms, [shard.begin_step(t) for shard in shards], update * steps + t, staged)
         acted = time.perf_counter()
         for shard, told in zip(shards, said, strict=True):
             shard.step(t, told)
         cuts = [shard.cut() for shard in shards]
         if any(cut.any() for cut in cuts):
-            for shard, values in zip(shards, ask_values(shards, forms, cuts), strict=True):
+            for shard, values in zip(shards, ask_values(shards, forms, cuts, staged), strict=True):
                 shard.buffer.bootstrap[shard.buffer.earlier + t] = values
         for shard in shards:
             shard.end_step(t)
         acting, stepping = acting + acted - began, stepping + time.perf_counter() - acted
     began = time.perf_counter()
-    for shard, values in zip(shards, ask_values(shards, forms, [s.after() for s in shards]), strict=True):
+    afterwards = [shard.after() for shard in shards]
+    for shard, values in zip(shards, ask_values(shards, forms, afterwards, staged), strict=True):
         shard.buffer.last_value[...] = values
     return {"act": acting + time.perf_counter() - began, "step": stepping}
 
 
+def allocate_staged(shards: Sequence[Collector]) -> Staged:
+    """Room for the rows of one step of all shards."""
+    first = shards[0]
+    return {
+        name: pending.layout.allocate(len(shards), first.reach(name))
+        for name, pending in first.pending.items()
+    }
+
+
 def ask(
-    shards: Sequence[Collector], forms: Forms, wanted: Sequence[np.ndarray], counter: int
+    shards: Sequence[Collector],
+    forms: Forms,
+    wanted: Sequence[np.ndarray],
+    counter: int,
+    staged: Staged,
 ) -> list[dict[str, Answer]]:
-    """Asks the networks for the agents in `wanted`, (W, A) for each shard: one compiled call for each kind."""
+    """Asks the networks for the agents in `wanted`, (W, A) for each shard: one compiled call for each kind.
+
+    What the rows hold stays in `staged` until the next call.
+    """
     told: list[dict[str, Answer]] = [{} for _ in shards]
     for name, network in shards[0].networks.items():
-        stages = [shard.stage(name, want) for shard, want in zip(shards, wanted, strict=True)]
-        said = (
-            _call(shards, name, forms[name], stages, counter) if any(len(s.picked) for s in stages) else None
-        )
+        seen, said = staged[name], None
+        stages = [
+            shard.stage(name, want, seen.part(at))
+            for at, (shard, want) in enumerate(zip(shards, wanted, strict=True))
+        ]
+        if any(len(stage.picked) for stage in stages):
+            said = _call(shards, name, forms[name], stages, counter, seen)
         columns = network.distribution.columns + 2
         for at, stage in enumerate(stages):
             rows = np.zeros((0, columns), np.float32) if said is None else said[at, : len(stage.picked)]
@@ -361,42 +383,38 @@ def ask(
     return told
 
 
-def ask_values(shards: Sequence[Collector], forms: Forms, wanted: Sequence[np.ndarray]) -> list[np.ndarray]:
+def ask_values(
+    shards: Sequence[Collector], forms: Forms, wanted: Sequence[np.ndarray], staged: Staged
+) -> list[np.ndarray]:
     """V of what the agents in `wanted` see, (W, A) for each shard; 0 elsewhere.
 
     The program that acts also tells values; one for values alone would have to be compiled as well.
     """
     values = [np.zeros(shard.present.shape, np.float32) for shard in shards]
-    for shard, told, out in zip(shards, ask(shards, forms, wanted, 0), values, strict=True):
+    for shard, told, out in zip(shards, ask(shards, forms, wanted, 0, staged), values, strict=True):
         for name, answer in told.items():
             shard.put(name, answer.stage, answer.said[:, -1], out)
     return values
 
 
 def _call(
-    shards: Sequence[Collector], name: str, form: Any, stages: Sequence[Stage], counter: int
+    shards: Sequence[Collector], name: str, form: Any, stages: Sequence[Stage], counter: int, seen: Seen
 ) -> np.ndarray:
-    """(S, N, columns + 2) of one compiled call."""
-    first, reach = shards[0], shards[0].reach(name)
-    pending = [shard.pending[name] for shard in shards]
-    ahead = [own.next_rows(reach) for own in pending]
-    blocks = None
+    """(S, N, columns + 2 + size) of one compiled call."""
+    first, blocks = shards[0], None
     if stages[0].blocks is not None:
         blocks = Blocks(
             *(np.stack(parts) for parts in zip(*(stage.blocks or () for stage in stages), strict=True))
         )
-    masks = [own.mask[own.count :][:reach] for own in pending if own.mask is not None]
-    memories = [own.memory[own.count :][:reach] for own in pending if own.memory is not None]
-    views = [own.view[own.count :][:reach] for own in pending if own.view is not None]
     said = first.networks[name].act(
         form,
-        {dtype: np.stack([rows[dtype] for rows in ahead]) for dtype in ahead[0]},
-        np.stack(masks) if masks else None,
+        seen.rows,
+        seen.mask,
         blocks,
         np.stack([shard.keys[name] for shard in shards]),
         np.uint32(counter % 2**32),
-        np.stack(memories) if memories else None,
-        np.stack(views) if views else None,
+        seen.memory,
+        seen.view,
         block=first.block[name],
     )
     return np.asarray(said)
@@ -412,7 +430,7 @@ def refuse_bad_numbers(collector: Collector, update: int) -> None:
     values = (buffer.value[buffer.earlier :], buffer.last_value)
     for name, pending in collector.pending.items():
         new = slice(pending.kept, pending.count)
-        bad = collector.networks[name].layout.name_bad(pending.rows, new)
+        bad = collector.networks[name].layout.name_bad(pending.seen.rows, new)
         if bad is None and not np.isfinite(pending.log_prob[new]).all():
             bad = "log_prob of the network"
         if bad is None and not all(np.isfinite(value).all() for value in values):

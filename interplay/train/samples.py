@@ -3,15 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.train.observations import ObservationRows, Rows
+from interplay.train.observations import ObservationRows, Rows, zeros
 from interplay.train.restoring import Bounds, restore
 
 _SAID = 2  # columns after the action's: log-probability and value
+
+
+class Seen(NamedTuple):
+    """Rows as networks are asked with them; every array may have more axes in front.
+
+    Attributes:
+        rows: name of a dtype -> (N, numbers), observations.
+        mask: (N, choices) bool, or None where the world has no action mask.
+        memory: (N, size) float32, what is remembered before the step, or None.
+        fresh: (N,) bool, nothing is remembered yet; None without memory.
+        view: (N, size) float32, what a central critic sees, or None.
+    """
+
+    rows: Rows
+    mask: np.ndarray | None
+    memory: np.ndarray | None
+    fresh: np.ndarray | None
+    view: np.ndarray | None
+
+    def part(self, index: Any) -> Seen:
+        """Some of the rows."""
+        rows = {dtype: array[index] for dtype, array in self.rows.items()}
+        return Seen(rows, *(None if array is None else array[index] for array in self[1:]))
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All that there are, by name."""
+        named = {f"observation/{dtype}": array for dtype, array in self.rows.items()}
+        some = zip(self._fields[1:], self[1:], strict=True)
+        return named | {name: array for name, array in some if array is not None}
+
+
+class SampleLayout(NamedTuple):
+    """What the samples of a kind are made of.
+
+    Attributes:
+        observation: how observations are laid out.
+        columns: of an action.
+        choices: of an action mask; None where the world has none.
+        seats: of whom it is guessed who they are; None where nothing is guessed.
+        memory: numbers that an agent remembers; 0 for nothing.
+        view: numbers that a central critic sees; 0 for none.
+    """
+
+    observation: ObservationRows
+    columns: int
+    choices: int | None = None
+    seats: int | None = None
+    memory: int = 0
+    view: int = 0
+
+    def allocate(self, *rows: int) -> Seen:
+        """Arrays for so many rows; with several numbers (..., rows)."""
+        mask = None if self.choices is None else zeros((*rows, self.choices), bool)
+        memory, fresh = (zeros((*rows, self.memory)), zeros(rows, bool)) if self.memory else (None, None)
+        view = zeros((*rows, self.view)) if self.view else None
+        return Seen(self.observation.allocate(*rows), mask, memory, fresh, view)
 
 
 class ReadySamples(NamedTuple):
@@ -36,72 +92,45 @@ class PendingSamples:
     """Samples that are not learnt from yet, in the order of their steps.
 
     Args:
-        layout: of the observations.
+        layout: what they are made of.
         capacity: most samples that are kept; memory is used as far as they come.
-        beyond: rows after those, which one step writes before it says how many of them are kept.
-        columns: of an action.
-        choices: of an action mask; None where the world has none.
-        seats: of whom it is guessed who they are; None where nothing is guessed.
-        memory: numbers that an agent remembers; 0 for nothing.
-        view: numbers that a central critic sees; 0 for none.
 
     Attributes:
         count: samples that are there; arrays are longer.
         kept: how many of them earlier updates left.
-        rows: name of a dtype -> (capacity + beyond, numbers), observations.
-        said: (capacity + beyond, columns + 2) float32: action, log-probability, value.
-        mask: (capacity + beyond, choices) bool, or None.
-        step: (capacity + beyond,) int32, place in the trajectories.
-        slot: (capacity + beyond,) int32, w A + a, among all slots of the world.
-        population: (capacity + beyond,) uint8.
-        acts: (capacity + beyond,) bool, the sample teaches the policy, not the value alone.
-        truth: (capacity + beyond, seats) bool, who is of the population that is guessed, or None.
-        memory: (capacity + beyond, size) float32 before the sample, or None.
-        view: (capacity + beyond, size) float32, what a central critic saw, or None.
-        fresh: (capacity + beyond,) bool, nothing was remembered before the sample; None without memory.
+        seen: what the networks saw.
+        said: (capacity, columns + 2) float32: action, log-probability, value.
+        step: (capacity,) int32, place in the trajectories.
+        slot: (capacity,) int32, w A + a, among all slots of the world.
+        population: (capacity,) uint8.
+        acts: (capacity,) bool, the sample teaches the policy, not the value alone.
+        truth: (capacity, seats) bool, who is of the population that is guessed, or None.
     """
 
-    def __init__(
-        self,
-        layout: ObservationRows,
-        capacity: int,
-        beyond: int,
-        columns: int,
-        choices: int | None,
-        seats: int | None = None,
-        memory: int = 0,
-        view: int = 0,
-    ) -> None:
+    def __init__(self, layout: SampleLayout, capacity: int) -> None:
+        self.layout, self.capacity = layout, capacity
         self.count = self.kept = 0
-        self.capacity, whole = capacity, capacity + beyond
-        self.rows: Rows = layout.allocate(whole)
-        self.said = np.zeros((whole, columns + _SAID), np.float32)
-        self.mask = None if choices is None else np.ones((whole, choices), bool)
-        self.step = np.zeros(whole, np.int32)
-        self.slot = np.zeros(whole, np.int32)
-        self.population = np.zeros(whole, np.uint8)
-        self.acts = np.zeros(whole, bool)
-        self.truth = None if seats is None else np.zeros((whole, seats), bool)
-        self.memory = np.zeros((whole, memory), np.float32) if memory else None
-        self.fresh = np.zeros(whole, bool) if memory else None
-        self.view = np.zeros((whole, view), np.float32) if view else None
+        self.seen = layout.allocate(capacity)
+        self.said = np.zeros((capacity, layout.columns + _SAID), np.float32)
+        self.step = np.zeros(capacity, np.int32)
+        self.slot = np.zeros(capacity, np.int32)
+        self.population = np.zeros(capacity, np.uint8)
+        self.acts = np.zeros(capacity, bool)
+        self.truth = None if layout.seats is None else np.zeros((capacity, layout.seats), bool)
 
     @property
     def action(self) -> np.ndarray:
-        """(capacity + beyond, columns) float32."""
+        """(capacity, columns) float32."""
         return self.said[:, :-_SAID]
 
     @property
     def log_prob(self) -> np.ndarray:
-        """(capacity + beyond,) float32, when the action was drawn."""
+        """(capacity,) float32, when the action was drawn."""
         return self.said[:, -_SAID]
-
-    def next_rows(self, number: int) -> Rows:
-        """Where the observations of the next `number` samples are written."""
-        return {dtype: array[self.count : self.count + number] for dtype, array in self.rows.items()}
 
     def append(
         self,
+        seen: Seen,
         said: np.ndarray,
         step: int,
         slot: np.ndarray,
@@ -109,9 +138,10 @@ class PendingSamples:
         acts: np.ndarray,
         truth: np.ndarray | None = None,
     ) -> None:
-        """Keeps n samples of one step whose observations, masks and memory stand in the next rows already.
+        """Keeps n samples of one step.
 
         Args:
+            seen: n rows.
             said: (n, columns + 2).
             step: place in the trajectories.
             slot: (n,).
@@ -120,6 +150,8 @@ class PendingSamples:
             truth: (n, seats), or None.
         """
         new = slice(self.count, self.count + len(slot))
+        for name, array in self.seen.part(new).arrays().items():
+            array[...] = seen.arrays()[name]
         self.said[new] = said
         self.step[new], self.slot[new], self.population[new], self.acts[new] = step, slot, population, acts
         if self.truth is not None and truth is not None:
@@ -130,14 +162,14 @@ class PendingSamples:
         """Keeps the samples of the (count,) mask `which`; the trajectories have moved `back` steps."""
         index = np.flatnonzero(which)
         if 0 < len(index) < self.count:  # where all stay, nothing has to move
-            for array in self._arrays().values():
+            for array in self.arrays().values():
                 array[: len(index)] = array[index]
         self.count = self.kept = len(index)
         self.step[: self.count] -= back
 
     def save(self) -> dict[str, np.ndarray]:
         """The samples that wait."""
-        return {name: array[: self.count].copy() for name, array in self._arrays().items()}
+        return {name: array[: self.count].copy() for name, array in self.arrays().items()}
 
     def load(self, arrays: Mapping[str, np.ndarray], owner: str, bounds: Bounds | None = None) -> None:
         """Restores what `save` gave.
@@ -154,15 +186,13 @@ class PendingSamples:
         rows = len(first) if first is not None and first.ndim == 1 else 0
         if rows > self.capacity:
             raise UserError(f"{owner}: {rows} samples do not fit these settings; resume with the run's own")
-        restore({name: array[:rows] for name, array in self._arrays().items()}, arrays, owner, bounds)
+        restore({name: array[:rows] for name, array in self.arrays().items()}, arrays, owner, bounds)
         self.count = self.kept = rows
 
-    def _arrays(self) -> dict[str, np.ndarray]:
-        named = {f"observation/{dtype}": array for dtype, array in self.rows.items()}
-        names = ("said", "step", "slot", "population", "acts")
-        named |= {name: getattr(self, name) for name in names}
-        some = ("mask", "truth", "memory", "fresh", "view")
-        return named | {name: getattr(self, name) for name in some if getattr(self, name) is not None}
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All that is kept, by name."""
+        names = ("said", "step", "slot", "population", "acts") + (() if self.truth is None else ("truth",))
+        return self.seen.arrays() | {name: getattr(self, name) for name in names}
 
 
 def cut_sequences(

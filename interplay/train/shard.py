@@ -25,7 +25,7 @@ from interplay.train.policy_network import Batch
 from interplay.train.pool import PastSelves
 from interplay.train.restoring import restore
 from interplay.train.rollout import Collector, Forms, collect, refuse_bad_numbers
-from interplay.train.samples import ReadySamples, cut_sequences
+from interplay.train.samples import ReadySamples, Seen, cut_sequences
 from interplay.train.settings import TrainSettings
 from interplay.train.trajectory import TrajectoryBuffer
 
@@ -162,34 +162,22 @@ class Shard:
             scaled = (found.advantage - mean[found.population]) / deviation[found.population]
             self.ready[name] = found._replace(advantage=scaled.astype(np.float32))
 
-    def batch(self, name: str, capacity: int) -> Batch:
-        """The ready samples of a kind in arrays of so many rows; what lies beyond them is not read."""
+    def write_batch(self, name: str, batch: Batch, start: int) -> None:
+        """Copies the ready samples of a kind into the rows of a batch from `start` on."""
         pending, found = self.collector.pending[name], self.ready[name]
-        index = np.zeros(capacity, np.intp)
-        index[: len(found.picked)] = found.picked
-        whole = len(found.picked) == pending.count  # all of them, in order: nothing has to be picked
-
-        def rows(array: np.ndarray) -> np.ndarray:
-            return array[:capacity] if whole else array[index]
-
-        def filled(array: np.ndarray) -> np.ndarray:
-            out = np.zeros(capacity, np.float32)
-            out[: len(array)] = array
-            return out
-
-        return Batch(
-            self.networks[name].prepare({dtype: rows(array) for dtype, array in pending.rows.items()}),
-            rows(pending.action),
-            rows(pending.log_prob),
-            filled(found.advantage),
-            filled(found.target),
-            rows(pending.acts).astype(np.float32),
-            None if pending.mask is None else rows(pending.mask),
-            None if pending.truth is None else rows(pending.truth),
-            None if pending.view is None else rows(pending.view),
-            None if pending.memory is None else rows(pending.memory),
-            None if pending.fresh is None else rows(pending.fresh),
+        rows = slice(start, start + len(found.picked))
+        seen = Seen(batch.seen, batch.mask, batch.memory, batch.fresh, batch.view).part(rows).arrays()
+        if pending.truth is not None:
+            seen["truth"] = batch.truth[rows]
+        arrays = pending.arrays()
+        for key, out in seen.items():
+            np.take(arrays[key], found.picked, axis=0, out=out, mode="clip")  # others are buffered
+        batch.action[rows], batch.log_prob[rows] = (
+            pending.action[found.picked],
+            pending.log_prob[found.picked],
         )
+        batch.acts[rows] = pending.acts[found.picked]
+        batch.advantage[rows], batch.target[rows] = found.advantage, found.target
 
     def minibatches(self) -> int:
         """How many gradient steps an epoch over this shard's samples needs."""

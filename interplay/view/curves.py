@@ -33,7 +33,7 @@ class Reference(NamedTuple):
         label: what it is.
         column: whose panel it belongs to.
         level: a horizontal line, or None.
-        windows: (first, last agent-steps, value) of means over windows, drawn as short bars.
+        windows: (first, last step of every slot, value) of means over windows, drawn as short bars.
     """
 
     label: str
@@ -50,6 +50,9 @@ def plot_runs(
     title: str = "",
 ) -> Path:
     """Draws columns of the runs' ``metrics.jsonl`` against agent-steps, one panel each.
+
+    Where a published curve is drawn beside them, which counts the steps of every slot, so do the runs' curves (earlier
+    versions logged that number as agent-steps).
 
     Runs that differ in nothing but their seed are drawn as one: the mean, and a band from the lowest to the
     highest. A single run is drawn as means over windows above its faint raw values.
@@ -78,11 +81,23 @@ def plot_runs(
     world = worlds.pop() if len(worlds) == 1 else ""
     if references is None:
         references = published(world)
+    axis, logs = choose_axis(logs, references)
     figure = matplotlib.Figure(figsize=(5.6 * len(names), 4.0), dpi=120, layout="constrained")
     figure.suptitle(_words(title or world), fontsize=12)
     for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
-        _panel(axes, name, group(logs), [r for r in references if r.column == name])
+        _panel(axes, name, axis, group(logs), [r for r in references if r.column == name])
     return save_figure(figure, target)
+
+
+def choose_axis(logs: Sequence[RunLog], references: Sequence[Reference]) -> tuple[str, list[RunLog]]:
+    """What curves are drawn against: its name, and the runs with their `steps` in it."""
+    if not any(reference.windows for reference in references):
+        return "agent-steps", list(logs)
+    counted = [log.columns.get("slot_steps", log.steps) for log in logs]
+    if not all(np.isfinite(steps).all() for steps in counted):
+        raise UserError(f"{logs[0].path}: lines without slot_steps among others; this is no log of a run")
+    moved = [log._replace(steps=steps) for log, steps in zip(logs, counted, strict=True)]
+    return "steps of every slot, alive or not", moved
 
 
 def published(world: str) -> tuple[Reference, ...]:
@@ -142,13 +157,15 @@ def _columns(logs: Sequence[RunLog], asked: Sequence[str] | None) -> list[str]:
     return names
 
 
-def _panel(axes: Any, name: str, groups: dict[str, list[RunLog]], references: Sequence[Reference]) -> None:
+def _panel(
+    axes: Any, name: str, axis: str, groups: dict[str, list[RunLog]], references: Sequence[Reference]
+) -> None:
     last = max(log.steps[-1] for logs in groups.values() for log in logs)
     for i, (label, logs) in enumerate(groups.items()):
         _curve(axes, name, label, logs, POPULATIONS[i % len(POPULATIONS)])
     for reference in references:
         _reference(axes, reference, last)
-    axes.set_xlabel("agent-steps")
+    axes.set_xlabel(axis)
     unit = f" ({UNITS[name]})" if name in UNITS else ""
     axes.set_ylabel(_words(name.replace("_", " ")) + unit)
     axes.set_xlim(0, last * 1.02)

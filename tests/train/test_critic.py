@@ -101,10 +101,10 @@ def test_the_policy_never_sees_the_view() -> None:
     worker.play()
     pending = worker.shards[0].collector.pending["agent"]
     network, forms = worker.learner.networks["agent"], worker.learner.forms()["agent"]
-    rows = {dtype: array[None, :64] for dtype, array in pending.rows.items()}
+    rows = {dtype: array[None, :64] for dtype, array in pending.seen.rows.items()}
     key, told = np.zeros((1, 2), np.uint32), {}
-    assert pending.view is not None
-    for name, view in (("seen", pending.view[None, :64]), ("other", pending.view[None, :64] + 1)):
+    assert pending.seen.view is not None
+    for name, view in (("seen", pending.seen.view[None, :64]), ("other", pending.seen.view[None, :64] + 1)):
         told[name] = np.asarray(
             network.act(forms, rows, None, None, key, np.uint32(0), None, view, block=64)
         )[0]

@@ -26,7 +26,7 @@ from interplay.train.losses import Terms
 from interplay.train.observations import ObservationRows
 from interplay.train.policy_network import NUM_TERMS, Batch, PolicyNetwork
 from interplay.train.populations import Populations
-from interplay.train.samples import PendingSamples
+from interplay.train.samples import PendingSamples, SampleLayout
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import Shard
 from interplay.train.trained_policy import TrainedPolicy
@@ -163,7 +163,7 @@ def test_speakers_are_paid_in_the_steps_in_which_they_act_and_wolves_pay():
     wolves: set[tuple[int, int]] = set()
     network = own._network(jnp.asarray(vectors[0]))
     leaves = own.layout.read(
-        {dtype: jnp.asarray(rows[: pending.count]) for dtype, rows in pending.rows.items()}
+        {dtype: jnp.asarray(rows[: pending.count]) for dtype, rows in pending.seen.rows.items()}
     )
     odds = np.asarray(eqx.filter_jit(network.guess)(leaves)[2])
     for row in range(pending.count):
@@ -194,19 +194,20 @@ def test_speakers_are_paid_in_the_steps_in_which_they_act_and_wolves_pay():
 def test_rows_that_wait_keep_their_truth():
     observation, _ = spaces_of(GAME)
     layout = ObservationRows(observation, raw=True)
-    pending, again = (PendingSamples(layout, 20, 6, 2, None, GAME.n) for _ in range(2))
+    pending, again = (PendingSamples(SampleLayout(layout, 2, seats=GAME.n), 20) for _ in range(2))
     rng = np.random.default_rng(0)
     truth = rng.random((6, GAME.n)) < 0.5
     said = rng.random((6, 4)).astype(np.float32)
     index = np.arange(6)
-    layout.write(observe(GAME, 6), None, pending.next_rows(6))
-    pending.append(said, 1, index, np.zeros(6), np.ones(6, bool), truth)
+    seen = pending.layout.allocate(6)
+    layout.write(observe(GAME, 6), None, seen.rows)
+    pending.append(seen, said, 1, index, np.zeros(6), np.ones(6, bool), truth)
     pending.keep(index % 2 == 0, 0)
     again.load(pending.save(), "test")
     np.testing.assert_array_equal(again.truth[: again.count], truth[::2])
     kept = layout.allocate(3)
     layout.write(observe(GAME, 6), index[::2], kept)
-    np.testing.assert_array_equal(again.rows["int16"][: again.count], kept["int16"])
+    np.testing.assert_array_equal(again.seen.rows["int16"][: again.count], kept["int16"])
 
 
 @pytest.fixture(scope="module")

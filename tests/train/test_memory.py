@@ -229,22 +229,22 @@ def test_memory_goes_on_within_a_life_and_begins_with_nothing(memory: str) -> No
     pending, network = shard.collector.pending["agent"], learner.networks["agent"]
     buffer = shard.collector.buffer
     made = network._network(jnp.asarray(learner.vectors["agent"][0]))
-    assert pending.memory is not None
-    assert pending.fresh is not None
+    assert pending.seen.memory is not None
+    assert pending.seen.fresh is not None
     begun = carried = 0
     for slot in range(8):
         own = np.flatnonzero(pending.slot[: pending.count] == slot)
-        kept, last = pending.memory[own[0]].copy(), pending.step[own[0]]
+        kept, last = pending.seen.memory[own[0]].copy(), pending.step[own[0]]
         for place in own:
             step = pending.step[place]
             if buffer.ended.reshape(32, -1)[last:step, slot].any():
                 kept = np.zeros_like(kept)
-            np.testing.assert_allclose(pending.memory[place], kept, atol=1e-5)
-            if pending.fresh[place]:
-                assert not pending.memory[place].any()
+            np.testing.assert_allclose(pending.seen.memory[place], kept, atol=1e-5)
+            if pending.seen.fresh[place]:
+                assert not pending.seen.memory[place].any()
                 begun += 1
-            carried += bool(pending.memory[place].any())
-            rows = {"float32": pending.rows["float32"][place][None]}
+            carried += bool(pending.seen.memory[place].any())
+            rows = {"float32": pending.seen.rows["float32"][place][None]}
             if pending.acts[place]:
                 kept = np.asarray(made.remember(network.prepare(rows), jnp.asarray(kept[None]))[2])[0]
             last = step

@@ -12,7 +12,7 @@ from interplay.core.errors import UserError
 from interplay.core.memory import recall, remember
 from interplay.train.observations import ObservationRows
 from interplay.train.restoring import check_weights, restore
-from interplay.train.samples import PendingSamples
+from interplay.train.samples import PendingSamples, SampleLayout
 from interplay.train.trajectory import TrajectoryBuffer
 
 COUNTS = np.arange(4)
@@ -58,11 +58,12 @@ def test_weights_are_finite(value: float) -> None:
 
 
 def pending() -> PendingSamples:
-    samples = PendingSamples(ObservationRows(spaces.Dict(x=spaces.Box(0, 1, (2,)))), 8, 1, 1, None)
+    layout = SampleLayout(ObservationRows(spaces.Dict(x=spaces.Box(0, 1, (2,)))), 1)
+    samples, seen = PendingSamples(layout, 8), layout.allocate(1)
+    seen.rows["float32"][:] = 1.0
     for step in range(3):
-        samples.next_rows(1)["float32"][:] = 1.0
         said = np.array([[1.0, -0.5, 0.25]], np.float32)
-        samples.append(said, step, np.array([step]), np.array([0]), np.array([True]))
+        samples.append(seen, said, step, np.array([step]), np.array([0]), np.array([True]))
     return samples
 
 

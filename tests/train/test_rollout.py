@@ -77,7 +77,7 @@ def test_a_rollout_replays_in_a_fresh_world(learner: Learner, collector: Collect
     for t in range(STEPS):
         own = samples_of(collector, t)
         seen = np.stack([timestep.observation[name].ravel() for name in ("place", "noise")], axis=1)
-        assert np.array_equal(pending.rows["float32"][own], seen[pending.slot[own]])
+        assert np.array_equal(pending.seen.rows["float32"][own], seen[pending.slot[own]])
         teaching = np.zeros(twin.state.acting.size, bool)
         teaching[pending.slot[own][pending.acts[own]]] = True
         assert np.array_equal(teaching.reshape(buffer.acting[t].shape), timestep.acting)
@@ -114,7 +114,7 @@ def test_only_lives_that_were_cut_are_bootstrapped(collector: Collector) -> None
 def test_those_who_arrived_are_present_but_do_not_act(collector: Collector) -> None:
     """They give a sample of their value in every eighth step; it teaches no policy."""
     pending, slots = collector.pending["agent"], collector.present.size
-    arrived = pending.rows["float32"][: pending.count, PLACE] == LENGTH - 1
+    arrived = pending.seen.rows["float32"][: pending.count, PLACE] == LENGTH - 1
     acts = pending.acts[: pending.count]
     assert arrived.any()
     assert np.array_equal(acts, ~arrived)
@@ -138,7 +138,7 @@ def test_those_who_are_present_act_and_teach_where_the_dead_are_not_masked() -> 
     shard.estimate()
     collector, ready = shard.collector, shard.ready["agent"]
     pending, whole = collector.pending["agent"], STEPS * collector.present.size
-    arrived = pending.rows["float32"][: pending.count, PLACE] == LENGTH - 1
+    arrived = pending.seen.rows["float32"][: pending.count, PLACE] == LENGTH - 1
     assert pending.count == len(ready.picked) == whole
     assert pending.acts[:whole].all()
     assert collector.buffer.acting.all()
@@ -150,7 +150,7 @@ def test_those_who_are_present_act_and_teach_where_the_dead_are_not_masked() -> 
 def test_log_probabilities_are_those_of_the_stored_actions(learner: Learner, collector: Collector) -> None:
     network, pending = learner.networks["agent"], collector.pending["agent"]
     count = pending.count
-    rows = {dtype: array[:count] for dtype, array in pending.rows.items()}
+    rows = {dtype: array[:count] for dtype, array in pending.seen.rows.items()}
     parameters, value = network._network(learner.vectors["agent"][0])(network._read(rows))
     log_prob = network.distribution.log_prob(parameters, pending.action[:count], None)
     np.testing.assert_allclose(pending.log_prob[:count], log_prob, atol=1e-5)
@@ -168,13 +168,13 @@ def test_bad_numbers_are_named_with_the_update(collector: Collector) -> None:
             refuse_bad_numbers(collector, 7)
         array[at] = was
 
-    refused(pending.rows["float32"], (pending.count - 1, PLACE), r'observation\["place"\]')
+    refused(pending.seen.rows["float32"], (pending.count - 1, PLACE), r'observation\["place"\]')
     refused(pending.log_prob, 3, "log_prob of the network")
     refused(buffer.value, (0, 0, 0), "value of the network")
     refused(buffer.last_value, (0, 0), "value of the network")
     refused(buffer.reward, (0, 0, 0), "reward")
     refuse_bad_numbers(collector, 7)
-    pending.rows["float32"][pending.count] = np.nan  # nobody reads it
+    pending.seen.rows["float32"][pending.count] = np.nan  # nobody reads it
 
 
 def test_statistics_of_episodes() -> None:

@@ -12,6 +12,7 @@ from interplay.core.world import World
 from interplay.train.exchange import Alone
 from interplay.train.learner import Learner
 from interplay.train.line_up import with_opponents
+from interplay.train.minibatches import join_batches
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import Shard, make_shard
 from interplay.train.update import Worker
@@ -70,7 +71,7 @@ def test_idle_rows_have_no_advantage_and_reach_the_batch_as_such(learner: Learne
     assert idle.any()
     assert not idle.all()
     assert (ready.advantage[idle] == 0).all()
-    batch = shard.batch("agent", pending.capacity)
+    batch = join_batches([shard], "agent")[0]
     assert np.array_equal(np.asarray(batch.acts)[: len(idle)], (~idle).astype(np.float32))
 
 

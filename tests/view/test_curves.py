@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
-from interplay.view.curves import Reference, _thousands, group, plot_runs, published, window_means
+from interplay.view.curves import (
+    Reference,
+    _thousands,
+    choose_axis,
+    group,
+    plot_runs,
+    published,
+    window_means,
+)
 from interplay.view.run_log import read_run
 
 
@@ -51,6 +59,22 @@ def test_runs_that_differ_only_in_their_seed_are_one_curve(tmp_path):
     logs = [read_run(make_run(tmp_path / name, seed)) for seed, name in enumerate("abc")]
     logs.append(read_run(make_run(tmp_path / "d", rate=1e-3)))
     assert {label: len(runs) for label, runs in group(logs).items()} == {"a, b, c (3 seeds)": 3, "d": 1}
+
+
+def test_beside_a_published_curve_every_slot_is_counted(tmp_path):
+    world = "survival/1v1-heals-low"
+    earlier, folder = read_run(make_run(tmp_path / "a", lines=2)), tmp_path / "b"
+    folder.mkdir()
+    (folder / "settings.toml").write_text(f'[world]\nid = "{world}"\n')
+    (folder / "metrics.jsonl").write_text('{"agent_steps": 900, "slot_steps": 4096, "life": 1.0}\n')
+    axis, logs = choose_axis([earlier, read_run(folder)], published(world))
+    assert axis.startswith("steps of every slot")
+    assert [log.steps.tolist() for log in logs] == [[4096, 8192], [4096]]
+    axis, logs = choose_axis([read_run(folder)], [Reference("a level", "life", level=2.0)])
+    assert (axis, logs[0].steps.tolist()) == ("agent-steps", [900])
+    (folder / "metrics.jsonl").write_text('{"agent_steps": 1, "slot_steps": 4}\n{"agent_steps": 2}\n')
+    with pytest.raises(UserError, match="lines without slot_steps"):
+        choose_axis([read_run(folder)], published(world))
 
 
 def test_window_means():
