@@ -24,8 +24,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from interplay import make_world
+from interplay.checker.bench import Players, map_tree
 from interplay.core import seeding
-from interplay.core.checker.bench import Players, map_tree
 from interplay.core.world import World
 from interplay.train.progress import Progress
 

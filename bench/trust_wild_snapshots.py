@@ -148,8 +148,8 @@ def _environment(args: Any) -> dict[str, str]:
 def _child(args: Any) -> int:
     if args.bounds:
         _forbid_negative_indices()
-    from interplay.core.checker.planting import plant
-    from interplay.core.checker.wild import attempt
+    from interplay.checker.planting import plant
+    from interplay.checker.wild import attempt
 
     options = SMALLER if args.child.rpartition("-")[2] in LARGE else {}
     world = interplay.make_world(args.child, num_worlds=WORLDS, seed=args.seed, **options)
@@ -173,7 +173,7 @@ def _child(args: Any) -> int:
 
 def _sound(world: Any, seed: int, name: int, part: int) -> list[Any]:
     """Three moments of episodes of their own: the same for every child that begins in this part."""
-    from interplay.core.checker.bench import Players
+    from interplay.checker.bench import Players
 
     world.reset(seeds=seed + part)
     rng = np.random.default_rng([seed, name, 1, part])

@@ -31,7 +31,7 @@ def test_there_is_a_world_of_every_family():
     ],
 )
 def test_a_fault_is_named_with_arrangement_world_and_tick(monkeypatch, fault, said):
-    monkeypatch.setitem(FAMILIES, "faulty", (f"tests.core.faulty_worlds:{fault}", {}))
+    monkeypatch.setitem(FAMILIES, "faulty", (f"tests.checker.faulty_worlds:{fault}", {}))
     monkeypatch.setattr(trust_determinism, "blocks_of_a_child", echo)
     if fault == "PositionDraw":  # one by one, every place is 0
         monkeypatch.setattr(trust_determinism, "arrangements", lambda worlds: arrangements(worlds)[1:])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.core.checker import check_world
+from interplay.checker import check_world
 from interplay.core.playthrough import read_head, replay_playthrough
 from tests.playthroughs.regenerate import FOLDER, make, path_of
 

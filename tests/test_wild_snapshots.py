@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.core.checker.planting import plant
-from interplay.core.checker.wild import attempt
+from interplay.checker.planting import plant
+from interplay.checker.wild import attempt
 from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.sim.managers import AllStepManager, TurnBasedManager

@@ -18,8 +18,8 @@ def check(
     seed: Annotated[int, typer.Option(help="Of the worlds and of the random players.", min=0)] = 0,
 ) -> None:
     """Plays a world at random and reports every law it breaks, each with the cure."""
+    from interplay.checker import check_world
     from interplay.cli.opening import open_world
-    from interplay.core.checker import check_world
     from interplay.core.settings import parse_overrides
     from interplay.registry import make_world
 

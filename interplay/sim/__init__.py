@@ -6,9 +6,15 @@ A simulation says what happens, a manager whose turn it is::
     from interplay.sim.managers import AllStepManager
 """
 
-from interplay.sim.agents import ActingAgent, Agent, ObservingAgent, PrincipleAgent, is_agent
-from interplay.sim.simulation import AgentBasedSimulation, DynamicOrderSimulation
-from interplay.sim.spaces import Box, check_space, make_dict
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from interplay.sim.agents import ActingAgent, Agent, ObservingAgent, PrincipleAgent, is_agent
+    from interplay.sim.simulation import AgentBasedSimulation, DynamicOrderSimulation
+    from interplay.sim.spaces import Box, check_space, make_dict
 
 __all__ = [
     "ActingAgent",
@@ -22,3 +28,16 @@ __all__ = [
     "is_agent",
     "make_dict",
 ]
+
+_ROOMS = {
+    **dict.fromkeys(("ActingAgent", "Agent", "ObservingAgent", "PrincipleAgent", "is_agent"), "agents"),
+    **dict.fromkeys(("AgentBasedSimulation", "DynamicOrderSimulation"), "simulation"),
+    **dict.fromkeys(("Box", "check_space", "make_dict"), "spaces"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    # When it is first used: a program that serves a simulator (`interplay.sim.remote`) starts without NumPy.
+    if name in _ROOMS:
+        return getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

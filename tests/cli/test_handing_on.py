@@ -117,7 +117,7 @@ def for_check(heard: Heard) -> None:
         make(3, 4)
         raise Stopped
 
-    heard._patch("interplay.core.checker.check_world", check_world)
+    heard._patch("interplay.checker.check_world", check_world)
 
 
 def for_bench(heard: Heard) -> None:

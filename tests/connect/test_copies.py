@@ -16,9 +16,9 @@ from interplay.connect.werewolf import EvaluatedEnv, MaskedEnv, make_role_named,
 from interplay.sim.managers import AllStepManager, DynamicOrderManager, TurnBasedManager
 from interplay.sim.wrappers import FlattenWrapper, RavelDiscreteWrapper
 from interplay.worlds.corridor.simulation import MultiCorridor
+from tests.checker.sound_worlds import Colony
 from tests.connect.grids import battle, traffic
 from tests.connect.toys import Hunt, Line
-from tests.core.sound_worlds import Colony
 
 STEPS = 120
 COPIERS = {

@@ -18,9 +18,9 @@ from interplay.connect.pettingzoo import WorldEnv
 from interplay.connect.slots import SlotsEnv
 from interplay.core import masks
 from interplay.core.errors import UserError
+from tests.checker.sound_worlds import Camp, Colony, Drift, Mourners
 from tests.connect.relay import Relay
 from tests.connect.toys import Hunt, Line
-from tests.core.sound_worlds import Camp, Colony, Drift, Mourners
 
 WORLDS = {
     "line": lambda: Line(1, seed=3),
@@ -424,7 +424,7 @@ def test_who_dies_in_the_step_of_the_cut_is_terminated_and_the_others_are_cut():
 
 
 def test_all_lives_of_an_episode_are_there_from_its_beginning_if_they_are_kept():
-    env = interplay.make("tests.core.sound_worlds:Colony", lives=9, keep_dead=True, flat=True)
+    env = interplay.make("tests.checker.sound_worlds:Colony", lives=9, keep_dead=True, flat=True)
     _, infos = env.reset(seed=1)
     assert list(infos) == [f"life_{n}" for n in range(9)]
     unborn = [name for name, info in infos.items() if info["slot"] == -1]
@@ -440,7 +440,7 @@ def test_all_lives_of_an_episode_are_there_from_its_beginning_if_they_are_kept()
 
 
 def test_an_episode_knows_nothing_of_the_lives_of_the_one_before():
-    env = interplay.make("tests.core.sound_worlds:Colony", lives=9, keep_dead=True)
+    env = interplay.make("tests.checker.sound_worlds:Colony", lives=9, keep_dead=True)
     told = []
     for _ in range(2):
         _, infos = env.reset(seed=1)
@@ -463,16 +463,16 @@ def test_make_gives_every_form_and_refuses_what_does_not_go_together():
     assert interplay.make("tests.connect.toys:Line", agents=2).possible_agents == ["agent_0", "agent_1"]
     assert type(interplay.make("tests.connect.toys:Line", agents="slots")) is SlotsEnv
     assert type(interplay.make("tests.connect.toys:Line", keep_dead=True)) is KeptEnv
-    assert type(interplay.make("tests.core.sound_worlds:Colony", lives=9)) is NumberedLivesEnv
+    assert type(interplay.make("tests.checker.sound_worlds:Colony", lives=9)) is NumberedLivesEnv
     with pytest.raises(UserError, match="agents = 'slot'"):
         interplay.make("tests.connect.toys:Line", agents="slot")
     with pytest.raises(UserError, match="lives = 9, but each agent of this world lives once"):
         interplay.make("tests.connect.toys:Line", lives=9)
     with pytest.raises(UserError, match='lives = 9, but agents = "slots" is another way'):
-        interplay.make("tests.core.sound_worlds:Colony", lives=9, agents="slots")
+        interplay.make("tests.checker.sound_worlds:Colony", lives=9, agents="slots")
     with pytest.raises(UserError, match="lives = 0"):
-        interplay.make("tests.core.sound_worlds:Colony", lives=0)
+        interplay.make("tests.checker.sound_worlds:Colony", lives=0)
     with pytest.raises(UserError, match="nobody knows beforehand who is born; pass lives=N"):
-        interplay.make("tests.core.sound_worlds:Colony", keep_dead=True)
+        interplay.make("tests.checker.sound_worlds:Colony", keep_dead=True)
     with pytest.raises(UserError, match="live at the beginning, lives = 1; raise lives"):
-        interplay.make("tests.core.sound_worlds:Colony", lives=1).reset(seed=1)
+        interplay.make("tests.checker.sound_worlds:Colony", lives=1).reset(seed=1)

@@ -17,12 +17,12 @@ from interplay.connect.slots import SlotsEnv
 from interplay.connect.tuples import make_tuples
 from interplay.connect.werewolf import EvaluatedEnv, MaskedEnv, make_role_named, make_written
 from interplay.sim.managers import AllStepManager
+from tests.checker.sound_worlds import Camp, Colony
 from tests.connect import test_copies
 from tests.connect.relay import Relay
 from tests.connect.test_copies import play_gym, play_parallel, same
 from tests.connect.toy_simulations import Strict, mask
 from tests.connect.toys import Line
-from tests.core.sound_worlds import Camp, Colony
 
 
 class Wages(Relay):

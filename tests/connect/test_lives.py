@@ -17,8 +17,8 @@ import interplay
 from interplay.connect.lives import LivesEnv
 from interplay.connect.pettingzoo import WorldEnv
 from interplay.core.errors import UserError
+from tests.checker.sound_worlds import Colony
 from tests.connect.relay import CUT, DEAD, ENDS, LIVES, REBORN, RENEWED, Relay
-from tests.core.sound_worlds import Colony
 
 SMALL = {"slots": 16, "interior": 24, "npop": 2, "prefill": 8, "cap_draw": "fixed", "spawn_per_tick": 2}
 

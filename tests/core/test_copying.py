@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 import interplay
+from interplay.checker.bench import Players
+from interplay.checker.outputs import copy_fields, first_difference
 from interplay.connect.parallel_world import ParallelEnvWorld
-from interplay.core.checker.bench import Players
-from interplay.core.checker.outputs import copy_fields, first_difference
 from interplay.core.errors import UserError
 from interplay.core.world import ArrayWorld
 from interplay.experiment.policy_world import PolicyWorld
 from interplay.sim.adapt import SimulationWorld
 from interplay.sim.managers import AllStepManager
 from interplay.worlds.corridor.simulation import MultiCorridor
-from tests.core.sound_worlds import SOUND, Camp, Colony
+from tests.checker.sound_worlds import SOUND, Camp, Colony
 
 COPIERS = {
     "deepcopy": copy.deepcopy,

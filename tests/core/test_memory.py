@@ -12,7 +12,7 @@ from interplay.core.errors import UserError
 from interplay.core.memory import recall, remember
 from interplay.core.policy import Policy
 from interplay.registry import make_policy
-from tests.core.sound_worlds import Camp
+from tests.checker.sound_worlds import Camp
 
 
 class Diary:

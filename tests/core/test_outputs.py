@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interplay.core.checker.outputs import SAVED, Field, digest, first_difference
+from interplay.checker.outputs import SAVED, Field, digest, first_difference
 
 NUMBERS = st.sampled_from([0.0, -0.0, 1.0, 2.5, np.nan, np.inf, -np.inf])
 W, A = 3, 2

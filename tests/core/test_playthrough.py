@@ -5,7 +5,7 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.core.playthrough import _agree, read_head, record_playthrough, replay_playthrough
 from interplay.core.policy import RandomPolicy
-from tests.core.sound_worlds import SOUND, Camp, Mourners
+from tests.checker.sound_worlds import SOUND, Camp, Mourners
 
 
 class Deadlier(Mourners):

@@ -6,7 +6,7 @@ from gymnasium import spaces
 
 from interplay.core.policy import RandomPolicy, sample_legal
 from interplay.core.spaces import action_choices, check_action
-from tests.core.sound_worlds import SOUND, Camp
+from tests.checker.sound_worlds import SOUND, Camp
 
 
 @pytest.mark.parametrize("world", SOUND)

@@ -7,7 +7,7 @@ from interplay.core import seeding
 from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.core.world import Kind
-from tests.core.sound_worlds import Camp, Drift
+from tests.checker.sound_worlds import Camp, Drift
 
 
 def play(world, steps, seed=0):

@@ -7,7 +7,7 @@ import os
 import numpy as np
 import pytest
 
-from interplay.core.checker import check_world
+from interplay.checker import check_world
 from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.experiment.algorithms import settings_of

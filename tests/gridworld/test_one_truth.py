@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interplay.core.checker import check_world
+from interplay.checker import check_world
 from interplay.gridworld import SmartGridWorldSimulation
 from interplay.gridworld.actors import ActorBaseComponent, DriftMoveActor, MoveActor
 from interplay.gridworld.dones import ActiveDone, DoneBaseComponent

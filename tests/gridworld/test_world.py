@@ -7,7 +7,7 @@ import copy
 import numpy as np
 import pytest
 
-from interplay.core.checker import check_world
+from interplay.checker import check_world
 from interplay.core.errors import UserError
 from interplay.gridworld import SmartGridWorldSimulation
 from interplay.gridworld.actors import MoveActor

@@ -48,7 +48,7 @@ def noticed(machine: type[Counting], rules: int = 3_000) -> None:
 
 @pytest.mark.parametrize("fault", ["CounterLost", "PendingLost", "ResetTouchesStreams"])
 def test_a_fault_of_a_world_is_found(fault):
-    family = Family(f"tests.core.faulty_worlds:{fault}", {})
+    family = Family(f"tests.checker.faulty_worlds:{fault}", {})
     noticed(type(fault, (WorldMachine,), {"family": family}))
 
 

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
-from interplay.core.checker.outputs import copy_fields, first_difference
+from interplay.checker.outputs import copy_fields, first_difference
 from interplay.core.errors import UserError
 from interplay.core.policy import sample_legal
 from interplay.core.spaces import sample_actions

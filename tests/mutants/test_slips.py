@@ -36,6 +36,7 @@ def test_stories_name_slips_and_every_room_has_some():
     stories = [slip.story for slip in SLIPS]
     assert len(set(stories)) == len(stories)
     rooms = {
+        "checker",
         "core",
         "kernels",
         "planar",

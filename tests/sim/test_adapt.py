@@ -7,9 +7,9 @@ import pytest
 
 import interplay
 from examples.corridor import foremost_first, in_turns, together
-from interplay.core.checker import check_world
-from interplay.core.checker.bench import Players
-from interplay.core.checker.outputs import copy_fields, first_difference
+from interplay.checker import check_world
+from interplay.checker.bench import Players
+from interplay.checker.outputs import copy_fields, first_difference
 from interplay.core.errors import CannotRestore, UserError
 from interplay.sim.adapt import SimulationWorld
 from interplay.sim.managers import AllStepManager

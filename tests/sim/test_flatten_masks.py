@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from interplay.core.checker.bench import Players
+from interplay.checker.bench import Players
 from interplay.sim.adapt import SimulationWorld
 from interplay.sim.managers import AllStepManager
 from interplay.sim.wrappers import FlattenActionWrapper, FlattenWrapper

@@ -6,7 +6,7 @@ import numpy as np
 
 from interplay.core.policy import RandomPolicy
 from interplay.view.stepping import stands
-from tests.core.sound_worlds import Camp
+from tests.checker.sound_worlds import Camp
 
 
 class Minded(RandomPolicy):

@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 
 from interplay.connect.gymnasium import GymWrapper
 from interplay.core.errors import UserError
-from interplay.core.remote import Limits, RemoteSimulationError, RemoteSimulator
 from interplay.registry import make_world
 from interplay.sim.managers import AllStepManager
+from interplay.sim.remote import Limits, RemoteSimulationError, RemoteSimulator
 from interplay.worlds.navigation.config import CELLS, GAP, NAVIGATOR, REACH, SIDE
 from interplay.worlds.navigation.geometry import side, sort_by_place, touches, walk
 from interplay.worlds.navigation.policies import ShortestWay
@@ -403,7 +403,7 @@ def test_a_program_that_dies_is_an_error_that_names_it():
 
 
 def test_another_program_is_refused():
-    raw = ROOT / "tests" / "connect" / "raw_program.py"
+    raw = ROOT / "tests" / "sim" / "raw_program.py"
     with pytest.raises(AssertionError, match="its agents are not the navigation problem's"):
         NavigationSim(argv=[sys.executable, "-S", str(raw)])
     with pytest.raises(AssertionError, match="reward 'regional' is none of soft, penalties"):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from gymnasium.spaces import Discrete
 
-from interplay.core.checker import check_world
+from interplay.checker import check_world
 from interplay.core.errors import UserError
 from interplay.sim import Agent, PrincipleAgent, is_agent
 from interplay.sim.adapt import SimulationWorld

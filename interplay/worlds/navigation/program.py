@@ -15,8 +15,8 @@ import sys
 from typing import Any
 
 from interplay.core.errors import UserError
-from interplay.core.remote.messages import AgentSpaces, Range, Report
-from interplay.core.remote.server import serve
+from interplay.sim.remote.messages import AgentSpaces, Range, Report
+from interplay.sim.remote.server import serve
 from interplay.worlds.navigation.config import ARRIVAL, NAVIGATOR, REACH, SIDE, STEP_SECONDS
 from interplay.worlds.navigation.geometry import Segment, distance_to, sort_by_place, walk
 from interplay.worlds.navigation.town import MAP, Town, load_town

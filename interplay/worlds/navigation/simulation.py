@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 import interplay
-from interplay.core.remote import Limits, RemoteSimulator, Report
 from interplay.core.scene import Canvas
 from interplay.sim.checks import require
-from interplay.sim.remote import RemoteSimulation
+from interplay.sim.remote import Limits, RemoteSimulation, RemoteSimulator, Report
 from interplay.worlds.navigation.config import BLOCKED, NAVIGATOR, SIDE
 from interplay.worlds.navigation.program import Navigation
 from interplay.worlds.navigation.proxy import EMPTY, START, cell_of, proxy_map

@@ -5,11 +5,11 @@ import random
 import numpy as np
 import pytest
 
-from interplay.core.checker import LAWS, Finding, Report, check_world
+from interplay.checker import LAWS, Finding, Report, check_world
 from interplay.core.errors import UserError
-from tests.core import faulty_worlds
-from tests.core.faulty_worlds import FAULTS, Fault
-from tests.core.sound_worlds import SOUND, Camp, Colony, Mourners
+from tests.checker import faulty_worlds
+from tests.checker.faulty_worlds import FAULTS, Fault
+from tests.checker.sound_worlds import SOUND, Camp, Colony, Mourners
 
 
 @pytest.mark.parametrize("world", SOUND)

@@ -1,7 +1,7 @@
 """The side of the simulator: the message loop around a Python object, so that a program is its rules and one call.
 
 Example:
-    >>> from interplay.core.remote import AgentSpaces, Range, Report, serve
+    >>> from interplay.sim.remote import AgentSpaces, Range, Report, serve
     >>> class Walk:
     ...     program = "walk 1"
     ...     agents = {"walker": AgentSpaces(observation=Range([0], [10]), action=Range([-1], [1]))}
@@ -23,8 +23,8 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from interplay.core.errors import UserError
-from interplay.core.remote.lobby import Lobby
-from interplay.core.remote.messages import (
+from interplay.sim.remote.lobby import Lobby
+from interplay.sim.remote.messages import (
     Agents,
     Report,
     check_hello,
@@ -35,7 +35,7 @@ from interplay.core.remote.messages import (
     write_agents,
     write_reports,
 )
-from interplay.core.remote.wire import (
+from interplay.sim.remote.wire import (
     HOST,
     PORT_VARIABLE,
     PROTOCOL,

@@ -8,7 +8,7 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 
-from interplay.core.remote.wire import Fault
+from interplay.sim.remote.wire import Fault
 
 _POLL = 0.005  # seconds between two looks
 _STDERR = 2

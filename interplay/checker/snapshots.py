@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from interplay.core.checker.bench import Bench, Broken, Players
-from interplay.core.checker.outputs import Field, as_long, copy_fields, first_difference, read_fields
+from interplay.checker.bench import Bench, Broken, Players
+from interplay.checker.outputs import Field, as_long, copy_fields, first_difference, read_fields
 from interplay.core.world import Array, World
 
 _MOMENTS = (0, 17, 130)  # steps after which a snapshot is taken

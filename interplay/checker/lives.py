@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from interplay.core.checker.bench import Bench
-from interplay.core.checker.outputs import Field, copy_fields, first_difference
+from interplay.checker.bench import Bench
+from interplay.checker.outputs import Field, copy_fields, first_difference
 from interplay.core.world import Array, TimeStep, World
 
 _UNBORN, _LIVING, _ENDED = 0, 1, 2

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from interplay.core.checker.bench import Bench, Broken
-from interplay.core.checker.outputs import Field, flatten, read_fields
+from interplay.checker.bench import Bench, Broken
+from interplay.checker.outputs import Field, flatten, read_fields
 from interplay.core.spaces import action_choices
 from interplay.core.world import Array, Kind, TimeStep, World
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from gymnasium import spaces
 
-from interplay.core.checker.bench import Bench, Broken, Players
+from interplay.checker.bench import Bench, Broken, Players
 from interplay.core.world import Array, World
 
 _MOMENTS = (0, 1, 17, 60)  # steps after which it is looked at

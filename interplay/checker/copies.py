@@ -7,8 +7,8 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
-from interplay.core.checker.bench import Bench, Broken, Players
-from interplay.core.checker.outputs import Field, copy_fields, first_difference, read_fields
+from interplay.checker.bench import Bench, Broken, Players
+from interplay.checker.outputs import Field, copy_fields, first_difference, read_fields
 from interplay.core.world import World
 
 _MOMENT = 17  # steps after which copies are made

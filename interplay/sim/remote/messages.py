@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from interplay.core.remote.wire import PROTOCOL, Fault, one_line
+from interplay.sim.remote.wire import PROTOCOL, Fault, one_line
 
 _LONGEST_ID = 100  # characters of an agent's id
 _MOST_CHOICES = 1 << 53  # as many as a double counts

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from interplay.checker.bench import Bench, Broken, Players
+from interplay.checker.outputs import Field, copy_fields, first_difference, read_fields
+from interplay.checker.planting import Planted, Snapshot, plant, plant_each
 from interplay.core import seeding
-from interplay.core.checker.bench import Bench, Broken, Players
-from interplay.core.checker.outputs import Field, copy_fields, first_difference, read_fields
-from interplay.core.checker.planting import Planted, Snapshot, plant, plant_each
 from interplay.core.errors import UserError
 from interplay.core.ranges import outside
 from interplay.core.world import ArrayWorld, World

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 from gymnasium import spaces
 
+from interplay.checker.outputs import SAVED, Difference, Field
+from interplay.checker.report import Finding, Report
 from interplay.core import seeding
-from interplay.core.checker.outputs import SAVED, Difference, Field
-from interplay.core.checker.report import Finding, Report
 from interplay.core.policy import sample_legal
 from interplay.core.spaces import sample_actions
 from interplay.core.world import Array, TimeStep, World

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from interplay.core.errors import UserError
-from interplay.core.remote.child import Child
-from interplay.core.remote.lobby import Lobby
-from interplay.core.remote.messages import (
+from interplay.sim.remote.child import Child
+from interplay.sim.remote.lobby import Lobby
+from interplay.sim.remote.messages import (
     AgentSpaces,
     Point,
     Report,
@@ -25,7 +25,7 @@ from interplay.core.remote.messages import (
     read_reports,
     take,
 )
-from interplay.core.remote.wire import (
+from interplay.sim.remote.wire import (
     HOST,
     PORT_VARIABLE,
     PROTOCOL,

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from interplay.core.checker.bench import Bench, Broken, MakeWorld
-from interplay.core.checker.copies import check_copies
-from interplay.core.checker.global_state import check_global_state
-from interplay.core.checker.layout import check_identity, check_layout, check_memory
-from interplay.core.checker.lockstep import run_in_step
-from interplay.core.checker.masks import check_masks
-from interplay.core.checker.refusals import check_refusals
-from interplay.core.checker.report import LAWS, Finding, Report
-from interplay.core.checker.scenes import check_scenes
-from interplay.core.checker.snapshots import check_snapshots
-from interplay.core.checker.streams import check_streams
-from interplay.core.checker.wild import check_declared, check_wild_snapshots
+from interplay.checker.bench import Bench, Broken, MakeWorld
+from interplay.checker.copies import check_copies
+from interplay.checker.global_state import check_global_state
+from interplay.checker.layout import check_identity, check_layout, check_memory
+from interplay.checker.lockstep import run_in_step
+from interplay.checker.masks import check_masks
+from interplay.checker.refusals import check_refusals
+from interplay.checker.report import LAWS, Finding, Report
+from interplay.checker.scenes import check_scenes
+from interplay.checker.snapshots import check_snapshots
+from interplay.checker.streams import check_streams
+from interplay.checker.wild import check_declared, check_wild_snapshots
 from interplay.core.errors import UserError
 from interplay.core.world import Array, World
 
@@ -52,7 +52,7 @@ def check_world(
         UserError: for an unknown law in `ignore`, or steps or num_worlds below 1.
 
     Example:
-        >>> from interplay.core.checker import LAWS
+        >>> from interplay.checker import LAWS
         >>> "determinism" in LAWS
         True
     """

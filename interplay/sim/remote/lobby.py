@@ -12,8 +12,8 @@ import socket
 import time
 from typing import Any
 
-from interplay.core.remote.messages import check_token
-from interplay.core.remote.wire import LARGEST, Connection, Fault, one_line
+from interplay.sim.remote.messages import check_token
+from interplay.sim.remote.wire import LARGEST, Connection, Fault, one_line
 
 MOST = 32  # callers who wait at once
 

@@ -21,7 +21,9 @@ import numpy as np
 import psutil
 import pytest
 
-from interplay.connect.remote import (
+from interplay.core.errors import UserError
+from interplay.sim.managers import AllStepManager
+from interplay.sim.remote import (
     AgentSpaces,
     Choice,
     Limits,
@@ -30,12 +32,11 @@ from interplay.connect.remote import (
     RemoteSimulationError,
     RemoteSimulator,
     Report,
+    child,
+    lobby,
     serve,
 )
-from interplay.core.errors import UserError
-from interplay.core.remote import child, lobby
-from interplay.core.remote.wire import LARGEST, Connection, encode
-from interplay.sim.managers import AllStepManager
+from interplay.sim.remote.wire import LARGEST, Connection, encode
 
 ROOT = Path(__file__).resolve().parents[2]
 RAW = Path(__file__).with_name("raw_program.py")
@@ -259,7 +260,7 @@ def test_wrong_actions_are_refused_here_and_change_nothing():
 DRIVER = f"""
 import os, signal, sys, time
 sys.path.insert(0, {str(ROOT)!r})
-from interplay.core.remote import Limits, RemoteSimulator
+from interplay.sim.remote import Limits, RemoteSimulator
 simulator = RemoteSimulator([sys.executable, "-S", {str(RAW)!r}, sys.argv[1]], limits=Limits(5, 30, 1))
 print(simulator.pid, flush=True)
 simulator.reset()

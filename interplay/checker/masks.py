@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from gymnasium import spaces
 
-from interplay.core.checker.bench import Bench, Players, map_tree
-from interplay.core.checker.layout import heads
-from interplay.core.checker.outputs import digest, read_fields
+from interplay.checker.bench import Bench, Players, map_tree
+from interplay.checker.layout import heads
+from interplay.checker.outputs import digest, read_fields
 from interplay.core.hashing import hash_rows
 from interplay.core.world import Kind, World
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.core.checker.bench import Bench, Players
-from interplay.core.checker.layout import overlap
-from interplay.core.checker.outputs import (
+from interplay.checker.bench import Bench, Players
+from interplay.checker.layout import overlap
+from interplay.checker.outputs import (
     copy_fields,
     digest,
     first_difference,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.core.checker.bench import Bench, Players
+from interplay.checker.bench import Bench, Players
 from interplay.core.scene import Canvas, Scene
 from interplay.core.world import World
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from interplay.core.checker.bench import Bench, Broken, Players, map_tree
-from interplay.core.checker.layout import check_layout
-from interplay.core.checker.lives import Lives
-from interplay.core.checker.outputs import (
+from interplay.checker.bench import Bench, Broken, Players, map_tree
+from interplay.checker.layout import check_layout
+from interplay.checker.lives import Lives
+from interplay.checker.outputs import (
     Difference,
     Field,
     copy_fields,

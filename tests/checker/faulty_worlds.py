@@ -11,7 +11,18 @@ from gymnasium import spaces
 from interplay.core import seeding
 from interplay.core.ranges import ANYTHING, Range, count
 from interplay.core.world import TimeStep, World
-from tests.core.sound_worlds import EAT, RIGHT, STAY, Camp, Colony, Drift, Mourners, Nim, Surveyed, draw_below
+from tests.checker.sound_worlds import (
+    EAT,
+    RIGHT,
+    STAY,
+    Camp,
+    Colony,
+    Drift,
+    Mourners,
+    Nim,
+    Surveyed,
+    draw_below,
+)
 
 
 class Fault(NamedTuple):

@@ -1,7 +1,5 @@
 """An external simulator as a simulation: its agents are the program's, its state stays in the program.
 
-It stands here and not in `interplay.connect`, because worlds are built on it (`interplay.worlds.navigation`), and worlds
-stand below the connectors. `interplay.connect.remote` is the door that users open.
 Source: manual 2.1.2 and 4.2.
 """
 
@@ -12,9 +10,10 @@ from typing import Any
 import numpy as np
 from gymnasium.spaces import Discrete, Space
 
-from interplay.core.remote import Choice, Range, RemoteSimulator, Report
 from interplay.sim.agents import Agent
 from interplay.sim.checks import require
+from interplay.sim.remote.client import RemoteSimulator
+from interplay.sim.remote.messages import Choice, Range, Report
 from interplay.sim.simulation import AgentBasedSimulation
 from interplay.sim.spaces import Box, in_space
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from interplay.core.checker.bench import Bench, Players
-from interplay.core.checker.outputs import copy_fields, first_difference, read_fields
+from interplay.checker.bench import Bench, Players
+from interplay.checker.outputs import copy_fields, first_difference, read_fields
 from interplay.core.world import World
 
 
