@@ -36,11 +36,11 @@ from interplay.connect.werewolf.evaluated import read_log
 from interplay.core.errors import UserError
 from interplay.core.seals import canonical, sealed_toml
 from interplay.core.settings import build
-from interplay.evaluate.results_log import ResultsLog, _check
-from interplay.evaluate.round_robins import RoundRobinSettings
-from interplay.evaluate.talk.shards import TalkFolder, read_talk
-from interplay.evaluate.talk.table import BOARD_TYPES, About, Boards, Games, Talk
-from interplay.evaluate.tournament_folder import TournamentFolder, read_settings
+from interplay.evaluate.communication.shards import TalkFolder, read_talk
+from interplay.evaluate.communication.table import BOARD_TYPES, About, Boards, Games, Talk
+from interplay.evaluate.tournaments.folder import TournamentFolder, read_settings
+from interplay.evaluate.tournaments.results_log import ResultsLog, _check
+from interplay.evaluate.tournaments.round_robins import RoundRobinSettings
 from interplay.train.checkpoint import CheckpointWriter, read_checkpoint
 from interplay.train.manifest import _checksum, _fingerprint
 from interplay.train.run_folder import RunFolder

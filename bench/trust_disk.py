@@ -29,12 +29,12 @@ from bench.trust_damaged_files import ASKED, make_cup, make_run, make_talk
 from interplay.cli.main import MENDABLE, explain
 from interplay.cli.overlays import write as write_overlay
 from interplay.connect.werewolf.evaluated import EvaluatedEnv
-from interplay.evaluate.overlays import Layer, OverlayData
-from interplay.evaluate.results_log import ResultsLog
-from interplay.evaluate.round_robins import RoundRobinSettings
-from interplay.evaluate.talk.shards import TalkFolder, read_talk
-from interplay.evaluate.talk.table import Talk
-from interplay.evaluate.tournament_folder import TournamentFolder, read_settings
+from interplay.evaluate.communication.shards import TalkFolder, read_talk
+from interplay.evaluate.communication.table import Talk
+from interplay.evaluate.lifetimes.overlays import Layer, OverlayData
+from interplay.evaluate.tournaments.folder import TournamentFolder, read_settings
+from interplay.evaluate.tournaments.results_log import ResultsLog
+from interplay.evaluate.tournaments.round_robins import RoundRobinSettings
 from interplay.experiment.files import copy_into
 from interplay.train.checkpoint import CheckpointWriter, keep_best
 from interplay.train.metrics_log import MetricsLog, drop_lines_after

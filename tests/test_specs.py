@@ -21,7 +21,7 @@ NAMES = ("survival", "werewolf", "simulations", "mmo", "interfaces", "games", "v
 PAGES = {
     "": "simulations",
     "interplay/evaluate": "mmo",
-    "interplay/evaluate/talk": "werewolf",
+    "interplay/evaluate/communication": "werewolf",
     "interplay/connect/werewolf": "werewolf",
     "interplay/worlds/mmo": "mmo",
     "interplay/worlds/survival": "survival",

@@ -96,7 +96,7 @@ def same_as_before(typed: Sequence[str], before: Sequence[str], now: Sequence[st
 
 def _trained(name: str, world: World, greedy: bool, trust: bool) -> Contestant:
     from interplay.cli.trainer import load_trainer
-    from interplay.evaluate.layouts import layout_problem
+    from interplay.evaluate.tournaments.layouts import layout_problem
     from interplay.registry import make_world
     from interplay.train.checkpoint import find_checkpoint
     from interplay.train.manifest import read_manifest

@@ -54,7 +54,7 @@ def analyse_overlays(
     from interplay.cli.players import find_player
     from interplay.core.files import told_plainly
     from interplay.core.settings import parse_overrides
-    from interplay.evaluate.overlays import compute_overlays, find_overlay
+    from interplay.evaluate.lifetimes.overlays import compute_overlays, find_overlay
 
     chosen = [find_overlay(name) for name in names]
     if out is None:

@@ -79,17 +79,17 @@ def _with_roles(player: Player, name: str, greedy: bool, roles: Sequence[str], t
     Raises:
         UserError: for what is no NAME=RUN|POLICY, a name that is given twice, or an unknown policy or run.
     """
-    from interplay.evaluate.cast import Cast
+    from interplay.evaluate import PolicyMap
 
-    cast: dict[str, Policy] = {}
+    playing: dict[str, Policy] = {}
     for words in roles:
         population, equals, who = words.partition("=")
         if not (population and equals and who):
             raise UserError(f"--roles {words}: write NAME=RUN or NAME=POLICY, for example werewolf=revenge")
-        if population in cast:
+        if population in playing:
             raise UserError(f"--roles {words}: {population} is named twice; leave one out")
-        cast[population] = _parts(who, player, greedy, trust)(population)
-    return player._replace(policy=Cast(cast, _parts(name, player, greedy, trust)))
+        playing[population] = _parts(who, player, greedy, trust)(population)
+    return player._replace(policy=PolicyMap(playing, _parts(name, player, greedy, trust), by="population"))
 
 
 def _parts(who: str, player: Player, greedy: bool, trust: bool) -> Callable[[str], Policy]:

@@ -65,7 +65,7 @@ def talk(
     from interplay.cli.overlays import Teller, check_folder
     from interplay.cli.talking_games import Wanted, ablate_arms, listen, play_games
     from interplay.cli.talking_text import show
-    from interplay.evaluate.talk import measure_talk
+    from interplay.evaluate.communication import measure_talk
 
     if out is not None:
         check_folder(out)
@@ -93,7 +93,7 @@ def talk(
 
 
 def _keep(games: object, out: Path, log_every: int) -> None:
-    from interplay.evaluate.talk import Talk, TalkFolder
+    from interplay.evaluate.communication import Talk, TalkFolder
 
     assert isinstance(games, Talk)
     kept = games.select(games.games.number % log_every == 0)

@@ -11,14 +11,14 @@ import numpy as np
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.core.world import World
-from interplay.evaluate import EpisodeTable, Populations, play
-from interplay.evaluate.talk import Talk, TalkRecorder, read_talk, reader_of
-from interplay.evaluate.talk.ablation import Ablation, Ticker, ablate, fitting_arms
-from interplay.evaluate.talk.believing import BeliefRecorder, Beliefs
-from interplay.evaluate.talk.edits import speaker_marginal
-from interplay.evaluate.talk.listening import Influence, Views, measure_influence
-from interplay.evaluate.talk.null import Tell
-from interplay.evaluate.talk.shards import holds_talk
+from interplay.evaluate import EpisodeTable, PolicyMap, play
+from interplay.evaluate.communication import Talk, TalkRecorder, read_talk, reader_of
+from interplay.evaluate.communication.ablation import Ablation, Ticker, ablate, fitting_arms
+from interplay.evaluate.communication.believing import BeliefRecorder, Beliefs
+from interplay.evaluate.communication.edits import speaker_marginal
+from interplay.evaluate.communication.listening import Influence, Views, measure_influence
+from interplay.evaluate.communication.null import Tell
+from interplay.evaluate.communication.shards import holds_talk
 from interplay.worlds.werewolf.belief import WAYS_OF_WOLVES, Ways
 
 NO_ARM = "none"
@@ -208,7 +208,7 @@ def _open(wanted: Wanted, arm: str = "") -> tuple[World, _Cast]:
         return batch, _Cast(found.policy, Ours(found.policy, every, names))
     hiding = _hiding(batch)
     theirs = find_player(wanted.against, found.world, found.options, wanted.greedy, trust=wanted.trust).policy
-    players = Populations({p: theirs if p in hiding else found.policy for p in every})
+    players = PolicyMap({p: theirs if p in hiding else found.policy for p in every}, by="population")
     seats = tuple(p for p in every if p not in hiding)
     return batch, _Cast(players, Ours(found.policy, seats, names))
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import typer
 
-from interplay.evaluate.talk import Talk, TalkReport
-from interplay.evaluate.talk.null import Finding
-from interplay.evaluate.talk.signals import headline_parts
+from interplay.evaluate.communication import Talk, TalkReport
+from interplay.evaluate.communication.null import Finding
+from interplay.evaluate.communication.signals import headline_parts
 
 MEANINGS = {
     "signal-role": "what was said, and the speaker's team",

@@ -33,7 +33,7 @@ def tournament(
     world: Annotated[str, typer.Option(help="The world's id; the first run brings its own.")] = "",
     matches: Annotated[
         int | None,
-        typer.Option(help="Of every line-up; with --merge maps of every pair.  [default: 20, 8]", min=1),
+        typer.Option(help="Of every matchup; with --merge maps of every pair.  [default: 20, 8]", min=1),
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the worlds and of the players' draws.", min=0)] = 0,
     out: Annotated[
@@ -138,7 +138,7 @@ def _played(run: Callable[..., Any], unit: str, out: Path, resume: bool) -> Any:
 
 def _lines(out: Path) -> int:
     from interplay.core.reading import MIB, opened
-    from interplay.evaluate.tournament_folder import RESULTS
+    from interplay.evaluate.tournaments.folder import RESULTS
 
     with opened(out / RESULTS, 2**63, links=False) as file:
         return sum(block.count(b"\n") for block in iter(lambda: file.read(MIB), b""))

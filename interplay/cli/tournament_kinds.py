@@ -38,9 +38,9 @@ def standing_in(out: Path, trust: bool = False) -> Kind:
     Raises:
         UserError: if there is none, or its players are not what they were.
     """
-    from interplay.evaluate.merge import MergeSettings
-    from interplay.evaluate.round_robins import RoundRobinSettings
-    from interplay.evaluate.tournament_folder import kind_of, read_settings
+    from interplay.evaluate.tournaments.folder import kind_of, read_settings
+    from interplay.evaluate.tournaments.merge import MergeSettings
+    from interplay.evaluate.tournaments.round_robins import RoundRobinSettings
 
     if kind_of(out) == "merge":
         settings = read_settings(out, MergeSettings, trust)
@@ -70,7 +70,7 @@ def round_robin(
         before: identities that the players must have.
         trust: runs may name programs of their own.
     """
-    from interplay.evaluate.round_robins import RoundRobinSettings, run_round_robin
+    from interplay.evaluate.tournaments.round_robins import RoundRobinSettings, run_round_robin
 
     world_id, options = choose_world(
         players, values["world"], values["options"], "survival/1v1-heals-low", trust
@@ -107,7 +107,7 @@ def merge(
         before: identities that the homes must have.
         trust: runs may name programs of their own.
     """
-    from interplay.evaluate.merge import MergeSettings, members, run_merge
+    from interplay.evaluate.tournaments.merge import MergeSettings, members, run_merge
 
     runs = [members(home) for home in homes]
     world_id, options = choose_world(

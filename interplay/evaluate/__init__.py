@@ -1,26 +1,22 @@
 """Playing worlds with policies and saying what came of it; no jax here."""
 
-from interplay.evaluate.cast import Cast
 from interplay.evaluate.episodes import EpisodeTable, compare, play
-from interplay.evaluate.lives import Watch
-from interplay.evaluate.merge import Home, merge_homes
-from interplay.evaluate.merge_results import LifeCell, MergeResults
-from interplay.evaluate.populations import Populations
-from interplay.evaluate.round_robins import round_robin
-from interplay.evaluate.seats import Seats
-from interplay.evaluate.standings import Standings, rate_players
+from interplay.evaluate.lifetimes.lives import Watch
+from interplay.evaluate.policy_map import PolicyMap
 from interplay.evaluate.statistics import Difference, Estimate
+from interplay.evaluate.tournaments.merge import Home, merge_homes
+from interplay.evaluate.tournaments.merge_results import LifeCell, MergeResults
+from interplay.evaluate.tournaments.ratings.standings import Standings, rate_players
+from interplay.evaluate.tournaments.round_robins import round_robin
 
 __all__ = [
-    "Cast",
     "Difference",
     "EpisodeTable",
     "Estimate",
     "Home",
     "LifeCell",
     "MergeResults",
-    "Populations",
-    "Seats",
+    "PolicyMap",
     "Standings",
     "Watch",
     "compare",

@@ -16,8 +16,7 @@ from interplay.core import seeding
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.core.world import TimeStep, World
-from interplay.evaluate.populations import PopulationView
-from interplay.evaluate.seats import choose
+from interplay.evaluate.policy_map import PopulationView, merge_actions
 from interplay.train.populations import Populations
 
 _STREAM = 0x0990  # key of the opponents' streams
@@ -64,7 +63,7 @@ class Opponents:
             own = timestep.acting & (population == self._number[name])
             players[own] = index
             chosen.append(policy.act(timestep._replace(acting=own)))
-        return choose(self._world, chosen, players) if len(chosen) > 1 else actions
+        return merge_actions(self._world, chosen, players) if len(chosen) > 1 else actions
 
     def forget(self, which: np.ndarray) -> None:
         """The worlds in the (W,) mask were restarted."""

@@ -1,6 +1,6 @@
 """Overlays as PNG files: maps, windows around an agent, curves and bars; needs the extra ``plot`` (matplotlib).
 
-The data come from `interplay.evaluate.overlays`, which says of every layer what it means and which colours it wants.
+The data come from `interplay.evaluate.lifetimes.overlays`, which says of every layer what it means and which colours it wants.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.evaluate.overlays import Layer, OverlayData
+from interplay.evaluate.lifetimes.overlays import Layer, OverlayData
 from interplay.view import panels
 from interplay.view.extras import load
 from interplay.view.output import check_output, save_figure
@@ -37,7 +37,7 @@ def plot_overlay(data: OverlayData, out: str | Path) -> Path:
     """Draws every layer of an overlay as a panel.
 
     Args:
-        data: from `interplay.evaluate.overlays.compute_overlays`.
+        data: from `interplay.evaluate.lifetimes.overlays.compute_overlays`.
         out: a ``.png`` in a folder that exists.
 
     Returns:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.evaluate.overlays import Layer
+from interplay.evaluate.lifetimes.overlays import Layer
 from interplay.view import scales
 from interplay.view.extras import load
 from interplay.view.palette import FAINT, INK

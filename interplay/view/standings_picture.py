@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from interplay.evaluate.merge_results import MergeResults
-from interplay.evaluate.standings import Standings
+from interplay.evaluate.tournaments.merge_results import MergeResults
+from interplay.evaluate.tournaments.ratings.standings import Standings
 from interplay.view.extras import load
 from interplay.view.output import check_output, save_figure
 from interplay.view.palette import POPULATIONS

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from interplay.evaluate.merge_results import LifeCell, MergeResults
-from interplay.evaluate.standings import Standings
+from interplay.evaluate.tournaments.merge_results import LifeCell, MergeResults
+from interplay.evaluate.tournaments.ratings.standings import Standings
 from interplay.view.short_names import short
 
 ROOM = 48  # characters for the names above a square table

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from interplay.cli.main import VERBS, run
-from interplay.evaluate.talk.table import About
+from interplay.evaluate.communication.table import About
 
 # Options that say how a result is shown.
 SHOWN = {
@@ -176,7 +176,7 @@ def for_talk(heard: Heard) -> None:
     heard.put("interplay.cli.talking_games:play_games", played)
     heard.put("interplay.cli.talking_games:listen", [])
     heard.put("interplay.cli.talking_games:ablate_arms", [])
-    heard.put("interplay.evaluate.talk:measure_talk", SimpleNamespace())
+    heard.put("interplay.evaluate.communication:measure_talk", SimpleNamespace())
     heard.put("interplay.cli.talking:_keep")
 
 

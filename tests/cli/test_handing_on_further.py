@@ -11,9 +11,9 @@ import pytest
 from interplay.cli import contestants, overlays, talking_games, tournament_kinds
 from interplay.cli.talking_games import Wanted, play_games
 from interplay.core.errors import UserError
-from interplay.evaluate.merge import MergeSettings
-from interplay.evaluate.round_robins import RoundRobinSettings
-from interplay.evaluate.tournament_folder import TournamentFolder
+from interplay.evaluate.tournaments.folder import TournamentFolder
+from interplay.evaluate.tournaments.merge import MergeSettings
+from interplay.evaluate.tournaments.round_robins import RoundRobinSettings
 from tests.cli.test_handing_on import Heard, Stopped, found_player
 
 ROUND = {
@@ -94,7 +94,7 @@ def test_a_tournament_goes_on_with_every_setting_that_it_began_with(tmp_path, mo
 def test_a_world_is_measured_as_it_was_asked_for(monkeypatch, tmp_path):
     heard = Heard(monkeypatch)
     heard.put("interplay.cli.players:find_player", lambda *_, **__: Player(heard))
-    heard.put("interplay.evaluate.overlays:compute_overlays")
+    heard.put("interplay.evaluate.lifetimes.overlays:compute_overlays")
     asked = {"population": 1, "ticks": 21, "burn_in": 34, "seed": 11}
     with pytest.raises(Stopped):
         overlays.analyse_overlays(
@@ -197,7 +197,7 @@ def test_a_run_that_cannot_read_the_world_is_told_what_it_knew_and_what_it_meets
         told.update(trained=trained, asked=asked)
         return "it was A and is B"
 
-    monkeypatch.setattr("interplay.evaluate.layouts.layout_problem", problem)
+    monkeypatch.setattr("interplay.evaluate.tournaments.layouts.layout_problem", problem)
     with pytest.raises(UserError, match=r"it was A and is B \(a/world against b/world\)"):
         contestants._trained("runs/a", met, False, False)
     assert (told["trained"], told["asked"]) == (own, met)

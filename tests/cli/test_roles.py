@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from interplay.evaluate import Populations, play
+from interplay.evaluate import PolicyMap, play
 from interplay.registry import make_world
 from interplay.worlds.werewolf.policies import POLICIES
 from tests.cli.command import refusal, typed
@@ -23,7 +23,7 @@ def test_evaluate_sets_one_policy_against_another(capsys):
     assert told["metrics"]["win_vil"]["mean"] == 1.0
     both = ("--roles", "werewolf=unite", "--roles", "villager=random")
     told = json.loads(typed(capsys, "evaluate", "oracle", *both, *WORLD, *games)[1])
-    policy = Populations({0: POLICIES["random"](), 1: POLICIES["unite"]()})
+    policy = PolicyMap({0: POLICIES["random"](), 1: POLICIES["unite"]()}, by="population")
     world = make_world("werewolf/9-l1s9", num_worlds=20, seed=3)
     expected = play(world, policy, episodes=20, seed=3).summary()["return"]
     assert told["metrics"]["return"]["mean"] == pytest.approx(expected.mean)

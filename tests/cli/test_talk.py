@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from interplay.cli.talking_games import Ours
-from interplay.evaluate.talk import read_talk
+from interplay.evaluate.communication import read_talk
 from tests.cli.command import refusal, typed
 
 QUICK = ["--games", "40", "--permutations", "20", "--num-worlds", "20"]

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from interplay.cli import talking_text
+from interplay.evaluate.communication.ablation import Ablation
+from interplay.evaluate.communication.belief import Calibration
+from interplay.evaluate.communication.believing import Beliefs
+from interplay.evaluate.communication.deception import Share
+from interplay.evaluate.communication.language import Language
+from interplay.evaluate.communication.listening import Influence
+from interplay.evaluate.communication.null import Finding
+from interplay.evaluate.communication.probe import Probed
+from interplay.evaluate.communication.report import TalkReport
 from interplay.evaluate.statistics import Estimate
-from interplay.evaluate.talk.ablation import Ablation
-from interplay.evaluate.talk.belief import Calibration
-from interplay.evaluate.talk.believing import Beliefs
-from interplay.evaluate.talk.deception import Share
-from interplay.evaluate.talk.language import Language
-from interplay.evaluate.talk.listening import Influence
-from interplay.evaluate.talk.null import Finding
-from interplay.evaluate.talk.probe import Probed
-from interplay.evaluate.talk.report import TalkReport
 from tests.evaluate.wild_talks import wild_talk
 
 

@@ -11,7 +11,7 @@ from pettingzoo.test import parallel_api_test, parallel_seed_test
 import interplay
 from interplay.connect.parallel_world import ParallelEnvWorld
 from interplay.core.policy import RandomPolicy
-from interplay.evaluate import Seats, play
+from interplay.evaluate import PolicyMap, play
 from tests.connect.test_pettingzoo import equal
 from tests.connect.test_pettingzoo import play as play_env
 
@@ -71,7 +71,7 @@ def test_playing_does_not_depend_on_the_batch(world_id):
     tables = [
         play(
             interplay.make_world(world_id, num_worlds=w, **QUICK),
-            Seats({0: Idle()}, default=Idle()),
+            PolicyMap({0: Idle()}, others=Idle()),
             episodes=6,
             seed=3,
         )

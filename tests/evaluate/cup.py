@@ -9,7 +9,7 @@ from pathlib import Path
 
 from interplay.core import files
 from interplay.core.policy import Policy
-from interplay.evaluate.round_robins import RoundRobinSettings, make_settings, run_round_robin
+from interplay.evaluate.tournaments.round_robins import RoundRobinSettings, make_settings, run_round_robin
 from interplay.registry import make_policy
 
 WORLD = "gridworld/team-battle"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from interplay.evaluate.talk.table import EXECUTION, TALK, About, Boards, Games, Talk
+from interplay.evaluate.communication.table import EXECUTION, TALK, About, Boards, Games, Talk
 
 Words = Callable[[np.ndarray, np.random.Generator], np.ndarray]  # team (G, n) -> words (G, n, L)
 WOLVES = 1

@@ -9,7 +9,7 @@ import pytest
 
 from interplay.core import seeding
 from interplay.core.errors import UserError
-from interplay.evaluate.alpha_rank import alpha_rank, alpha_rank_roles, stationary
+from interplay.evaluate.tournaments.ratings.alpha_rank import alpha_rank, alpha_rank_roles, stationary
 
 CIRCLE = np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interplay.core import seeding
-from interplay.evaluate.bradley_terry import elo, win_probability
+from interplay.evaluate.tournaments.ratings.bradley_terry import elo, win_probability
 
 counts = st.integers(0, 12)
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
-from interplay.evaluate.coverage import against_control, coverage, log_steps, visit_entropy
-from interplay.evaluate.visits import VisitRecorder
-from interplay.evaluate.walks import Followed, RandomWalkers
+from interplay.evaluate.lifetimes.coverage import against_control, coverage, log_steps, visit_entropy
+from interplay.evaluate.lifetimes.visits import VisitRecorder
+from interplay.evaluate.lifetimes.walks import Followed, RandomWalkers
 from interplay.worlds.mmo.tiles import FOREST, GRASS, LAVA, SCRUB, STONE, WATER
 from tests.evaluate.ticks import tick
 

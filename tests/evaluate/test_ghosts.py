@@ -7,9 +7,9 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.evaluate import ghosts
-from interplay.evaluate.dependence import dependence
-from interplay.evaluate.ghosts import livable, standardise, value_map
-from interplay.evaluate.scenes import meadow
+from interplay.evaluate.lifetimes.mmo.dependence import dependence
+from interplay.evaluate.lifetimes.mmo.ghosts import livable, standardise, value_map
+from interplay.evaluate.lifetimes.mmo.scenes import meadow
 from interplay.worlds.mmo.tiles import GRASS, LAVA, STONE, WATER
 from tests.evaluate.commons import common, lawn, settle, taste
 

@@ -9,7 +9,7 @@ import pytest
 from gymnasium import spaces
 
 from interplay.core.world import Kind
-from interplay.evaluate.layouts import layout_problem, shown
+from interplay.evaluate.tournaments.layouts import layout_problem, shown
 
 FIELDS = {"own": spaces.Box(-1, 1, (3,), np.float32), "day": spaces.Discrete(5)}
 

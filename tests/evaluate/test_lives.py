@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from interplay.core.policy import Policy, RandomPolicy
-from interplay.evaluate.lives import LifeWatch, Watch
+from interplay.evaluate.lifetimes.lives import LifeWatch, Watch
 from interplay.registry import make_world
 from tests.evaluate.nursery import Nursery
 

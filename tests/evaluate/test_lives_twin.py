@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interplay.evaluate.lives import LifeWatch, Watch
+from interplay.evaluate.lifetimes.lives import LifeWatch, Watch
 
 WORLDS, SLOTS, TICKS = 2, 3, 24
 HOMES = np.array([0, 1, 1])  # populations 1 and 2 are one home

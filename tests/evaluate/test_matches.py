@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.evaluate.lineups import all_lineups
-from interplay.evaluate.matches import Match, play_block
+from interplay.evaluate.tournaments.matches import Match, play_block
+from interplay.evaluate.tournaments.matchups import all_matchups
 from tests.connect.toys import Line
 from tests.evaluate.test_episodes import Walker
 
 
 def block(matches: list[int], **kwargs) -> list[Match]:
     players = [Walker() for _ in range(3)]
-    (lineup,) = all_lineups(3, 3)
-    return play_block(Line(len(matches)), players, lineup, matches, 5, **kwargs)
+    (matchup,) = all_matchups(3, 3)
+    return play_block(Line(len(matches)), players, matchup, matches, 5, **kwargs)
 
 
 def test_matches_that_ended_count_no_more_steps():

@@ -11,7 +11,8 @@ from interplay.core import files
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.evaluate import Home, Watch, merge_homes
-from interplay.evaluate.merge import Merge, MergeSettings, play_merge
+from interplay.evaluate.tournaments.merge import Merge, MergeSettings, play_merge
+from interplay.evaluate.tournaments.merge_results import bootstrap_groups
 
 NURSERY = "tests.evaluate.nursery:Nursery"
 SMALL = {"interior": 20}
@@ -196,3 +197,13 @@ def test_blocks_of_a_merge_have_maps_and_draws_of_their_own():
 def test_a_map_does_not_depend_on_the_block_that_it_is_played_in():
     (pair, _, single, _) = played([range(2, 4), range(3, 4)])
     assert pair[3][1:] == single[3]
+
+
+def test_groups_are_drawn_whole():
+    groups = [0, 0, 0, 1, 1, 1]
+    drawn = bootstrap_groups(groups, 1, 200)
+    kinds = [tuple(sorted({groups[i] for i in picked})) for picked in drawn]
+    # Two groups drawn twice with replacement: both in half of the draws.
+    assert 0.35 < np.mean([kind == (0, 1) for kind in kinds]) < 0.65
+    assert all(len(picked) == 6 for picked in drawn)
+    assert bootstrap_groups(groups, 1, 3)[2].tolist() == drawn[2].tolist()

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from interplay.core.policy import RandomPolicy
-from interplay.evaluate.dependence import dependence as dependence_map
-from interplay.evaluate.ghosts import VARIANTS, livable, value_map
-from interplay.evaluate.overlays import Layer, Overlay, OverlayData, compute_overlays
-from interplay.evaluate.overlays import niches as niches_overlay
-from interplay.evaluate.survival import kaplan_meier, median_life, restricted_mean
-from interplay.evaluate.tick import STYLES
+from interplay.evaluate.lifetimes.mmo.dependence import dependence as dependence_map
+from interplay.evaluate.lifetimes.mmo.ghosts import VARIANTS, livable, value_map
+from interplay.evaluate.lifetimes.overlays import Layer, Overlay, OverlayData, compute_overlays
+from interplay.evaluate.lifetimes.overlays import niches as niches_overlay
+from interplay.evaluate.lifetimes.survival import kaplan_meier, median_life, restricted_mean
+from interplay.evaluate.lifetimes.tick import STYLES
 from interplay.worlds.mmo.tiles import FOREST, GRASS, LAVA, SCRUB
 from tests.evaluate.commons import common, taste
 
@@ -191,10 +191,11 @@ def test_tables_of_lives(played):
     assert data.columns[:4] == ("lives of", "lives", "ended", "median")
     for name, number, ended, median, mean, of_ended in data.rows:
         own = [life for life in told if name == "everybody" or name == f"population {life[0]}"]
-        curve = kaplan_meier(np.array([life[3] for life in own]), np.array([life[4] for life in own]))
+        length, done = np.array([life[3] for life in own]), np.array([life[4] for life in own])
+        curve, horizon = kaplan_meier(length, done), max(x[3] for x in told)
         assert (number, ended) == (len(own), sum(life[4] for life in own))
         assert (median, mean) == pytest.approx(
-            (median_life(curve), restricted_mean(curve, max(x[3] for x in told))), nan_ok=True
+            (median_life(curve), restricted_mean(length[done], length[~done], horizon)), nan_ok=True
         )
         assert of_ended == pytest.approx(np.mean([life[3] for life in own if life[4]]))
 

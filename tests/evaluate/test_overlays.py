@@ -9,10 +9,10 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
-from interplay.evaluate.blows import BlowRecorder
-from interplay.evaluate.coverage import against_control
-from interplay.evaluate.life_coverage import life_coverage
-from interplay.evaluate.overlays import (
+from interplay.evaluate.lifetimes.coverage import against_control
+from interplay.evaluate.lifetimes.mmo.attacks import BlowRecorder
+from interplay.evaluate.lifetimes.mmo.life_coverage import life_coverage
+from interplay.evaluate.lifetimes.overlays import (
     Layer,
     Overlay,
     OverlayData,
@@ -21,12 +21,12 @@ from interplay.evaluate.overlays import (
     list_overlays,
     register_overlay,
 )
-from interplay.evaluate.overlays import niches as niches_overlay
-from interplay.evaluate.overlays.recorders import visits
-from interplay.evaluate.tracks import TrackRecorder
-from interplay.evaluate.visits import VisitRecorder
-from interplay.evaluate.walks import Followed
-from interplay.evaluate.watching import watch
+from interplay.evaluate.lifetimes.overlays import niches as niches_overlay
+from interplay.evaluate.lifetimes.overlays.recorders import visits
+from interplay.evaluate.lifetimes.tracks import TrackRecorder
+from interplay.evaluate.lifetimes.visits import VisitRecorder
+from interplay.evaluate.lifetimes.walks import Followed
+from interplay.evaluate.lifetimes.watching import watch
 from interplay.worlds.mmo.tiles import FOREST
 from tests.evaluate.commons import common, taste
 from tests.evaluate.ticks import tick

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interplay.core.errors import UserError
-from interplay.evaluate.blows import BlowRecorder, life_profile
-from interplay.evaluate.life_table import LifeRecorder
-from interplay.evaluate.tracks import TrackRecorder, Tracks
+from interplay.evaluate.lifetimes.life_table import LifeRecorder
+from interplay.evaluate.lifetimes.mmo.attacks import BlowRecorder, life_profile
+from interplay.evaluate.lifetimes.tracks import TrackRecorder, Tracks
 from tests.evaluate.ticks import tick
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from interplay.core import files
 from interplay.core.errors import UserError
-from interplay.evaluate.results_log import ResultsLog
+from interplay.evaluate.tournaments.results_log import ResultsLog
 
 ROWS = {f"0-1/{n}": {"scores": [n + 0.1, -n / 3]} for n in range(4)}
 

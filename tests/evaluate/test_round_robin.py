@@ -17,8 +17,8 @@ from interplay.core.errors import UserError
 from interplay.core.files import FileLock
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.evaluate import round_robin, tournament_folder
-from interplay.evaluate.round_robins import make_settings, run_round_robin
-from interplay.evaluate.tournament_folder import TournamentFolder
+from interplay.evaluate.tournaments.folder import TournamentFolder
+from interplay.evaluate.tournaments.round_robins import make_settings, run_round_robin
 from interplay.registry import make_policy, make_world
 from tests.evaluate import cup
 

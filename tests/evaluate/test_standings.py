@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from interplay.core import seeding
-from interplay.evaluate.matches import Match
-from interplay.evaluate.standings import rate_players
+from interplay.evaluate.tournaments.matches import Match
+from interplay.evaluate.tournaments.ratings.standings import rate_players
 
 
 def made_up(strength, matches: int, seed: int = 0) -> list[Match]:

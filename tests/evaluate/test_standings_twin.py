@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interplay.evaluate.matches import Match
-from interplay.evaluate.standings import rate_players
+from interplay.evaluate.tournaments.matches import Match
+from interplay.evaluate.tournaments.ratings.standings import rate_players
 
 
 @st.composite
@@ -19,12 +19,12 @@ def tournaments(draw):
     """Names, matches and how many sit together: few scores, so that draws and circles are common."""
     names = "abcd"[: draw(st.integers(2, 4))]
     together = draw(st.integers(2, min(len(names), 3)))
-    lineups = list(combinations(range(len(names)), together))
-    played = draw(st.lists(st.sampled_from(lineups), min_size=1, unique=True))
+    matchups = list(combinations(range(len(names)), together))
+    played = draw(st.lists(st.sampled_from(matchups), min_size=1, unique=True))
     score = st.sampled_from([0.0, 1.0, 2.5])
     matches = [
-        Match(lineup, number, tuple(draw(score) for _ in lineup), {})
-        for lineup in played
+        Match(matchup, number, tuple(draw(score) for _ in matchup), {})
+        for matchup in played
         for number in range(together * draw(st.integers(1, 2)))
     ]
     return names, matches, together
@@ -34,8 +34,8 @@ def pairs_of(matches, i, j):
     """The scores of i and j in each match in which both sat."""
     found = []
     for match in matches:
-        if {i, j} <= set(match.lineup):
-            score = dict(zip(match.lineup, match.scores, strict=True))
+        if {i, j} <= set(match.matchup):
+            score = dict(zip(match.matchup, match.scores, strict=True))
             found.append((score[i], score[j]))
     return found
 
@@ -55,7 +55,7 @@ def test_every_figure_of_the_report_is_what_counting_gives(case):
     assert sorted(row["player"] for row in report["players"]) == sorted(names)
     for row in report["players"]:
         i = names.index(row["player"])
-        scores = [dict(zip(m.lineup, m.scores, strict=True))[i] for m in matches if i in m.lineup]
+        scores = [dict(zip(m.matchup, m.scores, strict=True))[i] for m in matches if i in m.matchup]
         assert row["wins"] == sum(points[i, j] for j in players if j != i)
         assert row["matches"] == sum(len(met[i, j]) for j in players if j != i)
         assert row["mean_score"] == pytest.approx(np.mean(scores) if scores else 0.0)

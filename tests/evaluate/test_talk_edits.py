@@ -9,9 +9,15 @@ from hypothesis import strategies as st
 
 from interplay.core.errors import UserError
 from interplay.evaluate import EpisodeTable
-from interplay.evaluate.talk.ablation import ablate, fitting_arms, pair
-from interplay.evaluate.talk.edits import Marginal, board_influence, divergence, edited, speaker_marginal
-from interplay.evaluate.talk.listening import Views, measure_influence
+from interplay.evaluate.communication.ablation import ablate, fitting_arms, pair
+from interplay.evaluate.communication.edits import (
+    Marginal,
+    board_influence,
+    divergence,
+    edited,
+    speaker_marginal,
+)
+from interplay.evaluate.communication.listening import Views, measure_influence
 from interplay.registry import make_policy, make_world
 from interplay.worlds.werewolf.config import WerewolfSettings
 

@@ -8,12 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interplay.core.errors import UserError
-from interplay.evaluate.talk.belief import BINS, calibrate
-from interplay.evaluate.talk.deception import bussing, false_accusations, truthfulness, vote_switching
-from interplay.evaluate.talk.gru import first_weights, loss_and_gradient
-from interplay.evaluate.talk.histories import read_histories, summaries
-from interplay.evaluate.talk.language import describe_language
-from interplay.evaluate.talk.probe import Logistic, auc, judge, probe_roles
+from interplay.evaluate.communication.belief import BINS, calibrate
+from interplay.evaluate.communication.deception import (
+    bussing,
+    false_accusations,
+    truthfulness,
+    vote_switching,
+)
+from interplay.evaluate.communication.gru import first_weights, loss_and_gradient
+from interplay.evaluate.communication.histories import read_histories, summaries
+from interplay.evaluate.communication.language import describe_language
+from interplay.evaluate.communication.probe import Logistic, auc, judge, probe_roles
 from tests.evaluate.talks import made_up, random_words, telling_words
 
 

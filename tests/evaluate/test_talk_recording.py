@@ -8,11 +8,11 @@ import pytest
 from interplay.core import files
 from interplay.core.errors import UserError
 from interplay.evaluate import play
-from interplay.evaluate.talk import TalkFolder, TalkRecorder, read_talk, reader_of, record
-from interplay.evaluate.talk.broadcasts import BroadcastReader
-from interplay.evaluate.talk.columns import wrong_talk
-from interplay.evaluate.talk.shards import INDEX
-from interplay.evaluate.talk.table import EXECUTION, KILL, TALK, join
+from interplay.evaluate.communication import TalkFolder, TalkRecorder, read_talk, reader_of, record
+from interplay.evaluate.communication.broadcasts import BroadcastReader
+from interplay.evaluate.communication.columns import wrong_talk
+from interplay.evaluate.communication.shards import INDEX
+from interplay.evaluate.communication.table import EXECUTION, KILL, TALK, join
 from interplay.registry import make_policy, make_world
 from tests.evaluate.talks import made_up, random_words
 

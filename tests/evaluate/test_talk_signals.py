@@ -10,10 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interplay.core.errors import UserError
-from interplay.evaluate.information import mutual_information
-from interplay.evaluate.talk.null import beside_null, permute
-from interplay.evaluate.talk.report import measure_talk
-from interplay.evaluate.talk.signals import heard_vote, prepare, signal_role, signal_vote, signals_positively
+from interplay.evaluate.communication.null import beside_null, permute
+from interplay.evaluate.communication.report import measure_talk
+from interplay.evaluate.communication.signals import (
+    heard_vote,
+    prepare,
+    signal_role,
+    signal_vote,
+    signals_positively,
+)
+from interplay.evaluate.lifetimes.information import mutual_information
 from interplay.kernels.permuted import AGREEMENT, CONTEXT, DISTANCE, INFORMATION, SHARE
 from tests.evaluate.talks import anybody, made_up, random_words, telling_words
 
@@ -205,8 +211,8 @@ def test_longer_words_report_the_best_symbol_and_the_whole_word_only_with_counts
 def test_results_depend_on_the_seed_and_on_nothing_else(monkeypatch):
     talk = made_up(random_words((3,)), games=30, symbols=(3,))
     here = [f.to_dict() for f in signal_role(talk, 60, seed=4)]
-    monkeypatch.setattr("interplay.evaluate.talk.null.CHUNK", 7)
-    monkeypatch.setattr("interplay.evaluate.talk.null.MOST_THREADS", 1)
+    monkeypatch.setattr("interplay.evaluate.communication.null.CHUNK", 7)
+    monkeypatch.setattr("interplay.evaluate.communication.null.MOST_THREADS", 1)
     assert [f.to_dict() for f in signal_role(talk, 60, seed=4)] == here
     assert [f.to_dict() for f in signal_role(talk, 60, seed=5)] != here
 

@@ -9,10 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interplay.evaluate.talk.deception import bussing, false_accusations, truthfulness, vote_switching
-from interplay.evaluate.talk.histories import DEEDS, read_histories
-from interplay.evaluate.talk.language import describe_language
-from interplay.evaluate.talk.table import EXECUTION, TALK
+from interplay.evaluate.communication.deception import (
+    bussing,
+    false_accusations,
+    truthfulness,
+    vote_switching,
+)
+from interplay.evaluate.communication.histories import DEEDS, read_histories
+from interplay.evaluate.communication.language import describe_language
+from interplay.evaluate.communication.table import EXECUTION, TALK
 from tests.evaluate.wild_talks import SEATS, SYMBOLS, WOLVES, wild_talk
 
 seeds = st.integers(0, 2**32)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.evaluate.tick import Tick
+from interplay.evaluate.lifetimes.tick import Tick
 from interplay.worlds.mmo.tiles import GRASS
 
 

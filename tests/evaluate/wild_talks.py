@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.evaluate.talk.table import (
+from interplay.evaluate.communication.table import (
     BOARD_TYPES,
     EXECUTION,
     KILL,

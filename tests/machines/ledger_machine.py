@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
 from interplay.core.errors import UserError
-from interplay.evaluate.results_log import ResultsLog
-from interplay.evaluate.round_robins import RoundRobinSettings, make_settings
-from interplay.evaluate.tournament_folder import RESULTS, SETTINGS, TournamentFolder
+from interplay.evaluate.tournaments.folder import RESULTS, SETTINGS, TournamentFolder
+from interplay.evaluate.tournaments.results_log import ResultsLog
+from interplay.evaluate.tournaments.round_robins import RoundRobinSettings, make_settings
 from tests.machines.counting import Counting
 from tests.machines.write_points import AtPoint, Killed, quick_disk
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from interplay.evaluate.results_log import ResultsLog
+from interplay.evaluate.tournaments.results_log import ResultsLog
 from interplay.train import run_folder
 from tests.machines import run_machine
 from tests.machines.counting import Counting, try_rules
@@ -58,7 +58,7 @@ def test_a_ledger_that_counts_twice_is_found(monkeypatch):
 
 
 def test_a_ledger_that_keeps_torn_lines_is_found(monkeypatch):
-    monkeypatch.setattr("interplay.evaluate.results_log.os.ftruncate", lambda *_: None)
+    monkeypatch.setattr("interplay.evaluate.tournaments.results_log.os.ftruncate", lambda *_: None)
     noticed(LedgerMachine)
 
 

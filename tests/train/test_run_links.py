@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
-from interplay.evaluate.results_log import ResultsLog
-from interplay.evaluate.tournament_folder import TournamentFolder, kind_of
+from interplay.evaluate.tournaments.folder import TournamentFolder, kind_of
+from interplay.evaluate.tournaments.results_log import ResultsLog
 from interplay.train.checkpoint import (
     CheckpointWriter,
     find_checkpoint,

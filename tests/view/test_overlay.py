@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
-from interplay.evaluate.overlays import Layer, OverlayData
+from interplay.evaluate.lifetimes.overlays import Layer, OverlayData
 from interplay.view import panels, scales
 from interplay.view.overlay import plot_overlay
 from interplay.view.palette import rgb

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from interplay.evaluate.overlays import Layer, OverlayData
+from interplay.evaluate.lifetimes.overlays import Layer, OverlayData
 from interplay.view import field, overlay, scales
 from interplay.view.palette import INK
 from tests.view.figures import held, ticks

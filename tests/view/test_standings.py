@@ -10,9 +10,9 @@ import pytest
 from rich.console import Console
 
 from interplay.core.errors import UserError
-from interplay.evaluate.matches import Match
-from interplay.evaluate.merge_results import LifeCell, MergeResults
-from interplay.evaluate.standings import rate_players
+from interplay.evaluate.tournaments.matches import Match
+from interplay.evaluate.tournaments.merge_results import LifeCell, MergeResults
+from interplay.evaluate.tournaments.ratings.standings import rate_players
 from interplay.view.standings_picture import plot_results
 from interplay.view.standings_tables import print_results
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from rich.table import Table
 
-from interplay.evaluate.merge_results import LifeCell, MergeResults
-from interplay.evaluate.standings import Standings
+from interplay.evaluate.tournaments.merge_results import LifeCell, MergeResults
+from interplay.evaluate.tournaments.ratings.standings import Standings
 from interplay.view import standings_picture, standings_tables
 from tests.view.figures import held, lines, ticks, titled, written
 

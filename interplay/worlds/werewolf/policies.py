@@ -2,7 +2,7 @@
 
 Each acts for every seat that it is asked for. A rule for wolves leads those who know to be wolves, a rule for villagers everybody
 else; the others, and all in phases that the rule says nothing about, choose at random. So each can be played alone, and
-`interplay.evaluate.Populations` sets one against another. On ballots with several names a rule's name fills the ballot, unless
+`interplay.evaluate.PolicyMap` sets one against another. On ballots with several names a rule's name fills the ballot, unless
 it says otherwise.
 """
 

@@ -15,7 +15,7 @@ from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.core.settings import build
 from interplay.core.world import TimeStep
-from interplay.evaluate.populations import Populations
+from interplay.evaluate import PolicyMap
 from interplay.worlds.werewolf.bayes import BayesVillager
 from interplay.worlds.werewolf.belief import Belief, Ways
 from interplay.worlds.werewolf.config import WerewolfSettings
@@ -108,7 +108,7 @@ def test_the_belief_is_bayes_over_all_deals(drawn: Any) -> None:
     world = make(1, seed, **options)
     chosen = world.settings
     villagers = Password(1) if ways.villagers == "password" else POLICIES["random"]()
-    table = Populations({0: villagers, 1: POLICIES[true]()})
+    table = PolicyMap({0: villagers, 1: POLICIES[true]()}, by="population")
     said = [1] * chosen.signal_length if ways.villager_word is not None else None
     game = Game(
         chosen.n_players,
@@ -148,7 +148,10 @@ def judge(
 ) -> tuple[np.ndarray, np.ndarray]:
     """What one villager of each game thinks of one other living player before a vote, and whether that is a wolf."""
     world = make(worlds, 5, **options)
-    belief, table = Belief(world.settings, worlds, ways), Populations({0: villagers, 1: wolves})
+    belief, table = (
+        Belief(world.settings, worlds, ways),
+        PolicyMap({0: villagers, 1: wolves}, by="population"),
+    )
     step = world.reset()
     table.start(world, 3)
     thought, truth = np.full(worlds, np.nan), np.zeros(worlds, bool)

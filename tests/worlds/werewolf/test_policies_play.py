@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from interplay.core.policy import Policy
 from interplay.core.settings import build
-from interplay.evaluate import play
-from interplay.evaluate.populations import Populations
+from interplay.evaluate import PolicyMap, play
 from interplay.registry import make_world
 from interplay.worlds.werewolf import odds
 from interplay.worlds.werewolf.config import VARIANTS, WerewolfSettings
@@ -119,7 +118,9 @@ def test_one_policy_for_all_does_as_one_for_each_side() -> None:
 
 
 def wolves_win(villagers: Policy, wolves: Policy, games: int, **form: Any) -> float:
-    table = play(make(min(games, 2000), **form), Populations({0: villagers, 1: wolves}), games, seed=11)
+    table = play(
+        make(min(games, 2000), **form), PolicyMap({0: villagers, 1: wolves}, by="population"), games, seed=11
+    )
     return float(table["win_wolf"].mean())
 
 

@@ -1,0 +1,139 @@
+"""What players who guess believe of the others, and what an exact observer would believe in their place, at every vote by day."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.policy import Policy
+from interplay.core.world import TimeStep, World
+from interplay.evaluate.communication.belief import Calibration, calibrate
+from interplay.evaluate.communication.table import Array
+from interplay.worlds.werewolf.belief import Belief, Ways
+from interplay.worlds.werewolf.knowledge import EXECUTION, kinds_of_phases
+
+
+class Believing(Protocol):
+    """A policy that can say what it believes."""
+
+    def beliefs(self, observation: Mapping[str, Array], population: Array) -> Array:
+        """(N, n), how likely each seat is one of those who hide."""
+
+
+class Beliefs(NamedTuple):
+    """Two beliefs about the same seats at the same moments.
+
+    Attributes:
+        own: of the players.
+        exact: of an observer with the same eyes, who counts every set of players that may be the pack (`Belief`).
+    """
+
+    own: Calibration
+    exact: Calibration
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {name: scores.to_dict() for name, scores in self._asdict().items()}
+
+
+class BeliefRecorder(Policy):
+    """Plays as another policy does, and keeps beliefs of those who vote; `note` is an `on_step` of `evaluate.play`.
+
+    Args:
+        policy: who plays.
+        believer: who is asked; it has been started by `policy`, or is it.
+        asked: the world's populations that are asked, by the world's numbers.
+        ways: how the exact observer takes players to play.
+    """
+
+    def __init__(
+        self, policy: Policy, believer: Believing, asked: tuple[int, ...], ways: Ways | None = None
+    ) -> None:
+        self.name = policy.name
+        self._policy, self._believer, self._ways = policy, believer, ways
+        self._asked = np.array(asked)
+        self._rows: list[tuple[Array, ...]] = []
+        self._fresh: tuple[Array, ...] | None = None
+
+    def start(self, world: World, seed: int = 0) -> None:
+        """Prepares for playing `world`.
+
+        Raises:
+            UserError: for worlds other than werewolf's, or with too many sets of players that may be the pack.
+        """
+        self.world = world
+        settings: Any = getattr(world, "settings", None)
+        if not world.id.startswith("werewolf"):
+            raise UserError(
+                f"beliefs: {world.id} has no exact observer; choose a world such as werewolf/9-l1s9"
+            )
+        self._policy.start(world, seed)
+        self._exact = Belief(settings, world.num_worlds, self._ways)
+        self._kinds = kinds_of_phases(settings)
+        self._hiding = list(world.population_names or ()).index("werewolf")
+
+    def forget(self, which: np.ndarray) -> None:
+        self._policy.forget(which)
+        self._exact.forget(which)
+
+    def act(self, timestep: TimeStep) -> Any:
+        self._exact.look(timestep)
+        self._fresh = self._ask(timestep)
+        return self._policy.act(timestep)
+
+    def note(self, world: World, episode: Array) -> None:
+        """Keeps what was believed before the step, of the games that count."""
+        if self._fresh is None:
+            return
+        rows, self._fresh = self._fresh, None
+        game = episode[rows[0]]
+        kept = game >= 0
+        if kept.any():
+            self._rows.append((game[kept], *(column[kept] for column in rows[1:])))
+
+    def scores(self) -> Beliefs:
+        """How good the beliefs were, about living others.
+
+        Raises:
+            UserError: if nobody was asked.
+        """
+        if not self._rows:
+            raise UserError("beliefs: nobody who guesses has voted; play more games")
+        game, own, exact, truth, counted = (
+            np.concatenate(columns) for columns in zip(*self._rows, strict=True)
+        )
+        _, at = np.unique(game, return_inverse=True)
+        order = np.argsort(at, kind="stable")
+        at = at[order]
+        place = np.arange(len(at)) - np.searchsorted(at, at)
+        shape = (int(at.max()) + 1, int(place.max()) + 1, own.shape[1])
+        spread = {name: np.zeros(shape, kind) for name, kind in _SPREAD.items()}
+        for name, column in zip(_SPREAD, (own, exact, counted), strict=True):
+            spread[name][at, place] = column[order]
+        wolf = np.zeros((shape[0], shape[2]), bool)
+        wolf[at] = truth[order]
+        counts = spread["counted"]
+        return Beliefs(
+            calibrate(spread["own"], wolf, counts, spread["exact"]), calibrate(spread["exact"], wolf, counts)
+        )
+
+    def _ask(self, timestep: TimeStep) -> tuple[Array, ...] | None:
+        """World, both beliefs, who is a wolf and who counts: a row for each voter that is asked."""
+        seen, population = timestep.observation, np.asarray(self.world.population)
+        voting = timestep.acting & (self._kinds[seen["phase"]] == EXECUTION)
+        wolf = population == self._hiding
+        voting &= np.isin(population, self._asked) & ~wolf
+        w, a = np.nonzero(voting)
+        if not len(w):
+            return None
+        own = self._believer.beliefs({name: leaf[w, a] for name, leaf in seen.items()}, population[w, a])
+        exact = np.clip(self._exact.posterior(voting)[w, a], 0, 1)
+        living = np.array(seen["status_map"][w, a] != 0)
+        living[np.arange(len(w)), a] = False
+        return w, own, exact, wolf[w], living
+
+
+_SPREAD = {"own": np.float64, "exact": np.float64, "counted": bool}

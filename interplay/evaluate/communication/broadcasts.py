@@ -1,0 +1,103 @@
+"""The messages of broadcasters (`gridworld/broadcast`, and any simulation with a `BroadcastObserver`) as boards.
+
+Read from what the agents see. A word has two symbols: whether anybody received something from the agent, and in which part of
+the range -1..1 its message lay.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.core.errors import UserError
+from interplay.core.world import World
+from interplay.evaluate.communication.recording import Shown
+from interplay.evaluate.communication.table import NOBODY, TALK, About, Array, Games
+
+CHANNEL = "message."  # of the observation, followed by the sender's name
+
+
+class BroadcastReader:
+    """Reads batches in which agents see ``message.<sender>``.
+
+    Args:
+        bins: equal parts of the messages' range -1..1.
+
+    Raises:
+        UserError: in `about`, for a world without such observations.
+    """
+
+    def __init__(self, bins: int = 8) -> None:
+        self._bins = bins
+
+    def about(self, world: World) -> About:
+        if not self.acting(world).any():
+            raise UserError(
+                f"{world.id}: its agents see no {CHANNEL}<sender>; choose a world such as gridworld/broadcast"
+            )
+        return About(world=world.id, symbols=(2, self._bins))
+
+    def shown(self, world: World) -> Shown:
+        received = self._received(world)
+        w, n = received.shape[:2]
+        strongest = np.abs(received).argmax(axis=1)  # all who hear a message hear the same
+        message = np.take_along_axis(received, strongest[:, None], axis=1)[:, 0]
+        part = np.clip((message + 1) / 2 * self._bins, 0, self._bins - 1).astype(np.int16)
+        sent = message != 0
+        nothing = np.zeros(w, np.int64)
+        return Shown(
+            day=nothing,
+            phase=nothing,
+            round=nothing,
+            public=np.ones(w, bool),
+            counted=np.full(w, TALK),
+            chosen=np.full(w, NOBODY),
+            tied=np.zeros(w, bool),
+            alive=np.ones((w, n), bool),
+            spoke=self.acting(world),
+            names=np.full((w, n, 1), NOBODY),
+            words=np.stack([sent, np.where(sent, part, -1)], axis=2),
+            reward=np.asarray(world.timestep.reward)[:, :, None],
+        )
+
+    def acting(self, world: World) -> Array:
+        """(W, n): all whose messages somebody can see."""
+        talkers = np.zeros((world.num_worlds, len(world.agents)), bool)
+        for name in _leaves(world):
+            talkers[:, world.agents.index(name)] = True
+        return talkers
+
+    def games(self, world: World) -> Games:
+        w, n = world.num_worlds, len(world.agents)
+        return Games(
+            number=np.zeros(w, np.int64),
+            stream=np.zeros((w, 2), np.uint64),
+            role=np.zeros((w, n), np.uint8),
+            team=np.zeros((w, n), np.int8),
+            winner=np.full(w, NOBODY, np.int8),
+        )
+
+    def _received(self, world: World) -> Array:
+        """(W, n, n), receiver and sender; 0 = nothing. What an agent sees of itself is no message."""
+        n = len(world.agents)
+        received = np.zeros((world.num_worlds, n, n))
+        for kind in world.kinds:
+            seen = world.by_kind(world.timestep.observation)[kind.name]
+            for name, leaf in seen.items():
+                if name.startswith(CHANNEL):
+                    sender = world.agents.index(name.removeprefix(CHANNEL))
+                    received[:, list(kind.slots), sender] = leaf[..., 0]
+        received[:, np.arange(n), np.arange(n)] = 0
+        return received
+
+
+def _leaves(world: World) -> list[str]:
+    """Names of those whose messages are seen."""
+    found = set()
+    for kind in world.kinds:
+        for name, space in kind.observation_space.spaces.items():
+            if name.startswith(CHANNEL):
+                found.add(name.removeprefix(CHANNEL))
+            elif name == CHANNEL.rstrip(".") and isinstance(space, spaces.Dict):
+                found |= set(space.spaces)
+    return sorted(found & set(world.agents))

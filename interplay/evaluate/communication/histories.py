@@ -1,0 +1,132 @@
+"""Public history as numbers: what everybody knows each seat to have said and done, board by board.
+
+Seats are dealt anew in every game, so nothing here depends on a seat's number: the features of a seat are its own words and
+deeds and how they stand to those of the others.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.evaluate.communication.table import EXECUTION, NOBODY, Array, Talk, whole_words
+
+# Beside the symbols, one column each.
+DEEDS = (
+    "spoke",
+    "execution",
+    "agreement",  # share of the other speakers whose word is the same
+    "named_by",  # share of the other speakers who name this seat
+    "named_otherwise",  # 1 if the seat that it names said another word
+    "follows_talk",  # in an execution: 1 if it names whom it named before
+    "hit",  # in an execution: 1 if the seat that it names is executed
+)
+
+
+class Histories(NamedTuple):
+    """Public histories of games.
+
+    Attributes:
+        features: (G, T, n, F) float32, of each public board in order; 0 beyond a game's last.
+        until: (G, D) int64, public boards up to the end of each day; 0 where the game did not get so far.
+        living: (G, D, n) bool, who spoke on the day's last board.
+        label: (G, n) bool, who is of the team that hides.
+        names: of the F features.
+    """
+
+    features: Array
+    until: Array
+    living: Array
+    label: Array
+    names: tuple[str, ...]
+
+
+def read_histories(talk: Talk, most_days: int = 6) -> Histories:
+    """The public histories of recorded games.
+
+    Args:
+        talk: of a world where a team hides.
+        most_days: days that are looked at.
+
+    Raises:
+        UserError: for a world without a hidden team or public boards.
+    """
+    if talk.about.wolves < 0:
+        raise UserError(f"{talk.about.world}: no team hides there, so there is no role to guess")
+    boards = talk.boards
+    rows = np.flatnonzero(boards.public)
+    if not len(rows):
+        raise UserError(f"{talk.about.world}: nobody spoke in public; record longer games")
+    game, day = boards.game[rows], boards.day[rows]
+    first = np.searchsorted(game, np.arange(len(talk)))
+    place = np.arange(len(rows)) - first[game]
+    deeds = _deeds(talk, rows)
+    features = np.zeros((len(talk), int(place.max()) + 1, talk.seats, deeds.shape[2]), np.float32)
+    features[game, place] = deeds
+    days = min(int(day.max()) + 1, most_days)
+    until = np.zeros((len(talk), days), np.int64)
+    living = np.zeros((len(talk), days, talk.seats), bool)
+    kept = day < days
+    until[game[kept], day[kept]] = place[kept] + 1  # later boards of a day overwrite earlier ones
+    living[game[kept], day[kept]] = boards.spoke[rows[kept]]
+    names = [f"{place}={symbol}" for place, count in enumerate(talk.about.symbols) for symbol in range(count)]
+    return Histories(features, until, living, talk.games.team == talk.about.wolves, (*names, *DEEDS))
+
+
+def summaries(histories: Histories) -> Array:
+    """(G, D, n, 2 F) float32: mean features over the talk boards, and over the executions, up to each day's end."""
+    execution = histories.features[..., histories.names.index("execution")][..., None]
+    spoke = histories.features[..., histories.names.index("spoke")][..., None]
+    blocks = []
+    for wanted in (spoke * (1 - execution), spoke * execution):
+        sums = np.cumsum(histories.features * wanted, axis=1)
+        count = np.maximum(np.cumsum(wanted, axis=1), 1)
+        blocks.append(sums / count)
+    mean = np.concatenate(blocks, axis=-1)
+    at = np.maximum(histories.until - 1, 0)
+    summed: Array = np.take_along_axis(mean, at[:, :, None, None], axis=1)
+    return summed
+
+
+def _deeds(talk: Talk, rows: Array) -> Array:
+    """(R, n, F) features of public boards."""
+    boards, n = talk.boards, talk.seats
+    spoke, words = boards.spoke[rows], boards.words[rows]
+    shape = spoke.shape
+    names = boards.names[rows, :, 0] if boards.names.shape[2] else np.full(shape, NOBODY)
+    word = whole_words(words.reshape(spoke.size, words.shape[2])).reshape(shape)
+    others = np.maximum(spoke.sum(axis=1, keepdims=True) - 1, 1)
+    pair = spoke[:, :, None] & spoke[:, None, :] & ~np.eye(n, dtype=bool)
+    same = (word[:, :, None] == word[:, None, :]) & pair
+    points = (names[:, :, None] == np.arange(n)) & spoke[:, :, None]
+    executed = boards.counted[rows] == EXECUTION
+    earlier = _talked_before(talk)[rows]
+    columns = [
+        spoke,
+        np.broadcast_to(executed[:, None], shape),
+        same.sum(axis=2) / others,
+        (points & pair).sum(axis=1) / others,
+        (points & pair & ~same).any(axis=2),
+        executed[:, None] & (names >= 0) & (names == earlier),
+        executed[:, None] & (names >= 0) & (names == boards.chosen[rows][:, None]),
+    ]
+    symbols = [
+        (words[:, :, place, None] == np.arange(count)) for place, count in enumerate(talk.about.symbols)
+    ]
+    return (
+        np.concatenate([*symbols, np.stack(columns, axis=2)], axis=2, dtype=np.float32, casting="unsafe")
+        * spoke[:, :, None]
+    )
+
+
+def _talked_before(talk: Talk) -> Array:
+    """(B, n) whom each seat named on the public board before this one, or NOBODY."""
+    boards = talk.boards
+    found = np.full(boards.spoke.shape, NOBODY)
+    public = np.flatnonzero(boards.public)
+    if boards.names.shape[2] and len(public) > 1:
+        same = boards.game[public[1:]] == boards.game[public[:-1]]
+        found[public[1:][same]] = boards.names[public[:-1][same], :, 0]
+    return found

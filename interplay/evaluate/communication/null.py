@@ -1,0 +1,251 @@
+"""A statistic of what was said beside its distribution when words are permuted among the speakers of the same board.
+
+The permutations keep which words were said on a board, who spoke, how many there were of each team, and the day; they break
+who of them said what. What remains is what the statistic shows by chance alone (specification 17).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.evaluate.communication.table import Array, Talk, Utterances
+from interplay.kernels.permuted import STATISTICS, permuted_statistics
+
+PERMUTATIONS = 1_000
+CHUNK = 25  # permutations between two words about the progress
+MOST_THREADS = 8  # permutations are numbered, so threads change no digit
+POINT = 0.95  # of the null's distribution, above which a statistic says something
+LEAST = 30  # utterances, below which a single day is not reported on its own
+
+Tell = Callable[[str, int, int], None]
+
+
+def say_nothing(_what: str, _done: int, _of: int) -> None:
+    """A `Tell` that does not."""
+
+
+class Finding(NamedTuple):
+    """One statistic and its null.
+
+    Attributes:
+        measure: what was measured, e.g. ``"signal-role"``.
+        statistic: ``"information"`` (bits), ``"context"``, ``"distance"``, ``"agreement"`` or ``"share"``.
+        part: of the word: ``"symbol 0"``, ``"best symbol"``, ``"word"``, or ``"name"``.
+        phase: name, or ``"all"``.
+        day: number, or None for all days.
+        number: utterances that were counted.
+        observed: the statistic as recorded.
+        null_mean: its mean over the permutations.
+        null_95: the point that 95 % of them stay below or at.
+        null_05: the point that 5 % of them stay below or at.
+        p: share of the permutations, the record among them, that reach the observed value.
+        permutations: how many.
+    """
+
+    measure: str
+    statistic: str
+    part: str
+    phase: str
+    day: int | None
+    number: int
+    observed: float
+    null_mean: float
+    null_95: float
+    null_05: float
+    p: float
+    permutations: int
+
+    @property
+    def corrected(self) -> float:
+        """The observed value minus the null's mean: what is left of the bias of small tables."""
+        return self.observed - self.null_mean
+
+    @property
+    def above(self) -> bool:
+        """Whether the observed value lies above the null's 95 % point."""
+        return self.observed > self.null_95
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {**self._asdict(), "corrected": self.corrected, "above": self.above}
+
+
+class Spot(NamedTuple):
+    """Boards that are reported together."""
+
+    phase: str
+    day: int | None
+    groups: Array  # (G,) bool
+
+
+class Cases(NamedTuple):
+    """Utterances that are counted, made ready for the kernel.
+
+    Attributes:
+        start: (B + 1,) first row of each board.
+        group: (B,) table of each board: one for each phase and day.
+        spots: what is reported: every group, every phase, everything.
+        code: (U, C) int32 readings of what was said, -1 = nothing.
+        parts: names of the C readings.
+        word: (U,) number of the whole word.
+        utterances: the U rows.
+    """
+
+    start: Array
+    group: Array
+    spots: tuple[Spot, ...]
+    code: Array
+    parts: tuple[str, ...]
+    word: Array
+    utterances: Utterances
+
+
+def beside_null(observed: float, null: Array) -> dict[str, Any]:
+    """The fields of a `Finding` that say how a value stands to its null (P,).
+
+    Example:
+        >>> found = beside_null(3.0, np.array([0.0, 1.0, 2.0, 3.0]))
+        >>> found["null_mean"], found["p"], found["permutations"]
+        (1.5, 0.4, 4)
+    """
+    low, high = np.quantile(null, [1 - POINT, POINT], method="inverted_cdf")
+    reached = int((null >= observed - 1e-12 * max(1.0, abs(observed))).sum())
+    return {
+        "observed": float(observed),
+        "null_mean": float(null.mean()),
+        "null_95": float(high),
+        "null_05": float(low),
+        "p": (1 + reached) / (1 + len(null)),
+        "permutations": len(null),
+    }
+
+
+def find_spots(talk: Talk, phase: Array, day: Array) -> tuple[Array, tuple[Spot, ...]]:
+    """Groups boards by phase and day.
+
+    Returns:
+        (B,) number of the group of each board, and the spots: everything, then each phase, then each day of it.
+    """
+    keys, group = np.unique(np.stack([phase, day], axis=1), axis=0, return_inverse=True)
+    names = talk.about.phases
+    spots = [Spot("all", None, np.ones(len(keys), bool))]
+    for number in np.unique(keys[:, 0]):
+        own = keys[:, 0] == number
+        spots.append(Spot(names[number], None, own))
+        if own.sum() > 1:
+            spots += [
+                Spot(names[number], int(keys[g, 1]), np.arange(len(keys)) == g) for g in np.flatnonzero(own)
+            ]
+    return group.reshape(-1), tuple(spots)
+
+
+def permute(
+    cases: Cases,
+    weight: Array,
+    *,
+    named: Array | None = None,
+    permutations: int = PERMUTATIONS,
+    seed: int = 0,
+    tell: Callable[[int, int], None] | None = None,
+) -> tuple[Array, Array]:
+    """Statistics of the record and of its permutations.
+
+    Args:
+        cases: what was said.
+        weight: (U, Y) int, what each speaker's word is counted with.
+        named: (U,) row of whom the speaker named, or -1; counts then whether that one said another word.
+        permutations: how many.
+        seed: of the permutations.
+        tell: hears how many of how many are done.
+
+    Returns:
+        (1 + P, spots, C, 5) the statistics, the record's first; (spots,) counted utterances.
+
+    Raises:
+        UserError: for no permutations.
+    """
+    if permutations < 1:
+        raise UserError(f"permutations = {permutations}: a null needs at least one; 1000 are usual")
+    rows = len(cases.word)
+    weight = np.ascontiguousarray(weight if named is None else np.zeros((rows, 2)), np.int32)
+    single = bool((weight.sum(axis=1) <= 1).all())  # a shorter way through the kernel
+    thing = np.where(weight.any(axis=1), weight.argmax(axis=1), -1).astype(np.int32)
+    pools = np.stack([spot.groups for spot in cases.spots])
+    counted = weight.any(axis=1) if named is None else named >= 0
+    sizes = np.maximum(cases.code.max(axis=0, initial=0) + 1, 1).astype(np.int64)
+    words = int(sizes.max())
+    most = int(weight.sum()) if named is None else rows
+    n_log_n = np.arange(most + 1, dtype=np.float64)
+    n_log_n[1:] *= np.log2(n_log_n[1:])
+    out = np.zeros((permutations + 1, len(pools), len(cases.parts), len(STATISTICS)))
+
+    def measure(first: int) -> int:
+        permuted_statistics(
+            cases.start,
+            cases.group,
+            cases.code,
+            sizes,
+            thing if single else thing[:0],
+            weight,
+            np.zeros(0, np.int64) if named is None else named.astype(np.int64),
+            cases.word,
+            pools,
+            n_log_n,
+            np.uint64(seed),
+            first,
+            np.zeros(int(np.diff(cases.start).max(initial=1)), np.int64),
+            np.zeros((pools.shape[1], len(cases.parts), words, weight.shape[1]), np.int32),
+            np.zeros((words + 1, weight.shape[1] + 1), np.int64),
+            out[first : first + CHUNK],
+        )
+        return min(first + CHUNK, permutations)
+
+    with ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as pool:
+        for done in pool.map(measure, range(0, permutations + 1, CHUNK)):
+            if tell is not None:
+                tell(done, permutations)
+    board = np.repeat(np.arange(len(cases.group)), np.diff(cases.start))
+    per_group = np.bincount(cases.group[board], counted, minlength=pools.shape[1])
+    return out, (pools @ per_group).astype(np.int64)
+
+
+def findings(
+    measure: str, statistic: str, cases: Cases, found: Array, counts: Array, parts: Sequence[str] = ()
+) -> list[Finding]:
+    """The findings of one statistic at every spot, with the largest over the symbols of a longer word.
+
+    Args:
+        measure, statistic: as in `Finding`.
+        cases: what was counted.
+        found: (1 + P, spots, C, 5), of `permute`.
+        counts: (spots,) utterances.
+        parts: readings that are wanted; empty: all.
+    """
+    values = found[..., STATISTICS.index(statistic)]
+    places = [c for c, part in enumerate(cases.parts) if part.startswith("symbol")]
+    reported = []
+    for q, spot in enumerate(cases.spots):
+        if spot.day is not None and counts[q] < LEAST:
+            continue
+        series = {part: values[:, q, c] for c, part in enumerate(cases.parts) if not parts or part in parts}
+        if len(places) > 1 and not parts:
+            series["best symbol"] = values[:, q, places].max(axis=1)
+        reported += [
+            Finding(
+                measure,
+                statistic,
+                part,
+                spot.phase,
+                spot.day,
+                int(counts[q]),
+                **beside_null(line[0], line[1:]),
+            )
+            for part, line in series.items()
+        ]
+    return reported

@@ -1,0 +1,208 @@
+"""Role probe: how well a stranger could tell the hidden team from public history, by AUC (specification 17).
+
+Games are split: models are fitted to one part and judged on the other. A shared code is found in other runs too (`transfer`);
+a private password is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from interplay.core import seeding
+from interplay.core.errors import UserError
+from interplay.evaluate.communication.gru import fit_gru
+from interplay.evaluate.communication.histories import Histories, read_histories, summaries
+from interplay.evaluate.communication.null import PERMUTATIONS, beside_null
+from interplay.evaluate.communication.table import Array, Talk
+from interplay.kernels.permuted import permuted_rank_sums
+
+RIDGE = 1.0  # penalty on squared weights of standardised features, in units of one row's loss
+LEAST_GAMES = 10
+
+Scorer = Callable[[Histories], Array]  # to (G, D, n), the larger the more like a wolf
+
+
+class Probed(NamedTuple):
+    """How well one model tells the roles.
+
+    Attributes:
+        model: ``"logistic"`` or ``"gru"``.
+        day: history up to its end; None: all days, the mean weighted by their pairs.
+        seats: living seats that were judged.
+        observed: AUC.
+        null_mean, null_95, null_05, p, permutations: when roles are dealt anew among the living seats of each game.
+    """
+
+    model: str
+    day: int | None
+    seats: int
+    observed: float
+    null_mean: float
+    null_95: float
+    null_05: float
+    p: float
+    permutations: int
+
+    @property
+    def above(self) -> bool:
+        """Whether the AUC lies above the null's 95 % point."""
+        return self.observed > self.null_95
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {**self._asdict(), "above": self.above}
+
+
+def probe_roles(
+    talk: Talk,
+    other: Talk | None = None,
+    *,
+    models: tuple[str, ...] = ("logistic", "gru"),
+    permutations: int = PERMUTATIONS,
+    seed: int = 0,
+) -> list[Probed]:
+    """Fits models to half of the games and judges them on the other half, or on all games of another run.
+
+    Args:
+        talk: games to fit.
+        other: games of another run of the same form, for transfer.
+        models: ``"logistic"``: of means over the history; ``"gru"``: of the boards in their order.
+        permutations: of the null.
+        seed: of the split, the fit and the null.
+
+    Raises:
+        UserError: for too few games, an unknown model, or runs with other words.
+    """
+    if len(talk) < LEAST_GAMES:
+        raise UserError(
+            f"role probe: {len(talk)} games are too few to fit and judge; record at least {LEAST_GAMES}"
+        )
+    if other is not None and (other.about.symbols, other.seats) != (talk.about.symbols, talk.seats):
+        raise UserError(
+            f"role probe: {other.about.world} has other words or seats than {talk.about.world}; "
+            "transfer needs runs of one variant"
+        )
+    chosen = seeding.generator(seed, 0x5917).permutation(len(talk)) < len(talk) // 2
+    fitting = read_histories(talk.select(chosen) if other is None else talk)
+    judged = read_histories(talk.select(~chosen) if other is None else other)
+    found = []
+    for model in models:
+        scorer = _fit(model, fitting, seed)
+        found += judge(model, scorer(judged), judged, permutations, seed)
+    return found
+
+
+def judge(model: str, score: Array, histories: Histories, permutations: int, seed: int = 0) -> list[Probed]:
+    """AUC of scores (G, D, n) for every day, each beside its null, and over all days."""
+    living, label = histories.living, histories.label[:, None] & histories.living
+    ranks = np.zeros(score.shape)
+    for day in range(score.shape[1]):
+        ranks[:, day][living[:, day]] = mid_ranks(score[:, day][living[:, day]])
+    wolves, seats = label.sum(axis=(0, 2)), living.sum(axis=(0, 2))
+    null = np.zeros((permutations, score.shape[1]))
+    permuted_rank_sums(
+        ranks,
+        living,
+        label.sum(axis=2).astype(np.int64),
+        np.uint64(seed),
+        1,
+        np.zeros(score.shape[2], np.int64),
+        null,
+    )
+    pairs = wolves * (seats - wolves)
+    days = np.flatnonzero(pairs > 0)
+    if not len(days):
+        return []
+    sums = np.where(label, ranks, 0).sum(axis=(0, 2))
+    lowest = wolves * (wolves + 1) / 2
+    area = (sums - lowest)[days] / pairs[days]
+    areas = (null - lowest)[:, days] / pairs[days]
+    share = pairs[days] / pairs[days].sum()
+    found = [Probed(model, None, int(seats[days].sum()), **beside_null(float(area @ share), areas @ share))]
+    for i, day in enumerate(days.tolist()):
+        found.append(Probed(model, day, int(seats[day]), **beside_null(float(area[i]), areas[:, i])))
+    return found
+
+
+def auc(score: Array, label: Array) -> float:
+    """The chance that a marked one scores higher than one that is not, ties counting half.
+
+    Example:
+        >>> auc(np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True]))
+        0.75
+    """
+    marked = int(label.sum())
+    pairs = marked * (len(label) - marked)
+    if not pairs:
+        return float("nan")
+    return float((mid_ranks(score)[label].sum() - marked * (marked + 1) / 2) / pairs)
+
+
+def mid_ranks(score: Array) -> Array:
+    """Ranks from 1; equal scores share the mean of their ranks."""
+    _, at, counts = np.unique(score, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    ranks: Array = (last - (counts - 1) / 2)[at.reshape(-1)]
+    return ranks
+
+
+class Logistic:
+    """Logistic regression on standardised features, fitted by Newton's method (iteratively reweighted least squares).
+
+    Args:
+        x: (N, F) features.
+        y: (N,) bool.
+        ridge: penalty; the constant is not penalised.
+        steps: of Newton at most.
+
+    Attributes:
+        weights: (F + 1,) float64, the constant last, of the standardised features.
+    """
+
+    def __init__(self, x: Array, y: Array, ridge: float = RIDGE, steps: int = 25) -> None:
+        self._mean, spread = x.mean(axis=0, dtype=np.float64), x.std(axis=0, dtype=np.float64)
+        self._spread = np.where(spread > 0, spread, 1.0)
+        design = self._design(x)
+        penalty = np.full(design.shape[1], ridge)
+        penalty[-1] = 1e-9
+        self.weights = np.zeros(design.shape[1])
+        for _ in range(steps):
+            p = _sigmoid(design @ self.weights)
+            gradient = design.T @ (p - y) + penalty * self.weights
+            curvature = (design * (p * (1 - p))[:, None]).T @ design + np.diag(penalty)
+            step = np.linalg.solve(curvature, gradient)
+            self.weights -= step
+            if np.abs(step).max() < 1e-8:
+                break
+
+    def __call__(self, x: Array) -> Array:
+        """Log odds (N,)."""
+        odds: Array = self._design(x) @ self.weights
+        return odds
+
+    def _design(self, x: Array) -> Array:
+        return np.append((x - self._mean) / self._spread, np.ones((len(x), 1)), axis=1)
+
+
+def _fit(model: str, histories: Histories, seed: int) -> Scorer:
+    if model == "gru":
+        return fit_gru(histories, seed)
+    if model != "logistic":
+        raise UserError(f"role probe: no model {model!r}; choose from logistic, gru")
+    seen = histories.living
+    label = np.broadcast_to(histories.label[:, None], seen.shape)[seen]
+    fitted = Logistic(summaries(histories)[seen], label)
+
+    def score(other: Histories) -> Array:
+        x = summaries(other)
+        odds: Array = fitted(x.reshape(-1, x.shape[-1])).reshape(x.shape[:-1])
+        return odds
+
+    return score
+
+
+def _sigmoid(x: Array) -> Array:
+    return np.asarray(0.5 * (1 + np.tanh(0.5 * x)))

@@ -1,0 +1,208 @@
+"""Recording games while they are played: every n-th in full, every one of its steps as a board."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.world import World
+from interplay.evaluate.communication.table import BOARD_TYPES, About, Array, Boards, Games, Talk
+
+LOG_EVERY = 500  # games, of which one is kept (specification 10)
+
+
+class Shown(NamedTuple):
+    """What every world of a batch has shown in its last step; the columns of `Boards` without game and step."""
+
+    day: Array  # (W,)
+    phase: Array  # (W,)
+    round: Array  # (W,)
+    public: Array  # (W,) bool
+    counted: Array  # (W,)
+    chosen: Array  # (W,)
+    tied: Array  # (W,)
+    alive: Array  # (W, n) bool, after the step
+    spoke: Array  # (W, n) bool, as far as the board tells
+    names: Array  # (W, n, b)
+    words: Array  # (W, n, L)
+    reward: Array  # (W, n, T)
+
+
+class Reader(Protocol):
+    """How one world's boards are read; the one place that knows its arrays."""
+
+    def about(self, world: World) -> About:
+        """What the numbers mean."""
+
+    def shown(self, world: World) -> Shown:
+        """What the last step showed."""
+
+    def acting(self, world: World) -> Array:
+        """(W, n) bool, who speaks in the coming step."""
+
+    def games(self, world: World) -> Games:
+        """Roles and result of every world's game; its numbers are not read."""
+
+
+class TalkRecorder:
+    """Records games; its `note` is what `evaluate.play` calls after every step.
+
+    Args:
+        reader: of the world.
+        log_every: of so many games one is kept, those whose number is a multiple of it; 1: all.
+
+    Attributes:
+        kept: games that were recorded to their ends and not taken yet.
+
+    Raises:
+        UserError: for a `log_every` below 1.
+
+    Example:
+        >>> from interplay.core.policy import RandomPolicy
+        >>> from interplay.evaluate import play
+        >>> from interplay.evaluate.communication.broadcasts import BroadcastReader
+        >>> from interplay.registry import make_world
+        >>> recorder = TalkRecorder(BroadcastReader(), log_every=2)
+        >>> world = make_world("gridworld/broadcast", num_worlds=2)
+        >>> _ = play(world, RandomPolicy(), episodes=3, max_steps=5, on_step=recorder.note)
+        >>> recorder.talk().games.number.tolist()
+        [0, 2]
+    """
+
+    def __init__(self, reader: Reader, log_every: int = LOG_EVERY) -> None:
+        if log_every < 1:
+            raise UserError(
+                f"log_every = {log_every}: keep one of 1 or more games; 1 keeps all, {LOG_EVERY} is usual"
+            )
+        self._reader, self._every = reader, log_every
+        self._about: About | None = None
+        self._rows: list[tuple[Array, Array, Boards]] = []  # numbers of games, whether they ended, boards
+        self._ended: list[Games] = []
+        self._playing = np.zeros(0, np.int64)
+        self._step = np.zeros(0, np.int64)
+        self.kept = 0
+
+    def note(self, world: World, episode: Array) -> None:
+        """Takes in a step.
+
+        Args:
+            world: as the step left it, before finished games are restarted.
+            episode: (W,) number of the game that each world plays, -1 for none.
+        """
+        if len(self._playing) != len(episode):
+            self._begin(world)
+        wanted = (episode >= 0) & (episode % self._every == 0)
+        fresh = episode != self._playing
+        self._step = np.where(fresh, 0, self._step + 1)
+        if wanted.any():
+            self._keep(world, episode, wanted, fresh)
+        self._playing = episode.copy()
+        self._acting = np.array(self._reader.acting(world), bool)
+
+    def talk(self) -> Talk:
+        """The games that were recorded to their ends; cut ones count as ended where they stopped.
+
+        Raises:
+            UserError: if nothing was recorded.
+        """
+        if self._about is None or not self._rows:
+            raise UserError("talk: no games were recorded; play at least one, or lower log_every")
+        boards = Boards(
+            *(np.concatenate(columns) for columns in zip(*(b for _, _, b in self._rows), strict=True))
+        )
+        number = np.concatenate([number for number, _, _ in self._rows])
+        games = Games(*(np.concatenate(columns) for columns in zip(*self._ended, strict=True)))
+        # A game's last row says how it ended; rows of a game are in the order in which they were played.
+        played, last = np.unique(number[::-1], return_index=True)
+        games = Games(*(column[::-1][last] for column in games))
+        order = np.lexsort((boards.step, number))
+        boards = Boards(*(column[order] for column in boards))
+        return Talk(self._about, games, boards._replace(game=np.searchsorted(played, number[order])))
+
+    def take(self, whole: bool = False) -> Talk | None:
+        """The finished games, which are then forgotten; None if there are none.
+
+        Args:
+            whole: take games that are not over yet too.
+        """
+        if self._about is None or not self._rows:
+            return None
+        over = np.unique(np.concatenate([number[ended] for number, ended, _ in self._rows]))
+        talk = self.talk()
+        taken = np.isin(talk.games.number, over) | whole
+        self.kept = 0
+        self._forget(talk.games.number[taken])
+        return talk.select(taken) if taken.any() else None
+
+    def _begin(self, world: World) -> None:
+        w = world.num_worlds
+        self._about = self._reader.about(world)
+        self._playing = np.full(w, -1, np.int64)
+        self._step = np.zeros(w, np.int64)
+        self._alive = np.zeros((w, 0), bool)
+        self._acting = np.zeros((w, 0), bool)
+
+    def _keep(self, world: World, episode: Array, wanted: Array, fresh: Array) -> None:
+        shown = self._reader.shown(world)
+        if not self._alive.size:
+            self._alive = np.ones_like(shown.alive)
+            self._acting = np.zeros_like(shown.alive)
+        # A restarted world has not been seen between its reset and its first step: all were alive then.
+        alive = np.where(fresh[:, None], True, self._alive)
+        spoke = np.where(fresh[:, None], shown.spoke, self._acting)
+        over = np.asarray(world.timestep.over)
+        rows: dict[str, Any] = shown._asdict() | {
+            "game": episode,
+            "step": self._step,
+            "alive": alive,
+            "spoke": spoke,
+            "died": alive & ~shown.alive,
+        }
+        boards = Boards(
+            *(np.array(rows[name][wanted], BOARD_TYPES.get(name, bool)) for name in Boards._fields)
+        )
+        games = self._reader.games(world)
+        self._rows.append((episode[wanted].copy(), over[wanted].copy(), boards))
+        self._ended.append(Games(episode[wanted].copy(), *(np.array(column[wanted]) for column in games[1:])))
+        self.kept += int((over & wanted).sum())
+        self._alive = shown.alive.copy()
+
+    def _forget(self, numbers: Array) -> None:
+        """Drops the rows of these games."""
+        rows, ended = [], []
+        for (number, over, boards), games in zip(self._rows, self._ended, strict=True):
+            left = ~np.isin(number, numbers)
+            if left.any():
+                rows.append((number[left], over[left], Boards(*(column[left] for column in boards))))
+                ended.append(Games(*(column[left] for column in games)))
+        self._rows, self._ended = rows, ended
+
+
+def record(world: World, policy: Any, reader: Reader, games: int, seed: int = 0, **play_options: Any) -> Talk:
+    """Plays games and records all of them; the arguments are those of `evaluate.play`."""
+    from interplay.evaluate.episodes import play
+
+    recorder = TalkRecorder(reader, log_every=1)
+    play(world, policy, games, seed, on_step=recorder.note, **play_options)
+    talk = recorder.talk()
+    return Talk(talk.about._replace(policy=policy.name), talk.games, talk.boards)
+
+
+def reader_of(world: World) -> Reader:
+    """How a world's boards are read.
+
+    Raises:
+        UserError: for a world in which nobody talks.
+    """
+    if world.id.startswith("werewolf"):
+        from interplay.evaluate.communication.werewolf import WerewolfReader
+
+        return WerewolfReader()
+    from interplay.evaluate.communication.broadcasts import BroadcastReader
+
+    reader = BroadcastReader()
+    if not reader.acting(world).any():
+        raise UserError(f"{world.id}: nobody is known to talk there; choose a world such as werewolf/9-l1s9")
+    return reader

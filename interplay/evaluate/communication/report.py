@@ -1,0 +1,146 @@
+"""Everything that recorded games tell about the talk in them, measured at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from interplay.evaluate.communication import signals
+from interplay.evaluate.communication.ablation import Ablation
+from interplay.evaluate.communication.believing import Beliefs
+from interplay.evaluate.communication.deception import (
+    Share,
+    bussing,
+    false_accusations,
+    truthfulness,
+    vote_switching,
+)
+from interplay.evaluate.communication.language import Language, describe_language
+from interplay.evaluate.communication.listening import Influence
+from interplay.evaluate.communication.null import PERMUTATIONS, Finding, Tell, say_nothing
+from interplay.evaluate.communication.probe import LEAST_GAMES, Probed, probe_roles
+from interplay.evaluate.communication.table import EXECUTION, Talk
+
+FELT = 0.01  # nats by which an edit moves a choice on average, from which it counts; every network moves a little
+
+
+@dataclass
+class TalkReport:
+    """What was measured.
+
+    Attributes:
+        games, boards, utterances: how much was recorded; public boards.
+        permutations: of every null.
+        findings: what words tell, beside their nulls.
+        language: the words themselves.
+        deception: shares beside their nulls.
+        probes: how well a stranger tells the roles; by history of this run.
+        transfer: the same, fitted here and judged on another run.
+        ablations: what is lost without parts of the talk.
+        influences: how much others' words move a policy that says its probabilities.
+        beliefs: how good the guesses of players are who guess, beside an exact observer's; None for others.
+    """
+
+    games: int
+    boards: int
+    utterances: int
+    permutations: int
+    findings: list[Finding]
+    language: list[Language]
+    deception: list[Share] = field(default_factory=list)
+    probes: list[Probed] = field(default_factory=list)
+    transfer: list[Probed] = field(default_factory=list)
+    ablations: list[Ablation] = field(default_factory=list)
+    influences: list[Influence] = field(default_factory=list)
+    beliefs: Beliefs | None = None
+
+    @property
+    def signalling(self) -> bool:
+        """Positive signalling, see `signals.signals_positively`."""
+        return signals.signals_positively(self.findings)
+
+    @property
+    def listening(self) -> bool | None:
+        """Positive listening: an arm that touches words or names costs wins, or an edit moves a choice; None if nobody looked."""
+        if not self.ablations and not self.influences:
+            return None
+        moved = any(
+            part.mean >= FELT for influence in self.influences for part in (influence.name, influence.word)
+        )
+        return moved or any(ablation.listens for ablation in self.ablations)
+
+    @property
+    def collapsed(self) -> bool:
+        """Whether the language is one word."""
+        return bool(self.language) and self.language[0].collapsed
+
+    @property
+    def roles_show(self) -> bool | None:
+        """Whether a stranger tells the roles better than chance; None if nobody tried."""
+        pooled = [probed for probed in self.probes if probed.day is None]
+        return any(probed.above for probed in pooled) if pooled else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        lists = ("findings", "language", "deception", "probes", "transfer", "ablations", "influences")
+        return {
+            "games": self.games,
+            "boards": self.boards,
+            "utterances": self.utterances,
+            "permutations": self.permutations,
+            "positive_signalling": self.signalling,
+            "positive_listening": self.listening,
+            "one_word_collapse": self.collapsed,
+            "roles_show": self.roles_show,
+            **{name: [entry.to_dict() for entry in getattr(self, name)] for name in lists},
+            "beliefs": None if self.beliefs is None else self.beliefs.to_dict(),
+        }
+
+
+def measure_talk(
+    talk: Talk,
+    *,
+    other: Talk | None = None,
+    models: Sequence[str] = ("logistic", "gru"),
+    permutations: int = PERMUTATIONS,
+    seed: int = 0,
+    tell: Tell = say_nothing,
+) -> TalkReport:
+    """Measures recorded games; what a world does not have (votes, a hidden team, words) is left out.
+
+    Args:
+        talk: the games.
+        other: games of another run, for the transfer of the role probe.
+        models: of the role probe; empty: no probe.
+        permutations: of every null.
+        seed: of permutations, split and fits.
+        tell: hears (what, done, of).
+    """
+    options: dict[str, Any] = {"permutations": permutations, "seed": seed}
+    hides, votes = talk.about.wolves >= 0, bool((talk.boards.counted == EXECUTION).any())
+    found = signals.signal_role(talk, tell=tell, **options)
+    if votes:
+        found += signals.signal_vote(talk, tell=tell, **options)
+        found += signals.heard_vote(talk, tell=tell, **options)
+    report = TalkReport(
+        games=len(talk),
+        boards=int(talk.boards.public.sum()),
+        utterances=int(talk.boards.spoke[talk.boards.public].sum()),
+        permutations=permutations,
+        findings=found,
+        language=describe_language(talk),
+    )
+    if hides and votes:
+        report.deception = [
+            bussing(talk, **options),
+            false_accusations(talk, **options),
+            *vote_switching(talk, **options),
+            *truthfulness(talk, **options),
+        ]
+    if hides and models and len(talk) >= LEAST_GAMES:
+        tell("role probe", 0, len(models))
+        report.probes = probe_roles(talk, models=tuple(models), **options)
+        if other is not None:
+            report.transfer = probe_roles(talk, other, models=tuple(models), **options)
+    return report

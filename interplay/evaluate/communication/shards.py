@@ -1,0 +1,183 @@
+"""Recorded games on disk: one safetensors file of columns per flush, and a list of them with their checksums.
+
+A shard is written whole before its line is appended to ``talk.jsonl``, so a kill at any moment leaves the games of earlier
+flushes as they were; a file that is not in the list is none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors.numpy
+
+from interplay.core.errors import UserError
+from interplay.core.files import replace_file, told_plainly
+from interplay.core.reading import read_bytes
+from interplay.evaluate.communication.columns import is_about, wrong_talk
+from interplay.evaluate.communication.recording import TalkRecorder
+from interplay.evaluate.communication.table import About, Boards, Games, Talk, join
+from interplay.evaluate.tournaments.results_log import ResultsLog
+
+INDEX = "talk.jsonl"
+_SHARD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\.safetensors")
+
+
+class TalkFolder:
+    """A folder of recorded games that grows.
+
+    Args:
+        path: the folder; made if it is not there.
+
+    Raises:
+        UserError: if it cannot be made or read.
+
+    Example:
+        >>> import tempfile
+        >>> folder = TalkFolder(Path(tempfile.mkdtemp()) / "talk")
+        >>> folder.games
+        0
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        with told_plainly("making the folder", self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+        self._log = ResultsLog(self.path / INDEX)
+        try:
+            for name, entry in self._log.results.items():
+                _check_entry(self.path / INDEX, name, entry)
+        except BaseException:
+            self._log.close()
+            raise
+
+    @property
+    def games(self) -> int:
+        """Games that are there."""
+        return sum(int(entry["games"]) for entry in self._log.results.values())
+
+    def append(self, talk: Talk) -> Path:
+        """Writes games as one more shard; they count when this returns.
+
+        Raises:
+            UserError: for games of another kind than those that are there, or a full disk.
+        """
+        about = _described(talk.about)
+        for entry in self._log.results.values():
+            if entry["about"] != about:
+                raise UserError(
+                    f"{self.path}: it holds games of {entry['about']['world']} that are described otherwise; "
+                    "choose another folder"
+                )
+        name = f"talk-{len(self._log.results):06d}.safetensors"
+        data = safetensors.numpy.save(_columns(talk))
+        with told_plainly("writing", self.path / name, "earlier games are intact"):
+            replace_file(self.path / name, data, "shard")
+        seal = hashlib.sha256(data).hexdigest()
+        self._log.append({name: {"games": len(talk), "bytes": len(data), "sha256": seal, "about": about}})
+        return self.path / name
+
+    def flush(self, recorder: TalkRecorder, least: int = 1, whole: bool = False) -> int:
+        """Appends what a recorder has kept, if that are at least so many games; how many were written."""
+        if recorder.kept < least and not whole:
+            return 0
+        talk = recorder.take(whole)
+        if talk is None:
+            return 0
+        self.append(talk)
+        return len(talk)
+
+    def close(self) -> None:
+        """Closes the list."""
+        self._log.close()
+
+    def __enter__(self) -> TalkFolder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def holds_talk(path: Path | str) -> bool:
+    """Whether a folder holds recorded games."""
+    return (Path(path) / INDEX).is_file()
+
+
+def read_talk(path: Path | str) -> Talk:
+    """All games of a folder, as the table that was recorded.
+
+    Raises:
+        UserError: if there are none, or a shard is missing, torn or changed.
+    """
+    folder = Path(path)
+    if not holds_talk(folder):
+        raise UserError(
+            f"{folder}: no recorded games there; `interplay talk POLICY --out {folder}` records some"
+        )
+    with ResultsLog(folder / INDEX) as log:
+        for name, entry in log.results.items():
+            _check_entry(folder / INDEX, name, entry)
+        parts = [_read_shard(folder / name, entry) for name, entry in log.results.items()]
+    if not parts:
+        raise UserError(
+            f"{folder}: no recorded games there; `interplay talk POLICY --out {folder}` records some"
+        )
+    return join(parts)
+
+
+def _check_entry(index: Path, name: str, entry: dict[str, Any]) -> None:
+    """Refuses a line of the list that names no shard.
+
+    Raises:
+        UserError: naming it.
+    """
+    about = entry.get("about")
+    fits = _SHARD.fullmatch(name) and all(
+        type(entry.get(key)) is int and 0 <= entry[key] < 2**62 for key in ("games", "bytes")
+    )
+    if not fits or not isinstance(entry.get("sha256"), str) or not is_about(about):
+        raise UserError(
+            f"{index}: the line of {name[:60]!r} names no recorded games; restore the file, or delete that line"
+        )
+
+
+def _read_shard(path: Path, entry: dict[str, Any]) -> Talk:
+    cure = f"restore the file, or delete its line in {INDEX} to go on without its {entry['games']:,} games"
+    with told_plainly("reading", path):
+        data = read_bytes(path, links=False)
+    if len(data) != entry["bytes"] or hashlib.sha256(data).hexdigest() != entry["sha256"]:
+        raise UserError(f"{path}: torn or changed, its checksum is another; {cure}")
+    try:
+        arrays = safetensors.numpy.load(data)
+        games = Games(*(arrays[f"games.{name}"] for name in Games._fields))
+        boards = Boards(*(arrays[f"boards.{name}"] for name in Boards._fields))
+    except KeyError as error:
+        raise UserError(f"{path}: no column {error}; {cure}") from None
+    except (safetensors.SafetensorError, TypeError, ValueError) as error:
+        raise UserError(f"{path}: holds no arrays ({' '.join(str(error).split())}); {cure}") from None
+    described: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in entry["about"].items()
+    }
+    reason = wrong_talk(about := About(**described), games, boards)
+    if reason is not None:
+        raise UserError(f"{path}: {reason}; {cure}")
+    return Talk(about, games, boards)
+
+
+def _columns(talk: Talk) -> dict[str, np.ndarray]:
+    tables: dict[str, Any] = {"games": talk.games, "boards": talk.boards}
+    return {
+        f"{table}.{name}": np.ascontiguousarray(column)
+        for table, columns in tables.items()
+        for name, column in columns._asdict().items()
+    }
+
+
+def _described(about: About) -> dict[str, Any]:
+    """As JSON gives it back."""
+    described: dict[str, Any] = json.loads(json.dumps(about._asdict()))
+    return described

@@ -1,0 +1,195 @@
+"""What words tell of who said them and of how they vote (specification 17), beside permutation nulls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.evaluate.communication.null import (
+    PERMUTATIONS,
+    Cases,
+    Finding,
+    Tell,
+    find_spots,
+    findings,
+    permute,
+    say_nothing,
+)
+from interplay.evaluate.communication.table import EXECUTION, Array, Talk, whole_words
+
+PER_CELL = 10  # counts per cell of the table, from which whole words are read as such
+
+
+def prepare(talk: Talk, rows: Array | None = None) -> Cases:
+    """Utterances of some boards with their readings: each symbol, the whole word if there is enough of it, the name.
+
+    Args:
+        talk: recorded games.
+        rows: (B,) bool; None: the public boards.
+
+    Raises:
+        UserError: if nobody spoke there.
+    """
+    said = talk.utterances(rows)
+    if not len(said.board):
+        raise UserError(
+            f"{talk.about.world}: nobody spoke on the boards that are looked at; record longer games"
+        )
+    changes = np.flatnonzero(np.diff(said.board)) + 1
+    start = np.concatenate([[0], changes, [len(said.board)]]).astype(np.int64)
+    group, spots = find_spots(talk, said.phase[start[:-1]], said.day[start[:-1]])
+    word = whole_words(said.word)
+    parts = [f"symbol {place}" for place in range(said.word.shape[1])]
+    readings = [said.word[:, place] for place in range(said.word.shape[1])]
+    spoken = (said.word >= 0).all(axis=1) if readings else np.zeros(0, bool)
+    different = len(np.unique(word[spoken])) if readings else 0
+    if len(readings) > 1 and different and len(word) >= PER_CELL * different * len(talk.about.teams):
+        parts.append("word")
+        readings.append(np.where(spoken, np.unique(word, return_inverse=True)[1], -1))
+    if (said.name >= 0).any():
+        parts.append("name")
+        readings.append(said.name)
+    if not readings:
+        raise UserError(
+            f"{talk.about.world}: boards with neither words nor names; choose a world with either"
+        )
+    return Cases(
+        start=start,
+        group=group.astype(np.int64),
+        spots=spots,
+        code=np.ascontiguousarray(np.stack(readings, axis=1), np.int32),
+        parts=tuple(parts),
+        word=word.astype(np.int64),
+        utterances=said,
+    )
+
+
+def signal_role(
+    talk: Talk, permutations: int = PERMUTATIONS, seed: int = 0, tell: Tell = say_nothing
+) -> list[Finding]:
+    """I(what was said; team of the speaker) on public boards, context independence, and wolves' distance in words.
+
+    Returns:
+        Findings of the statistics ``information`` (bits), ``context`` (Bogin et al. 2018: how far one word stands for one
+        team) and, with two teams, ``distance``: half the summed difference between the two teams' shares of each word.
+    """
+    cases = prepare(talk)
+    weight = np.eye(len(talk.about.teams), dtype=np.int32)[cases.utterances.role]
+    found, counts = permute(
+        cases, weight, permutations=permutations, seed=seed, tell=_named(tell, "words and roles")
+    )
+    statistics = ["information", "context"] + ["distance"] * (len(talk.about.teams) == 2)
+    return _flat(findings("signal-role", name, cases, found, counts) for name in statistics)
+
+
+def signal_vote(
+    talk: Talk, permutations: int = PERMUTATIONS, seed: int = 0, tell: Tell = say_nothing
+) -> list[Finding]:
+    """What a speaker's word tells of its own next vote: the name, the named one's team, and whether that one spoke otherwise.
+
+    ``share`` of ``signal-differs`` is how often the named player's word on the same board differed from the
+    speaker's own; ``agreement`` of the part ``name`` is how often the vote names whom the talk named.
+    """
+    cases, vote = _with_votes(talk)
+    said = cases.utterances
+    own = _one_hot(vote, talk.seats)
+    team = _one_hot(talk.team_of(said.game, vote), len(talk.about.teams))
+    options: dict[str, Any] = {"permutations": permutations, "seed": seed}
+    by_name, counts = permute(cases, own, tell=_named(tell, "words and votes"), **options)
+    by_team, _ = permute(cases, team, tell=_named(tell, "words and whom votes hit"), **options)
+    report = findings("signal-vote", "information", cases, by_name, counts)
+    if "name" in cases.parts:
+        report += findings("signal-vote", "agreement", cases, by_name, counts, ("name",))
+    report += findings("signal-named-role", "information", cases, by_team, counts)
+    if talk.about.symbols:
+        row = _row_of(talk, cases, vote)
+        differs, number = permute(
+            cases, own, named=row, tell=_named(tell, "votes against other words"), **options
+        )
+        report += findings("signal-differs", "information", cases, differs, number)
+        report += findings("signal-differs", "share", cases, differs, number, cases.parts[:1])
+    return report
+
+
+def heard_vote(
+    talk: Talk, permutations: int = PERMUTATIONS, seed: int = 0, tell: Tell = say_nothing
+) -> list[Finding]:
+    """What i's word tells of the others' next votes: whom j names, and whether j names i."""
+    cases, vote = _with_votes(talk)
+    said = cases.utterances
+    board = np.repeat(np.arange(len(cases.group)), np.diff(cases.start))
+    cast = np.zeros((len(cases.group), talk.seats), np.int32)
+    voted = vote >= 0
+    np.add.at(cast, (board[voted], vote[voted]), 1)
+    others = cast[board] - _one_hot(vote, talk.seats)
+    at_me = others[np.arange(len(board)), said.speaker]
+    options: dict[str, Any] = {"permutations": permutations, "seed": seed}
+    by_name, counts = permute(cases, others, tell=_named(tell, "words and others' votes"), **options)
+    hits = np.stack([others.sum(axis=1) - at_me, at_me], axis=1)
+    by_hit, _ = permute(cases, hits, tell=_named(tell, "words and votes against their speaker"), **options)
+    report = findings("heard-vote", "information", cases, by_name, counts)
+    return report + findings("heard-named-me", "information", cases, by_hit, counts)
+
+
+def signals_positively(report: list[Finding]) -> bool:
+    """Positive signalling: words (names, where there are none) tell more of the speaker's role or next vote than chance would.
+
+    More than 95 % of the permutations, for either of the two: about a tenth of silent players pass it, so look at p as well.
+    """
+    return any(
+        f.above
+        for f in report
+        if f.measure in ("signal-role", "signal-vote")
+        and f.statistic == "information"
+        and f.phase == "all"
+        and f.part == headline_parts(report)[0]
+    )
+
+
+def headline_parts(report: list[Finding]) -> tuple[str, ...]:
+    """The readings to look at first: the best symbol of a longer word, the only one of a short word; the name."""
+    parts = {f.part for f in report}
+    return tuple(
+        part
+        for part in ("best symbol", "symbol 0", "name")
+        if part in parts and not (part == "symbol 0" and "best symbol" in parts)
+    )
+
+
+def _with_votes(talk: Talk) -> tuple[Cases, Array]:
+    """Public utterances before an execution, and the speaker's vote in it (U,), -1 where it had none.
+
+    Raises:
+        UserError: for a world without executions.
+    """
+    if not (talk.boards.counted == EXECUTION).any():
+        raise UserError(f"{talk.about.world}: nobody votes there; ask for signal_role alone")
+    cases = prepare(talk, talk.boards.public & (talk.next_execution() >= 0))
+    said = cases.utterances
+    return cases, talk.next_votes()[said.board, said.speaker]
+
+
+def _row_of(talk: Talk, cases: Cases, seat: Array) -> Array:
+    """(U,) row of the utterance of a seat on the same board, or -1."""
+    said = cases.utterances
+    at = np.full((len(cases.group), talk.seats), -1, np.int64)
+    board = np.repeat(np.arange(len(cases.group)), np.diff(cases.start))
+    at[board, said.speaker] = np.arange(len(board))
+    found: Array = np.where(seat >= 0, at[board, np.maximum(seat, 0)], -1)
+    return found
+
+
+def _one_hot(number: Array, kinds: int) -> Array:
+    """(U, Y) int32; a row of zeros for -1."""
+    return (number[:, None] == np.arange(kinds)).astype(np.int32)
+
+
+def _named(tell: Tell, what: str) -> Any:
+    return lambda done, of: tell(what, done, of)
+
+
+def _flat(parts: Iterable[list[Finding]]) -> list[Finding]:
+    return [finding for part in parts for finding in part]

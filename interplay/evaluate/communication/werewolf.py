@@ -1,0 +1,89 @@
+"""The boards of werewolf as `interplay.evaluate.communication` reads them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from interplay.core.world import World
+from interplay.evaluate.communication.recording import Shown
+from interplay.evaluate.communication.table import EXECUTION, KILL, TALK, About, Array, Games
+from interplay.worlds.werewolf.config import VERBS
+from interplay.worlds.werewolf.phases import phase_names
+from interplay.worlds.werewolf.roles import NAMES, ROLES, WOLVES
+from interplay.worlds.werewolf.state import TERMS
+
+TEAMS = ("villagers", "wolves")
+_TEAM = np.array([role.team for role in ROLES], np.int8)
+_COUNTED = {"none": TALK, "kill": KILL, "execution": EXECUTION}
+_SILENT = -1  # a phase without a board, e.g. a witch's potions
+
+
+class WerewolfReader:
+    """Reads `WerewolfWorld`s: words and names as they were shown, after what an arm did to them."""
+
+    def about(self, world: Any) -> About:
+        settings = world.settings
+        return About(
+            world=world.id,
+            phases=phase_names(settings.table),
+            symbols=tuple(settings.symbols),
+            teams=TEAMS,
+            roles=NAMES,
+            terms=TERMS if settings.reward_terms else ("reward",),
+            verbs=VERBS if settings.claims else (),
+            wolves=WOLVES,
+            arm=settings.arm,
+        )
+
+    def shown(self, world: Any) -> Shown:
+        state, room = world.state, world.state.room
+        counted, public = self._kinds(world)
+        phase = np.asarray(room["ended_phase"]).astype(np.int64)
+        held = counted[phase] != _SILENT
+        seen = held & public[phase]
+        names = np.where(seen[:, None, None], state.public_targets, state.pack_targets)
+        words = np.where(seen[:, None, None], state.public_signals, state.pack_signals)
+        names = np.where(held[:, None, None], names, -1)
+        words = np.where(held[:, None, None], words, -1)
+        alive = np.asarray(state.alive)
+        wrote = np.asarray((names >= 0).any(axis=2) | (words >= 0).any(axis=2))
+        return Shown(
+            day=np.asarray(room["ended_day"]),
+            phase=phase,
+            round=np.asarray(room["ended_round"]),
+            public=seen,
+            counted=np.maximum(counted[phase], TALK),
+            chosen=np.asarray(room["chosen"]),
+            tied=np.asarray(room["tied"]),
+            alive=alive,
+            spoke=wrote,
+            names=names,
+            words=words,
+            reward=state.terms if state.terms.shape[1] else state.reward[:, :, None],
+        )
+
+    def acting(self, world: World) -> Array:
+        return np.asarray(world.timestep.acting)
+
+    def games(self, world: Any) -> Games:
+        state = world.state
+        role = np.asarray(state.role)
+        return Games(
+            number=np.zeros(len(role), np.int64),
+            stream=np.asarray(state.stream)[:, :2],
+            role=role,
+            team=_TEAM[role],
+            winner=np.asarray(state.room["winner"]).astype(np.int8),
+        )
+
+    def _kinds(self, world: Any) -> tuple[Array, Array]:
+        """By number of the phase: what its names do (or `_SILENT`), and whether everybody sees its board."""
+        names = phase_names(world.settings.table)
+        counted = np.full(len(names), _SILENT)
+        public = np.zeros(len(names), bool)
+        for row in world.settings.table:
+            at = names.index(row.name)
+            counted[at], public[at] = _COUNTED[row.resolver], row.audience == "public"
+        return counted, public

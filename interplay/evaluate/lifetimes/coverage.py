@@ -1,0 +1,101 @@
+"""How much of the ground a world's agents have seen (specification 12).
+
+Coverage(S) = distinct reachable walkable tiles entered by any agent after S agent-steps / R, where R is the number of
+reachable walkable tiles. More agents cover more trivially: compare at equal S, and with the random walkers of
+`interplay.evaluate.lifetimes.walks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.evaluate.lifetimes.tick import Array
+from interplay.evaluate.lifetimes.visits import NEVER, VisitRecorder
+
+STEPS = (10_000, 100_000, 1_000_000)  # agent-steps at which coverage is usually compared
+
+
+class Coverage(NamedTuple):
+    """Agents against their control, mean over worlds.
+
+    Attributes:
+        steps: (S,) agent-steps of one world.
+        agents: (S,) share of the reachable tiles; NaN beyond what every world has played.
+        control: (S,) the same of random walkers with the same births, places and lengths of life.
+        ratio: (S,) agents / control.
+    """
+
+    steps: Array
+    agents: Array
+    control: Array
+    ratio: Array
+
+
+def coverage(visits: VisitRecorder, reachable: Array, steps: Array | Sequence[int], group: int = -1) -> Array:
+    """Coverage(S) = distinct tiles entered after S agent-steps / R, for each world.
+
+    Args:
+        visits: what was recorded.
+        reachable: (W,) R of each world.
+        steps: (S,) agent-steps of one world (of `group`'s agents).
+        group: a population, in its own agent-steps; -1 = everybody.
+
+    Returns:
+        (W, S) float64, NaN where a world has not played so many steps.
+
+    Raises:
+        UserError: if no tile is reachable.
+    """
+    steps, reachable = np.asarray(steps), np.asarray(reachable)
+    if (reachable < 1).any():
+        raise UserError(
+            "a world has no reachable tile, so there is nothing to cover; choose another map_seed"
+        )
+    found = np.full((len(visits.first), len(steps)), np.nan)
+    for w, first in enumerate(visits.first[:, group]):
+        entered = np.searchsorted(np.sort(first[first != NEVER]), steps, side="right")
+        played = steps <= visits.steps[w, group]
+        found[w, played] = entered[played] / reachable[w]
+    return found
+
+
+def against_control(
+    agents: VisitRecorder,
+    control: VisitRecorder,
+    reachable: Array,
+    steps: Array | Sequence[int] = STEPS,
+    group: int = -1,
+) -> Coverage:
+    """`coverage` of agents and of their random walkers at equal agent-steps, mean over worlds, and the ratio."""
+    ours, theirs = (coverage(visits, reachable, steps, group).mean(axis=0) for visits in (agents, control))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return Coverage(np.asarray(steps), ours, theirs, ours / theirs)
+
+
+def visit_entropy(counts: Array, reachable: float) -> float:
+    """H = -sum p ln p / ln R with p = the share of visits that a cell got: 1 = all reachable cells alike, 0 = one cell.
+
+    Args:
+        counts: visits of each cell, any shape.
+        reachable: R.
+
+    Example:
+        >>> visit_entropy(np.array([5, 5, 0, 5, 5]), reachable=4)
+        1.0
+    """
+    p = np.asarray(counts, np.float64).ravel()
+    total = p.sum()
+    if total == 0 or reachable <= 1:
+        return 0.0
+    p = p[p > 0] / total
+    return abs(float(-(p * np.log(p)).sum() / np.log(reachable)))
+
+
+def log_steps(visits: VisitRecorder, points: int = 40) -> Array:
+    """Agent-steps at which to draw a curve: evenly spaced in their logarithm, up to what every world has played."""
+    last = int(visits.steps[:, -1].min())
+    return np.unique(np.geomspace(1, max(last, 1), points).round().astype(np.int64))

@@ -1,0 +1,1 @@
+"""Instruments that know the persistent world `mmo`: its tiles, its attacks, its observations."""

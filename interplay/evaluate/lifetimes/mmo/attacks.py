@@ -1,0 +1,96 @@
+"""Attack profiles: which style is used at which distance (specification 12)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from interplay.evaluate.lifetimes.tick import NOBODY, STYLES, Array, Tick
+from interplay.evaluate.lifetimes.tracks import Tracks
+
+RADIUS = 3  # of the 7 x 7 window: the longest reach
+
+
+class AttackProfile(NamedTuple):
+    """Landed blows of each population.
+
+    Attributes:
+        counts: (K, 3, 7, 7) int64, by style and by the target's place seen from the attacker (rows down).
+        edge_share: (K, 3) share of a style's blows that were struck at the full length of its reach; NaN without blows.
+        kills_per_blow: (K, 3) share of a style's blows whose target died of that style in that tick; NaN without blows.
+    """
+
+    counts: Array
+    edge_share: Array
+    kills_per_blow: Array
+
+
+class BlowRecorder:
+    """Counts landed blows by population, style and offset, and those whose target died of them.
+
+    A blow is counted for the population that the attacker had: that of the slot in the tick before, because a slot
+    whose agent struck and then died may have a newcomer already.
+
+    Args:
+        populations: K.
+        causes: the world's numbers for death by melee, range and mage; None = any death in that tick is the blow's.
+    """
+
+    def __init__(self, populations: int, causes: tuple[int, int, int] | None = None) -> None:
+        side = 2 * RADIUS + 1
+        self.counts = np.zeros((populations, len(STYLES), side, side), np.int64)
+        self.kills = np.zeros((populations, len(STYLES)), np.int64)
+        self._causes = None if causes is None else np.array(causes)
+        self._population: Array | None = None
+
+    def note(self, tick: Tick) -> None:
+        """Takes in one tick."""
+        before, self._population = self._population, tick.population.astype(np.int64)
+        if before is None:
+            return
+        world, slot = np.nonzero(tick.struck != NOBODY)
+        population, style = before[world, slot], tick.style[world, slot].astype(np.int64)
+        row = np.clip(tick.struck_row[world, slot].astype(np.int64), -RADIUS, RADIUS) + RADIUS
+        col = np.clip(tick.struck_col[world, slot].astype(np.int64), -RADIUS, RADIUS) + RADIUS
+        np.add.at(self.counts, (population, style, row, col), 1)
+        target = tick.struck[world, slot]
+        deadly = tick.died[world, target]
+        if self._causes is not None:
+            deadly = deadly & (tick.ended["cause"][world, target] == self._causes[style])
+        np.add.at(self.kills, (population[deadly], style[deadly]), 1)
+
+    def profile(self, reach: tuple[int, ...]) -> AttackProfile:
+        """What was counted so far.
+
+        Args:
+            reach: of each style in tiles, Chebyshev.
+        """
+        blows = self.counts.sum(axis=(2, 3))
+        at_edge = np.stack(
+            [self.counts[:, s][:, ring(reach[s])].sum(axis=1) for s in range(len(STYLES))], axis=1
+        )
+        with np.errstate(invalid="ignore"):
+            return AttackProfile(self.counts.copy(), at_edge / blows, self.kills / blows)
+
+
+def life_profile(tracks: Tracks, life: int) -> Array:
+    """(3, 7, 7) int64, the landed blows of one life by style and by the target's place seen from the attacker."""
+    own = tracks.blow_life == life
+    side = 2 * RADIUS + 1
+    counts = np.zeros((len(STYLES), side, side), np.int64)
+    row, col = np.clip(tracks.blow_offset[own].T, -RADIUS, RADIUS) + RADIUS
+    np.add.at(counts, (tracks.blow_style[own], row, col), 1)
+    return counts
+
+
+def ring(distance: int) -> Array:
+    """(7, 7) bool, the offsets at a Chebyshev distance.
+
+    Example:
+        >>> [int(ring(distance).sum()) for distance in range(4)]
+        [1, 8, 16, 24]
+    """
+    away = np.abs(np.arange(-RADIUS, RADIUS + 1))
+    found: Array = np.maximum(away[:, None], away) == distance
+    return found

@@ -1,0 +1,66 @@
+"""Made-up scenes: an observer in the middle of a field of grass, alone or with one other agent."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from interplay.evaluate.lifetimes.tick import Array
+from interplay.worlds.mmo.config import COLUMNS, MmoSettings
+from interplay.worlds.mmo.tiles import GRASS
+
+# Columns of an entity row (specification 7).
+LIFE, HEALTH, FOOD, WATER, ROW, COL, ROW_OFFSET, COL_OFFSET, DAMAGE, SAME, FREEZE = range(COLUMNS)
+
+
+def meadow(settings: MmoSettings, offsets: Array | None, same: bool) -> dict[str, Array]:
+    """Observations of a fresh agent in the middle of the map, in a crop of nothing but grass.
+
+    Args:
+        settings: of the world, which say what an observation looks like.
+        offsets: (N, 2) rows down and columns right, where one other fresh agent stands; None = nobody else.
+        same: whether the other is of the observer's population.
+
+    Returns:
+        Observation name -> (N, ...) as the world gives it; N = 1 without another agent.
+    """
+    count = 1 if offsets is None else len(offsets)
+    view, middle = settings.view, settings.vision
+    seen = {
+        "tiles": np.full((count, view, view), GRASS, np.uint8),
+        "entities": np.zeros((count, settings.rows, COLUMNS), np.int8 if settings.compact else np.float32),
+        "count": np.full(count, 1 if offsets is None else 2, np.int16),
+    }
+    centre = settings.side // 2
+    seen["entities"][:, 0] = fresh_row(settings, centre, centre, 0, 0, True)
+    if offsets is not None:
+        for row, (down, right) in zip(seen["entities"], offsets, strict=True):
+            row[1] = fresh_row(settings, centre + down, centre + right, down, right, same)
+    if settings.occupancy:
+        heads = np.zeros((count, view, view), np.uint8)
+        heads[:, middle, middle] = 1
+        if offsets is not None:
+            np.add.at(heads, (np.arange(count), middle + offsets[:, 0], middle + offsets[:, 1]), 1)
+        seen["occupancy"] = heads
+    return seen
+
+
+def fresh_row(settings: MmoSettings, row: int, col: int, down: int, right: int, same: bool) -> Array:
+    """The entity row of an agent of age 0 with full health, food and water.
+
+    Args:
+        settings: of the world.
+        row, col: where it stands.
+        down, right: the same, seen from the observer.
+        same: whether it is of the observer's population.
+
+    Returns:
+        (11,) float32, or integers as in the compact form.
+    """
+    if settings.compact:
+        scale = 254.0 / (settings.side - 1)
+        full = [min(most, 127) for most in (settings.health, settings.food, settings.water)]
+        place = [np.floor(row * scale - 126.5), np.floor(col * scale - 126.5)]
+        return np.array([0, *full, *place, down, right, 0, 1 if same else 0, 0], np.float32)
+    far = settings.side - settings.border
+    place = [row / far - 0.5, col / far - 0.5]
+    return np.array([-0.5, 0.5, 0.5, 0.5, *place, down, right, -0.5, 0.5 if same else -0.5, -0.5], np.float32)

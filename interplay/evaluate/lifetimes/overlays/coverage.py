@@ -1,0 +1,120 @@
+"""Overlay: how much of the ground has been seen, against random walkers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from interplay.evaluate.lifetimes.coverage import STEPS, Coverage, against_control, log_steps, visit_entropy
+from interplay.evaluate.lifetimes.mmo.life_coverage import life_coverage
+from interplay.evaluate.lifetimes.overlays import recorders
+from interplay.evaluate.lifetimes.overlays.layers import Layer, OverlayData
+from interplay.evaluate.lifetimes.overlays.registry import Overlay
+from interplay.evaluate.lifetimes.overlays.study import Study
+
+
+def coverage(study: Study) -> OverlayData:
+    """Coverage(S) of agents and walkers at equal agent-steps, per population, with the entropy of visits."""
+    agents, walkers = study.seen("visits"), study.seen("walkers_visits").recorder
+    reachable = study.world.state.room["ground"].astype(np.int64)
+    steps = log_steps(agents)
+    everybody = against_control(agents, walkers, reachable, steps)
+    groups = {"everybody": everybody}
+    for k in study.populations:
+        groups[f"population {k}"] = against_control(agents, walkers, reachable, log_steps(agents), k)
+    return OverlayData(
+        "coverage",
+        f"Coverage of {reachable.mean():,.0f} reachable tiles over {study.ticks:,} ticks",
+        (_curves(everybody), _population_curves(groups), _life_layer(study)),
+        {
+            f"{name}.{part}".replace(" ", "_"): getattr(one, part)
+            for name, one in groups.items()
+            for part in one._fields
+        },
+        ("visits of", "after steps", "coverage", "walkers", "ratio", "entropy H", "walkers' H"),
+        _rows(study, everybody, steps),
+        3,
+    )
+
+
+def _rows(study: Study, everybody: Coverage, steps: np.ndarray) -> tuple[tuple[object, ...], ...]:
+    agents, walkers = study.seen("visits"), study.seen("walkers_visits").recorder
+    reachable = study.world.state.room["ground"].astype(np.int64)
+    rows: list[tuple[object, ...]] = []
+    for last in [*(s for s in STEPS if s < steps[-1]), int(steps[-1])]:
+        one = against_control(agents, walkers, reachable, [last])
+        rows.append(("everybody", last, one.agents[0], one.control[0], one.ratio[0], "", ""))
+    entropies = [
+        visit_entropy(part.counts.sum(axis=0), float(reachable.mean())) for part in (agents, walkers)
+    ]
+    rows[-1] = (*rows[-1][:5], *entropies)
+    for k in study.populations:
+        played = int(agents.steps[:, k].min())
+        one = against_control(agents, walkers, reachable, [played], k)
+        entropies = [visit_entropy(part.counts[k], float(reachable.mean())) for part in (agents, walkers)]
+        rows.append((f"population {k}", played, one.agents[0], one.control[0], one.ratio[0], *entropies))
+    return tuple(rows)
+
+
+def _curves(everybody: Coverage) -> Layer:
+    return Layer(
+        "coverage",
+        "everybody",
+        np.stack([everybody.agents, everybody.control]),
+        "curves",
+        "plain",
+        "share of reachable tiles entered",
+        "Distinct reachable tiles entered after S agent-steps of a world / R, mean over worlds.",
+        x=everybody.steps,
+        x_label="agent-steps S of one world",
+        labels=("agents", "random walkers"),
+        log_x=True,
+    )
+
+
+def _population_curves(groups: dict[str, Coverage]) -> Layer:
+    own = {name: one for name, one in groups.items() if name != "everybody"}
+    return Layer(
+        "populations",
+        "each population in its own steps",
+        np.stack([one.agents for one in own.values()]),
+        "curves",
+        "plain",
+        "share of reachable tiles entered",
+        "The same for one population's agents and agent-steps.",
+        x=next(iter(own.values())).steps,
+        x_label="agent-steps S of the population",
+        labels=tuple(own),
+        log_x=True,
+    )
+
+
+def _life_layer(study: Study) -> Layer:
+    tracks = study.seen("tracks").tracks()
+    found = life_coverage(tracks)
+    parts = {"all ground": found.share, **found.by_ground}
+    values = [[_mean(part[tracks.population == k]) for k in study.populations] for part in parts.values()]
+    return Layer(
+        "lives",
+        "of one life",
+        np.array(values),
+        "bars",
+        "plain",
+        "distinct tiles per step",
+        "Distinct tiles that a life entered / its steps, mean over lives, by what grew there.",
+        x=tuple(study.populations),
+        x_label="population",
+        labels=tuple(parts),
+    )
+
+
+def _mean(values: np.ndarray) -> float:
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if len(known) else float("nan")
+
+
+COVERAGE = Overlay(
+    "coverage",
+    "how much of the ground is seen, against random walkers",
+    coverage,
+    {"visits": recorders.visits, "walkers_visits": recorders.walkers_visits, "tracks": recorders.tracks},
+)

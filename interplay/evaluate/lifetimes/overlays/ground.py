@@ -1,0 +1,95 @@
+"""Overlays of the ground: what a place is worth, and who has been there."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from interplay.evaluate.lifetimes.mmo.ghosts import CLIP, VARIANTS, livable, moments, standardise, value_map
+from interplay.evaluate.lifetimes.overlays import recorders
+from interplay.evaluate.lifetimes.overlays.layers import Layer, OverlayData
+from interplay.evaluate.lifetimes.overlays.registry import Overlay
+from interplay.evaluate.lifetimes.overlays.study import Study
+from interplay.evaluate.lifetimes.tick import Array
+
+
+def values(study: Study) -> OverlayData:
+    """V_p of a ghost on every cell: all populations with full stats, or all variants of the population asked for."""
+    value = study.require_values()
+    if study.population is None:
+        asked = [(p, "full") for p in study.populations]
+    else:
+        asked = [(study.population, variant) for variant in VARIANTS]
+    layers, rows, scores = [], [], {}
+    cells = study.world.settings.interior**2
+    for i, (population, variant) in enumerate(asked):
+
+        def tell(done: int, before: int = i * cells) -> None:
+            study.tell("ghosts", before + done, cells * len(asked))
+
+        found = value_map(study.world, value, population, variant, tell=tell)
+        layer, row = _value_layer(study, found, population, variant)
+        layers.append(layer)
+        rows.append(row)
+        scores[f"z.{layer.name}"] = standardise(found, study.tiles)
+    return OverlayData(
+        "values",
+        f"Value of a fresh agent on each tile, tick {study.ticks:,}",
+        tuple(layers),
+        {**scores, "tiles": study.tiles.copy()},
+        ("population", "ghost", "mean", "sd", "lowest", "highest"),
+        tuple(rows),
+    )
+
+
+def _value_layer(
+    study: Study, found: Array, population: int, variant: str
+) -> tuple[Layer, tuple[object, ...]]:
+    mean, spread = moments(found, study.tiles)
+    here = found[livable(study.tiles) & np.isfinite(found)]
+    lowest, highest = (float(here.min()), float(here.max())) if len(here) else (0.0, 0.0)
+    layer = Layer(
+        f"population_{population}_{variant.replace(' ', '_')}",
+        f"population {population}, {variant}",
+        found,
+        "map",
+        "diverging",
+        "expected return",
+        "V of one ghost of this population on each cell; colours reach 4 standard deviations from the mean.",
+        limits=(mean - CLIP * max(spread, 1e-12), mean + CLIP * max(spread, 1e-12)),
+        dim=~livable(study.tiles),
+    )
+    return layer, (population, variant, mean, spread, lowest, highest)
+
+
+def exploration(study: Study) -> OverlayData:
+    """Visit counters v_k(cell) of the agents and of their random walkers, on one scale of brightness."""
+    chosen = list(study.populations)
+    ours, control = study.seen("visits").counts[chosen], study.seen("walkers_visits").recorder.counts[chosen]
+    top = float(max(ours.sum(axis=0).max(), control.sum(axis=0).max()))
+    labels = tuple(f"population {k}" for k in chosen)
+    dim = ~livable(study.tiles)
+    layers = tuple(
+        Layer(name, title, counts, "map", "population", "visits", meaning, (0.0, top), labels=labels, dim=dim)
+        for name, title, counts, meaning in (
+            ("agents", "agents", ours, "Ticks that living agents of each population spent on each cell."),
+            ("walkers", "random walkers, same births and lives", control, "The same of random walkers."),
+        )
+    )
+    ground = livable(study.tiles).sum()
+    rows = tuple(
+        (k, int(ours[i].sum()), (ours[i] > 0).sum() / ground, (control[i] > 0).sum() / ground)
+        for i, k in enumerate(chosen)
+    )
+    title = f"Visits over {study.ticks:,} ticks, {study.world.num_worlds} world{'s' * (study.world.num_worlds > 1)}"
+    columns = ("population", "visits", "tiles entered", "by walkers")
+    return OverlayData("exploration", title, layers, {"tiles": study.tiles.copy()}, columns, rows, 2)
+
+
+VALUES = Overlay("values", "what a network expects of every place", values, asks_values=True)
+EXPLORATION = Overlay(
+    "exploration",
+    "who has been where, beside random walkers",
+    exploration,
+    {"visits": recorders.visits, "walkers_visits": recorders.walkers_visits},
+    one_map=True,
+)

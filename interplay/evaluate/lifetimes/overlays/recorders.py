@@ -1,0 +1,38 @@
+"""Recorders that overlays share, by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from interplay.evaluate.lifetimes.life_table import LifeRecorder
+from interplay.evaluate.lifetimes.mmo.attacks import BlowRecorder
+from interplay.evaluate.lifetimes.tick import STYLES, Recorder
+from interplay.evaluate.lifetimes.tracks import TrackRecorder
+from interplay.evaluate.lifetimes.visits import VisitRecorder
+from interplay.evaluate.lifetimes.walks import Followed
+
+
+def visits(world: Any) -> VisitRecorder:
+    """Of the agents."""
+    return VisitRecorder(world.num_worlds, world.num_populations, world.settings.side)
+
+
+def walkers_visits(world: Any) -> Recorder:
+    """Of random walkers with the same births, places and lengths of life."""
+    return Followed(visits(world))
+
+
+def lives(world: Any) -> LifeRecorder:
+    """Tables of lives."""
+    return LifeRecorder(world.num_populations)
+
+
+def tracks(_world: Any) -> TrackRecorder:
+    """Every step of every life."""
+    return TrackRecorder()
+
+
+def blows(world: Any) -> BlowRecorder:
+    """Landed blows."""
+    melee, range_, mage = (world.causes.index(style) for style in STYLES)
+    return BlowRecorder(world.num_populations, (melee, range_, mage))

@@ -1,0 +1,170 @@
+"""Overlays by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from interplay.core.errors import UserError
+from interplay.core.loading import did_you_mean, load
+from interplay.core.policy import Policy
+from interplay.core.world import World
+from interplay.evaluate.lifetimes.mmo.ghosts import Value
+from interplay.evaluate.lifetimes.overlays.layers import OverlayData
+from interplay.evaluate.lifetimes.overlays.study import Study, Tell, say_nothing
+from interplay.evaluate.lifetimes.tick import Recorder, state_of
+from interplay.evaluate.lifetimes.watching import watch
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """A named way of looking at a world and its agents.
+
+    Attributes:
+        name: lower case; what users type.
+        meaning: one line.
+        compute: makes the data from a study.
+        needs: name -> what makes a recorder for a world; overlays that need the same name share one recorder.
+        asks_values: it asks a network, so scripted policies are refused before anything is played.
+        compares: it compares populations, so a world of one is refused before anything is played.
+        one_map: it adds up the worlds of a batch cell by cell, so they must lie on one map.
+        plays: False if the scene is made up and no tick needs to be played.
+
+    Example:
+        >>> from interplay.evaluate.lifetimes.overlays import Layer, OverlayData
+        >>> def tiles(study):
+        ...     layer = Layer("tiles", "tile ids", study.tiles, "map", "diverging", "id", "What lies there.", (0, 6))
+        ...     return OverlayData("tiles", "The map", (layer,))
+        >>> Overlay("tiles", "ids of the tiles", tiles).name
+        'tiles'
+    """
+
+    name: str
+    meaning: str
+    compute: Callable[[Study], OverlayData]
+    needs: Mapping[str, Callable[[World], Recorder]] = field(default_factory=dict)
+    asks_values: bool = False
+    compares: bool = False
+    one_map: bool = False
+    plays: bool = True
+
+
+_BUILT_IN = (
+    "interplay.evaluate.lifetimes.overlays.ground:VALUES",
+    "interplay.evaluate.lifetimes.overlays.ground:EXPLORATION",
+    "interplay.evaluate.lifetimes.overlays.others:DEPENDENCE",
+    "interplay.evaluate.lifetimes.overlays.others:COMBAT",
+    "interplay.evaluate.lifetimes.overlays.niches:NICHES",
+    "interplay.evaluate.lifetimes.overlays.lives:LIVES",
+    "interplay.evaluate.lifetimes.overlays.coverage:COVERAGE",
+)
+_own: dict[str, Overlay] = {}
+
+
+def register_overlay(overlay: Overlay) -> None:
+    """Adds an overlay for this process.
+
+    Raises:
+        UserError: if the name is taken by another one.
+    """
+    known = _overlays().get(overlay.name)
+    if known is not None and known != overlay:
+        raise UserError(f"overlay {overlay.name!r} is taken ({known.meaning}); choose another name")
+    _own[overlay.name] = overlay
+
+
+def list_overlays() -> tuple[Overlay, ...]:
+    """Every known overlay, those of this package first."""
+    return tuple(_overlays().values())
+
+
+def find_overlay(name: str) -> Overlay:
+    """The overlay of a name, or a user's own named ``module:attribute``.
+
+    Raises:
+        UserError: for an unknown name, naming the near miss.
+    """
+    if ":" in name:
+        own = load(name, users=True)
+        if not isinstance(own, Overlay):
+            raise UserError(
+                f"{name!r} is a {type(own).__name__}, no Overlay; see interplay.evaluate.lifetimes.overlays"
+            )
+        return own
+    known = _overlays()
+    if name not in known:
+        raise UserError(
+            f"unknown overlay {name!r}; {did_you_mean(name, known, 'known: ' + ', '.join(known))}"
+        )
+    return known[name]
+
+
+def compute_overlays(
+    overlays: Sequence[str | Overlay],
+    world: Any,
+    policy: Policy,
+    ticks: int,
+    *,
+    value: Value | None = None,
+    population: int | None = None,
+    seed: int = 0,
+    burn_in: int = 0,
+    tell: Tell = say_nothing,
+) -> dict[str, OverlayData]:
+    """Plays a world once and computes overlays of it, as data: arrays, meaning and colour scale.
+
+    Args:
+        overlays: names, or overlays themselves.
+        world: a batch whose worlds share one map; it is restarted.
+        policy: plays for every agent.
+        ticks: to be recorded.
+        value: of a checkpoint's networks, see `interplay.evaluate.lifetimes.mmo.ghosts.Value`; None for scripted policies.
+        population: look at this one only; None = at all.
+        seed: of the worlds' streams, the policy's, and what is drawn while measuring.
+        burn_in: ticks played before recording.
+        tell: hears what is being done, how much of it is done, and of how much.
+
+    Returns:
+        Name -> data, in the order asked for.
+
+    Raises:
+        UserError: for an unknown overlay or population, values of a scripted policy, or a comparison of one population.
+    """
+    chosen = [find_overlay(one) if isinstance(one, str) else one for one in overlays]
+    if population is not None and not 0 <= population < world.num_populations:
+        raise UserError(
+            f"population = {population}: {world.id} has the populations 0..{world.num_populations - 1}; choose one of them"
+        )
+    _check(world, chosen)
+    recorders = {name: make(world) for overlay in chosen for name, make in overlay.needs.items()}
+    study = Study(world, population, seed, ticks, recorders, value, tell)
+    if any(overlay.asks_values for overlay in chosen):
+        study.require_values()  # before anything is played
+    if any(overlay.plays for overlay in chosen):
+        total = burn_in + ticks
+        watch(
+            world, policy, recorders.values(), ticks, seed, burn_in, lambda done: tell("ticks", done, total)
+        )
+    return {overlay.name: overlay.compute(study) for overlay in chosen}
+
+
+def _check(world: Any, chosen: Sequence[Overlay]) -> None:
+    """Refuses worlds of another sort, one population alone, and worlds on several maps where cells are added up."""
+    state_of(world)
+    comparing = [overlay.name for overlay in chosen if overlay.compares]
+    if comparing and world.num_populations < 2:
+        raise UserError(
+            f"overlay {comparing[0]!r} compares populations, {world.id} has one here; give npop=2 or more, or leave it out"
+        )
+    adding = [overlay.name for overlay in chosen if overlay.one_map]
+    if adding and world.num_worlds > 1 and world.settings.maps != 1:
+        raise UserError(
+            f"overlay {adding[0]!r} adds up {world.num_worlds} worlds cell by cell, maps = {world.settings.maps or 'off'} "
+            "gives them several maps; give maps=1, or one world"
+        )
+
+
+def _overlays() -> dict[str, Overlay]:
+    built_in = [load(path) for path in _BUILT_IN]
+    return {**{overlay.name: overlay for overlay in built_in}, **_own}

@@ -1,0 +1,64 @@
+"""What an overlay may ask: the world as it stands, what recorders have seen, and a network's values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from interplay.core.errors import UserError
+from interplay.evaluate.lifetimes.mmo.ghosts import Value
+from interplay.evaluate.lifetimes.tick import Recorder
+
+Tell = Callable[[str, int, int], None]  # what is being done, how much of it is done, of how much
+
+
+def say_nothing(_what: str, _done: int, _of: int) -> None:
+    """A `Tell` that does not."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """One world played for some ticks with recorders looking on.
+
+    Attributes:
+        world: the batch, at the last tick; its worlds share one map.
+        population: the one that was asked for, or None for all.
+        seed: of what is drawn while measuring.
+        ticks: that were recorded.
+        recorders: name -> recorder, as the overlays needed them.
+        networks: values of a checkpoint, or None for a scripted policy.
+        tell: hears of progress.
+    """
+
+    world: Any
+    population: int | None = None
+    seed: int = 0
+    ticks: int = 0
+    recorders: Mapping[str, Recorder] = field(default_factory=dict)
+    networks: Value | None = None
+    tell: Tell = say_nothing
+
+    def require_values(self) -> Value:
+        """Values of the checkpoint's networks.
+
+        Raises:
+            UserError: if a scripted policy plays, which expects nothing.
+        """
+        if self.networks is None:
+            raise UserError("a scripted policy has no values to show; name the run folder of a trained one")
+        return self.networks
+
+    @property
+    def populations(self) -> tuple[int, ...]:
+        """Those to look at, ascending."""
+        return tuple(range(self.world.num_populations)) if self.population is None else (self.population,)
+
+    @property
+    def tiles(self) -> Any:
+        """(T, T) uint8, of the first world."""
+        return self.world.state.tiles[0]
+
+    def seen(self, name: str) -> Any:
+        """What a recorder has recorded."""
+        return self.recorders[name]

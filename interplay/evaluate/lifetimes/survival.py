@@ -1,0 +1,134 @@
+"""How long lives last, of which some were not followed to their end: the product-limit curve, its error, its means.
+
+S(t) = product over t_i <= t of (1 - d_i / n_i), with d_i lives that ended at age t_i and n_i that had reached it (a life cut
+at t_i had). Source: Kaplan and Meier 1958, "Nonparametric estimation from incomplete observations".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.world import Array
+
+_ROUNDING = 1e-12  # of a product that is 1/2: whose median it is must not hang on its last bit
+
+
+class Survival(NamedTuple):
+    """The Kaplan-Meier curve; it steps down at `time` and holds its value until the next.
+
+    Attributes:
+        time: (D,) ascending, lengths at which a life ended.
+        at_risk: (D,) lives of that length or longer.
+        deaths: (D,) lives that ended there.
+        share: (D,) S(t), share of lives that go on beyond it.
+        error: (D,) standard error of S(t) by Greenwood's formula.
+        longest: the longest length seen, ended or not.
+    """
+
+    time: Array
+    at_risk: Array
+    deaths: Array
+    share: Array
+    error: Array
+    longest: float
+
+    def at(self, time: Array | float) -> Array:
+        """S(t) at any times; 1 before the first death."""
+        steps = np.concatenate([[1.0], self.share])
+        found: Array = steps[np.searchsorted(self.time, np.asarray(time, np.float64), side="right")]
+        return found
+
+
+def kaplan_meier(length: Array, ended: Array) -> Survival:
+    """The curve of a set of lives.
+
+    Standard error by Greenwood: S(t) sqrt(sum over t_i <= t of d_i / (n_i (n_i - d_i))).
+
+    Args:
+        length: (L,) ticks; of a life that has not ended, so far.
+        ended: (L,) bool.
+
+    Raises:
+        UserError: if there are no lives.
+
+    Example:
+        >>> kaplan_meier(np.array([2, 3, 3, 5]), np.array([True, True, False, True])).share.tolist()
+        [0.75, 0.5, 0.0]
+    """
+    length, ended = np.asarray(length, np.int64), np.asarray(ended, bool)
+    if len(length) == 0:
+        raise UserError("no lives, so there is no table of lives; watch more ticks")
+    longest = int(length.max())
+    died = count_ages(length[ended], longest)
+    reached, alive = _product_limit(died, count_ages(length[~ended], longest))
+    time = np.flatnonzero(died)
+    deaths, at_risk, share = died[time], reached[time], alive[time]
+    left = at_risk - deaths
+    terms = np.divide(deaths, at_risk * left, out=np.zeros(len(time)), where=left > 0)
+    return Survival(time, at_risk, deaths, share, share * np.sqrt(np.cumsum(terms)), float(longest))
+
+
+def restricted_mean(
+    ended: Sequence[int] | np.ndarray, cut: Sequence[int] | np.ndarray = (), horizon: int = 5_000
+) -> float:
+    """The mean life, counted up to the horizon: the area under the survival curve from 0 to there.
+
+    Completed lives alone would be biased, since the long ones are those that are cut. Beyond the last age that anybody
+    was seen at, the curve is taken to stay where it is, up to the horizon.
+
+    Args:
+        ended: ages at which lives ended, ticks.
+        cut: ages at which others were last seen alive.
+        horizon: ticks.
+
+    Returns:
+        Ticks; NaN without any life.
+
+    Example:
+        >>> restricted_mean([2, 4, 4], cut=[3], horizon=10)
+        3.5
+        >>> restricted_mean([2, 4], cut=[10, 10], horizon=10)
+        6.5
+    """
+    return float(restricted_means(count_ages(ended, horizon), count_ages(cut, horizon)))
+
+
+def restricted_means(ended: np.ndarray, cut: np.ndarray) -> np.ndarray:
+    """`restricted_mean` of many sets of lives, given by their counts.
+
+    Args:
+        ended: (..., H + 1), lives that ended at each age 0 .. H, the horizon.
+        cut: (..., H + 1), lives last seen alive at each age.
+
+    Returns:
+        (...) ticks.
+
+    Example:
+        >>> restricted_means(count_ages([2, 4, 4], 10), count_ages([3], 10)).item()
+        3.5
+    """
+    reached, alive = _product_limit(ended, cut)
+    area = alive[..., :-1].sum(axis=-1)
+    return np.where(reached[..., 0] > 0, area, np.nan)
+
+
+def median_life(survival: Survival) -> float:
+    """The least t with S(t) <= 1/2, NaN if the curve does not come down so far."""
+    below = np.flatnonzero(survival.share <= 0.5 + _ROUNDING)
+    return float(survival.time[below[0]]) if len(below) else float("nan")
+
+
+def count_ages(ages: Sequence[int] | np.ndarray, horizon: int) -> np.ndarray:
+    """(horizon + 1,) int64, how many lives have each age; those above the horizon count there."""
+    return np.bincount(np.minimum(np.asarray(ages, np.int64), horizon), minlength=horizon + 1)
+
+
+def _product_limit(ended: np.ndarray, cut: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(..., H + 1) lives that reached each age 0 .. H, and S there, from counts as in `restricted_means`."""
+    both = ended + cut
+    reached = np.cumsum(both[..., ::-1], axis=-1)[..., ::-1]
+    return reached, np.cumprod(1.0 - ended / np.maximum(reached, 1e-300), axis=-1)

@@ -1,0 +1,157 @@
+"""Where each life went, step by step, for measures whose unit is the life."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.hashing import mix64
+from interplay.evaluate.lifetimes.tick import NOBODY, Array, Tick
+from interplay.worlds.mmo.tiles import LAVA
+
+_LEFT_OUT = -1
+
+
+class Tracks(NamedTuple):
+    """Lives and their steps; L lives, N steps in the order in which they were taken, B landed blows.
+
+    Attributes:
+        population: (L,) int64.
+        world: (L,) int64.
+        ended: (L,) bool, the life ended while it was recorded.
+        life: (N,) int64, which of the L lives took the step.
+        cell: (N,) int64, row * T + column where it stood after it.
+        tile: (N,) uint8, what lay there.
+        blow_life: (B,) int64, who struck.
+        blow_style: (B,) int64, index into `interplay.evaluate.lifetimes.tick.STYLES`.
+        blow_offset: (B, 2) int64, row and column of the target seen from the attacker.
+        side: T.
+    """
+
+    population: Array
+    world: Array
+    ended: Array
+    life: Array
+    cell: Array
+    tile: Array
+    blow_life: Array
+    blow_style: Array
+    blow_offset: Array
+    side: int
+
+    @property
+    def length(self) -> Array:
+        """(L,) int64, steps of each life."""
+        return np.bincount(self.life, minlength=len(self.population))
+
+    def age(self) -> Array:
+        """(N,) int64, how many steps of the same life came before."""
+        order = np.argsort(self.life, kind="stable")
+        starts = np.cumsum(self.length) - self.length
+        age = np.empty(len(order), np.int64)
+        age[order] = np.arange(len(order)) - starts[self.life[order]]
+        return age
+
+    def third(self) -> Array:
+        """(N,) int64: 0, 1, 2 = the step lies in the first, middle, last third of its life, -1 = the life has not ended."""
+        third = 3 * self.age() // np.maximum(self.length, 1)[self.life]
+        return np.where(self.ended[self.life], third, -1)
+
+    def blocks(self, size: int) -> Array:
+        """(N,) int64, the step's block of size x size cells."""
+        row, col = np.divmod(self.cell, self.side)
+        return row // size * -(-self.side // size) + col // size
+
+
+class TrackRecorder:
+    """Keeps every step of the lives that begin while it looks on: 17 bytes a step.
+
+    Args:
+        share: of lives that are kept, chosen by a hash of their number (the logs of 2019 kept a tenth).
+
+    Raises:
+        UserError: for a share outside (0, 1].
+    """
+
+    def __init__(self, share: float = 1.0) -> None:
+        if not 0 < share <= 1:
+            raise UserError(f"share = {share}: of the lives to keep; give a number above 0, at most 1")
+        self._share = share
+        self._current: Array | None = None
+        self._side = 0
+        self._population: list[Array] = []
+        self._world: list[Array] = []
+        self._ended: list[Array] = []
+        self._steps: list[tuple[Array, Array, Array]] = []
+        self._blows: list[tuple[Array, Array, Array]] = []
+        self._count = 0
+
+    def note(self, tick: Tick) -> None:
+        """Takes in one tick."""
+        if self._current is None:
+            self._current = np.full(tick.alive.shape, _LEFT_OUT, np.int64)
+            # Lives that began earlier are left out, so that none lacks its beginning.
+            self._known = np.where(tick.alive & (tick.age > 0), tick.life, -1)
+            self._side = tick.tiles.shape[1]
+        self._note_blows(tick)
+        self._ended.append(self._current[tick.died & (self._current >= 0)])
+        self._begin_lives(tick)
+        self._note_steps(tick)
+
+    def tracks(self) -> Tracks:
+        """What was recorded so far."""
+        ended = np.zeros(self._count, bool)
+        ended[_joined(self._ended)] = True
+        return Tracks(
+            _joined(self._population),
+            _joined(self._world),
+            ended,
+            _joined([life for life, _, _ in self._steps]),
+            _joined([cell for _, cell, _ in self._steps]),
+            np.concatenate([np.zeros(0, np.uint8), *(tile for _, _, tile in self._steps)]),
+            _joined([life for life, _, _ in self._blows]),
+            _joined([style for _, style, _ in self._blows]),
+            np.concatenate([np.zeros((0, 2), np.int64), *(offset for _, _, offset in self._blows)]),
+            self._side,
+        )
+
+    def _note_blows(self, tick: Tick) -> None:
+        # A blow belongs to the life that this slot had when it struck: the one noted in the tick before.
+        assert self._current is not None
+        struck = (tick.struck != NOBODY) & (self._current >= 0)
+        offset = np.stack([tick.struck_row[struck], tick.struck_col[struck]], axis=1).astype(np.int64)
+        self._blows.append((self._current[struck], tick.style[struck].astype(np.int64), offset))
+
+    def _begin_lives(self, tick: Tick) -> None:
+        assert self._current is not None
+        born = tick.alive & (tick.life != self._known)
+        world, slot = np.nonzero(born)
+        self._known[born] = tick.life[born]
+        kept = self._chosen(world, tick.life[world, slot])
+        self._current[world, slot] = _LEFT_OUT
+        world, slot = world[kept], slot[kept]
+        self._current[world, slot] = np.arange(self._count, self._count + len(world))
+        self._count += len(world)
+        self._world.append(world)
+        self._population.append(tick.population[world, slot].astype(np.int64))
+
+    def _chosen(self, world: Array, life: Array) -> Array:
+        with np.errstate(over="ignore"):
+            bits = mix64(life.astype(np.uint64) + mix64(world.astype(np.uint64) + np.uint64(1)))
+        chosen: Array = (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53 < self._share
+        return chosen
+
+    def _note_steps(self, tick: Tick) -> None:
+        assert self._current is not None
+        world, slot = np.nonzero(tick.alive & (self._current >= 0))
+        row, col = tick.row[world, slot].astype(np.int64), tick.col[world, slot].astype(np.int64)
+        tile = tick.tiles[world, row, col]
+        ground = tile != LAVA
+        cell = row * self._side + col
+        self._steps.append((self._current[world, slot][ground], cell[ground], tile[ground]))
+
+
+def _joined(parts: list[Array]) -> Array:
+    return np.concatenate([np.zeros(0, np.int64), *parts])

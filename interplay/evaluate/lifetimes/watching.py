@@ -1,0 +1,53 @@
+"""Playing a world for some ticks while recorders look on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from interplay.core.errors import UserError
+from interplay.core.policy import Policy
+from interplay.core.world import World
+from interplay.evaluate.lifetimes.tick import Recorder, read_tick
+
+
+def watch(
+    world: World,
+    policy: Policy,
+    recorders: Iterable[Recorder],
+    ticks: int,
+    seed: int = 0,
+    burn_in: int = 0,
+    tell: Callable[[int], None] | None = None,
+) -> None:
+    """Restarts a world, plays it, and feeds the recorders after the burn-in and after every later tick.
+
+    Args:
+        world: any batch of a world of many lives; worlds that are over stand still.
+        policy: acts for every agent.
+        recorders: see `interplay.evaluate.lifetimes.tick.Recorder`.
+        ticks: to be recorded.
+        seed: of the worlds' streams and of the policy's.
+        burn_in: ticks that are played before and not recorded.
+        tell: told the number of ticks played, after each.
+
+    Raises:
+        UserError: for no ticks, or a world without lives on tiles.
+    """
+    if ticks < 1 or burn_in < 0:
+        raise UserError(
+            f"ticks = {ticks}, burn_in = {burn_in}: record at least one tick after a burn-in of 0 or more"
+        )
+    watching = tuple(recorders)
+    timestep = world.reset(seeds=seed)
+    policy.start(world, seed)
+    for done in range(burn_in + ticks + 1):
+        if done:
+            timestep = world.step(policy.act(timestep))
+        if done >= burn_in:
+            tick = read_tick(world)
+            for recorder in watching:
+                recorder.note(tick)
+        if tell is not None:
+            tell(done)
+        if timestep.over.all():
+            return

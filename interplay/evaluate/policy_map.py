@@ -1,0 +1,189 @@
+"""Several policies in one world: who acts for which slot."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from interplay.core import seeding
+from interplay.core.errors import UserError
+from interplay.core.loading import did_you_mean
+from interplay.core.policy import Policy
+from interplay.core.world import TimeStep, World
+
+Others = Policy | Callable[[str], Policy]
+
+
+class SharedPlay(Policy):
+    """Players who share a world: each sees its own slots as the only ones that act."""
+
+    _players: Sequence[Policy]
+
+    @abstractmethod
+    def players(self) -> np.ndarray:
+        """Who acts for each slot now, as a number: (A,), or (W, A) where it differs from world to world."""
+
+    def forget(self, which: np.ndarray) -> None:
+        for policy in self._players:
+            policy.forget(which)
+
+    def save(self) -> dict[str, np.ndarray]:
+        """What every player remembers."""
+        return {
+            f"{index}/{name}": array
+            for index, policy in enumerate(self._players)
+            for name, array in policy.save().items()
+        }
+
+    def load(self, arrays: Mapping[str, np.ndarray]) -> None:
+        for index, policy in enumerate(self._players):
+            prefix = f"{index}/"
+            policy.load({k.removeprefix(prefix): a for k, a in arrays.items() if k.startswith(prefix)})
+
+    def act(self, timestep: TimeStep) -> Any:
+        player = self.players()
+        actions = [
+            policy.act(timestep._replace(acting=timestep.acting & (player == index)))
+            for index, policy in enumerate(self._players)
+        ]
+        return merge_actions(self.world, actions, player)
+
+
+class PolicyMap(SharedPlay):
+    """Lets policies share a world.
+
+    By slot, the same policy acts for a slot all the time. By population, `World.population` is read at every act: whoever is
+    born into which slot, the policy of its population acts, and sees its own populations as 0, 1, ... (`PopulationView`).
+
+    Args:
+        policies: number or name of a slot or population -> policy; one policy may act for several. What is to remember or to
+            draw by itself needs an object of its own.
+        others: acts for those that are not named; a function gets the name of each and gives its policy.
+        by: what `policies` names.
+
+    Example:
+        >>> from interplay.core.policy import RandomPolicy
+        >>> ours, theirs = RandomPolicy(), RandomPolicy()
+        >>> PolicyMap({0: ours, 1: ours, 2: theirs}, by="population").name
+        'random for 0, 1; random for 2'
+        >>> PolicyMap({"agent_0": ours}, others=theirs).name
+        'random for agent_0; random for the others'
+    """
+
+    def __init__(
+        self,
+        policies: Mapping[int | str, Policy] | Mapping[int, Policy] | Mapping[str, Policy],
+        others: Others | None = None,
+        by: Literal["slot", "population"] = "slot",
+    ) -> None:
+        self._policies: dict[int | str, Policy] = dict(policies)  # type: ignore[arg-type]
+        self._others, self._by = others, by
+        parts = [
+            f"{policy.name} for {', '.join(str(key) for key, p in self._policies.items() if p is policy)}"
+            for policy in _distinct(self._policies.values())
+        ]
+        if isinstance(others, Policy):
+            parts.append(f"{others.name} for the others")
+        self.name = "; ".join(parts)
+
+    def start(self, world: World, seed: int = 0) -> None:
+        """Assigns everybody; each policy gets a stream of its own.
+
+        Raises:
+            UserError: if a slot or population does not exist, or nobody acts for one.
+        """
+        super().start(world, seed)
+        names = world.agents if self._by == "slot" else _population_names(world)
+        named = {self._index(key, names): policy for key, policy in self._policies.items()}
+        acting = [named[i] if i in named else self._other(name, i) for i, name in enumerate(names)]
+        self._players = _distinct(acting)
+        self._player = np.zeros(len(names), np.int64)
+        for number, policy in enumerate(self._players):
+            own = tuple(i for i, actor in enumerate(acting) if actor is policy)
+            self._player[list(own)] = number
+            seen = world if self._by == "slot" else cast(World, PopulationView(world, own))
+            policy.start(seen, int(seeding.world_seeds(seed, len(self._players))[number]))
+
+    def players(self) -> np.ndarray:
+        return self._player if self._by == "slot" else self._player[self.world.population]
+
+    def _index(self, key: int | str, names: Sequence[str]) -> int:
+        if key in names:
+            return names.index(str(key))
+        if isinstance(key, int) and 0 <= key < len(names):
+            return key
+        known = f"there are {', '.join(names)}"
+        near = did_you_mean(key, names, known) if isinstance(key, str) else known
+        raise UserError(f"{self.world.id}: no {self._by} {key!r}; {near}")
+
+    def _other(self, name: str, index: int) -> Policy:
+        if self._others is None:
+            raise UserError(f"{self.world.id}: nobody acts for {self._by} {index} ({name}); pass others")
+        return self._others if isinstance(self._others, Policy) else self._others(name)
+
+
+class PopulationView:
+    """A world as the policy of some of its populations sees it: those are numbered 0, 1, ... in ascending order.
+
+    Everything but these and their names is the world's own.
+
+    Args:
+        world: any batch.
+        populations: numbers of the policy's populations in the world.
+    """
+
+    def __init__(self, world: World, populations: tuple[int, ...]) -> None:
+        self._world = world
+        self.num_populations = len(populations)
+        names = world.population_names
+        self.population_names = None if names is None else tuple(names[k] for k in populations)
+        self._number = np.zeros(max(world.num_populations, 1), np.uint8)
+        self._number[list(populations)] = np.arange(len(populations))
+
+    @property
+    def population(self) -> np.ndarray:
+        """(W, A) uint8 below `num_populations`; slots of other people's populations say 0."""
+        return self._number[self._world.population]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._world, name)
+
+
+def merge_actions(world: World, actions: Sequence[Any], player: np.ndarray) -> Any:
+    """Of every slot, the action of the player who acts there.
+
+    Args:
+        world: whose kinds of agents these are.
+        actions: of each player for all slots, in the form `World.step` takes.
+        player: (A,) or (W, A) index into `actions`.
+    """
+    by_kind = [world.by_kind(action) for action in actions]
+    merged = {
+        kind.name: _merge([a[kind.name] for a in by_kind], player[..., list(kind.slots)])
+        for kind in world.kinds
+    }
+    return merged if len(world.kinds) > 1 else merged[world.kinds[0].name]
+
+
+def _merge(actions: list[Any], player: np.ndarray) -> Any:
+    """As `merge_actions` for one kind, leaf by leaf; `actions` are (W, A, ...) arrays or mappings of such."""
+    if isinstance(actions[0], Mapping):
+        return {key: _merge([a[key] for a in actions], player) for key in actions[0]}
+    merged = np.array(actions[0])
+    player = np.broadcast_to(player, merged.shape[:2])
+    for index, action in enumerate(actions[1:], 1):
+        own = player == index
+        merged[own] = np.asarray(action)[own]
+    return merged
+
+
+def _distinct(policies: Any) -> list[Policy]:
+    """The objects among them, in order of their first appearance."""
+    return list({id(policy): policy for policy in policies}.values())
+
+
+def _population_names(world: World) -> tuple[str, ...]:
+    return world.population_names or tuple(f"pop{number}" for number in range(world.num_populations))

@@ -1,0 +1,167 @@
+"""A tournament's folder: its settings, what was played, who may write into it.
+
+``tournament.toml`` (what is played), ``results.jsonl`` (what came of it, one line per match), and ``ratings.json`` once it is
+complete. The settings decide every match, so a folder belongs to one set of them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from interplay.core import trust
+from interplay.core.errors import UserError
+from interplay.core.files import FileLock, refuse_links, replace_file, sync_folder, told_plainly
+from interplay.core.reading import parse_toml
+from interplay.core.seals import Sealed, read_sealed, sealed_toml
+from interplay.core.settings import Settings, build, to_toml
+from interplay.core.signatures import signature_path
+from interplay.evaluate.tournaments.results_log import ResultsLog
+
+S = TypeVar("S", bound=Settings)
+SETTINGS, RESULTS, RATINGS = "tournament.toml", "results.jsonl", "ratings.json"
+
+
+class TournamentFolder(Generic[S]):
+    """The folder of one tournament, this process's until `close`.
+
+    Args:
+        path: the folder; made if it is not there. None keeps everything in memory.
+        settings: of the tournament.
+        resume: go on with what stands there.
+
+    Attributes:
+        log: results by key.
+
+    Raises:
+        UserError: if the folder holds a tournament of other settings, or one that was begun while `resume` is False,
+            if its settings were changed or links lead out of it, if another process writes there, or if it cannot be made.
+    """
+
+    def __init__(self, path: Path | str | None, settings: S, resume: bool = False) -> None:
+        self.path = None if path is None else Path(path)
+        self.settings = settings
+        self._lock: FileLock | None = None
+        if self.path is None:
+            self.log = ResultsLog(None)
+            return
+        self._lock = _lock(self.path)
+        try:
+            self._settle(self.path, resume)
+            self.log = ResultsLog(self.path / RESULTS)
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def write(self, name: str, text: str) -> None:
+        """Gives a file of the folder new contents at once; in memory nothing happens."""
+        if self.path is not None:
+            with told_plainly("writing", self.path / name, "the results are intact"):
+                replace_file(self.path / name, text, name)
+
+    def close(self) -> None:
+        """Closes the results and lets other processes write into the folder."""
+        self.log.close()
+        if self._lock is not None:
+            self._lock.release()
+
+    def __enter__(self) -> TournamentFolder[S]:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _settle(self, path: Path, resume: bool) -> None:
+        """Writes the settings of a new tournament, or makes sure that the one that stands there is this one."""
+        file = path / SETTINGS
+        if not file.exists():
+            # A kill may leave a hidden file, and a signature without its file.
+            left = (signature_path(file).name,)
+            if any(not other.name.startswith(".") and other.name not in left for other in path.iterdir()):
+                raise UserError(f"{path} holds other things than a tournament; choose another --out")
+            with told_plainly("creating the tournament", path):
+                trust.write_settings(file, self.settings, sealed_toml(self.settings))
+                sync_folder(path.parent)
+            return
+        stands = _read(file).values
+        asked = _plain(self.settings)
+        for key in [*asked, *stands]:
+            if stands.get(key) != asked.get(key):
+                raise UserError(
+                    f"{path} holds another tournament: {key} is {_shown(stands.get(key))} there and "
+                    f"{_shown(asked.get(key))} here; choose another --out"
+                )
+        if not resume:
+            raise UserError(f"{path} already holds this tournament; go on with it by --resume")
+
+
+def read_settings(path: Path | str, model: type[S], trusted: bool = False) -> S:
+    """The settings of the tournament in a folder.
+
+    Args:
+        path: the folder.
+        model: of the settings.
+        trusted: its file may name programs, see `interplay.core.trust`.
+
+    Raises:
+        UserError: if there is none, its settings cannot be read, or they name programs and are not trusted.
+    """
+    file = _settings_file(path)
+    settings = build(model, _read(file).values, str(file))
+    trust.admit(settings, file, trusted)
+    return settings
+
+
+def kind_of(path: Path | str) -> str:
+    """What kind of tournament a folder holds: the ``kind`` in its settings.
+
+    Raises:
+        UserError: as `read_settings`.
+    """
+    return str(_read(_settings_file(path)).values.get("kind"))
+
+
+def _settings_file(path: Path | str) -> Path:
+    file = Path(path) / SETTINGS
+    if not file.is_file():
+        raise UserError(
+            f"{path} holds no tournament: {SETTINGS} is missing; begin one with `interplay tournament`"
+        )
+    return file
+
+
+def _plain(settings: Settings) -> dict[str, Any]:
+    """The settings as reading their file would give them."""
+    return parse_toml(to_toml(settings))
+
+
+def _read(file: Path) -> Sealed:
+    """What stands in a tournament's settings file.
+
+    Raises:
+        UserError: if it cannot be read, or is not as it was written.
+    """
+    found = read_sealed(file)
+    if found.seal == "broken":
+        raise UserError(
+            f"{file} was changed since the tournament began; restore it, or begin another one in a new folder"
+        )
+    return found
+
+
+def _shown(value: Any) -> str:
+    text = "not given" if value is None else str(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _lock(path: Path) -> FileLock:
+    with told_plainly("creating the tournament", path):
+        path.mkdir(parents=True, exist_ok=True)
+        refuse_links(path, (".lock", SETTINGS, RESULTS, RATINGS))
+        lock = FileLock(path / ".lock")
+        holder = lock.acquire()
+    if holder is not None:
+        raise UserError(
+            f"{path} is in use by process {holder}; wait until it ends, stop it, or choose another --out"
+        )
+    return lock

@@ -1,0 +1,147 @@
+"""Playing matches: a block of one matchup's matches side by side, each to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from interplay.core import seeding
+from interplay.core.errors import UserError
+from interplay.core.policy import Policy
+from interplay.core.world import World
+from interplay.evaluate.tournaments.matchups import Matchup, MatchupPolicy, sides
+
+_WORLDS, _PLAYERS = 0x70001, 0x70002  # streams of a tournament's seed: no training run draws from them
+
+
+class Match(NamedTuple):
+    """What came of one match.
+
+    Attributes:
+        matchup: numbers of the K players.
+        match: number of the match among those of its matchup.
+        scores: of each of the K players, as Python floats; higher is better, equal is a draw.
+        more: what else is kept of it, plain JSON values.
+    """
+
+    matchup: tuple[int, ...]
+    match: int
+    scores: tuple[float, ...]
+    more: dict[str, Any]
+
+    @property
+    def key(self) -> str:
+        """Names the match within its tournament, e.g. ``"0-2/17"``."""
+        return match_key(self.matchup, self.match)
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """1 for the best; players with equal scores share the better rank."""
+        return tuple(1 + sum(other > score for other in self.scores) for score in self.scores)
+
+
+def match_key(matchup: Sequence[int], match: int) -> str:
+    """The name of a match within its tournament.
+
+    Example:
+        >>> match_key((0, 2), 17)
+        '0-2/17'
+    """
+    return f"{'-'.join(map(str, matchup))}/{match}"
+
+
+def match_seeds(seed: int, together: int, matches: Sequence[int]) -> np.ndarray:
+    """Seeds of the worlds in which matches are played, (M,) uint64.
+
+    K matches in a row have the same seed and differ in who sits where; every matchup plays the same seeds. They
+    come from a stream of their own, which no training run draws from.
+    """
+    base = int(seeding.generator(seed, _WORLDS).integers(2**63))
+    rounds = np.asarray(matches, np.int64) // together
+    return seeding.world_seeds(base, int(rounds.max()) + 1)[rounds]
+
+
+def play_block(
+    world: World,
+    players: Sequence[Policy],
+    matchup: Matchup,
+    matches: Sequence[int],
+    seed: int,
+    *,
+    score: str = "return",
+    max_steps: int | None = None,
+) -> list[Match]:
+    """Plays W matches of one matchup side by side.
+
+    What comes of them depends on (seed, matchup, the numbers of the block's matches) and on nothing else.
+
+    Args:
+        world: a batch of W worlds; restarted.
+        players: K policies, in the matchup's order; they are started.
+        matchup: whose matches.
+        matches: W numbers, one per world.
+        seed: of the tournament.
+        score: ``"return"``, or a metric of the world with a value per agent at the episode's end.
+        max_steps: cuts the matches; needed where worlds may run for ever.
+
+    Raises:
+        UserError: for an unknown score.
+    """
+    table = MatchupPolicy(players, sides(world), matches)
+    seeds = match_seeds(seed, len(players), matches)
+    timestep = world.reset(seeds=seeds)
+    table.start(world, int(seeding.generator(seed, _PLAYERS, matchup.number, matches[0]).integers(2**63)))
+    steps = np.zeros(world.num_worlds, np.int64)
+    returns = np.zeros(table.seating.shape)
+    while not timestep.over.all() and (max_steps is None or steps.max() < max_steps):
+        steps += ~timestep.over
+        timestep = world.step(table.act(timestep))
+        returns += timestep.reward
+    value = agent_scores(world, score, returns)
+    return [
+        Match(
+            matchup.players,
+            int(match),
+            _by_player(value[w], table.seating[w], len(players)),
+            {
+                "return": _by_player(returns[w], table.seating[w], len(players)),
+                "steps": int(steps[w]),
+                "cut": not bool(timestep.over[w]),
+                "seed": int(seeds[w]),
+            },
+        )
+        for w, match in enumerate(matches)
+    ]
+
+
+def _by_player(values: np.ndarray, seating: np.ndarray, together: int) -> tuple[float, ...]:
+    """The mean over each player's slots."""
+    return tuple(float(values[seating == player].mean()) for player in range(together))
+
+
+def agent_scores(world: World, score: str, returns: np.ndarray | None = None) -> np.ndarray:
+    """What decides a match, of each agent: its return, or a metric of the world as it stands.
+
+    Args:
+        world: a batch that was reset.
+        score: ``"return"`` or the name of a metric with a value per agent.
+        returns: (W, A) so far; None = 0.
+
+    Returns:
+        (W, A) float64.
+
+    Raises:
+        UserError: for an unknown score.
+    """
+    slots = len(world.agents)
+    if score == "return":
+        return np.zeros((world.num_worlds, slots)) if returns is None else returns
+    metrics = world.metrics
+    fitting = [key for key, values in metrics.items() if np.shape(values)[1:] == (slots,)]
+    if score not in fitting:
+        raise UserError(
+            f"{world.id}: no score {score!r}; there are {', '.join(['return', *fitting])} (one value per agent)"
+        )
+    return np.asarray(metrics[score], np.float64)

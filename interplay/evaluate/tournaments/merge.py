@@ -1,0 +1,320 @@
+"""Server merges: the populations of two homes are put into one world, learn nothing more, and are asked who lives longer.
+
+The protocol of Suarez et al. 2019, "Neural MMO", section "Server Merge Tournaments", with what it leaves open decided: fixed
+caps, maps that nobody trained on, lives counted from a window of births and followed to their ends.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from interplay.core import seeding
+from interplay.core.errors import UserError
+from interplay.core.loading import is_code
+from interplay.core.policy import Policy
+from interplay.core.settings import Settings, build
+from interplay.core.world import World
+from interplay.evaluate.lifetimes.lives import LifeWatch, Watch
+from interplay.evaluate.policy_map import PolicyMap
+from interplay.evaluate.tournaments.folder import RATINGS, TournamentFolder
+from interplay.evaluate.tournaments.merge_results import MergeResults, merge_results
+from interplay.evaluate.tournaments.merge_rows import wrong_row
+from interplay.evaluate.tournaments.quotas import Rule, shares
+from interplay.evaluate.tournaments.results_log import ResultsLog
+from interplay.evaluate.tournaments.round_robins import OnProgress
+from interplay.registry import make_world
+
+_MAPS, _PLAYERS = 0x70005, 0x70006  # streams of a tournament's seed
+
+
+class MergeSettings(Settings):
+    """What decides every merge of a tournament."""
+
+    kind: Literal["merge"] = "merge"
+    world: str = Field(min_length=1, description="Registry id.")
+    options: dict[str, Any] = Field({}, description="Options of the world.")
+    homes: tuple[str, ...] = Field(min_length=2, description="As named: NAME=RUN,RUN,... or a run or policy.")
+    identities: tuple[str, ...] = Field(description="What each of them was when the tournament began.")
+    runs: tuple[int, ...] = Field(description="Training runs of each home.")
+    populations: tuple[int, ...] = Field(description="Of each home.")
+    caps: tuple[int, ...] = Field(min_length=1, description="Places of the merged worlds.")
+    quota: Rule = Field("per_home", description="How homes share the places.")
+    maps: int = Field(8, ge=1, description="Held-out maps per pair of homes, cap and pair of runs.")
+    seed: int = Field(0, ge=0, lt=2**63, description="Of the maps and of the players' draws.")
+    burn_in: int = Field(500, ge=0, description="Ticks before the first birth that counts.")
+    window: int = Field(1_000, ge=1, description="Ticks in which births count.")
+    horizon: int = Field(5_000, ge=1, description="Ticks of a life that are followed.")
+    block: int = Field(8, ge=1, description="Maps side by side; part of the result.")
+    greedy: bool = Field(False, description="Trained policies take their likeliest action.")
+
+    def code_names(self) -> Iterator[tuple[str, Any]]:
+        """World and homes, where they are programs of somebody's own."""
+        if ":" in self.world:
+            yield "world", self.world
+            yield "options", self.options
+        yield from (("homes", run) for home in self.homes for run in members(home) if is_code(run))
+
+    @model_validator(mode="after")
+    def _fits(self) -> MergeSettings:
+        for name in ("identities", "runs", "populations"):
+            if len(getattr(self, name)) != len(self.homes):
+                raise ValueError(
+                    f"{name} has {len(getattr(self, name))} entries, there are {len(self.homes)} homes; give one for each"
+                )
+        for name in ("runs", "populations"):
+            if min(getattr(self, name)) < 1:
+                raise ValueError(f"{name} = {list(getattr(self, name))}: every home has at least one")
+        for name in ("homes", "caps"):
+            given = getattr(self, name)
+            if len(set(given)) < len(given):
+                twice = next(value for value in given if given.count(value) > 1)
+                raise ValueError(f"{name}: {twice} is named twice; name everything once")
+        for cap in self.caps:
+            for i, j in self.pairs:
+                self.quotas(cap, i, j)
+        return self
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What tables call the homes."""
+        return tuple(home.partition("=")[0] for home in self.homes)
+
+    @property
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        """Every pair of homes, each with itself included."""
+        count = len(self.homes)
+        return tuple((i, j) for i in range(count) for j in range(i, count))
+
+    def quotas(self, cap: int, i: int, j: int) -> tuple[int, ...]:
+        """Places of every population where homes i and j meet."""
+        counts = (self.populations[i], self.populations[j])
+        return shares(cap, counts, self.quota, (self.names[i], self.names[j]))
+
+
+class Merge(NamedTuple):
+    """One pair of homes at one cap, by one pair of their training runs.
+
+    Attributes:
+        homes: numbers of the two.
+        cap: places of the world.
+        runs: number of each home's training run.
+    """
+
+    homes: tuple[int, int]
+    cap: int
+    runs: tuple[int, int]
+
+    def key(self, number: int) -> str:
+        """Names its play on one map, e.g. ``"0-1/16/0-0/3"``: homes, cap, runs, map."""
+        return f"{self.homes[0]}-{self.homes[1]}/{self.cap}/{self.runs[0]}-{self.runs[1]}/{number}"
+
+
+class Home(NamedTuple):
+    """Populations that were trained together, or a scripted policy.
+
+    Attributes:
+        policies: one per training run.
+        populations: how many each has.
+    """
+
+    policies: tuple[Policy, ...]
+    populations: int = 1
+
+
+def members(home: str) -> list[str]:
+    """The players of a home, ``NAME=RUN,RUN`` or ``RUN``.
+
+    Example:
+        >>> members("large=runs/a,runs/b"), members("runs/a")
+        (['runs/a', 'runs/b'], ['runs/a'])
+    """
+    return (home.partition("=")[2] or home).split(",")
+
+
+def merge_homes(
+    homes: Mapping[str, Home],
+    world: str,
+    *,
+    caps: Sequence[int],
+    maps: int = 8,
+    seed: int = 0,
+    quota: Rule = "per_home",
+    options: Mapping[str, Any] | None = None,
+    watch: Watch | None = None,
+    out: Path | str | None = None,
+    resume: bool = False,
+    on_progress: OnProgress | None = None,
+) -> MergeResults:
+    """Merges every pair of homes, each with a copy of itself too, at every cap.
+
+    Args:
+        homes: name -> home.
+        world: registry id of a world with populations; it takes the options npop, quotas, cap, slots, cap_draw and maps.
+        caps: places of the merged worlds.
+        maps: held-out maps per pair, cap and pair of training runs.
+        seed: of the maps and of the players' draws.
+        quota: ``"per_home"`` (half of the places each) or ``"per_population"``.
+        options: of the world.
+        watch: which lives count; None = born in ticks 500 to 1,499, followed up to 5,000 ticks.
+        out, resume, on_progress: as in `interplay.evaluate.round_robin`.
+
+    Returns:
+        Mean lives by home and cap with intervals, and who is stronger.
+
+    Raises:
+        UserError: for homes or places that do not fit, or a folder of another tournament.
+    """
+    values = {
+        "world": world,
+        "options": dict(options or {}),
+        "homes": tuple(homes),
+        "identities": tuple(", ".join(p.name for p in home.policies) for home in homes.values()),
+        "runs": tuple(len(home.policies) for home in homes.values()),
+        "populations": tuple(home.populations for home in homes.values()),
+        "caps": tuple(caps),
+        "quota": quota,
+        "maps": maps,
+        "seed": seed,
+        **(watch or Watch())._asdict(),
+    }
+    settings = build(MergeSettings, values, "merge tournament")
+    return run_merge(settings, [home.policies for home in homes.values()], out, resume, on_progress)
+
+
+def run_merge(
+    settings: MergeSettings,
+    homes: Sequence[Sequence[Policy]],
+    out: Path | str | None = None,
+    resume: bool = False,
+    on_progress: OnProgress | None = None,
+) -> MergeResults:
+    """Plays what is still missing of a tournament of merges; see `merge_homes`."""
+    for i, j in settings.pairs:  # refuses wrong options before there is a folder
+        for cap in settings.caps:
+            _make(settings, Merge((i, j), cap, (0, 0)), 1).close()
+    with TournamentFolder(out, settings, resume) as folder:
+        play_missing(settings, homes, folder.log, on_progress)
+        found = merge_results(
+            settings.names, settings.pairs, settings.caps, _cells(settings, folder.log), settings
+        )
+        folder.write(RATINGS, json.dumps({"world": settings.world, **found.to_dict()}, indent=1) + "\n")
+    return found
+
+
+def play_missing(
+    settings: MergeSettings,
+    homes: Sequence[Sequence[Policy]],
+    log: ResultsLog,
+    on_progress: OnProgress | None = None,
+) -> None:
+    """Plays every block of maps that lacks a result, and writes what it lacks."""
+    tell = on_progress or (lambda done, total: None)
+    total = sum(settings.maps for _ in all_merges(settings))
+    tell(len(log.results), total)
+    for merge in all_merges(settings):
+        for first in range(0, settings.maps, settings.block):
+            block = range(first, min(first + settings.block, settings.maps))
+            if not log.missing(map(merge.key, block)):
+                continue
+            players = [homes[home][run] for home, run in zip(merge.homes, merge.runs, strict=True)]
+            played = play_merge(settings, merge, players, block)
+            log.append({merge.key(number): row for number, row in zip(block, played, strict=True)})
+            tell(len(log.results), total)
+
+
+def play_merge(
+    settings: MergeSettings, merge: Merge, players: Sequence[Policy], maps: Sequence[int]
+) -> list[dict[str, Any]]:
+    """Plays one merge on several maps side by side; returns `LifeWatch.results`, one per map."""
+    ours, theirs = players
+    if theirs is ours:
+        theirs = copy.copy(ours)
+    counts = [settings.populations[home] for home in merge.homes]
+    table = PolicyMap({k: ours if k < counts[0] else theirs for k in range(sum(counts))}, by="population")
+    base = int(seeding.generator(settings.seed, _MAPS).integers(2**63))
+    with closing(_make(settings, merge, len(maps))) as world:
+        timestep = world.reset(seeds=seeding.world_seeds(base, maps[-1] + 1)[list(maps)])
+        key = (*merge.homes, merge.cap, *merge.runs, maps[0])
+        table.start(world, int(seeding.generator(settings.seed, _PLAYERS, *key).integers(2**63)))
+        watch = LifeWatch(
+            world, np.repeat([0, 1], counts), Watch(settings.burn_in, settings.window, settings.horizon)
+        )
+        while not watch.done and not timestep.over.all():
+            timestep = world.step(table.act(timestep))
+            watch.step(timestep)
+        return watch.results()
+
+
+def all_merges(settings: MergeSettings) -> Iterator[Merge]:
+    """Every merge of the tournament; runs of two homes are paired in turn until each was used."""
+    for cap in settings.caps:
+        for i, j in settings.pairs:
+            for n in range(max(settings.runs[i], settings.runs[j])):
+                yield Merge((i, j), cap, (n % settings.runs[i], n % settings.runs[j]))
+
+
+def _make(settings: MergeSettings, merge: Merge, num_worlds: int) -> World:
+    """A batch of the merged world: both homes' populations, quotas and the cap; every reset has a new map."""
+    quotas = settings.quotas(merge.cap, *merge.homes)
+    options = {
+        **settings.options,
+        "npop": len(quotas),
+        "quotas": quotas,
+        "cap": merge.cap,
+        "slots": merge.cap,
+        "cap_draw": "fixed",
+        "maps": None,
+    }
+    try:
+        world = make_world(settings.world, num_worlds, **options)
+    except UserError as error:
+        unknown = next(
+            (key for key in options if f"unknown key {key}" in str(error) or f"option {key!r}" in str(error)),
+            "",
+        )
+        if unknown in settings.options or not unknown:
+            raise
+        raise UserError(
+            f"{settings.world}: knows no option {unknown}, so homes cannot be merged there; use a world with populations, "
+            "for example mmo/forage"
+        ) from None
+    if world.num_populations != len(quotas):
+        raise UserError(
+            f"{settings.world}: has {world.num_populations} populations when asked for {len(quotas)}; use a world with populations"
+        )
+    return world
+
+
+def _cells(
+    settings: MergeSettings, log: ResultsLog
+) -> Mapping[tuple[int, int, int], list[tuple[int, dict[str, Any]]]]:
+    """(home, home, cap) -> of each map the number of its pair of runs, and its result.
+
+    Raises:
+        UserError: if a result is missing, or is none.
+    """
+    cells: dict[tuple[int, int, int], list[tuple[int, dict[str, Any]]]] = {}
+    like: dict[str, Any] | None = None
+    for merge in all_merges(settings):
+        lacking = log.missing(map(merge.key, range(settings.maps)))
+        if lacking:
+            raise UserError(f"{log.path}: {lacking[0]} is still to be played; go on with --resume")
+        cell = cells.setdefault((*merge.homes, merge.cap), [])
+        for key in map(merge.key, range(settings.maps)):
+            row = log.results[key]
+            reason = wrong_row(row, [settings.populations[home] for home in merge.homes], like)
+            if reason is not None:
+                raise UserError(
+                    f"{log.path}: what is kept of {key} is no result ({reason}); delete its line to play it again"
+                )
+            like = row if any(home["ended"] for home in row["homes"]) else like
+            cell.append((max(merge.runs), row))
+    return cells

@@ -1,0 +1,239 @@
+"""What merges say of homes: how long their agents live beside whom, with intervals, and who is stronger."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from interplay.core import seeding
+from interplay.evaluate.lifetimes.survival import count_ages, restricted_mean, restricted_means
+from interplay.evaluate.tournaments.matches import Match
+from interplay.evaluate.tournaments.ratings.standings import LEVEL, Standings, rate_players
+
+RESAMPLES = 400
+
+Cell = Sequence[tuple[int, Mapping[str, Any]]]  # of each map: its pair of runs, its result
+
+
+class _Settings(Protocol):
+    @property
+    def seed(self) -> int: ...
+    @property
+    def horizon(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class LifeCell:
+    """One home in the company of another, at one cap.
+
+    Attributes:
+        home, other: their names.
+        cap: places of the world.
+        life: mean life, restricted at the horizon, ticks.
+        interval: 95 % of it when maps (and, with several, training runs) are drawn again; NaN for one map, which tells none.
+        lives: that ended; `cut` were not followed to their end.
+        cut: see `lives`.
+        share: of the agents alive during the window that were the home's.
+        standing: mean number of agents alive of each of its populations.
+        causes: cause of death -> share of the ended lives.
+        per_life: what the world tells of ended lives -> mean.
+    """
+
+    home: str
+    other: str
+    cap: int
+    life: float
+    interval: tuple[float, float]
+    lives: int
+    cut: int
+    share: float
+    standing: tuple[float, ...]
+    causes: Mapping[str, float]
+    per_life: Mapping[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON; NaN is None."""
+        return {
+            **{name: getattr(self, name) for name in ("home", "other", "cap", "lives", "cut", "share")},
+            "life": _number(self.life),
+            "interval": [_number(end) for end in self.interval],
+            "standing": list(self.standing),
+            "causes": dict(self.causes),
+            "per_life": dict(self.per_life),
+        }
+
+
+@dataclass(frozen=True)
+class MergeResults:
+    """All of a tournament of merges.
+
+    Attributes:
+        names: of the homes.
+        caps: places of the worlds.
+        cells: every home beside every other one and beside a copy of itself, at every cap.
+        standings: homes as players; a match is one map at one cap, its score the home's mean life there.
+    """
+
+    names: tuple[str, ...]
+    caps: tuple[int, ...]
+    cells: tuple[LifeCell, ...]
+    standings: Standings
+
+    def life(self, cap: int) -> np.ndarray:
+        """(H, H) float64, mean life of the home of the row beside that of the column."""
+        table = np.full((len(self.names), len(self.names)), np.nan)
+        for cell in self.cells:
+            if cell.cap == cap:
+                table[self.names.index(cell.home), self.names.index(cell.other)] = cell.life
+        return table
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists and numbers, ready for JSON."""
+        return {
+            **self.standings.to_dict(),
+            "caps": list(self.caps),
+            "cells": [cell.to_dict() for cell in self.cells],
+        }
+
+
+def merge_results(
+    names: Sequence[str],
+    pairs: Sequence[tuple[int, int]],
+    caps: Sequence[int],
+    cells: Mapping[tuple[int, int, int], Cell],
+    settings: _Settings,
+) -> MergeResults:
+    """Reads the tables from what was played.
+
+    Args:
+        names: of the homes.
+        pairs: of homes that met.
+        caps: of the worlds.
+        cells: (home, home, cap) -> what came of each map.
+        settings: seed of the bootstrap, horizon of lives.
+    """
+    found, matches = [], []
+    for (i, j), (c, cap) in ((pair, at) for pair in pairs for at in enumerate(caps)):
+        cell = cells[i, j, cap]
+        if i == j:  # both copies are this home
+            found.append(_life_cell(names[i], names[i], cap, cell, (0, 1), settings))
+            continue
+        found.append(_life_cell(names[i], names[j], cap, cell, (0,), settings))
+        found.append(_life_cell(names[j], names[i], cap, cell, (1,), settings))
+        for number, (_, result) in enumerate(cell):
+            scores = tuple(_life_of(result, side, settings.horizon) for side in (0, 1))
+            if all(np.isfinite(scores)):
+                matches.append(Match((i, j), number * len(caps) + c, scores, {}))
+    ranked = rate_players(names, matches, _cluster(cells, len(caps)), settings.seed)
+    return MergeResults(tuple(names), tuple(caps), tuple(found), ranked)
+
+
+def _cluster(cells: Mapping[tuple[int, int, int], Cell], caps: int) -> int:
+    """Matches that the bootstrap draws together: all caps of a map, or all maps of a pair of runs where there are several."""
+    cell = max(cells.values(), key=len)
+    runs = len({run for run, _ in cell})
+    return caps if runs == 1 else caps * len(cell) // runs
+
+
+def _life_of(result: Mapping[str, Any], side: int, horizon: int) -> float:
+    part = result["homes"][side]
+    return restricted_mean(part["ended"], part["cut"], horizon)
+
+
+def _life_cell(
+    home: str, other: str, cap: int, cell: Cell, sides: tuple[int, ...], settings: _Settings
+) -> LifeCell:
+    rows = [result for _, result in cell]
+    drawn = bootstrap_groups([run for run, _ in cell], settings.seed, RESAMPLES)
+    ended, cut = _counts(rows, sides, settings.horizon)
+    times = np.array([np.bincount(picked, minlength=len(rows)) for picked in drawn])  # each map was drawn
+    again = restricted_means(times @ ended, times @ cut)
+    known = again[np.isfinite(again)] if len(rows) > 1 else again[:0]
+    ends = np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]) if known.size else (np.nan, np.nan)
+    standing = np.mean([row["standing"] for row in rows], axis=0)
+    own = _own_populations(rows[0], standing, sides)
+    parts = [row["homes"][side] for row in rows for side in sides]
+    lives = sum(len(part["ended"]) for part in parts)
+    return LifeCell(
+        home,
+        other,
+        cap,
+        float(restricted_means(ended.sum(axis=0), cut.sum(axis=0))),
+        (float(ends[0]), float(ends[1])),
+        lives,
+        sum(len(part["cut"]) for part in parts),
+        float(own.sum() / max(standing.sum(), 1e-300)) / len(sides),
+        tuple(own.tolist()),
+        _causes(parts, lives),
+        _per_life(parts, lives),
+    )
+
+
+def _counts(
+    rows: Sequence[Mapping[str, Any]], sides: tuple[int, ...], horizon: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of each map, how many lives ended and how many were cut at each age: two (M, H + 1)."""
+    ended, cut = (
+        np.array([sum(count_ages(row["homes"][side][how], horizon) for side in sides) for row in rows])
+        for how in ("ended", "cut")
+    )
+    return ended, cut
+
+
+def _own_populations(row: Mapping[str, Any], standing: np.ndarray, sides: tuple[int, ...]) -> np.ndarray:
+    """The standing of the populations of one home, or of both copies of it."""
+    if len(sides) == 2:
+        return standing
+    first = row["populations"][0]
+    return standing[:first] if sides == (0,) else standing[first:]
+
+
+def _causes(parts: Sequence[Mapping[str, Any]], lives: int) -> dict[str, float]:
+    causes: dict[str, float] = {}
+    for part in parts:
+        for cause, count in part["causes"].items():
+            causes[cause] = causes.get(cause, 0.0) + count / max(lives, 1)
+    return dict(sorted(causes.items()))
+
+
+def _per_life(parts: Sequence[Mapping[str, Any]], lives: int) -> dict[str, Any]:
+    told = [part for part in parts if part["ended"]]
+    names = told[0]["per_life"] if told else {}
+    weights = np.array([len(part["ended"]) / lives for part in told])
+    return {
+        name: np.tensordot(weights, np.array([part["per_life"][name] for part in told]), 1).tolist()
+        for name in names
+    }
+
+
+def bootstrap_groups(
+    groups: Sequence[int], seed: int, resamples: int, key: int = 0x70004
+) -> list[np.ndarray]:
+    """Indices drawn with replacement in two stages: whole groups, then members of each drawn group.
+
+    Args:
+        groups: of each member, e.g. the training run that a map was played with. One group: only members are drawn.
+        seed: of the draws.
+        resamples: how many.
+        key: names the stream.
+
+    Returns:
+        Per resample the indices of members.
+    """
+    rng = seeding.generator(seed, key)
+    labels = np.asarray(groups)
+    members = [np.flatnonzero(labels == group) for group in np.unique(labels)]
+    drawn = []
+    for _ in range(resamples):
+        picked = rng.integers(len(members), size=len(members))
+        drawn.append(
+            np.concatenate([members[g][rng.integers(len(members[g]), size=len(members[g]))] for g in picked])
+        )
+    return drawn
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

@@ -1,0 +1,165 @@
+"""What a tournament says of its players: win matrix, ratings with intervals, circles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations, permutations
+from typing import Any
+
+import numpy as np
+
+from interplay.core import seeding
+from interplay.core.errors import MissingExtraError
+from interplay.evaluate.tournaments.matches import Match
+from interplay.evaluate.tournaments.ratings.alpha_rank import alpha_rank
+from interplay.evaluate.tournaments.ratings.bradley_terry import elo
+from interplay.evaluate.tournaments.ratings.skill import Skill, skills
+
+RESAMPLES = 400  # of the bootstrap
+LEVEL = 0.95  # of its intervals
+LEAST_UNSEEN = 1e-4  # wins; fewer would make odds that no fit can resolve
+_BOOTSTRAP = 0x70003
+
+
+@dataclass(frozen=True)
+class Standings:
+    """Who is how strong.
+
+    Attributes:
+        names: of the P players.
+        matches: that were counted.
+        wins: (P, P) float64, wins[i, j] = matches that i won against j, half of the drawn ones added.
+        draws: (P, P) int64, drawn matches.
+        mean_score: (P,) float64, the mean score of each player over its matches.
+        elo: (P,) float64, see `interplay.evaluate.tournaments.ratings.bradley_terry.elo`.
+        interval: (P, 2) float64, of `elo`: 95 % of what it is when the rounds weigh otherwise; see `rate_players`.
+        alpha_rank: (P,) float64, see `interplay.evaluate.tournaments.ratings.alpha_rank`; payoffs are the shares of matches won.
+        skill: openskill's ratings, or None where it is not installed.
+        circles: players a, b, c who beat each other in a circle (a beats b beats c beats a, each more often than not).
+    """
+
+    names: tuple[str, ...]
+    matches: int
+    wins: np.ndarray
+    draws: np.ndarray
+    mean_score: np.ndarray
+    elo: np.ndarray
+    interval: np.ndarray
+    alpha_rank: np.ndarray
+    skill: tuple[Skill, ...] | None
+    circles: tuple[tuple[str, str, str], ...]
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """Numbers of the players, the best by Elo first."""
+        return tuple(sorted(range(len(self.names)), key=lambda i: (-self.elo[i], i)))
+
+    @property
+    def win_share(self) -> np.ndarray:
+        """(P, P) share of the matches of i against j that i won; NaN where they did not meet."""
+        played = self.wins + self.wins.T
+        return np.where(played > 0, self.wins / np.where(played > 0, played, 1.0), np.nan)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists and numbers, ready for JSON; the best player first."""
+        players = []
+        for i in self.order:
+            row: dict[str, Any] = {
+                "player": self.names[i],
+                "elo": float(self.elo[i]),
+                "elo_interval": self.interval[i].tolist(),
+                "alpha_rank": float(self.alpha_rank[i]),
+                "mean_score": float(self.mean_score[i]),
+                "wins": float(self.wins[i].sum()),
+                "matches": float((self.wins + self.wins.T)[i].sum()),
+            }
+            if self.skill is not None:
+                row["openskill"] = self.skill[i]._asdict()
+            players.append(row)
+        return {
+            "matches": self.matches,
+            "players": players,
+            "names": list(self.names),
+            "wins": self.wins.tolist(),
+            "draws": self.draws.tolist(),
+            "circles": [list(circle) for circle in self.circles],
+        }
+
+
+def rate_players(
+    names: Sequence[str], matches: Sequence[Match], together: int, seed: int = 0, resamples: int = RESAMPLES
+) -> Standings:
+    """Rates the players of a tournament.
+
+    A match of more than two players counts as one between each two of them. Intervals are those of the Bayesian bootstrap
+    (Rubin 1981): every round, that is the K matches of one matchup that share a seed and are not independent, gets a
+    weight drawn from Gamma(1), and every player of a pair Gamma(1/2) wins that nobody saw (Jeffreys' prior), so that who won all of
+    20 matches is not taken to win always.
+
+    Args:
+        names: of the P players.
+        matches: all that were played; their order does not matter.
+        together: K, players of a match.
+        seed: of the bootstrap.
+        resamples: of the bootstrap.
+    """
+    ordered = sorted(matches, key=lambda m: (m.match, m.matchup))
+    wins, draws = _tally(len(names), ordered, together)
+    rng = seeding.generator(seed, _BOOTSTRAP)
+    total = wins.sum(axis=0)
+    weighed = np.tensordot(rng.gamma(1.0, size=(resamples, len(wins))), wins, 1)
+    unseen = np.maximum(rng.gamma(0.5, size=weighed.shape), LEAST_UNSEEN) * ((total + total.T) > 0)
+    share = (1.0 - LEVEL) / 2
+    interval = np.quantile(elo(weighed + unseen, draws=0.0), [share, 1.0 - share], axis=0).T
+    try:
+        skill: tuple[Skill, ...] | None = tuple(skills(len(names), ordered))
+    except MissingExtraError:
+        skill = None
+    played = total + total.T
+    payoffs = np.where(played > 0, total / np.where(played > 0, played, 1.0), 0.5)
+    return Standings(
+        tuple(names),
+        len(ordered),
+        total,
+        draws,
+        _mean_scores(len(names), ordered),
+        elo(total),
+        interval,
+        alpha_rank(payoffs),
+        skill,
+        _circles(names, payoffs),
+    )
+
+
+def _tally(players: int, matches: Sequence[Match], together: int) -> tuple[np.ndarray, np.ndarray]:
+    """Of every round its wins (R, P, P), and all draws (P, P)."""
+    rounds: dict[tuple[tuple[int, ...], int], int] = {}
+    for match in matches:
+        rounds.setdefault((match.matchup, match.match // together), len(rounds))
+    wins = np.zeros((len(rounds), players, players))
+    draws = np.zeros((players, players), np.int64)
+    for match in matches:
+        own = wins[rounds[match.matchup, match.match // together]]
+        for (i, a), (j, b) in permutations(zip(match.matchup, match.scores, strict=True), 2):
+            own[i, j] += 1.0 if a > b else 0.5 if a == b else 0.0
+            draws[i, j] += a == b
+    return wins, draws
+
+
+def _mean_scores(players: int, matches: Sequence[Match]) -> np.ndarray:
+    sums, counts = np.zeros(players), np.zeros(players)
+    for match in matches:
+        for player, score in zip(match.matchup, match.scores, strict=True):
+            sums[player] += score
+            counts[player] += 1
+    return sums / np.maximum(counts, 1)
+
+
+def _circles(names: Sequence[str], share: np.ndarray) -> tuple[tuple[str, str, str], ...]:
+    found = []
+    for a, b, c in combinations(range(len(names)), 3):
+        for x, y, z in ((a, b, c), (a, c, b)):
+            if share[x, y] > 0.5 and share[y, z] > 0.5 and share[z, x] > 0.5:
+                found.append((names[x], names[y], names[z]))
+    return tuple(found)

@@ -1,0 +1,267 @@
+"""Round robins: every matchup of players plays the same held-out seeds, resumable match by match."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from interplay.core.errors import UserError
+from interplay.core.loading import is_code
+from interplay.core.policy import Policy
+from interplay.core.settings import Settings
+from interplay.core.world import World
+from interplay.evaluate.tournaments.folder import RATINGS, TournamentFolder
+from interplay.evaluate.tournaments.matches import Match, agent_scores, match_key, play_block
+from interplay.evaluate.tournaments.matchups import Matchup, all_matchups, check_sides
+from interplay.evaluate.tournaments.ratings.standings import RESAMPLES, Standings, rate_players
+from interplay.evaluate.tournaments.results_log import ResultsLog
+from interplay.registry import make_world
+
+OnProgress = Callable[[int, int], None]  # units done, units in all
+
+
+class RoundRobinSettings(Settings):
+    """What decides every match of a round robin."""
+
+    kind: Literal["round robin"] = "round robin"
+    world: str = Field(min_length=1, description="Registry id.")
+    options: dict[str, Any] = Field({}, description="Options of the world.")
+    players: tuple[str, ...] = Field(description="Run folders or names of policies.")
+    identities: tuple[str, ...] = Field(description="What each of them was when the tournament began.")
+    matches: int = Field(20, ge=1, description="Of each matchup.")
+    per_match: int = Field(2, ge=2, description="K, players of a match.")
+    seed: int = Field(0, ge=0, lt=2**63, description="Of the worlds and of the players' draws.")
+    score: str = Field("return", min_length=1, description="What decides a match.")
+    max_steps: int | None = Field(None, ge=1, description="Where matches are cut.")
+    block: int = Field(32, ge=1, description="Matches side by side; part of the result.")
+    greedy: bool = Field(False, description="Trained policies take their likeliest action.")
+
+    def code_names(self) -> Iterator[tuple[str, Any]]:
+        """World and players, where they are programs of somebody's own."""
+        if ":" in self.world:
+            yield "world", self.world
+            yield "options", self.options
+        yield from (("players", name) for name in self.players if is_code(name))
+
+    @model_validator(mode="after")
+    def _enough_players(self) -> RoundRobinSettings:
+        if len(self.players) < self.per_match:
+            raise ValueError(
+                f"players = {list(self.players)} are {len(self.players)}, a match needs {self.per_match}; name more"
+            )
+        if len(self.identities) != len(self.players):
+            raise ValueError(f"identities = {list(self.identities)}: give one per player")
+        if len(set(self.players)) < len(self.players):
+            twice = next(name for name in self.players if self.players.count(name) > 1)
+            raise ValueError(f"player {twice} is named twice; name everybody once")
+        if self.matches % self.per_match:
+            up = self.matches + self.per_match - self.matches % self.per_match
+            raise ValueError(
+                f"matches = {self.matches} is no multiple of the {self.per_match} ways to sit, so seats would be unfair; give {up}"
+            )
+        return self
+
+    @property
+    def matchups(self) -> tuple[Matchup, ...]:
+        """Every matchup of the tournament."""
+        return all_matchups(len(self.players), self.per_match)
+
+
+def round_robin(
+    players: Mapping[str, Policy],
+    world: str,
+    *,
+    matches: int = 20,
+    seed: int = 0,
+    per_match: int = 2,
+    options: Mapping[str, Any] | None = None,
+    score: str = "return",
+    max_steps: int | None = None,
+    out: Path | str | None = None,
+    resume: bool = False,
+    on_progress: OnProgress | None = None,
+) -> Standings:
+    """Lets every matchup of players play a number of matches and rates them.
+
+    Args:
+        players: name -> policy.
+        world: registry id; its sides (teams, or single agents) are shared out equally.
+        matches: of each matchup, a multiple of `per_match`: seats go round in each seed.
+        seed: of the worlds and of the players' draws; training runs never see these worlds' seeds.
+        per_match: K, players of a match.
+        options: of the world.
+        score: what decides a match: ``"return"`` (mean over a player's agents), or a metric with one value per agent.
+        max_steps: cuts matches; needed where worlds may run for ever.
+        out: the folder to keep it in; None keeps nothing. A tournament that was killed goes on there with `resume`.
+        resume: go on with the tournament that stands in `out`.
+        on_progress: told matches done and in all.
+
+    Returns:
+        Ratings and win matrix, the same whether the tournament was interrupted or not.
+
+    Raises:
+        UserError: for players or worlds that do not fit, or a folder of another tournament.
+
+    Example:
+        >>> from interplay.registry import make_policy
+        >>> players = {name: make_policy("survival/1v1-heals-low", name) for name in ("random", "hunter")}
+        >>> result = round_robin(players, "survival/1v1-heals-low", matches=4)
+        >>> result.names[result.order[0]], result.matches
+        ('hunter', 4)
+    """
+    settings = make_settings(
+        world=world,
+        options=dict(options or {}),
+        players=tuple(players),
+        identities=tuple(policy.name for policy in players.values()),
+        matches=matches,
+        per_match=per_match,
+        seed=seed,
+        score=score,
+        max_steps=max_steps,
+    )
+    return run_round_robin(settings, list(players.values()), out, resume, on_progress)
+
+
+def make_settings(**values: Any) -> RoundRobinSettings:
+    """Checked settings.
+
+    Raises:
+        UserError: naming the key, the value and what is allowed.
+    """
+    from interplay.core.settings import build
+
+    return build(RoundRobinSettings, values, "tournament")
+
+
+def run_round_robin(
+    settings: RoundRobinSettings,
+    policies: Sequence[Policy],
+    out: Path | str | None = None,
+    resume: bool = False,
+    on_progress: OnProgress | None = None,
+) -> Standings:
+    """Plays what is still missing of a round robin and rates everybody; see `round_robin`."""
+    check_world(settings)
+    with TournamentFolder(out, settings, resume) as folder:
+        play_missing(settings, policies, folder.log, on_progress)
+        found = rate_players(
+            settings.players, read_matches(settings, folder.log), settings.per_match, settings.seed, RESAMPLES
+        )
+        folder.write(RATINGS, json.dumps({"world": settings.world, **found.to_dict()}, indent=1) + "\n")
+    return found
+
+
+def check_world(settings: RoundRobinSettings) -> None:
+    """Refuses a world that the tournament cannot be played in, before there is a folder.
+
+    Raises:
+        UserError: for wrong options, sides that the players cannot share, or matches without an end.
+    """
+    with closing(make_world(settings.world, 1, **settings.options)) as world:
+        check_sides(world, settings.per_match)
+        if settings.max_steps is None and world.persistent:
+            merge = ", or merge populations (--merge)" if world.num_populations > 1 else ""
+            raise UserError(
+                f"{world.id}: its worlds may run for ever; say where matches end (--max-steps){merge}"
+            )
+        world.reset()
+        agent_scores(world, settings.score)
+
+
+def play_missing(
+    settings: RoundRobinSettings,
+    policies: Sequence[Policy],
+    log: ResultsLog,
+    on_progress: OnProgress | None = None,
+) -> None:
+    """Plays every block that lacks a result, and writes what it lacks."""
+    tell = on_progress or (lambda done, total: None)
+    total = len(settings.matchups) * settings.matches
+    tell(len(log.results), total)
+    with _Worlds(settings) as worlds:
+        for matchup, block in _blocks(settings):
+            if not log.missing(match_key(matchup.players, match) for match in block):
+                continue
+            played = play_block(
+                worlds.of(len(block)),
+                [policies[player] for player in matchup.players],
+                matchup,
+                block,
+                settings.seed,
+                score=settings.score,
+                max_steps=settings.max_steps,
+            )
+            log.append(
+                {match.key: {"scores": match.scores, "ranks": match.ranks, **match.more} for match in played}
+            )
+            tell(len(log.results), total)
+
+
+def read_matches(settings: RoundRobinSettings, log: ResultsLog) -> list[Match]:
+    """The matches of the settings as the log has them.
+
+    Raises:
+        UserError: if one is missing.
+    """
+    keys = {
+        match_key(matchup.players, match): (matchup, match)
+        for matchup, block in _blocks(settings)
+        for match in block
+    }
+    lacking = log.missing(keys)
+    if lacking:
+        raise UserError(
+            f"{log.path}: {len(lacking)} of {len(keys)} matches are still to be played; go on with --resume"
+        )
+    return [
+        Match(matchup.players, match, _scores(log, key, len(matchup.players)), {})
+        for key, (matchup, match) in keys.items()
+    ]
+
+
+def _scores(log: ResultsLog, key: str, players: int) -> tuple[float, ...]:
+    """The scores of one match as they were kept.
+
+    Raises:
+        UserError: if they are not one number for each player.
+    """
+    scores: Any = log.results[key].get("scores", ())
+    fits = isinstance(scores, list | tuple) and len(scores) == players
+    if not fits or not all(type(score) in (int, float) and abs(score) < 1e300 for score in scores):
+        raise UserError(
+            f"{log.path}: scores of {key} are not {players} numbers; delete its line to play it again"
+        )
+    return tuple(float(score) for score in scores)
+
+
+def _blocks(settings: RoundRobinSettings) -> Iterator[tuple[Matchup, range]]:
+    """The units of work: every matchup's first matches come first, so that an early look is fair to all."""
+    for first in range(0, settings.matches, settings.block):
+        for matchup in settings.matchups:
+            yield matchup, range(first, min(first + settings.block, settings.matches))
+
+
+class _Worlds:
+    """Batches by their number of worlds, made when first asked for; at most two sizes are needed."""
+
+    def __init__(self, settings: RoundRobinSettings) -> None:
+        self._settings = settings
+        self._made: dict[int, World] = {}
+
+    def of(self, size: int) -> World:
+        if size not in self._made:
+            self._made[size] = make_world(self._settings.world, size, **self._settings.options)
+        return self._made[size]
+
+    def __enter__(self) -> _Worlds:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for world in self._made.values():
+            world.close()
