@@ -17,10 +17,10 @@ from interplay.core.errors import UserError
 from interplay.evaluate import play
 from interplay.evaluate.communication import TalkRecorder, measure_talk, reader_of
 from interplay.evaluate.communication.ablation import ablate, fitting_arms
-from interplay.evaluate.communication.believing import BeliefRecorder
 from interplay.evaluate.communication.edits import speaker_marginal
 from interplay.evaluate.communication.listening import Views, measure_influence
 from interplay.evaluate.communication.signals import headline_parts
+from interplay.evaluate.communication.werewolf.believing import BeliefRecorder
 from interplay.worlds.werewolf.odds import villagers_win
 
 SEED = 20_000  # of the games that are played; those of the runs are 1, 2, ...

@@ -9,7 +9,7 @@ import typer
 
 from interplay.cli.options import Roles, Trust
 
-MOST_AGENTS = 16  # told one by one; JSON has all
+MOST_AGENTS = 16  # shown one by one; JSON has all
 
 EXAMPLE = (
     "interplay evaluate runs/first --episodes 200\n"
@@ -64,7 +64,7 @@ def evaluate(
     whom = f"{player} ({', '.join(roles)})" if roles else player
     typer.echo(f"{whom} on {found.world}, {episodes} episodes, mean ± standard error")
     crowd = len(batch.agents) > MOST_AGENTS
-    told = {name: estimate for name, estimate in summary.items() if not (crowd and name.endswith("]"))}
-    width = max(map(len, told))
-    for name, estimate in told.items():
+    shown = {name: estimate for name, estimate in summary.items() if not (crowd and name.endswith("]"))}
+    width = max(map(len, shown))
+    for name, estimate in shown.items():
         typer.echo(f"  {name:<{width}}  {estimate}")

@@ -52,6 +52,7 @@ def analyse_overlays(
         UserError: for an unknown overlay, player, world or option, or a folder that cannot be made.
     """
     from interplay.cli.players import find_player
+    from interplay.cli.progress import ProgressLines
     from interplay.core.files import told_plainly
     from interplay.core.settings import parse_overrides
     from interplay.evaluate.lifetimes.overlays import compute_overlays, find_overlay
@@ -69,9 +70,9 @@ def analyse_overlays(
     found = found._replace(options=on_one_map(found.world, found.options, options, world_seed))
     batch = found.make_world(num_worlds, seed)
     value = _values(found.policy, batch)
-    tell = Teller()
+    progress = ProgressLines()
     results = compute_overlays(
-        chosen, batch, found.policy, ticks, value=value, population=population, seed=seed, burn_in=burn_in, tell=tell
+        chosen, batch, found.policy, ticks, value=value, population=population, seed=seed, burn_in=burn_in, progress=progress
     )  # fmt: skip
     batch.close()
     with told_plainly("making the folder", out):
@@ -132,33 +133,6 @@ def show(data: Any) -> None:
         typer.echo(
             "  " + "  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
         )
-
-
-class Teller:
-    """Says on stderr how far each part of the work is, with the time left, where it takes more than two seconds."""
-
-    EVERY = 2.0  # seconds
-
-    def __init__(self) -> None:
-        import time
-
-        self._clock = time.monotonic
-        self._what, self._heard, self._first = "", 0, 0
-        self._started = self._said = 0.0
-
-    def __call__(self, what: str, done: int, of: int) -> None:
-        now = self._clock()
-        if what != self._what:
-            self._what, self._heard = what, 0
-        self._heard += 1
-        if self._heard <= 2:  # the first piece of work may have waited for the compiler
-            self._started, self._said, self._first = now, now, done
-        elif now - self._said >= self.EVERY and done > self._first:
-            from interplay.train.progress import duration
-
-            self._said = now
-            left = (of - done) * (now - self._started) / (done - self._first)
-            typer.echo(f"{what}: {done:,} / {of:,}, {duration(left)} left", err=True)
 
 
 def _values(policy: Any, world: Any) -> Any:

@@ -62,27 +62,29 @@ def talk(
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Plays games, records what was said, and prints what it tells beside what chance would."""
-    from interplay.cli.overlays import Teller, check_folder
-    from interplay.cli.talking_games import Wanted, ablate_arms, listen, play_games
+    from interplay.cli.overlays import check_folder
+    from interplay.cli.progress import ProgressLines
+    from interplay.cli.talking_games import Wanted, play_arms, play_games
     from interplay.cli.talking_text import show
     from interplay.evaluate.communication import measure_talk
+    from interplay.evaluate.communication.games import listen
 
     if out is not None:
         check_folder(out)
-    tell = Teller()
+    progress = ProgressLines()
     wanted = Wanted(player, world, tuple(options or ()), against, games, num_worlds, greedy, seed, trust)
-    played = play_games(wanted, tell)
-    other = play_games(wanted._replace(player=transfer), tell) if transfer else None
+    played = play_games(wanted, progress)
+    other = play_games(wanted._replace(player=transfer), progress) if transfer else None
     report = measure_talk(
         played.talk,
         other=None if other is None else other.talk,
         models=("logistic", "gru") if probe else (),
         permutations=permutations,
         seed=seed,
-        tell=tell,
+        progress=progress,
     )
     report.influences, report.beliefs = listen(played), played.beliefs
-    report.ablations = ablate_arms(wanted, played, arm, metric, tell)
+    report.ablations = play_arms(wanted, played, arm, metric, progress)
     if out is not None:
         _keep(played.talk, out, log_every)
     if json:

@@ -79,10 +79,10 @@ def _language(report: TalkReport) -> None:
 
 
 def _information(report: TalkReport) -> None:
-    told = [f for f in report.findings if f.statistic == "information"]
+    informative = [f for f in report.findings if f.statistic == "information"]
     parts = {*headline_parts(report.findings), "word"}
-    for measure in dict.fromkeys(f.measure for f in told):
-        rows = [_beside(f) for f in told if f.measure == measure and f.part in parts]
+    for measure in dict.fromkeys(f.measure for f in informative):
+        rows = [_beside(f) for f in informative if f.measure == measure and f.part in parts]
         _table(f"{measure}: bits between {MEANINGS[measure]}", _heads("bits"), rows)
 
 

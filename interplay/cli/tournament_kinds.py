@@ -140,8 +140,8 @@ def merge(
 def _populations(name: str, home: Sequence[Contestant]) -> int:
     counts = {contestant.populations for contestant in home}
     if len(counts) > 1:
-        told = ", ".join(f"{contestant.name} has {contestant.populations}" for contestant in home)
+        known = ", ".join(f"{contestant.name} has {contestant.populations}" for contestant in home)
         raise UserError(
-            f"{name}: its trainings differ in their populations ({told}); make them homes of their own"
+            f"{name}: its trainings differ in their populations ({known}); make them homes of their own"
         )
     return counts.pop()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -98,6 +99,8 @@ class World(Remakable, ABC):
         privileged_view: whether `draw` and `tell` show what the public may not know (hidden roles); None = nothing is hidden.
         state_space: the space of one row of `global_state`, one float32 Box of one axis; None = this world offers no global state.
         frames_per_step: how many frames of a video a step stays in view; worlds of words need time to be read.
+        instruments: what reads this world for instruments of `interplay.evaluate`, ``module:attribute`` each: ``ticks`` (see
+            `lifetimes.tick.tick_reader`) and ``talk`` (see `communication.reading.Reader`).
     """
 
     id: str = ""
@@ -111,6 +114,7 @@ class World(Remakable, ABC):
     privileged_view: bool | None = None
     state_space: spaces.Box | None = None
     frames_per_step: int = 1
+    instruments: Mapping[str, str] = MappingProxyType({})
 
     def __init__(
         self,

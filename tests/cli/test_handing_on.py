@@ -174,8 +174,8 @@ def for_talk(heard: Heard) -> None:
     talk = SimpleNamespace(about=About("a/world"))
     played = SimpleNamespace(talk=talk, beliefs=None)
     heard.put("interplay.cli.talking_games:play_games", played)
-    heard.put("interplay.cli.talking_games:listen", [])
-    heard.put("interplay.cli.talking_games:ablate_arms", [])
+    heard.put("interplay.evaluate.communication.games:listen", [])
+    heard.put("interplay.cli.talking_games:play_arms", [])
     heard.put("interplay.evaluate.communication:measure_talk", SimpleNamespace())
     heard.put("interplay.cli.talking:_keep")
 
@@ -325,11 +325,11 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "player": ("hunter", {"play_games.wanted.player": "hunter"}),
         "options": ("end=7", {"play_games.wanted.options": ("end=7",)}),
         "world": (f"--world {WORLD}", {"play_games.wanted.world": WORLD}),
-        "against": ("--against random", {"ablate_arms.wanted.against": "random"}),
-        "games": ("--games 70", {"ablate_arms.wanted.games": 70, "play_games.wanted.games": 70}),
+        "against": ("--against random", {"play_arms.wanted.against": "random"}),
+        "games": ("--games 70", {"play_arms.wanted.games": 70, "play_games.wanted.games": 70}),
         "permutations": ("--permutations 55", {"measure_talk.permutations": 55}),
-        "arm": ("--arm talk_off --arm targets_off", {"ablate_arms.arms": ["talk_off", "targets_off"]}),
-        "metric": ("--metric days", {"ablate_arms.metric": "days"}),
+        "arm": ("--arm talk_off --arm targets_off", {"play_arms.arms": ["talk_off", "targets_off"]}),
+        "metric": ("--metric days", {"play_arms.metric": "days"}),
         "probe": ("--no-probe", {"measure_talk.models": ()}),
         "out": ("--out games", {"_keep.out": Path("games")}),
         "log_every": ("--log-every 6", {"_keep.log_every": 6}),

@@ -8,9 +8,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from interplay.cli import contestants, overlays, talking_games, tournament_kinds
+from interplay.cli import contestants, overlays, tournament_kinds
 from interplay.cli.talking_games import Wanted, play_games
 from interplay.core.errors import UserError
+from interplay.evaluate import EpisodeTable
+from interplay.evaluate.communication import games
 from interplay.evaluate.tournaments.folder import TournamentFolder
 from interplay.evaluate.tournaments.merge import MergeSettings
 from interplay.evaluate.tournaments.round_robins import RoundRobinSettings
@@ -142,8 +144,8 @@ def test_what_was_typed_of_the_maps_wins_over_what_measuring_would_have(typed):
 def test_games_of_talk_are_played_as_they_were_asked_for(monkeypatch):
     heard = Heard(monkeypatch)
     heard.put("interplay.cli.players:find_player", lambda *_, **__: talker(heard))
-    heard.put("interplay.cli.talking_games:reader_of", None)
-    heard.put("interplay.cli.talking_games:play")
+    heard.put("interplay.evaluate.communication.games:reader_of", None)
+    heard.put("interplay.evaluate.communication.games:play")
     wanted = Wanted("hunter", "a/world", ("end=7",), "", 70, 9, True, 11, True)
     with pytest.raises(Stopped):
         play_games(wanted, lambda *_: None)
@@ -156,13 +158,13 @@ def test_games_of_talk_are_played_as_they_were_asked_for(monkeypatch):
 @pytest.mark.parametrize("arms", [None, ["talk_off"]])
 def test_arms_are_played_on_the_games_that_were_asked_for(monkeypatch, arms):
     heard = Heard(monkeypatch)
-    heard.put("interplay.cli.talking_games:ablate")
-    heard.put("interplay.cli.talking_games:fitting_arms", ("signals_off",))
-    wanted = Wanted("hunter", "a/world", (), "", 70, 9, True, 11)
+    heard.put("interplay.evaluate.communication.games:ablate")
+    heard.put("interplay.evaluate.communication.games:fitting_arms", ("signals_off",))
+    table = EpisodeTable("a/world", "hunter", 11, (), {"steps": np.ones(70), "days": np.ones(70)})
     world = SimpleNamespace(settings=SimpleNamespace(arm="full"))
-    played = talking_games.Played(None, table={"days": np.ones(3)}, world=world)
+    played = games.Played(None, table=table, world=world)
     with pytest.raises(Stopped):
-        talking_games.ablate_arms(wanted, played, arms, "days", lambda *_: None)
+        games.play_arms(played, None, None, arms, "days")
     asked = {"episodes": 70, "metric": "days", "seed": 11, "arms": arms or ["signals_off"]}
     assert {key: heard["ablate"][key] for key in asked} == asked
     assert heard.at("ablate.normal") is played.table

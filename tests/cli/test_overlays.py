@@ -7,7 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from interplay.cli.overlays import Teller, on_one_map
+from interplay.cli.overlays import on_one_map
+from interplay.cli.progress import ProgressLines
 from tests.cli.command import refusal, typed
 
 SMALL = ["--ticks", "30", "--world", "mmo/combat", "interior=24", "slots=12", "npop=2"]
@@ -138,7 +139,7 @@ def test_a_file_in_the_way_is_told_before_the_play(capsys, tmp_path):
 
 
 def test_time_left_is_told_after_two_seconds(capsys):
-    tell, now = Teller(), [0.0]
+    tell, now = ProgressLines(), [0.0]
     tell._clock = lambda: now[0]
     for done in range(6):
         now[0] = 100.0 + done if done else 0.0  # the first tick waits for the compiler

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from interplay.cli.talking_games import Ours
 from interplay.evaluate.communication import read_talk
+from interplay.evaluate.communication.games import Subject
 from tests.cli.command import refusal, typed
 
 QUICK = ["--games", "40", "--permutations", "20", "--num-worlds", "20"]
@@ -135,11 +135,11 @@ def test_a_run_is_asked_for_those_whom_it_moves_itself():
     policy = SimpleNamespace(
         settings=settings, beliefs=lambda seen, own: own, probabilities=lambda *given: given[2]
     )
-    everybody = Ours(policy, (0, 1), ("villager", "werewolf"))
+    everybody = Subject(policy, (0, 1), ("villager", "werewolf"))
     assert (everybody.asked, everybody.foe) == ((0,), "unite")
-    some = Ours(policy, (0, 2), ("villager", "werewolf", "seer"))
+    some = Subject(policy, (0, 2), ("villager", "werewolf", "seer"))
     assert some.asked == (0, 2)
     assert some.beliefs({}, np.array([2, 0, 2])).tolist() == [1, 0, 1]
     assert some.probabilities({}, None, np.array([2, 0])).tolist() == [1, 0]
-    scripted = Ours(SimpleNamespace(), (0, 1), ("villager", "werewolf"))
+    scripted = Subject(SimpleNamespace(), (0, 1), ("villager", "werewolf"))
     assert (scripted.asked, scripted.foe) == ((0, 1), "")

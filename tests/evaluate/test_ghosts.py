@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
-from interplay.evaluate import ghosts
+from interplay.evaluate.lifetimes.mmo import ghosts
 from interplay.evaluate.lifetimes.mmo.dependence import dependence
 from interplay.evaluate.lifetimes.mmo.ghosts import livable, standardise, value_map
 from interplay.evaluate.lifetimes.mmo.scenes import meadow
@@ -43,7 +43,7 @@ def test_the_map_covers_the_interior_in_any_batches(monkeypatch):
     assert np.isnan(whole[:9]).all()
     monkeypatch.setattr(ghosts, "BATCH", 100)
     told = []
-    np.testing.assert_array_equal(value_map(world, taste, 0, tell=told.append), whole)
+    np.testing.assert_array_equal(value_map(world, taste, 0, progress=told.append), whole)
     assert told == [100, 200, 300, 400, 500, 576]
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from interplay.core.errors import UserError
-from interplay.evaluate.lifetimes.information import entropy, mean_distance, mutual_information
+from interplay.evaluate.information import entropy, mean_distance, mutual_information
 from interplay.evaluate.lifetimes.niches import against, niche, random_labels
 
 

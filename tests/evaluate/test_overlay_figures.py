@@ -11,8 +11,8 @@ import pytest
 from interplay.core.policy import RandomPolicy
 from interplay.evaluate.lifetimes.mmo.dependence import dependence as dependence_map
 from interplay.evaluate.lifetimes.mmo.ghosts import VARIANTS, livable, value_map
+from interplay.evaluate.lifetimes.mmo.overlays import niches as niches_overlay
 from interplay.evaluate.lifetimes.overlays import Layer, Overlay, OverlayData, compute_overlays
-from interplay.evaluate.lifetimes.overlays import niches as niches_overlay
 from interplay.evaluate.lifetimes.survival import kaplan_meier, median_life, restricted_mean
 from interplay.evaluate.lifetimes.tick import STYLES
 from interplay.worlds.mmo.tiles import FOREST, GRASS, LAVA, SCRUB
@@ -72,8 +72,8 @@ def stands(ticks):
                 )
 
 
-def blows(ticks):
-    """(population, style, row, col, died, cause) of every blow; the striker is who lived there in the tick before.
+def attacks(ticks):
+    """(population, style, row, col, died, cause) of every attack; the striker is who lived there in the tick before.
 
     A target may have stepped beyond the window of 7 x 7 since it was seen: it counts at the window's edge.
     """
@@ -127,11 +127,11 @@ def test_every_panel_has_a_name_for_each_of_its_rows(played, name):
             assert layer.limits[1] >= np.nanmax(values.sum(axis=0) if values.ndim == 3 else values)
 
 
-def test_blows_by_style_and_place(played):
+def test_attacks_by_style_and_place(played):
     world, found, ticks = played
     struck, deadly, full = Counter(), Counter(), Counter()
     counts = np.zeros((POPULATIONS, len(STYLES), 7, 7), int)
-    for population, style, row, col, died, cause in blows(ticks):
+    for population, style, row, col, died, cause in attacks(ticks):
         struck[population, style] += 1
         full[population, style] += max(abs(row), abs(col)) == world.settings.reach[style]
         deadly[population, style] += died and world.causes[cause] == STYLES[style]
@@ -139,7 +139,7 @@ def test_blows_by_style_and_place(played):
     assert sum(struck.values()) > 50
     assert sum(deadly.values()) > 3
     data = found["combat"]
-    assert data.columns == ("population", "style", "blows", "at full reach", "kills per blow")
+    assert data.columns == ("population", "style", "attacks", "at full reach", "kills per attack")
     for k, style, number, reach, kills in data.rows:
         s = STYLES.index(style)
         assert number == struck[k, s]
@@ -149,7 +149,7 @@ def test_blows_by_style_and_place(played):
     for k, layer in enumerate(data.layers):
         assert layer.labels == STYLES
         assert (layer.values == counts[k]).all()
-        assert f"{counts[k].sum():,} blows" in layer.title
+        assert f"{counts[k].sum():,} attacks" in layer.title
 
 
 def test_visits_are_ticks_on_ground(played):

@@ -10,8 +10,10 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.evaluate.lifetimes.coverage import against_control
-from interplay.evaluate.lifetimes.mmo.attacks import BlowRecorder
+from interplay.evaluate.lifetimes.mmo.attacks import AttackRecorder
 from interplay.evaluate.lifetimes.mmo.life_coverage import life_coverage
+from interplay.evaluate.lifetimes.mmo.overlays import niches as niches_overlay
+from interplay.evaluate.lifetimes.mmo.overlays.recorders import visits
 from interplay.evaluate.lifetimes.overlays import (
     Layer,
     Overlay,
@@ -21,8 +23,6 @@ from interplay.evaluate.lifetimes.overlays import (
     list_overlays,
     register_overlay,
 )
-from interplay.evaluate.lifetimes.overlays import niches as niches_overlay
-from interplay.evaluate.lifetimes.overlays.recorders import visits
 from interplay.evaluate.lifetimes.tracks import TrackRecorder
 from interplay.evaluate.lifetimes.visits import VisitRecorder
 from interplay.evaluate.lifetimes.walks import Followed
@@ -127,7 +127,7 @@ def test_burn_in_is_not_recorded():
 
 
 def test_kills_belong_to_the_style_that_the_victim_died_of():
-    recorder = BlowRecorder(1, causes=(5, 6, 7))
+    recorder = AttackRecorder(1, causes=(5, 6, 7))
     recorder.note(tick(slots=4))
     ended = {"cause": np.array([[0, 6, 0, 0]])}
     recorder.note(tick(slots=4, struck=[1, -1, 1, 1], style=[2, 0, 1, 0], died=[0, 1, 0, 0], ended=ended))

@@ -1,4 +1,4 @@
-"""Lives, tracks and blows: what belongs to the life that ended and what to the newcomer in its slot."""
+"""Lives, tracks and attacks: what belongs to the life that ended and what to the newcomer in its slot."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from interplay.core.errors import UserError
 from interplay.evaluate.lifetimes.life_table import LifeRecorder
-from interplay.evaluate.lifetimes.mmo.attacks import BlowRecorder, life_profile
+from interplay.evaluate.lifetimes.mmo.attacks import AttackRecorder, life_profile
 from interplay.evaluate.lifetimes.tracks import TrackRecorder, Tracks
 from tests.evaluate.ticks import tick
 
@@ -76,8 +76,8 @@ def test_tracks():
     assert tracks.age()[tracks.life == 0].tolist() == [0, 1, 2, 3]
     assert tracks.third()[tracks.life == 1].tolist() == [0, 1]
     assert (tracks.third()[tracks.life == 0] == -1).all()
-    # The blow of tick 2 was struck by the life that ended, not by the newcomer.
-    assert (tracks.blow_life.tolist(), tracks.blow_style.tolist()) == ([1], [2])
+    # The attack of tick 2 was struck by the life that ended, not by the newcomer.
+    assert (tracks.attack_life.tolist(), tracks.attack_style.tolist()) == ([1], [2])
     assert life_profile(tracks, 1)[2, 3, 3] == life_profile(tracks, 1).sum() == 1
     assert life_profile(tracks, 0).sum() == 0
     assert tracks.blocks(4)[tracks.life == 2].tolist() == [1, 1]
@@ -102,15 +102,15 @@ def test_thirds_divide_a_life_evenly():
     assert recorder.tracks().third().tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
 
 
-def test_blows_are_counted_for_who_struck_them():
-    recorder = BlowRecorder(2)
+def test_attacks_are_counted_for_who_struck_them():
+    recorder = AttackRecorder(2)
     story(recorder)
     assert recorder.counts.sum() == 1
     assert recorder.counts[1, 2, 3, 3] == 1  # population of the life that ended
 
 
 def test_attack_profile():
-    recorder = BlowRecorder(1)
+    recorder = AttackRecorder(1)
     recorder.note(tick())
     recorder.note(
         tick(struck=[1, 0, 1], style=[0, 1, 1], struck_row=[0, -2, 1], struck_col=[1, 0, 0], died=[0, 1, 0])
@@ -119,7 +119,7 @@ def test_attack_profile():
     assert profile.counts[0, 0, 3, 4] == 1
     assert profile.counts[0, 1, 1, 3] == 1
     assert profile.edge_share[0, :2].tolist() == [1, 0.5]
-    assert profile.kills_per_blow[0, :2].tolist() == [1, 0.5]
+    assert profile.kills_per_attack[0, :2].tolist() == [1, 0.5]
     assert np.isnan(profile.edge_share[0, 2])
 
 

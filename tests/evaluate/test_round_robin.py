@@ -16,7 +16,8 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.core.files import FileLock
 from interplay.core.policy import Policy, RandomPolicy
-from interplay.evaluate import round_robin, tournament_folder
+from interplay.evaluate import round_robin
+from interplay.evaluate.tournaments import folder
 from interplay.evaluate.tournaments.folder import TournamentFolder
 from interplay.evaluate.tournaments.round_robins import make_settings, run_round_robin
 from interplay.registry import make_policy, make_world
@@ -112,15 +113,13 @@ def test_a_setting_that_only_one_of_two_tournaments_knows_makes_them_two(tmp_pat
     """As where another version wrote the file."""
     with TournamentFolder(tmp_path, cup.settings()):
         pass
-    stands = tournament_folder._read(tmp_path / "tournament.toml").values
+    stands = folder._read(tmp_path / "tournament.toml").values
     older = {key: value for key, value in stands.items() if key != "greedy"}
     for values, said in (
         (older, "greedy is not given there and False here"),
         ({**stands, "x": 3}, "x is 3 there and not given here"),
     ):
-        monkeypatch.setattr(
-            tournament_folder, "_read", lambda file, values=values: SimpleNamespace(values=values)
-        )
+        monkeypatch.setattr(folder, "_read", lambda file, values=values: SimpleNamespace(values=values))
         with pytest.raises(UserError, match=f"{said}; choose another --out"):
             TournamentFolder(tmp_path, cup.settings(), resume=True)
 

@@ -11,7 +11,7 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.evaluate import play
-from interplay.evaluate.communication.believing import BeliefRecorder, Beliefs
+from interplay.evaluate.communication.werewolf.believing import BeliefRecorder, Beliefs
 from interplay.registry import make_policy, make_world
 from interplay.worlds.werewolf.belief import Ways
 

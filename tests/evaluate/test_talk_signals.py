@@ -19,7 +19,7 @@ from interplay.evaluate.communication.signals import (
     signal_vote,
     signals_positively,
 )
-from interplay.evaluate.lifetimes.information import mutual_information
+from interplay.evaluate.information import mutual_information
 from interplay.kernels.permuted import AGREEMENT, CONTEXT, DISTANCE, INFORMATION, SHARE
 from tests.evaluate.talks import anybody, made_up, random_words, telling_words
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from interplay.evaluate.lifetimes.mmo.ticks import LIVABLE
 from interplay.evaluate.lifetimes.tick import Tick
 from interplay.worlds.mmo.tiles import GRASS
 
@@ -17,6 +18,7 @@ def tick(worlds: int = 1, slots: int = 3, side: int = 8, **given: Any) -> Tick:
         "alive": np.ones(shape, bool),
         "life": np.broadcast_to(np.arange(slots), shape).copy(),
         "tiles": np.full((worlds, side, side), GRASS, np.uint8),
+        "livable": LIVABLE,
         "struck": np.full(shape, -1),
         "died": np.zeros(shape, bool),
         "ended": {},

@@ -12,6 +12,7 @@ from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.core.world import World
 from interplay.evaluate.episodes import EpisodeTable, play
+from interplay.evaluate.progress import Progress
 from interplay.evaluate.statistics import Estimate, estimate
 
 ARMS = ("signals_off", "signals_shuffled", "talk_off", "targets_off")  # columns of every evaluation
@@ -84,7 +85,7 @@ def ablate(
     metric: str = "win_vil",
     seed: int = 0,
     normal: EpisodeTable | None = None,
-    tell: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
     **play_options: Any,
 ) -> list[Ablation]:
     """Plays the same episodes with each arm.
@@ -97,14 +98,14 @@ def ablate(
         metric: of the episodes.
         seed: names the episodes.
         normal: the normal game's episodes, if they were played already.
-        tell: hears (arm, done, of).
+        progress: hears (arm, done, of).
         play_options: of `evaluate.play`.
     """
     tables: dict[str, EpisodeTable] = {} if normal is None else {"full": normal}
     for arm in dict.fromkeys(("full", *arms)):
         if arm not in tables:
             world = make(arm)
-            ticker = Ticker(f"playing {arm}", episodes, tell)
+            ticker = Ticker(f"playing {arm}", episodes, progress)
             tables[arm] = play(world, policy(), episodes, seed, on_step=ticker.note, **play_options)
             world.close()
     return [pair(arm, tables["full"], tables[arm], metric) for arm in arms]
@@ -127,7 +128,7 @@ class Ticker:
     Args:
         what: is done, for who hears it.
         episodes: in all.
-        tell: hears (what, done, of); None: nobody.
+        progress: hears (what, done, of); None: nobody.
 
     Example:
         >>> ticker = Ticker("playing", 4, lambda what, done, of: print(what, done, of))
@@ -137,12 +138,12 @@ class Ticker:
         playing 3 4
     """
 
-    def __init__(self, what: str, episodes: int, tell: Callable[[str, int, int], None] | None) -> None:
-        self._what, self._episodes, self._tell = what, episodes, tell
+    def __init__(self, what: str, episodes: int, progress: Progress | None) -> None:
+        self._what, self._episodes, self._progress = what, episodes, progress
         self._begun = 0
 
     def note(self, _world: World | None, episode: np.ndarray) -> None:
         """What `play` says after a step: the number of the episode of each world, -1 for none."""
         self._begun = max(self._begun, int(episode.max(initial=-1)) + 1)
-        if self._tell is not None:
-            self._tell(self._what, self._begun - int(np.count_nonzero(episode >= 0)), self._episodes)
+        if self._progress is not None:
+            self._progress(self._what, self._begun - int(np.count_nonzero(episode >= 0)), self._episodes)

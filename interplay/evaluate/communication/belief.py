@@ -47,6 +47,22 @@ class Calibration(NamedTuple):
         return plain
 
 
+class Beliefs(NamedTuple):
+    """Two beliefs about the same seats at the same moments.
+
+    Attributes:
+        own: of the players.
+        exact: of an observer with the same eyes, who counts every set of players that may be the pack (`worlds.werewolf.belief.Belief`).
+    """
+
+    own: Calibration
+    exact: Calibration
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {name: scores.to_dict() for name, scores in self._asdict().items()}
+
+
 def calibrate(belief: Array, wolf: Array, counted: Array, exact: Array | None = None) -> Calibration:
     """Scores beliefs that seats are wolves.
 

@@ -11,7 +11,7 @@ from gymnasium import spaces
 
 from interplay.core.errors import UserError
 from interplay.core.world import World
-from interplay.evaluate.communication.recording import Shown
+from interplay.evaluate.communication.reading import Shown
 from interplay.evaluate.communication.table import NOBODY, TALK, About, Array, Games
 
 CHANNEL = "message."  # of the observation, followed by the sender's name

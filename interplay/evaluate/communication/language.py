@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from interplay.evaluate.communication.table import Array, Talk, whole_words
-from interplay.evaluate.lifetimes.information import entropy
+from interplay.evaluate.information import entropy
 
 COLLAPSED = 0.9  # share of the commonest word, from which the language counts as one word
 

@@ -23,12 +23,6 @@ MOST_THREADS = 8  # permutations are numbered, so threads change no digit
 POINT = 0.95  # of the null's distribution, above which a statistic says something
 LEAST = 30  # utterances, below which a single day is not reported on its own
 
-Tell = Callable[[str, int, int], None]
-
-
-def say_nothing(_what: str, _done: int, _of: int) -> None:
-    """A `Tell` that does not."""
-
 
 class Finding(NamedTuple):
     """One statistic and its null.
@@ -152,7 +146,7 @@ def permute(
     named: Array | None = None,
     permutations: int = PERMUTATIONS,
     seed: int = 0,
-    tell: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Array, Array]:
     """Statistics of the record and of its permutations.
 
@@ -162,7 +156,7 @@ def permute(
         named: (U,) row of whom the speaker named, or -1; counts then whether that one said another word.
         permutations: how many.
         seed: of the permutations.
-        tell: hears how many of how many are done.
+        progress: hears how many of how many are done.
 
     Returns:
         (1 + P, spots, C, 5) the statistics, the record's first; (spots,) counted utterances.
@@ -208,8 +202,8 @@ def permute(
 
     with ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as pool:
         for done in pool.map(measure, range(0, permutations + 1, CHUNK)):
-            if tell is not None:
-                tell(done, permutations)
+            if progress is not None:
+                progress(done, permutations)
     board = np.repeat(np.arange(len(cases.group)), np.diff(cases.start))
     per_group = np.bincount(cases.group[board], counted, minlength=pools.shape[1])
     return out, (pools @ per_group).astype(np.int64)

@@ -2,48 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.world import World
+from interplay.evaluate.communication.reading import Reader
 from interplay.evaluate.communication.table import BOARD_TYPES, About, Array, Boards, Games, Talk
+from interplay.evaluate.episodes import play
 
 LOG_EVERY = 500  # games, of which one is kept (specification 10)
-
-
-class Shown(NamedTuple):
-    """What every world of a batch has shown in its last step; the columns of `Boards` without game and step."""
-
-    day: Array  # (W,)
-    phase: Array  # (W,)
-    round: Array  # (W,)
-    public: Array  # (W,) bool
-    counted: Array  # (W,)
-    chosen: Array  # (W,)
-    tied: Array  # (W,)
-    alive: Array  # (W, n) bool, after the step
-    spoke: Array  # (W, n) bool, as far as the board tells
-    names: Array  # (W, n, b)
-    words: Array  # (W, n, L)
-    reward: Array  # (W, n, T)
-
-
-class Reader(Protocol):
-    """How one world's boards are read; the one place that knows its arrays."""
-
-    def about(self, world: World) -> About:
-        """What the numbers mean."""
-
-    def shown(self, world: World) -> Shown:
-        """What the last step showed."""
-
-    def acting(self, world: World) -> Array:
-        """(W, n) bool, who speaks in the coming step."""
-
-    def games(self, world: World) -> Games:
-        """Roles and result of every world's game; its numbers are not read."""
 
 
 class TalkRecorder:
@@ -182,27 +151,7 @@ class TalkRecorder:
 
 def record(world: World, policy: Any, reader: Reader, games: int, seed: int = 0, **play_options: Any) -> Talk:
     """Plays games and records all of them; the arguments are those of `evaluate.play`."""
-    from interplay.evaluate.episodes import play
-
     recorder = TalkRecorder(reader, log_every=1)
     play(world, policy, games, seed, on_step=recorder.note, **play_options)
     talk = recorder.talk()
     return Talk(talk.about._replace(policy=policy.name), talk.games, talk.boards)
-
-
-def reader_of(world: World) -> Reader:
-    """How a world's boards are read.
-
-    Raises:
-        UserError: for a world in which nobody talks.
-    """
-    if world.id.startswith("werewolf"):
-        from interplay.evaluate.communication.werewolf import WerewolfReader
-
-        return WerewolfReader()
-    from interplay.evaluate.communication.broadcasts import BroadcastReader
-
-    reader = BroadcastReader()
-    if not reader.acting(world).any():
-        raise UserError(f"{world.id}: nobody is known to talk there; choose a world such as werewolf/9-l1s9")
-    return reader

@@ -8,7 +8,7 @@ from typing import Any
 
 from interplay.evaluate.communication import signals
 from interplay.evaluate.communication.ablation import Ablation
-from interplay.evaluate.communication.believing import Beliefs
+from interplay.evaluate.communication.belief import Beliefs
 from interplay.evaluate.communication.deception import (
     Share,
     bussing,
@@ -18,9 +18,10 @@ from interplay.evaluate.communication.deception import (
 )
 from interplay.evaluate.communication.language import Language, describe_language
 from interplay.evaluate.communication.listening import Influence
-from interplay.evaluate.communication.null import PERMUTATIONS, Finding, Tell, say_nothing
+from interplay.evaluate.communication.null import PERMUTATIONS, Finding
 from interplay.evaluate.communication.probe import LEAST_GAMES, Probed, probe_roles
 from interplay.evaluate.communication.table import EXECUTION, Talk
+from interplay.evaluate.progress import Progress, no_progress
 
 FELT = 0.01  # nats by which an edit moves a choice on average, from which it counts; every network moves a little
 
@@ -105,7 +106,7 @@ def measure_talk(
     models: Sequence[str] = ("logistic", "gru"),
     permutations: int = PERMUTATIONS,
     seed: int = 0,
-    tell: Tell = say_nothing,
+    progress: Progress = no_progress,
 ) -> TalkReport:
     """Measures recorded games; what a world does not have (votes, a hidden team, words) is left out.
 
@@ -115,14 +116,14 @@ def measure_talk(
         models: of the role probe; empty: no probe.
         permutations: of every null.
         seed: of permutations, split and fits.
-        tell: hears (what, done, of).
+        progress: hears (what, done, of).
     """
     options: dict[str, Any] = {"permutations": permutations, "seed": seed}
     hides, votes = talk.about.wolves >= 0, bool((talk.boards.counted == EXECUTION).any())
-    found = signals.signal_role(talk, tell=tell, **options)
+    found = signals.signal_role(talk, progress=progress, **options)
     if votes:
-        found += signals.signal_vote(talk, tell=tell, **options)
-        found += signals.heard_vote(talk, tell=tell, **options)
+        found += signals.signal_vote(talk, progress=progress, **options)
+        found += signals.heard_vote(talk, progress=progress, **options)
     report = TalkReport(
         games=len(talk),
         boards=int(talk.boards.public.sum()),
@@ -139,7 +140,7 @@ def measure_talk(
             *truthfulness(talk, **options),
         ]
     if hides and models and len(talk) >= LEAST_GAMES:
-        tell("role probe", 0, len(models))
+        progress("role probe", 0, len(models))
         report.probes = probe_roles(talk, models=tuple(models), **options)
         if other is not None:
             report.transfer = probe_roles(talk, other, models=tuple(models), **options)

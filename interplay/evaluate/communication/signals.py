@@ -12,13 +12,12 @@ from interplay.evaluate.communication.null import (
     PERMUTATIONS,
     Cases,
     Finding,
-    Tell,
     find_spots,
     findings,
     permute,
-    say_nothing,
 )
 from interplay.evaluate.communication.table import EXECUTION, Array, Talk, whole_words
+from interplay.evaluate.progress import Progress, no_progress
 
 PER_CELL = 10  # counts per cell of the table, from which whole words are read as such
 
@@ -68,7 +67,7 @@ def prepare(talk: Talk, rows: Array | None = None) -> Cases:
 
 
 def signal_role(
-    talk: Talk, permutations: int = PERMUTATIONS, seed: int = 0, tell: Tell = say_nothing
+    talk: Talk, permutations: int = PERMUTATIONS, seed: int = 0, progress: Progress = no_progress
 ) -> list[Finding]:
     """I(what was said; team of the speaker) on public boards, context independence, and wolves' distance in words.
 
@@ -79,14 +78,14 @@ def signal_role(
     cases = prepare(talk)
     weight = np.eye(len(talk.about.teams), dtype=np.int32)[cases.utterances.role]
     found, counts = permute(
-        cases, weight, permutations=permutations, seed=seed, tell=_named(tell, "words and roles")
+        cases, weight, permutations=permutations, seed=seed, progress=_named(progress, "words and roles")
     )
     statistics = ["information", "context"] + ["distance"] * (len(talk.about.teams) == 2)
     return _flat(findings("signal-role", name, cases, found, counts) for name in statistics)
 
 
 def signal_vote(
-    talk: Talk, permutations: int = PERMUTATIONS, seed: int = 0, tell: Tell = say_nothing
+    talk: Talk, permutations: int = PERMUTATIONS, seed: int = 0, progress: Progress = no_progress
 ) -> list[Finding]:
     """What a speaker's word tells of its own next vote: the name, the named one's team, and whether that one spoke otherwise.
 
@@ -98,8 +97,8 @@ def signal_vote(
     own = _one_hot(vote, talk.seats)
     team = _one_hot(talk.team_of(said.game, vote), len(talk.about.teams))
     options: dict[str, Any] = {"permutations": permutations, "seed": seed}
-    by_name, counts = permute(cases, own, tell=_named(tell, "words and votes"), **options)
-    by_team, _ = permute(cases, team, tell=_named(tell, "words and whom votes hit"), **options)
+    by_name, counts = permute(cases, own, progress=_named(progress, "words and votes"), **options)
+    by_team, _ = permute(cases, team, progress=_named(progress, "words and whom votes hit"), **options)
     report = findings("signal-vote", "information", cases, by_name, counts)
     if "name" in cases.parts:
         report += findings("signal-vote", "agreement", cases, by_name, counts, ("name",))
@@ -107,7 +106,7 @@ def signal_vote(
     if talk.about.symbols:
         row = _row_of(talk, cases, vote)
         differs, number = permute(
-            cases, own, named=row, tell=_named(tell, "votes against other words"), **options
+            cases, own, named=row, progress=_named(progress, "votes against other words"), **options
         )
         report += findings("signal-differs", "information", cases, differs, number)
         report += findings("signal-differs", "share", cases, differs, number, cases.parts[:1])
@@ -115,7 +114,7 @@ def signal_vote(
 
 
 def heard_vote(
-    talk: Talk, permutations: int = PERMUTATIONS, seed: int = 0, tell: Tell = say_nothing
+    talk: Talk, permutations: int = PERMUTATIONS, seed: int = 0, progress: Progress = no_progress
 ) -> list[Finding]:
     """What i's word tells of the others' next votes: whom j names, and whether j names i."""
     cases, vote = _with_votes(talk)
@@ -127,9 +126,11 @@ def heard_vote(
     others = cast[board] - _one_hot(vote, talk.seats)
     at_me = others[np.arange(len(board)), said.speaker]
     options: dict[str, Any] = {"permutations": permutations, "seed": seed}
-    by_name, counts = permute(cases, others, tell=_named(tell, "words and others' votes"), **options)
+    by_name, counts = permute(cases, others, progress=_named(progress, "words and others' votes"), **options)
     hits = np.stack([others.sum(axis=1) - at_me, at_me], axis=1)
-    by_hit, _ = permute(cases, hits, tell=_named(tell, "words and votes against their speaker"), **options)
+    by_hit, _ = permute(
+        cases, hits, progress=_named(progress, "words and votes against their speaker"), **options
+    )
     report = findings("heard-vote", "information", cases, by_name, counts)
     return report + findings("heard-named-me", "information", cases, by_hit, counts)
 
@@ -187,8 +188,8 @@ def _one_hot(number: Array, kinds: int) -> Array:
     return (number[:, None] == np.arange(kinds)).astype(np.int32)
 
 
-def _named(tell: Tell, what: str) -> Any:
-    return lambda done, of: tell(what, done, of)
+def _named(progress: Progress, what: str) -> Any:
+    return lambda done, of: progress(what, done, of)
 
 
 def _flat(parts: Iterable[list[Finding]]) -> list[Finding]:

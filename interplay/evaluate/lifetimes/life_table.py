@@ -19,7 +19,7 @@ class LifeTable(NamedTuple):
         world: (L,) int64.
         born: (L,) int64, tick of recording.
         cause: (L,) int64, the world's number for what it died of; -1 for lives that go on.
-        ended_columns: name -> (number of ended lives,) what else the world told of them: kills, food, water, ...
+        ended_columns: name -> (number of ended lives,) what else the world reports of them: kills, food, water, ...
         standing: (T, K) float64, living agents of each population after each recorded tick, mean over worlds.
     """
 

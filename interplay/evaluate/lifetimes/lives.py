@@ -31,7 +31,7 @@ class _Ended(NamedTuple):
     home: np.ndarray
     age: np.ndarray
     cut: np.ndarray
-    told: dict[str, np.ndarray]  # what `World.ended` says of them
+    reported: dict[str, np.ndarray]  # what `World.ended` says of them
 
 
 class LifeWatch:
@@ -102,10 +102,12 @@ class LifeWatch:
         if not who.any():
             return
         worlds, slots = np.nonzero(who)
-        told: Mapping[str, np.ndarray] = getattr(self._world, "ended", {})
+        reported: Mapping[str, np.ndarray] = getattr(self._world, "ended", {})
         age = self.tick - self._born[who]
-        if "life" in told:  # the world's own word: whether the tick of death was lived through is its rule
-            age = np.where(cut[who], age, told["life"][who])
+        if (
+            "life" in reported
+        ):  # the world's own word: whether the tick of death was lived through is its rule
+            age = np.where(cut[who], age, reported["life"][who])
         horizon = self._watch.horizon
         self._ended.append(
             _Ended(
@@ -113,8 +115,10 @@ class LifeWatch:
                 home=self._homes[self._population[worlds, slots]],
                 age=np.minimum(age, horizon),
                 cut=cut[who] | (age > horizon),
-                told={
-                    name: np.array(values[who]) for name, values in told.items() if name not in ("life", "id")
+                reported={
+                    name: np.array(values[who])
+                    for name, values in reported.items()
+                    if name not in ("life", "id")
                 },
             )
         )
@@ -141,12 +145,12 @@ def _of_home(lives: _Ended | None, own: np.ndarray, names: tuple[str, ...]) -> d
         return {"ended": [], "cut": [], "causes": {}, "per_life": {}}
     whole = own & ~lives.cut
     causes: dict[str, int] = {}
-    if "cause" in lives.told:
-        for cause, count in zip(*np.unique(lives.told["cause"][whole], return_counts=True), strict=True):
+    if "cause" in lives.reported:
+        for cause, count in zip(*np.unique(lives.reported["cause"][whole], return_counts=True), strict=True):
             causes[names[cause] if cause < len(names) else str(cause)] = int(count)
     per_life = {
         name: values[whole].mean(axis=0, dtype=np.float64).tolist()
-        for name, values in lives.told.items()
+        for name, values in lives.reported.items()
         if name not in _NOT_SUMMED and whole.any()
     }
     return {
@@ -163,5 +167,7 @@ def _join(parts: list[_Ended]) -> _Ended:
         home=np.concatenate([part.home for part in parts]),
         age=np.concatenate([part.age for part in parts]),
         cut=np.concatenate([part.cut for part in parts]),
-        told={name: np.concatenate([part.told[name] for part in parts]) for name in parts[0].told},
+        reported={
+            name: np.concatenate([part.reported[name] for part in parts]) for name in parts[0].reported
+        },
     )

@@ -17,7 +17,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.seeding import generator
-from interplay.evaluate.lifetimes.information import entropy, mean_distance, mutual_information
+from interplay.evaluate.information import entropy, mean_distance, mutual_information
 from interplay.evaluate.lifetimes.tick import Array
 
 PERMUTATIONS = 1_000
@@ -61,7 +61,7 @@ def niche(
     x: Array,
     permutations: int = PERMUTATIONS,
     seed: int = 0,
-    tell: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> Niche:
     """Measures I(k;x), I(k;x) / H(k) and the mean Jensen-Shannon distance, each against the permutation null.
 
@@ -71,7 +71,7 @@ def niche(
         x: (N,) where or what, whole numbers from 0.
         permutations: P, of the labels among lives.
         seed: of the permutations.
-        tell: told the number of permutations done, after each.
+        progress: hears the number of permutations done, after each.
 
     Returns:
         The three measures; see `Measured`.
@@ -94,8 +94,8 @@ def niche(
     null = np.empty((permutations, 3))
     for i in range(permutations):
         null[i] = pairs.measure(rng.permutation(population))
-        if tell is not None:
-            tell(i + 1)
+        if progress is not None:
+            progress(i + 1)
     information, share, distance = (against(observed[i], null[:, i]) for i in range(3))
     return Niche(information, share, distance, pairs.full_table(population))
 

@@ -9,13 +9,12 @@ import numpy as np
 from interplay.core.errors import UserError
 from interplay.core.hashing import mix64
 from interplay.evaluate.lifetimes.tick import NOBODY, Array, Tick
-from interplay.worlds.mmo.tiles import LAVA
 
 _LEFT_OUT = -1
 
 
 class Tracks(NamedTuple):
-    """Lives and their steps; L lives, N steps in the order in which they were taken, B landed blows.
+    """Lives and their steps; L lives, N steps in the order in which they were taken, B landed attacks.
 
     Attributes:
         population: (L,) int64.
@@ -24,9 +23,9 @@ class Tracks(NamedTuple):
         life: (N,) int64, which of the L lives took the step.
         cell: (N,) int64, row * T + column where it stood after it.
         tile: (N,) uint8, what lay there.
-        blow_life: (B,) int64, who struck.
-        blow_style: (B,) int64, index into `interplay.evaluate.lifetimes.tick.STYLES`.
-        blow_offset: (B, 2) int64, row and column of the target seen from the attacker.
+        attack_life: (B,) int64, who struck.
+        attack_style: (B,) int64, index into `interplay.evaluate.lifetimes.tick.STYLES`.
+        attack_offset: (B, 2) int64, row and column of the target seen from the attacker.
         side: T.
     """
 
@@ -36,9 +35,9 @@ class Tracks(NamedTuple):
     life: Array
     cell: Array
     tile: Array
-    blow_life: Array
-    blow_style: Array
-    blow_offset: Array
+    attack_life: Array
+    attack_style: Array
+    attack_offset: Array
     side: int
 
     @property
@@ -85,7 +84,7 @@ class TrackRecorder:
         self._world: list[Array] = []
         self._ended: list[Array] = []
         self._steps: list[tuple[Array, Array, Array]] = []
-        self._blows: list[tuple[Array, Array, Array]] = []
+        self._attacks: list[tuple[Array, Array, Array]] = []
         self._count = 0
 
     def note(self, tick: Tick) -> None:
@@ -95,7 +94,7 @@ class TrackRecorder:
             # Lives that began earlier are left out, so that none lacks its beginning.
             self._known = np.where(tick.alive & (tick.age > 0), tick.life, -1)
             self._side = tick.tiles.shape[1]
-        self._note_blows(tick)
+        self._note_attacks(tick)
         self._ended.append(self._current[tick.died & (self._current >= 0)])
         self._begin_lives(tick)
         self._note_steps(tick)
@@ -111,18 +110,18 @@ class TrackRecorder:
             _joined([life for life, _, _ in self._steps]),
             _joined([cell for _, cell, _ in self._steps]),
             np.concatenate([np.zeros(0, np.uint8), *(tile for _, _, tile in self._steps)]),
-            _joined([life for life, _, _ in self._blows]),
-            _joined([style for _, style, _ in self._blows]),
-            np.concatenate([np.zeros((0, 2), np.int64), *(offset for _, _, offset in self._blows)]),
+            _joined([life for life, _, _ in self._attacks]),
+            _joined([style for _, style, _ in self._attacks]),
+            np.concatenate([np.zeros((0, 2), np.int64), *(offset for _, _, offset in self._attacks)]),
             self._side,
         )
 
-    def _note_blows(self, tick: Tick) -> None:
-        # A blow belongs to the life that this slot had when it struck: the one noted in the tick before.
+    def _note_attacks(self, tick: Tick) -> None:
+        # An attack belongs to the life that this slot had when it struck: the one noted in the tick before.
         assert self._current is not None
         struck = (tick.struck != NOBODY) & (self._current >= 0)
         offset = np.stack([tick.struck_row[struck], tick.struck_col[struck]], axis=1).astype(np.int64)
-        self._blows.append((self._current[struck], tick.style[struck].astype(np.int64), offset))
+        self._attacks.append((self._current[struck], tick.style[struck].astype(np.int64), offset))
 
     def _begin_lives(self, tick: Tick) -> None:
         assert self._current is not None
@@ -148,7 +147,7 @@ class TrackRecorder:
         world, slot = np.nonzero(tick.alive & (self._current >= 0))
         row, col = tick.row[world, slot].astype(np.int64), tick.col[world, slot].astype(np.int64)
         tile = tick.tiles[world, row, col]
-        ground = tile != LAVA
+        ground = tick.livable[tile]
         cell = row * self._side + col
         self._steps.append((self._current[world, slot][ground], cell[ground], tile[ground]))
 

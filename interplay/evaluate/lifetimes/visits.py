@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from interplay.evaluate.lifetimes.tick import Array, Tick
-from interplay.worlds.mmo.tiles import LAVA
 
 NEVER = -1
 
@@ -13,7 +12,7 @@ NEVER = -1
 class VisitRecorder:
     """Counts visits per population and cell; a living agent visits the cell where it stands at the end of a tick.
 
-    A birth is a visit of its cell. Cells of lava do not count: nobody lives there on.
+    A birth is a visit of its cell. Cells where nobody lives on (lava) do not count.
 
     Args:
         worlds: W.
@@ -37,7 +36,7 @@ class VisitRecorder:
         """Takes in one tick."""
         world, slot = np.nonzero(tick.alive)
         row, col = tick.row[world, slot].astype(np.int64), tick.col[world, slot].astype(np.int64)
-        on_ground = tick.tiles[world, row, col] != LAVA
+        on_ground = tick.livable[tick.tiles[world, row, col]]
         world, slot, row, col = (part[on_ground] for part in (world, slot, row, col))
         population = tick.population[world, slot].astype(np.int64)
         np.add.at(self.counts, (population, row, col), 1)

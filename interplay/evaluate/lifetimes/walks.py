@@ -6,27 +6,23 @@ import numpy as np
 
 from interplay.core.seeding import generator
 from interplay.evaluate.lifetimes.tick import Array, Recorder, Tick
-from interplay.worlds.mmo.tiles import LAVA, PASSABLE
 
 MOVES = np.array([(0, 0), (0, 1), (1, 0), (0, -1), (-1, 0)])  # pass, east, south, west, north
-OPEN = np.array([passable and tile != LAVA for tile, passable in enumerate(PASSABLE)])
 
 
 class RandomWalkers:
     """For each agent a walker that is born when and where it is born, and walks for as long as it lives.
 
     Control of specification 12: the same births, places and life lengths, but each step is drawn uniformly from
-    passing and those of the four moves that lead onto a passable tile other than lava. What a measure says of the
+    passing and those of the four moves that lead onto a tile where one can live. What a measure says of the
     agents beyond what it says of their walkers is no effect of how many live, where they begin and how long they last.
 
     Args:
         seed: of the walks.
-        open_tiles: (number of tile ids,) bool, where a walker may go; default: all passable tiles but lava.
     """
 
-    def __init__(self, seed: int = 0, open_tiles: Array | None = None) -> None:
+    def __init__(self, seed: int = 0) -> None:
         self._rng = generator(seed, 0x3A1C)
-        self._open = OPEN if open_tiles is None else np.asarray(open_tiles, bool)
         self._life: Array | None = None
 
     def follow(self, tick: Tick) -> Tick:
@@ -36,18 +32,18 @@ class RandomWalkers:
             self._row, self._col = (np.zeros(tick.alive.shape, np.int64) for _ in range(2))
         born = tick.alive & (tick.life != self._life)
         walking = tick.alive & ~born
-        self._walk(tick.tiles, *np.nonzero(walking))
+        self._walk(tick, *np.nonzero(walking))
         self._row[born], self._col[born] = tick.row[born], tick.col[born]
         self._life[born] = tick.life[born]
         return tick._replace(row=self._row, col=self._col)
 
-    def _walk(self, tiles: Array, world: Array, slot: Array) -> None:
+    def _walk(self, tick: Tick, world: Array, slot: Array) -> None:
         row, col = self._row[world, slot], self._col[world, slot]
         to_row, to_col = row[:, None] + MOVES[:, 0], col[:, None] + MOVES[:, 1]
-        side = tiles.shape[1]
+        side = tick.tiles.shape[1]
         inside = (to_row >= 0) & (to_row < side) & (to_col >= 0) & (to_col < side)
         to_row, to_col = np.clip(to_row, 0, side - 1), np.clip(to_col, 0, side - 1)
-        choices = inside & self._open[tiles[world[:, None], to_row, to_col]]
+        choices = inside & tick.livable[tick.tiles[world[:, None], to_row, to_col]]
         choices[:, 0] = True
         rank = np.floor(self._rng.random(len(world)) * choices.sum(axis=1)) + 1
         chosen = np.argmax(choices.cumsum(axis=1) == rank[:, None], axis=1)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.core.world import World
-from interplay.evaluate.lifetimes.tick import Recorder, read_tick
+from interplay.evaluate.lifetimes.tick import Recorder, tick_reader
 
 
 def watch(
@@ -17,7 +17,7 @@ def watch(
     ticks: int,
     seed: int = 0,
     burn_in: int = 0,
-    tell: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> None:
     """Restarts a world, plays it, and feeds the recorders after the burn-in and after every later tick.
 
@@ -28,7 +28,7 @@ def watch(
         ticks: to be recorded.
         seed: of the worlds' streams and of the policy's.
         burn_in: ticks that are played before and not recorded.
-        tell: told the number of ticks played, after each.
+        progress: hears the number of ticks played, after each.
 
     Raises:
         UserError: for no ticks, or a world without lives on tiles.
@@ -37,7 +37,7 @@ def watch(
         raise UserError(
             f"ticks = {ticks}, burn_in = {burn_in}: record at least one tick after a burn-in of 0 or more"
         )
-    watching = tuple(recorders)
+    watching, read_tick = tuple(recorders), tick_reader(world)
     timestep = world.reset(seeds=seed)
     policy.start(world, seed)
     for done in range(burn_in + ticks + 1):
@@ -47,7 +47,7 @@ def watch(
             tick = read_tick(world)
             for recorder in watching:
                 recorder.note(tick)
-        if tell is not None:
-            tell(done)
+        if progress is not None:
+            progress(done)
         if timestep.over.all():
             return

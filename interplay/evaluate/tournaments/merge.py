@@ -216,9 +216,9 @@ def play_missing(
     on_progress: OnProgress | None = None,
 ) -> None:
     """Plays every block of maps that lacks a result, and writes what it lacks."""
-    tell = on_progress or (lambda done, total: None)
+    report = on_progress or (lambda done, total: None)
     total = sum(settings.maps for _ in all_merges(settings))
-    tell(len(log.results), total)
+    report(len(log.results), total)
     for merge in all_merges(settings):
         for first in range(0, settings.maps, settings.block):
             block = range(first, min(first + settings.block, settings.maps))
@@ -227,7 +227,7 @@ def play_missing(
             players = [homes[home][run] for home, run in zip(merge.homes, merge.runs, strict=True)]
             played = play_merge(settings, merge, players, block)
             log.append({merge.key(number): row for number, row in zip(block, played, strict=True)})
-            tell(len(log.results), total)
+            report(len(log.results), total)
 
 
 def play_merge(

@@ -200,11 +200,11 @@ def _causes(parts: Sequence[Mapping[str, Any]], lives: int) -> dict[str, float]:
 
 
 def _per_life(parts: Sequence[Mapping[str, Any]], lives: int) -> dict[str, Any]:
-    told = [part for part in parts if part["ended"]]
-    names = told[0]["per_life"] if told else {}
-    weights = np.array([len(part["ended"]) / lives for part in told])
+    reporting = [part for part in parts if part["ended"]]
+    names = reporting[0]["per_life"] if reporting else {}
+    weights = np.array([len(part["ended"]) / lives for part in reporting])
     return {
-        name: np.tensordot(weights, np.array([part["per_life"][name] for part in told]), 1).tolist()
+        name: np.tensordot(weights, np.array([part["per_life"][name] for part in reporting]), 1).tolist()
         for name in names
     }
 

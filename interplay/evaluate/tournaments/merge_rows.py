@@ -20,7 +20,7 @@ def wrong_row(
     Args:
         row: as it was read.
         populations: of the two homes.
-        like: another sound row of the tournament, whose lives tell the same; None: this is the first.
+        like: another sound row of the tournament, whose lives report the same; None: this is the first.
     """
     homes, standing = row.get("homes"), row.get("standing")
     if row.get("populations") != list(populations):
@@ -43,8 +43,8 @@ def wrong_row(
             return "causes are no counts"
         if not isinstance(home.get("per_life"), Mapping):
             return "per_life tells nothing"
-    told = [home for home in (*homes, *(like or {}).get("homes", ())) if home["ended"]]
-    forms = [{name: _form(value) for name, value in home["per_life"].items()} for home in told]
+    reporting = [home for home in (*homes, *(like or {}).get("homes", ())) if home["ended"]]
+    forms = [{name: _form(value) for name, value in home["per_life"].items()} for home in reporting]
     if any(None in form.values() or form != forms[0] for form in forms):
         return "per_life is not the same numbers for every home"
     return None

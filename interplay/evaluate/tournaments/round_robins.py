@@ -99,7 +99,7 @@ def round_robin(
         max_steps: cuts matches; needed where worlds may run for ever.
         out: the folder to keep it in; None keeps nothing. A tournament that was killed goes on there with `resume`.
         resume: go on with the tournament that stands in `out`.
-        on_progress: told matches done and in all.
+        on_progress: hears matches done and in all.
 
     Returns:
         Ratings and win matrix, the same whether the tournament was interrupted or not.
@@ -181,9 +181,9 @@ def play_missing(
     on_progress: OnProgress | None = None,
 ) -> None:
     """Plays every block that lacks a result, and writes what it lacks."""
-    tell = on_progress or (lambda done, total: None)
+    report = on_progress or (lambda done, total: None)
     total = len(settings.matchups) * settings.matches
-    tell(len(log.results), total)
+    report(len(log.results), total)
     with _Worlds(settings) as worlds:
         for matchup, block in _blocks(settings):
             if not log.missing(match_key(matchup.players, match) for match in block):
@@ -200,7 +200,7 @@ def play_missing(
             log.append(
                 {match.key: {"scores": match.scores, "ranks": match.ranks, **match.more} for match in played}
             )
-            tell(len(log.results), total)
+            report(len(log.results), total)
 
 
 def read_matches(settings: RoundRobinSettings, log: ResultsLog) -> list[Match]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,7 @@ class MmoWorld(ArrayWorld):
     rebirths = True
     ignores_illegal = True
     causes = CAUSES  # names of the numbers in ``ended["cause"]``
+    instruments = MappingProxyType({"ticks": "interplay.evaluate.lifetimes.mmo.ticks:read_tick"})
 
     def __init__(
         self,

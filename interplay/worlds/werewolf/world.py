@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,9 @@ class WerewolfWorld(ArrayWorld):
     version = 1
     privileged_view = False
     frames_per_step = 45  # a second and a half to read a board
+    instruments = MappingProxyType(
+        {"talk": "interplay.evaluate.communication.werewolf.reader:WerewolfReader"}
+    )
 
     def __init__(
         self,

@@ -13,28 +13,28 @@ RADIUS = 3  # of the 7 x 7 window: the longest reach
 
 
 class AttackProfile(NamedTuple):
-    """Landed blows of each population.
+    """Landed attacks of each population.
 
     Attributes:
         counts: (K, 3, 7, 7) int64, by style and by the target's place seen from the attacker (rows down).
-        edge_share: (K, 3) share of a style's blows that were struck at the full length of its reach; NaN without blows.
-        kills_per_blow: (K, 3) share of a style's blows whose target died of that style in that tick; NaN without blows.
+        edge_share: (K, 3) share of a style's attacks that were struck at the full length of its reach; NaN without attacks.
+        kills_per_attack: (K, 3) share of a style's attacks whose target died of that style in that tick; NaN without attacks.
     """
 
     counts: Array
     edge_share: Array
-    kills_per_blow: Array
+    kills_per_attack: Array
 
 
-class BlowRecorder:
-    """Counts landed blows by population, style and offset, and those whose target died of them.
+class AttackRecorder:
+    """Counts landed attacks by population, style and offset, and those whose target died of them.
 
-    A blow is counted for the population that the attacker had: that of the slot in the tick before, because a slot
+    An attack is counted for the population that the attacker had: that of the slot in the tick before, because a slot
     whose agent struck and then died may have a newcomer already.
 
     Args:
         populations: K.
-        causes: the world's numbers for death by melee, range and mage; None = any death in that tick is the blow's.
+        causes: the world's numbers for death by melee, range and mage; None = any death in that tick is the attack's.
     """
 
     def __init__(self, populations: int, causes: tuple[int, int, int] | None = None) -> None:
@@ -66,21 +66,21 @@ class BlowRecorder:
         Args:
             reach: of each style in tiles, Chebyshev.
         """
-        blows = self.counts.sum(axis=(2, 3))
+        attacks = self.counts.sum(axis=(2, 3))
         at_edge = np.stack(
             [self.counts[:, s][:, ring(reach[s])].sum(axis=1) for s in range(len(STYLES))], axis=1
         )
         with np.errstate(invalid="ignore"):
-            return AttackProfile(self.counts.copy(), at_edge / blows, self.kills / blows)
+            return AttackProfile(self.counts.copy(), at_edge / attacks, self.kills / attacks)
 
 
 def life_profile(tracks: Tracks, life: int) -> Array:
-    """(3, 7, 7) int64, the landed blows of one life by style and by the target's place seen from the attacker."""
-    own = tracks.blow_life == life
+    """(3, 7, 7) int64, the landed attacks of one life by style and by the target's place seen from the attacker."""
+    own = tracks.attack_life == life
     side = 2 * RADIUS + 1
     counts = np.zeros((len(STYLES), side, side), np.int64)
-    row, col = np.clip(tracks.blow_offset[own].T, -RADIUS, RADIUS) + RADIUS
-    np.add.at(counts, (tracks.blow_style[own], row, col), 1)
+    row, col = np.clip(tracks.attack_offset[own].T, -RADIUS, RADIUS) + RADIUS
+    np.add.at(counts, (tracks.attack_style[own], row, col), 1)
     return counts
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from interplay.core.errors import UserError
+from interplay.evaluate.lifetimes.mmo.ticks import LIVABLE
 from interplay.evaluate.lifetimes.tick import Array
-from interplay.worlds.mmo.tiles import LAVA, PASSABLE
 
 Value = Callable[[Mapping[str, Array], int], Array]  # observation name -> (N, ...), population: values (N,)
 
@@ -31,7 +31,7 @@ def value_map(
     population: int,
     variant: str = "full",
     w: int = 0,
-    tell: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> Array:
     """V_p of one fresh ghost on each interior cell of the world as it stands, one after another.
 
@@ -44,7 +44,7 @@ def value_map(
         population: p.
         variant: one of `VARIANTS`.
         w: which world of the batch.
-        tell: told the number of ghosts evaluated, after each batch.
+        progress: hears the number of ghosts evaluated, after each batch.
 
     Returns:
         (T, T) float64, NaN in the border of lava.
@@ -74,8 +74,8 @@ def value_map(
         row, col = rows[start : start + BATCH], cols[start : start + BATCH]
         seen = world.observe_ghosts(w, row, col, population, settings.health, food, water)
         found[row, col] = value({name: np.asarray(array)[0] for name, array in seen.items()}, population)
-        if tell is not None:
-            tell(start + len(row))
+        if progress is not None:
+            progress(start + len(row))
     return found
 
 
@@ -104,5 +104,5 @@ def moments(values: Array, tiles: Array) -> tuple[float, float]:
 
 def livable(tiles: Array) -> Array:
     """(T, T) bool, passable and no lava."""
-    found: Array = np.array(PASSABLE)[tiles] & (tiles != LAVA)
+    found: Array = LIVABLE[tiles]
     return found

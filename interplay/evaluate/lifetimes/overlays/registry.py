@@ -12,9 +12,10 @@ from interplay.core.policy import Policy
 from interplay.core.world import World
 from interplay.evaluate.lifetimes.mmo.ghosts import Value
 from interplay.evaluate.lifetimes.overlays.layers import OverlayData
-from interplay.evaluate.lifetimes.overlays.study import Study, Tell, say_nothing
-from interplay.evaluate.lifetimes.tick import Recorder, state_of
+from interplay.evaluate.lifetimes.overlays.study import Study
+from interplay.evaluate.lifetimes.tick import Recorder, tick_reader
 from interplay.evaluate.lifetimes.watching import watch
+from interplay.evaluate.progress import Progress, no_progress
 
 
 @dataclass(frozen=True)
@@ -51,13 +52,13 @@ class Overlay:
 
 
 _BUILT_IN = (
-    "interplay.evaluate.lifetimes.overlays.ground:VALUES",
-    "interplay.evaluate.lifetimes.overlays.ground:EXPLORATION",
-    "interplay.evaluate.lifetimes.overlays.others:DEPENDENCE",
-    "interplay.evaluate.lifetimes.overlays.others:COMBAT",
-    "interplay.evaluate.lifetimes.overlays.niches:NICHES",
-    "interplay.evaluate.lifetimes.overlays.lives:LIVES",
-    "interplay.evaluate.lifetimes.overlays.coverage:COVERAGE",
+    "interplay.evaluate.lifetimes.mmo.overlays.ground:VALUES",
+    "interplay.evaluate.lifetimes.mmo.overlays.ground:EXPLORATION",
+    "interplay.evaluate.lifetimes.mmo.overlays.others:DEPENDENCE",
+    "interplay.evaluate.lifetimes.mmo.overlays.others:COMBAT",
+    "interplay.evaluate.lifetimes.mmo.overlays.niches:NICHES",
+    "interplay.evaluate.lifetimes.mmo.overlays.lives:LIVES",
+    "interplay.evaluate.lifetimes.mmo.overlays.coverage:COVERAGE",
 )
 _own: dict[str, Overlay] = {}
 
@@ -110,7 +111,7 @@ def compute_overlays(
     population: int | None = None,
     seed: int = 0,
     burn_in: int = 0,
-    tell: Tell = say_nothing,
+    progress: Progress = no_progress,
 ) -> dict[str, OverlayData]:
     """Plays a world once and computes overlays of it, as data: arrays, meaning and colour scale.
 
@@ -123,7 +124,7 @@ def compute_overlays(
         population: look at this one only; None = at all.
         seed: of the worlds' streams, the policy's, and what is drawn while measuring.
         burn_in: ticks played before recording.
-        tell: hears what is being done, how much of it is done, and of how much.
+        progress: hears what is being done, how much of it is done, and of how much.
 
     Returns:
         Name -> data, in the order asked for.
@@ -138,20 +139,26 @@ def compute_overlays(
         )
     _check(world, chosen)
     recorders = {name: make(world) for overlay in chosen for name, make in overlay.needs.items()}
-    study = Study(world, population, seed, ticks, recorders, value, tell)
+    study = Study(world, population, seed, ticks, recorders, value, progress)
     if any(overlay.asks_values for overlay in chosen):
         study.require_values()  # before anything is played
     if any(overlay.plays for overlay in chosen):
         total = burn_in + ticks
         watch(
-            world, policy, recorders.values(), ticks, seed, burn_in, lambda done: tell("ticks", done, total)
+            world,
+            policy,
+            recorders.values(),
+            ticks,
+            seed,
+            burn_in,
+            lambda done: progress("ticks", done, total),
         )
     return {overlay.name: overlay.compute(study) for overlay in chosen}
 
 
 def _check(world: Any, chosen: Sequence[Overlay]) -> None:
     """Refuses worlds of another sort, one population alone, and worlds on several maps where cells are added up."""
-    state_of(world)
+    tick_reader(world)
     comparing = [overlay.name for overlay in chosen if overlay.compares]
     if comparing and world.num_populations < 2:
         raise UserError(

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from interplay.core.errors import UserError
 from interplay.evaluate.lifetimes.mmo.ghosts import Value
 from interplay.evaluate.lifetimes.tick import Recorder
-
-Tell = Callable[[str, int, int], None]  # what is being done, how much of it is done, of how much
-
-
-def say_nothing(_what: str, _done: int, _of: int) -> None:
-    """A `Tell` that does not."""
+from interplay.evaluate.progress import Progress, no_progress
 
 
 @dataclass(frozen=True)
@@ -28,7 +23,7 @@ class Study:
         ticks: that were recorded.
         recorders: name -> recorder, as the overlays needed them.
         networks: values of a checkpoint, or None for a scripted policy.
-        tell: hears of progress.
+        progress: hears of progress.
     """
 
     world: Any
@@ -37,7 +32,7 @@ class Study:
     ticks: int = 0
     recorders: Mapping[str, Recorder] = field(default_factory=dict)
     networks: Value | None = None
-    tell: Tell = say_nothing
+    progress: Progress = no_progress
 
     def require_values(self) -> Value:
         """Values of the checkpoint's networks.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from interplay.evaluate.lifetimes.mmo.ghosts import CLIP, VARIANTS, livable, moments, standardise, value_map
-from interplay.evaluate.lifetimes.overlays import recorders
+from interplay.evaluate.lifetimes.mmo.overlays import recorders
 from interplay.evaluate.lifetimes.overlays.layers import Layer, OverlayData
 from interplay.evaluate.lifetimes.overlays.registry import Overlay
 from interplay.evaluate.lifetimes.overlays.study import Study
@@ -23,10 +23,10 @@ def values(study: Study) -> OverlayData:
     cells = study.world.settings.interior**2
     for i, (population, variant) in enumerate(asked):
 
-        def tell(done: int, before: int = i * cells) -> None:
-            study.tell("ghosts", before + done, cells * len(asked))
+        def progress(done: int, before: int = i * cells) -> None:
+            study.progress("ghosts", before + done, cells * len(asked))
 
-        found = value_map(study.world, value, population, variant, tell=tell)
+        found = value_map(study.world, value, population, variant, progress=progress)
         layer, row = _value_layer(study, found, population, variant)
         layers.append(layer)
         rows.append(row)

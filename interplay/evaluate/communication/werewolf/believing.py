@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.core.world import TimeStep, World
-from interplay.evaluate.communication.belief import Calibration, calibrate
+from interplay.evaluate.communication.belief import Beliefs, calibrate
 from interplay.evaluate.communication.table import Array
-from interplay.worlds.werewolf.belief import Belief, Ways
+from interplay.worlds.werewolf.belief import WAYS_OF_WOLVES, Belief, Ways
 from interplay.worlds.werewolf.knowledge import EXECUTION, kinds_of_phases
+from interplay.worlds.werewolf.world import WerewolfWorld
 
 
 class Believing(Protocol):
@@ -21,22 +22,6 @@ class Believing(Protocol):
 
     def beliefs(self, observation: Mapping[str, Array], population: Array) -> Array:
         """(N, n), how likely each seat is one of those who hide."""
-
-
-class Beliefs(NamedTuple):
-    """Two beliefs about the same seats at the same moments.
-
-    Attributes:
-        own: of the players.
-        exact: of an observer with the same eyes, who counts every set of players that may be the pack (`Belief`).
-    """
-
-    own: Calibration
-    exact: Calibration
-
-    def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
-        return {name: scores.to_dict() for name, scores in self._asdict().items()}
 
 
 class BeliefRecorder(Policy):
@@ -65,14 +50,13 @@ class BeliefRecorder(Policy):
             UserError: for worlds other than werewolf's, or with too many sets of players that may be the pack.
         """
         self.world = world
-        settings: Any = getattr(world, "settings", None)
-        if not world.id.startswith("werewolf"):
+        if not isinstance(world, WerewolfWorld):
             raise UserError(
                 f"beliefs: {world.id} has no exact observer; choose a world such as werewolf/9-l1s9"
             )
         self._policy.start(world, seed)
-        self._exact = Belief(settings, world.num_worlds, self._ways)
-        self._kinds = kinds_of_phases(settings)
+        self._exact = Belief(world.settings, world.num_worlds, self._ways)
+        self._kinds = kinds_of_phases(world.settings)
         self._hiding = list(world.population_names or ()).index("werewolf")
 
     def forget(self, which: np.ndarray) -> None:
@@ -137,3 +121,8 @@ class BeliefRecorder(Policy):
 
 
 _SPREAD = {"own": np.float64, "exact": np.float64, "counted": bool}
+
+
+def ways_of(foe: str) -> Ways:
+    """How an exact observer takes wolves to play: as they do, where they are scripted in a way that it knows."""
+    return Ways(wolves=(foe,)) if foe in WAYS_OF_WOLVES else Ways()

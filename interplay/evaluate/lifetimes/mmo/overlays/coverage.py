@@ -6,7 +6,7 @@ import numpy as np
 
 from interplay.evaluate.lifetimes.coverage import STEPS, Coverage, against_control, log_steps, visit_entropy
 from interplay.evaluate.lifetimes.mmo.life_coverage import life_coverage
-from interplay.evaluate.lifetimes.overlays import recorders
+from interplay.evaluate.lifetimes.mmo.overlays import recorders
 from interplay.evaluate.lifetimes.overlays.layers import Layer, OverlayData
 from interplay.evaluate.lifetimes.overlays.registry import Overlay
 from interplay.evaluate.lifetimes.overlays.study import Study

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from interplay.core.world import World
-from interplay.evaluate.communication.recording import Shown
+from interplay.evaluate.communication.reading import Shown
 from interplay.evaluate.communication.table import EXECUTION, KILL, TALK, About, Array, Games
 from interplay.worlds.werewolf.config import VERBS
 from interplay.worlds.werewolf.phases import phase_names
@@ -87,3 +87,11 @@ class WerewolfReader:
             at = names.index(row.name)
             counted[at], public[at] = _COUNTED[row.resolver], row.audience == "public"
         return counted, public
+
+
+def hiding_populations(world: World) -> set[int]:
+    """Numbers of the populations that belong to the team that hides; empty for other worlds."""
+    names = world.population_names or ()
+    return {
+        number for number, name in enumerate(names) if name in NAMES and _TEAM[NAMES.index(name)] == WOLVES
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.evaluate.lifetimes.tick import Array
+from interplay.core.world import Array
 
 
 def entropy(counts: Array, base: float = np.e) -> Array:

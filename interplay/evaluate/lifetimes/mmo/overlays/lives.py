@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from interplay.evaluate.lifetimes.life_table import LifeTable
-from interplay.evaluate.lifetimes.overlays import recorders
+from interplay.evaluate.lifetimes.mmo.overlays import recorders
 from interplay.evaluate.lifetimes.overlays.layers import Layer, OverlayData
 from interplay.evaluate.lifetimes.overlays.registry import Overlay
 from interplay.evaluate.lifetimes.overlays.study import Study

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from interplay.evaluate.lifetimes.life_table import LifeRecorder
-from interplay.evaluate.lifetimes.mmo.attacks import BlowRecorder
+from interplay.evaluate.lifetimes.mmo.attacks import AttackRecorder
 from interplay.evaluate.lifetimes.tick import STYLES, Recorder
 from interplay.evaluate.lifetimes.tracks import TrackRecorder
 from interplay.evaluate.lifetimes.visits import VisitRecorder
@@ -32,7 +32,7 @@ def tracks(_world: Any) -> TrackRecorder:
     return TrackRecorder()
 
 
-def blows(world: Any) -> BlowRecorder:
-    """Landed blows."""
+def attacks(world: Any) -> AttackRecorder:
+    """Landed attacks."""
     melee, range_, mage = (world.causes.index(style) for style in STYLES)
-    return BlowRecorder(world.num_populations, (melee, range_, mage))
+    return AttackRecorder(world.num_populations, (melee, range_, mage))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from interplay.evaluate.lifetimes.mmo.dependence import dependence as dependence_map
-from interplay.evaluate.lifetimes.overlays import recorders
+from interplay.evaluate.lifetimes.mmo.overlays import recorders
 from interplay.evaluate.lifetimes.overlays.layers import Layer, OverlayData
 from interplay.evaluate.lifetimes.overlays.registry import Overlay
 from interplay.evaluate.lifetimes.overlays.study import Study
@@ -19,7 +19,7 @@ def dependence(study: Study) -> OverlayData:
     for i, population in enumerate(study.populations):
         for same in (True, False):
             maps.append((population, same, dependence_map(study.world.settings, value, population, same)))
-        study.tell("populations", i + 1, len(study.populations))
+        study.progress("populations", i + 1, len(study.populations))
     most = max(max(float(np.abs(found).max()) for _, _, found in maps), 1e-12)
     layers, rows = [], []
     for population, same, found in maps:
@@ -49,17 +49,17 @@ def dependence(study: Study) -> OverlayData:
 
 
 def combat(study: Study) -> OverlayData:
-    """Landed blows by the target's place and style, one window for each population."""
-    profile = study.seen("blows").profile(study.world.settings.reach)
+    """Landed attacks by the target's place and style, one window for each population."""
+    profile = study.seen("attacks").profile(study.world.settings.reach)
     top = float(max(profile.counts[list(study.populations)].sum(axis=1).max(), 1))
     layers = tuple(
         Layer(
             f"population_{k}",
-            f"population {k}: {profile.counts[k].sum():,} blows",
+            f"population {k}: {profile.counts[k].sum():,} attacks",
             profile.counts[k],
             "window",
             "style",
-            "landed blows",
+            "landed attacks",
             "Where targets stood, seen from the attacker; red melee, green range, blue mage.",
             limits=(0.0, top),
             labels=STYLES,
@@ -67,16 +67,16 @@ def combat(study: Study) -> OverlayData:
         for k in study.populations
     )
     rows = tuple(
-        (k, style, int(profile.counts[k, s].sum()), profile.edge_share[k, s], profile.kills_per_blow[k, s])
+        (k, style, int(profile.counts[k, s].sum()), profile.edge_share[k, s], profile.kills_per_attack[k, s])
         for k in study.populations
         for s, style in enumerate(STYLES)
     )
     return OverlayData(
         "combat",
-        f"Landed blows over {study.ticks:,} ticks",
+        f"Landed attacks over {study.ticks:,} ticks",
         layers,
-        {"edge_share": profile.edge_share, "kills_per_blow": profile.kills_per_blow},
-        ("population", "style", "blows", "at full reach", "kills per blow"),
+        {"edge_share": profile.edge_share, "kills_per_attack": profile.kills_per_attack},
+        ("population", "style", "attacks", "at full reach", "kills per attack"),
         rows,
     )
 
@@ -88,4 +88,4 @@ DEPENDENCE = Overlay(
     asks_values=True,
     plays=False,
 )
-COMBAT = Overlay("combat", "which style is used at which distance", combat, {"blows": recorders.blows})
+COMBAT = Overlay("combat", "which style is used at which distance", combat, {"attacks": recorders.attacks})

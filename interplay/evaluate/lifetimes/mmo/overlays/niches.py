@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from interplay.evaluate.lifetimes.mmo.ghosts import livable
+from interplay.evaluate.lifetimes.mmo.overlays import recorders
 from interplay.evaluate.lifetimes.niches import PERMUTATIONS, Niche, niche
-from interplay.evaluate.lifetimes.overlays import recorders
 from interplay.evaluate.lifetimes.overlays.layers import Layer, OverlayData
 from interplay.evaluate.lifetimes.overlays.registry import Overlay
 from interplay.evaluate.lifetimes.overlays.study import Study
@@ -26,8 +26,8 @@ def niches(study: Study) -> OverlayData:
     for name, (life, x) in _variables(tracks).items():
         if len(life) and len(np.unique(x)) > 1:
             label = f"permutations, {name}"
-            tell = _teller(study, label)
-            found[name] = niche(tracks.population, life, x, PERMUTATIONS, study.seed, tell)
+            progress = _progress_of(study, label)
+            found[name] = niche(tracks.population, life, x, PERMUTATIONS, study.seed, progress)
     arrays = {
         f"{name}.{measure}.null".replace(" ", "_"): getattr(one, measure).null
         for name, one in found.items()
@@ -46,13 +46,13 @@ def niches(study: Study) -> OverlayData:
 
 
 def _variables(tracks: Tracks) -> dict[str, tuple[Array, Array]]:
-    """Name -> (life, x) of each step or blow."""
+    """Name -> (life, x) of each step or attack."""
     blocks, third = tracks.blocks(BLOCK), tracks.third()
     variables = {
         "cell": (tracks.life, tracks.cell),
         f"{BLOCK}x{BLOCK} block": (tracks.life, blocks),
         "tile type": (tracks.life, tracks.tile.astype(np.int64)),
-        "attack style": (tracks.blow_life, tracks.blow_style),
+        "attack style": (tracks.attack_life, tracks.attack_style),
     }
     for i, name in enumerate(THIRDS):
         variables[f"block, {name} third of life"] = (tracks.life[third == i], blocks[third == i])
@@ -108,8 +108,8 @@ def _row(name: str, one: Niche) -> tuple[object, ...]:
     )
 
 
-def _teller(study: Study, label: str) -> Callable[[int], None]:
-    return lambda done: study.tell(label, done, PERMUTATIONS)
+def _progress_of(study: Study, label: str) -> Callable[[int], None]:
+    return lambda done: study.progress(label, done, PERMUTATIONS)
 
 
 NICHES = Overlay(

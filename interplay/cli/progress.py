@@ -1,0 +1,32 @@
+"""How far a long measure is, on stderr."""
+
+from __future__ import annotations
+
+import time
+
+import typer
+
+EVERY = 2.0  # seconds
+
+
+class ProgressLines:
+    """Says how far each part of the work is, with the time left, where it takes more than two seconds."""
+
+    def __init__(self) -> None:
+        self._clock = time.monotonic
+        self._what, self._heard, self._first = "", 0, 0
+        self._started = self._said = 0.0
+
+    def __call__(self, what: str, done: int, of: int) -> None:
+        now = self._clock()
+        if what != self._what:
+            self._what, self._heard = what, 0
+        self._heard += 1
+        if self._heard <= 2:  # the first piece of work may have waited for the compiler
+            self._started, self._said, self._first = now, now, done
+        elif now - self._said >= EVERY and done > self._first:
+            from interplay.train.progress import duration
+
+            self._said = now
+            left = (of - done) * (now - self._started) / (done - self._first)
+            typer.echo(f"{what}: {done:,} / {of:,}, {duration(left)} left", err=True)

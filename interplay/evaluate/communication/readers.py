@@ -1,0 +1,24 @@
+"""Which reader goes with a world."""
+
+from __future__ import annotations
+
+from interplay.core.errors import UserError
+from interplay.core.loading import load
+from interplay.core.world import World
+from interplay.evaluate.communication.broadcasts import BroadcastReader
+from interplay.evaluate.communication.reading import Reader
+
+
+def reader_of(world: World) -> Reader:
+    """How a world's boards are read: as it announces in `World.instruments`, or from the messages that its agents see.
+
+    Raises:
+        UserError: for a world in which nobody talks.
+    """
+    if "talk" in world.instruments:
+        announced: Reader = load(world.instruments["talk"])()
+        return announced
+    reader = BroadcastReader()
+    if not reader.acting(world).any():
+        raise UserError(f"{world.id}: nobody is known to talk there; choose a world such as werewolf/9-l1s9")
+    return reader

@@ -1,0 +1,33 @@
+"""What recorders read of the persistent world: the one place that knows where it keeps it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from interplay.evaluate.lifetimes.tick import Tick
+from interplay.worlds.mmo.tiles import LAVA, PASSABLE
+
+LIVABLE = np.array([passable and tile != LAVA for tile, passable in enumerate(PASSABLE)])
+
+
+def read_tick(world: Any) -> Tick:
+    """The tick that a batch of `MmoWorld`s has just made."""
+    agent, step = world.state.agent, world.timestep
+    return Tick(
+        alive=step.acting,
+        life=agent["life_id"],
+        population=world.population,
+        age=agent["life"],
+        row=agent["row"],
+        col=agent["col"],
+        tiles=world.state.tiles,
+        livable=LIVABLE,
+        struck=agent["struck"],
+        style=agent["style"],
+        struck_row=agent["struck_row"],
+        struck_col=agent["struck_col"],
+        died=step.terminated,
+        ended=world.ended,
+    )
