@@ -21,7 +21,7 @@ def transcript(
         list[str] | None, typer.Argument(metavar="[OPTION=VALUE]...", help="Options of the world.")
     ] = None,
     world: Annotated[str, typer.Option(help="The world's id; a run brings its own.")] = "",
-    episodes: Annotated[int, typer.Option(help="Episodes to tell.", min=1)] = 1,
+    episodes: Annotated[int, typer.Option(help="Episodes to play.", min=1)] = 1,
     max_steps: Annotated[
         int | None, typer.Option(help="Leave an episode there; for worlds that may never end.", min=1)
     ] = None,
@@ -39,11 +39,11 @@ def transcript(
     from interplay.cli.opening import let_see
     from interplay.cli.players import find_player
     from interplay.core.settings import parse_overrides
-    from interplay.view.telling import print_lines
-    from interplay.view.telling import transcript as tell
+    from interplay.view.transcript import print_lines
+    from interplay.view.transcript import transcript as lines_of
 
     found = find_player(player, world, parse_overrides(options or []), greedy, roles=roles, trust=trust)
     batch = found.make_world(num_worlds=1, seed=seed)
     let_see(batch, reveal)
-    print_lines(tell(batch, found.policy, episodes=episodes, max_steps=max_steps, seed=seed))
+    print_lines(lines_of(batch, found.policy, episodes=episodes, max_steps=max_steps, seed=seed))
     batch.close()

@@ -23,7 +23,7 @@ from interplay.core.errors import UserError
 from interplay.core.hashing import hash_rows
 from interplay.core.ranges import Law, Range, check_state
 from interplay.core.spaces import check_action
-from interplay.core.telling import Line, line
+from interplay.core.transcript import Line, line
 
 if TYPE_CHECKING:
     from interplay.core.scene import Canvas
@@ -96,7 +96,7 @@ class World(Remakable, ABC):
         num_populations: how many populations, which share no weights, the world's agents are born into; see `population`.
         population_names: what they are called, each once, letters, digits, ``_``, ``-`` and dots; None calls them pop0, pop1, ...
         teams: slots that win and lose together, one tuple per team; None = everybody plays for itself.
-        privileged_view: whether `draw` and `tell` show what the public may not know (hidden roles); None = nothing is hidden.
+        privileged_view: whether `draw` and `describe` show what the public may not know (hidden roles); None = nothing is hidden.
         state_space: the space of one row of `global_state`, one float32 Box of one axis; None = this world offers no global state.
         frames_per_step: how many frames of a video a step stays in view; worlds of words need time to be read.
         instruments: what reads this world for instruments of `interplay.evaluate`, ``module:attribute`` each: ``ticks`` (see
@@ -317,7 +317,7 @@ class World(Remakable, ABC):
                     row.append(float(values[world, a]))
         canvas.table("agents", columns, rows)
 
-    def tell(self, world: int) -> list[Line]:
+    def describe(self, world: int) -> list[Line]:
         """What one world's last step did, in words; worlds without words of their own give their scene in characters."""
         from interplay.core.scene import scene_of
         from interplay.core.scene_text import scene_lines

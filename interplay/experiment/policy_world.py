@@ -13,7 +13,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.scene import Canvas
-from interplay.core.telling import Line
+from interplay.core.transcript import Line
 from interplay.core.world import Kind, TimeStep, World
 
 # What a world says of itself, which is the same however its agents are grouped.
@@ -66,8 +66,8 @@ class PolicyWorld(World):
     def draw(self, canvas: Canvas, world: int) -> None:
         self._inner.draw(canvas, world)
 
-    def tell(self, world: int) -> list[Line]:
-        return self._inner.tell(world)
+    def describe(self, world: int) -> list[Line]:
+        return self._inner.describe(world)
 
     def close(self) -> None:
         self._inner.close()

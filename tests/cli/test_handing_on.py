@@ -105,7 +105,7 @@ def for_record(heard: Heard) -> None:
 def for_transcript(heard: Heard) -> None:
     players(heard)
     heard.put("interplay.cli.opening:let_see", None)
-    heard.put("interplay.view.telling:transcript")
+    heard.put("interplay.view.transcript:transcript")
 
 
 def for_check(heard: Heard) -> None:

@@ -118,8 +118,8 @@ def test_it_says_of_itself_what_the_world_inside_says():
     world = PolicyWorld(inner, dict.fromkeys(inner.agents, "all"), 3, 4)
     assert {name: getattr(world, name) for name in said} == said
     assert (world.num_worlds, world.first_world, world.agents) == (2, 4, inner.agents)
-    inner.tell = lambda w: [f"words of {w}"]
-    assert world.tell(1) == ["words of 1"]
+    inner.describe = lambda w: [f"words of {w}"]
+    assert world.describe(1) == ["words of 1"]
 
 
 def test_one_policy_for_agents_with_different_spaces_is_refused():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from interplay.core.telling import Line, Span, line
+from interplay.core.transcript import Line, Span, line
 from interplay.worlds.werewolf.config import VERBS
 from interplay.worlds.werewolf.roles import NAMES, ROLES, VILLAGERS, WOLVES
 from interplay.worlds.werewolf.spectator import HIDDEN, Moment, fate_of
@@ -22,7 +22,7 @@ TEAMS = {VILLAGERS: "the villagers", WOLVES: "the wolves"}
 TEAM_COLOURS = {VILLAGERS: 0, WOLVES: 5}  # palette numbers: blue and vermilion
 
 
-def tell(moment: Moment, settings: WerewolfSettings) -> Iterator[Line]:
+def describe(moment: Moment, settings: WerewolfSettings) -> Iterator[Line]:
     """What the last step did, or how the game begins."""
     yield line(Span(heading(moment), strong=True))
     if moment.phase == "":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from interplay.core.telling import plain
+from interplay.core.transcript import plain
 from interplay.worlds.werewolf.chronicle import (
     TEAMS,
     ballot,

@@ -14,7 +14,7 @@ from interplay.core.chunks import Chunks
 from interplay.core.errors import UserError
 from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
-from interplay.core.telling import Line
+from interplay.core.transcript import Line
 from interplay.core.world import ArrayWorld, Kind, TimeStep
 from interplay.worlds.werewolf import chronicle, render
 from interplay.worlds.werewolf.config import WerewolfSettings
@@ -171,10 +171,10 @@ class WerewolfWorld(ArrayWorld):
             canvas, look(self.state, self.settings, world, self.privileged_view), self.settings
         )
 
-    def tell(self, world: int) -> list[Line]:
+    def describe(self, world: int) -> list[Line]:
         self.timestep  # noqa: B018
         return list(
-            chronicle.tell(look(self.state, self.settings, world, self.privileged_view), self.settings)
+            chronicle.describe(look(self.state, self.settings, world, self.privileged_view), self.settings)
         )
 
     def close(self) -> None:

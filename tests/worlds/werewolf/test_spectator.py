@@ -8,7 +8,7 @@ import pytest
 import interplay
 from interplay.core.policy import RandomPolicy
 from interplay.core.scene import Scene, scene_of
-from interplay.core.telling import plain
+from interplay.core.transcript import plain
 from interplay.worlds.werewolf.spectator import count_votes
 from interplay.worlds.werewolf.state import BY_TEETH, BY_VOTE
 from tests.worlds.werewolf.hand_made import DAY_EXECUTION, DAY_TALK, NIGHT_KILL, Game
@@ -64,7 +64,7 @@ def secrets_of(world, rng: np.random.Generator, ended: str) -> dict[str, np.ndar
 
 
 def show(world) -> tuple[Scene, list[str]]:
-    return scene_of(world), [plain(told) for told in world.tell(0)]
+    return scene_of(world), [plain(told) for told in world.describe(0)]
 
 
 @pytest.mark.parametrize("world_id", WORLDS)

@@ -12,9 +12,9 @@ from rich.console import Console
 import interplay
 from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
-from interplay.core.telling import plain
-from interplay.view.telling import print_lines, transcript
-from interplay.worlds.werewolf.chronicle import tell
+from interplay.core.transcript import plain
+from interplay.view.transcript import print_lines, transcript
+from interplay.worlds.werewolf.chronicle import describe
 from interplay.worlds.werewolf.state import BY_POISON, BY_SHOT, BY_TEETH, BY_VOTE
 from tests.view.scenes import WalkWorld
 from tests.worlds.werewolf.hand_made import DAY_EXECUTION, DAY_TALK, NIGHT_KILL, NIGHT_TALK, Game
@@ -23,7 +23,7 @@ VILLAGE = ["villager", "villager", "werewolf", "villager", "villager", "seer"]
 
 
 def told(game: Game, privileged: bool = False) -> str:
-    return "\n".join(plain(said) for said in tell(game.moment(privileged), game.settings))
+    return "\n".join(plain(said) for said in describe(game.moment(privileged), game.settings))
 
 
 def expected(text: str) -> str:
@@ -184,7 +184,7 @@ def test_a_world_without_words_tells_its_scene():
 
 
 def test_a_terminal_gets_colours_and_a_file_none():
-    lines = list(tell(vote().moment(privileged=True), vote().settings))
+    lines = list(describe(vote().moment(privileged=True), vote().settings))
     coloured, flat = io.StringIO(), io.StringIO()
     print_lines(iter(lines), Console(file=coloured, force_terminal=True, color_system="truecolor"))
     print_lines(iter(lines), Console(file=flat))

@@ -29,11 +29,11 @@ def line(*parts: str | Span) -> Line:
     return tuple(part if isinstance(part, Span) else Span(part) for part in parts)
 
 
-def plain(told: Line) -> str:
+def plain(words: Line) -> str:
     """A line's text, without trailing blanks.
 
     Example:
         >>> plain(line("seat ", Span("4", strong=True), " is eaten "))
         'seat 4 is eaten'
     """
-    return "".join(span.text for span in told).rstrip()
+    return "".join(span.text for span in words).rstrip()

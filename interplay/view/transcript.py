@@ -8,12 +8,12 @@ from rich.console import Console
 from rich.text import Text
 
 from interplay.core.policy import Policy
-from interplay.core.telling import Line, Span, line
+from interplay.core.transcript import Line, Span, line
 from interplay.core.world import World
 from interplay.view.palette import POPULATIONS
 from interplay.view.stepping import check_play, stands
 
-MARGIN = 5  # characters left of what is told, for the step
+MARGIN = 5  # characters left of the words, for the step
 
 
 def transcript(
@@ -24,7 +24,7 @@ def transcript(
     seed: int = 0,
     index: int = 0,
 ) -> Iterator[Line]:
-    """Plays episodes and tells what every step did, in the world's own words (`World.tell`).
+    """Plays episodes and says what every step did, in the world's own words (`World.describe`).
 
     Args:
         world: is reset with `seed`.
@@ -44,20 +44,20 @@ def transcript(
     for stand in stands(world, policy, episodes, max_steps, seed, index):
         if stand.step == 0:
             yield line(Span(_head(world, seed, stand.episode, episodes), strong=True))
-        yield from _numbered(stand.step, world.tell(index))
+        yield from _numbered(stand.step, world.describe(index))
 
 
 def print_lines(lines: Iterator[Line], console: Console | None = None) -> None:
     """Prints lines as they come."""
     console = console or Console(highlight=False)
-    for told in lines:
-        console.print(as_text(told), soft_wrap=True, markup=False, highlight=False)
+    for words in lines:
+        console.print(as_text(words), soft_wrap=True, markup=False, highlight=False)
 
 
-def as_text(told: Line) -> Text:
+def as_text(words: Line) -> Text:
     """A line with its colours."""
     text = Text()
-    for span in told:
+    for span in words:
         style = " ".join(word for word, given in (("bold", span.strong), ("dim", span.faint)) if given)
         if span.colour is not None:
             style += f" {POPULATIONS[span.colour % len(POPULATIONS)]}"
@@ -71,7 +71,7 @@ def _head(world: World, seed: int, episode: int, episodes: int) -> str:
     return f"{world.id}, seed {seed}{which}"
 
 
-def _numbered(step: int, told: list[Line]) -> Iterator[Line]:
-    for number, parts in enumerate(told):
+def _numbered(step: int, lines: list[Line]) -> Iterator[Line]:
+    for number, parts in enumerate(lines):
         before = f"{step:>{MARGIN - 2}}  " if number == 0 else " " * MARGIN
         yield (Span(before, faint=True), *parts)

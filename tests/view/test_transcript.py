@@ -12,11 +12,11 @@ from rich.console import Console
 from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.core.scene import Scene
-from interplay.core.telling import Line, Span, line, plain
+from interplay.core.transcript import Line, Span, line, plain
 from interplay.view import picture, video
 from interplay.view.palette import POPULATIONS
 from interplay.view.stepping import stands
-from interplay.view.telling import as_text, print_lines, transcript
+from interplay.view.transcript import as_text, print_lines, transcript
 from tests.view.scenes import WalkWorld
 
 WORLDS = 3
@@ -33,7 +33,7 @@ class Chatty(WalkWorld):
         self.state.over[:] = live & (self.state.steps >= np.arange(self.num_worlds) + 2)
         return self._read(self.state.over)
 
-    def tell(self, world: int) -> list[Line]:
+    def describe(self, world: int) -> list[Line]:
         step = int(self.state.steps[world])
         where = line(Span(f"world {world} of {self.state.x[world, 0]:.3f}", colour=8), f" at {step}")
         return [where, line("  more")][: 2 - (step == 1)] if step != 3 else []
@@ -46,7 +46,7 @@ def test_each_step_is_told_of_the_world_that_was_asked_for(index):
     for stand in stands(world, RandomPolicy(), 2, seed=5, index=index):
         if stand.step == 0:
             expected.append(f"chatty, seed 5, episode {stand.episode + 1} of 2")
-        for number, words in enumerate(world.tell(index)):
+        for number, words in enumerate(world.describe(index)):
             expected.append((f"{stand.step:>3}  " if number == 0 else "     ") + plain(words))
     assert told == expected
     assert f"world {index} of" in told[1]
