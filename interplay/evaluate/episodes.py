@@ -97,7 +97,7 @@ def play(
 
     Args:
         world: any batch; it is restarted.
-        policy: acts for all agents; see `Seats` for one policy per slot.
+        policy: acts for all agents; see `PolicyMap` for a policy for each slot.
         episodes: how many; episode e starts from seed e of `seeding.world_seeds(seed, episodes)`.
         seed: names the episodes and the policy's stream.
         max_steps: cuts episodes at that length; needed where worlds may run for ever.

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interplay.core.errors import UserError
+from interplay.core.policy import RandomPolicy
 from interplay.evaluate.lifetimes.life_table import LifeRecorder
 from interplay.evaluate.lifetimes.mmo.attacks import AttackRecorder, life_profile
+from interplay.evaluate.lifetimes.tick import tick_reader
 from interplay.evaluate.lifetimes.tracks import TrackRecorder, Tracks
+from interplay.evaluate.lifetimes.watching import watch
+from tests.evaluate.nursery import Nursery
 from tests.evaluate.ticks import tick
 
 
@@ -100,6 +106,25 @@ def test_thirds_divide_a_life_evenly():
         recorder.note(tick(slots=1, age=[age]))
     recorder.note(tick(slots=1, alive=[False], died=[True]))
     assert recorder.tracks().third().tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+
+
+class Pond(Nursery):
+    instruments: ClassVar = {"ticks": f"{__name__}:read_pond"}
+
+
+def read_pond(world):
+    return tick(world.num_worlds, alive=world.timestep.acting, population=world.population)
+
+
+def test_a_world_says_who_reads_its_ticks():
+    seen, recorder = [], LifeRecorder(1)
+    recorder.note = lambda now: seen.append(now.alive.copy())
+    world = Pond(2, npop=1, slots=3, cap=3)
+    watch(world, RandomPolicy(), [recorder], 4)
+    assert len(seen) == 5
+    np.testing.assert_array_equal(seen[-1], world.timestep.acting)
+    with pytest.raises(UserError, match=r"no map of tiles; .* in World\.instruments"):
+        tick_reader(Nursery(1))
 
 
 def test_attacks_are_counted_for_who_struck_them():

@@ -174,6 +174,18 @@ def test_broadcasts_are_boards_too():
                 assert shown.words[0, sender, 1] == min(int((message + 1) * 4), 7)
 
 
+class ThreeBins(BroadcastReader):
+    def __init__(self):
+        super().__init__(bins=3)
+
+
+def test_a_world_says_who_reads_its_boards():
+    world = make_world("gridworld/broadcast", num_worlds=2)
+    world.instruments = {"talk": f"{__name__}:ThreeBins"}
+    talk = record(world, make_policy(world.id, "random"), reader_of(world), 2, max_steps=4)
+    assert talk.about.symbols == (2, 3)
+
+
 def test_a_world_without_talk_is_refused():
     with pytest.raises(UserError, match="nobody is known to talk"):
         reader_of(make_world("gridworld/traffic-corridor", num_worlds=1))

@@ -33,7 +33,7 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
     Args:
         world: with ``num_worlds == 1``.
         agent: whom the environment plays, one of ``world.agents``; by default the first.
-        others: who plays the others; by default they act at random. An `interplay.evaluate.Seats` gives each a policy of its own.
+        others: who plays the others; by default they act at random. An `interplay.evaluate.PolicyMap` gives each a policy of its own.
         render_mode: None or ``"rgb_array"``; `gymnasium.make` shows the second in a window for ``"human"``.
         seed: names the stream of what the others draw, until `reset` is given a seed.
         flat: True: what is seen is one float32 row, actions are a Discrete or MultiDiscrete from 0, or a flat float32 Box, and the

@@ -64,6 +64,9 @@ def tick_reader(world: World) -> Callable[[World], Tick]:
         UserError: for a world without lives on tiles.
     """
     if "ticks" not in world.instruments:
-        raise UserError(f"{world.id}: its agents live on no map of tiles; analyse a world such as mmo/combat")
+        raise UserError(
+            f"{world.id}: its agents live on no map of tiles; analyse a world such as mmo/combat, "
+            "or name what reads yours in World.instruments"
+        )
     reader: Callable[[World], Tick] = load(world.instruments["ticks"])
     return reader
