@@ -45,12 +45,18 @@ def test_one_policy_in_two_slots_is_asked_once():
     assert policy.asked == 1
 
 
-def test_random_seats_draw_from_streams_of_their_own():
-    world = Line(64)
-    table = PolicyMap({0: RandomPolicy(), 1: RandomPolicy()}, others=RandomPolicy())
-    table.start(world, 1)
-    actions = table.act(world.reset())
-    assert not np.array_equal(actions[:, 0], actions[:, 1])
+@pytest.mark.parametrize(("by", "world"), [("slot", Line(2)), ("population", Nursery(2, npop=3))])
+def test_every_policy_draws_from_a_stream_of_its_own(by, world):
+    seeds = []
+
+    class Seeded(RandomPolicy):
+        def start(self, world, seed=0):
+            seeds.append(seed)
+
+    world.reset()
+    for seed in (1, 2):
+        PolicyMap({0: Seeded(), 1: Seeded()}, others=Seeded(), by=by).start(world, seed)
+    assert len(set(seeds)) == len(seeds) == 6
 
 
 def test_slots_of_several_kinds():
