@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import copy
-import itertools
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from interplay.core import seeding
+from interplay.core.chunks import Chunks
 from interplay.core.errors import UserError
 from interplay.core.ranges import Law, Range, of_space
 from interplay.core.scene import Canvas
@@ -99,9 +98,7 @@ class GridWorld(ArrayWorld):
         self._in_turns = isinstance(manager, TurnBasedManager)
         self._shuffled = isinstance(manager, AllStepManager) and manager.randomize_action_input
         self._limit = manager.time_limit or 0
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 and num_worlds > 1 else None
-        edges = np.linspace(0, num_worlds, max(1, min(threads, num_worlds)) + 1).astype(int).tolist()
-        self._chunks = list(itertools.pairwise(edges))
+        self._chunks = Chunks(num_worlds, threads)
         self._make_buffers(num_worlds, len(layout.agents), len(grid.agents))
 
     def _make_buffers(self, worlds: int, learners: int, agents: int) -> None:
@@ -170,8 +167,7 @@ class GridWorld(ArrayWorld):
         draw_board(canvas, self._batch.board, self._sim.grid.agents, world)
 
     def close(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown()
+        self._chunks.close()
 
     def load(self, snapshot: Mapping[str, np.ndarray]) -> TimeStep:
         super().load(snapshot)
@@ -215,13 +211,10 @@ class GridWorld(ArrayWorld):
             rows = np.zeros((self.num_worlds, len(slots), actor.width), np.int64)
             actor.encode(agent, _part(_channel(choices[kind], actor.key), members), rows)
             self._batch.codes[place][:, slots] = rows
-        if self._pool is None:
-            self._advance(0, self.num_worlds)
-        else:
-            list(self._pool.map(lambda chunk: self._advance(*chunk), self._chunks))
+        self._chunks.run(self._advance)
         return self._views
 
-    def _advance(self, lo: int, hi: int) -> None:
+    def _advance(self, _thread: int, lo: int, hi: int) -> None:
         """One step of the worlds lo..hi-1, as the manager takes it."""
         batch = self._batch
         order, count = batch.turn
