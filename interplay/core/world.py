@@ -99,8 +99,8 @@ class World(Remakable, ABC):
         privileged_view: whether `draw` and `describe` show what the public may not know (hidden roles); None = nothing is hidden.
         state_space: the space of one row of `global_state`, one float32 Box of one axis; None = this world offers no global state.
         frames_per_step: how many frames of a video a step stays in view; worlds of words need time to be read.
-        instruments: what reads this world for instruments of `interplay.evaluate`, ``module:attribute`` each: ``ticks`` (see
-            `lifetimes.tick.tick_reader`) and ``talk`` (see `communication.reading.Reader`).
+        instruments: what reads this world for instruments of `interplay.evaluate`, by name, as worlds import nothing from there:
+            ``ticks`` (see `lifetimes.tick.tick_reader`) and ``talk`` (see `communication.reading.Reader`) -> ``module:attribute``.
     """
 
     id: str = ""

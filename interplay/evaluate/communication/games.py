@@ -143,7 +143,7 @@ def play_arms(
     if played.table is None or not hasattr(settings, "arm"):
         if chosen:
             raise UserError(
-                f"--arm {chosen[0]}: only games that are played now, of a world with arms, have them"
+                f"arm {chosen[0]}: only games that are played now, of a world with arms, have them"
             )
         return []
     if arms is None:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.core.errors import UserError
+from interplay.evaluate.information import entropy
 from interplay.evaluate.lifetimes.tick import Array
 from interplay.evaluate.lifetimes.visits import NEVER, VisitRecorder
 
@@ -87,12 +88,7 @@ def visit_entropy(counts: Array, reachable: float) -> float:
         >>> visit_entropy(np.array([5, 5, 0, 5, 5]), reachable=4)
         1.0
     """
-    p = np.asarray(counts, np.float64).ravel()
-    total = p.sum()
-    if total == 0 or reachable <= 1:
-        return 0.0
-    p = p[p > 0] / total
-    return abs(float(-(p * np.log(p)).sum() / np.log(reachable)))
+    return float(entropy(np.ravel(counts), base=reachable)) if reachable > 1 else 0.0
 
 
 def log_steps(visits: VisitRecorder, points: int = 40) -> Array:

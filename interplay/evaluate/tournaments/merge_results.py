@@ -14,6 +14,7 @@ from interplay.evaluate.tournaments.matches import Match
 from interplay.evaluate.tournaments.ratings.standings import LEVEL, Standings, rate_players
 
 RESAMPLES = 400
+_BOOTSTRAP = 0x70004  # stream of a tournament's seed
 
 Cell = Sequence[tuple[int, Mapping[str, Any]]]  # of each map: its pair of runs, its result
 
@@ -209,21 +210,18 @@ def _per_life(parts: Sequence[Mapping[str, Any]], lives: int) -> dict[str, Any]:
     }
 
 
-def bootstrap_groups(
-    groups: Sequence[int], seed: int, resamples: int, key: int = 0x70004
-) -> list[np.ndarray]:
+def bootstrap_groups(groups: Sequence[int], seed: int, resamples: int) -> list[np.ndarray]:
     """Indices drawn with replacement in two stages: whole groups, then members of each drawn group.
 
     Args:
         groups: of each member, e.g. the training run that a map was played with. One group: only members are drawn.
         seed: of the draws.
         resamples: how many.
-        key: names the stream.
 
     Returns:
         Per resample the indices of members.
     """
-    rng = seeding.generator(seed, key)
+    rng = seeding.generator(seed, _BOOTSTRAP)
     labels = np.asarray(groups)
     members = [np.flatnonzero(labels == group) for group in np.unique(labels)]
     drawn = []
