@@ -10,11 +10,11 @@ ways run the same phases, so they agree bit for bit.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar
 
 import numpy as np
 
+from interplay.core.chunks import Chunks
 from interplay.core.errors import UserError
 from interplay.core.ranges import Range
 
@@ -176,10 +176,9 @@ class Simulation:
         self._table = table
         self.groups = tuple(groups)
         self.num_worlds = len(state.bodies.present)
-        self.threads = max(1, min(threads, self.num_worlds))
         self.active = np.zeros(self.num_worlds, bool)
         self._fused = fused
-        self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+        self._chunks = Chunks(self.num_worlds, threads)
         for group in self.groups:
             group.simulation = self
         self._reset_plan = self._merge(
@@ -187,6 +186,10 @@ class Simulation:
         )
         middle = [*self.compose("pre_step"), *_alone(frame["physics"]), *self.compose("post_step")]
         self._step_plan = self._merge([*_alone(frame["begin_step"]), *middle, *_alone(frame["end_step"])])
+
+    def close(self) -> None:
+        """Lets the threads go."""
+        self._chunks.close()
 
     def group(self, name: str) -> Group:
         """The group of a name.
@@ -305,26 +308,11 @@ class Simulation:
                 step()
 
     def _run_phases(self, phases: np.ndarray) -> None:
-        if self._pool is None:
-            self._run(self.state, self._table, self.scratch, phases, self.active, 0, 0, self.num_worlds)
-            return
-        edges = [self.num_worlds * t // self.threads for t in range(self.threads + 1)]
-        jobs = [
-            self._pool.submit(
-                self._run,
-                self.state,
-                self._table,
-                self.scratch,
-                phases,
-                self.active,
-                t,
-                edges[t],
-                edges[t + 1],
+        self._chunks.run(
+            lambda thread, lo, hi: self._run(
+                self.state, self._table, self.scratch, phases, self.active, thread, lo, hi
             )
-            for t in range(self.threads)
-        ]
-        for job in jobs:
-            job.result()
+        )
 
 
 def _compiled(kind: type[Module], callback: str) -> tuple[int, ...] | None:

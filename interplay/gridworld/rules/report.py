@@ -1,90 +1,68 @@
 """What the managers do, for a batch: who acts, who is told what, who has finished (specification 2.3)."""
 
+from typing import NamedTuple
+
+import numpy as np
+
 from interplay.core.jit import kernel
 
 
-@kernel
-def line_up(acting, over, learners, order, count, lo, hi):
-    """Lists those who act in worlds that go on.
+class Turns(NamedTuple):
+    """Whose turn it is. L learners are those of A agents who may ever act; outputs are theirs."""
 
-    Args:
-        acting: (W, L) bool, over the learners.
-        over: (W,) bool.
-        learners: (L,) slots.
-        order, count: (W, A), (W,), written.
-    """
+    learners: np.ndarray  # (L,) int32 slots
+    line: np.ndarray  # (W,) int64, who is next in line
+    lengths: np.ndarray  # (W,) int64, steps of the episode
+    finished: np.ndarray  # (W, L) bool, whoever is done
+    asked: np.ndarray  # (W, A) bool, whose observation is wanted
+
+
+@kernel
+def line_up(turns, outputs, order, count, lo, hi):
+    """Lists those who act in worlds that go on: order (W, A) and count (W,), written."""
     for w in range(lo, hi):
         number = 0
-        if not over[w]:
-            for k in range(learners.shape[0]):
-                if acting[w, k]:
-                    order[w, number] = learners[k]
+        if not outputs.over[w]:
+            for k in range(turns.learners.shape[0]):
+                if outputs.acting[w, k]:
+                    order[w, number] = turns.learners[k]
                     number += 1
         count[w] = number
 
 
 @kernel
-def first_report(
-    which, learners, in_turns, line, finished, asked, acting, terminated, truncated, over, reward, lengths
-):
+def first_report(which, turns, outputs, in_turns):
     """Begins the episodes of the worlds in ``which``: everybody is observed, all or the first in line act."""
+    number = turns.learners.shape[0]
     for w in range(which.shape[0]):
         if not which[w]:
             continue
-        lengths[w] = 0
-        over[w] = learners.shape[0] == 0
-        line[w] = 1 % max(learners.shape[0], 1)
-        for k in range(learners.shape[0]):
-            finished[w, k] = False
-            terminated[w, k] = False
-            truncated[w, k] = False
-            reward[w, k] = 0.0
-            asked[w, learners[k]] = True
-            acting[w, k] = k == 0 or not in_turns
+        turns.lengths[w] = 0
+        turns.line[w] = 1 % max(number, 1)
+        outputs.over[w] = number == 0
+        for k in range(number):
+            turns.finished[w, k] = False
+            turns.asked[w, turns.learners[k]] = True
+            outputs.acting[w, k] = k == 0 or not in_turns
 
 
 @kernel
-def report(
-    agents,
-    done,
-    ended,
-    learners,
-    limit,
-    in_turns,
-    line,
-    finished,
-    asked,
-    acting,
-    terminated,
-    truncated,
-    over,
-    reward,
-    lengths,
-    lo,
-    hi,
-):
-    """Reports a step of the worlds lo..hi-1 as a manager does.
+def report(agents, done, ended, turns, outputs, limit, in_turns, lo, hi):
+    """Reports a step of the worlds lo..hi-1 as a manager does; the outputs come cleared.
 
     Args:
         done, ended: (W, A), (W,) uint8: what the done components say.
-        learners: (L,) slots.
+        turns, outputs: written.
         limit: steps after which an episode is cut; 0 = never.
         in_turns: one after another, in the order of the learners.
-        line: (W,) int64, who is next in line.
-        finished: (W, L) bool, whoever is done.
-        asked: (W, A) bool, written: whose observation is wanted.
-        acting, terminated, truncated, reward: (W, L); over, lengths: (W,); all written.
     """
+    learners, line, lengths, finished, asked = turns
+    reward, acting, terminated, truncated, over = outputs
     number = learners.shape[0]
     for w in range(lo, hi):
         for k in range(number):
             asked[w, learners[k]] = False
-            terminated[w, k] = False
-            truncated[w, k] = False
-            reward[w, k] = 0.0
         if over[w]:
-            for k in range(number):
-                acting[w, k] = False
             continue
         lengths[w] += 1
         stop = ended[w] != 0
