@@ -70,10 +70,3 @@ class DilemmaWorld(ArrayWorld):
         return TimeStep(
             observe(self.state, self.settings), *self.outputs
         )  # no mask: both moves are always legal
-
-
-def make(
-    settings: DilemmaSettings, *, num_worlds: int = 1, seed: int = 0, threads: int = 1, first_world: int = 0
-) -> DilemmaWorld:
-    """What the registry calls. NumPy rules have no use for `threads`; kernels run in chunks (`interplay.core.chunks`)."""
-    return DilemmaWorld(settings, num_worlds, seed, first_world)

@@ -195,24 +195,3 @@ class CreditWorld(MatrixWorld):
 
     def _look(self) -> Mapping[str, np.ndarray]:
         return observe.see_credit(self.state, self.choices)
-
-
-def make_recall(
-    settings: RecallSettings, *, num_worlds: int = 1, seed: int = 0, threads: int = 1, first_world: int = 0
-) -> RecallWorld:
-    """What the registry calls; threads would cost more than they save."""
-    return RecallWorld(settings, num_worlds, seed, first_world)
-
-
-def make_climbing(
-    settings: ClimbingSettings, *, num_worlds: int = 1, seed: int = 0, threads: int = 1, first_world: int = 0
-) -> ClimbingWorld:
-    """What the registry calls."""
-    return ClimbingWorld(settings, num_worlds, seed, first_world)
-
-
-def make_credit(
-    settings: CreditSettings, *, num_worlds: int = 1, seed: int = 0, threads: int = 1, first_world: int = 0
-) -> CreditWorld:
-    """What the registry calls."""
-    return CreditWorld(settings, num_worlds, seed, first_world)

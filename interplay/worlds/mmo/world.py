@@ -216,13 +216,6 @@ class MmoWorld(ArrayWorld):
         return laws_of(self.settings)
 
 
-def make(
-    settings: MmoSettings, *, num_worlds: int = 1, seed: int = 0, threads: int = 1, first_world: int = 0
-) -> MmoWorld:
-    """What the registry calls."""
-    return MmoWorld(settings, num_worlds, seed, threads, first_world)
-
-
 def observation_space(settings: MmoSettings) -> spaces.Dict:
     """Of one agent (specification 7)."""
     view, rows = settings.view, settings.rows

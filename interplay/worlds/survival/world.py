@@ -119,7 +119,9 @@ class SurvivalWorld(ArrayWorld):
             fused,
         )
         agent = self.state.agent
-        self.outputs = Outputs._make([*(agent[name] for name in Outputs._fields[:-1]), self.state.room["over"]])
+        self.outputs = Outputs._make(
+            [*(agent[name] for name in Outputs._fields[:-1]), self.state.room["over"]]
+        )
         self._views = TimeStep({**_views(self.state.observation, fields), **self._extra}, *self.outputs)
 
     @property
@@ -195,13 +197,6 @@ class SurvivalWorld(ArrayWorld):
         mass = settings.density * np.pi * settings.agent_radius**2
         bodies.inverse_mass[:, : settings.agents] = 1.0 / mass
         bodies.inverse_inertia[:, : settings.agents] = 2.0 / (mass * settings.agent_radius**2)
-
-
-def make(
-    settings: SurvivalSettings, *, num_worlds: int = 1, seed: int = 0, threads: int = 1, first_world: int = 0
-) -> SurvivalWorld:
-    """What the registry calls."""
-    return SurvivalWorld(settings, num_worlds, seed, threads, first_world)
 
 
 def action_heads(settings: SurvivalSettings) -> list[int]:

@@ -229,10 +229,3 @@ class WerewolfWorld(ArrayWorld):
 
     def state_laws(self) -> Sequence[Law]:
         return self._sound.laws()
-
-
-def make(
-    settings: WerewolfSettings, *, num_worlds: int = 1, seed: int = 0, threads: int = 1, first_world: int = 0
-) -> WerewolfWorld:
-    """What the registry calls."""
-    return WerewolfWorld(settings, num_worlds, seed, threads, first_world)
