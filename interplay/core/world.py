@@ -383,8 +383,9 @@ class ArrayWorld(World):
     ) -> None:
         super().__init__(num_worlds, agents, kinds, seed, first_world)
         slots = (self.num_worlds, len(self.agents))
-        flags = np.zeros((3, *slots), bool)
-        self.outputs = Outputs(np.zeros(slots, np.float32), *flags, over=np.zeros(self.num_worlds, bool))
+        acting, terminated, truncated = np.zeros((3, *slots), bool)
+        over = np.zeros(self.num_worlds, bool)
+        self.outputs = Outputs(np.zeros(slots, np.float32), acting, terminated, truncated, over)
 
     def _reset(self, which: Array, seeds: Array | None) -> TimeStep:
         for array in self.outputs:
