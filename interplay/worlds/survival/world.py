@@ -115,6 +115,7 @@ class SurvivalWorld(ArrayWorld):
             s.run_phases,
             groups,
             FRAME,
+            s.NAMES,
             threads,
             fused,
         )

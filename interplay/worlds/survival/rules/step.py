@@ -30,6 +30,7 @@ from interplay.worlds.survival.rules import fight, items, score, setup
     GIVE_REWARDS,
     DECIDE_END,
 ) = range(general.FIRST_OWN_PHASE, general.FIRST_OWN_PHASE + 20)
+NAMES = general.NAMES | general.names_of(globals())
 
 # Kernels call kernels by name: the phases under short names.
 clear_room, shuffle_cells, spawn_on_cells = general.clear_room, general.shuffle_cells, general.spawn_on_cells
