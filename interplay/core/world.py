@@ -471,5 +471,6 @@ class ArrayWorld(World):
         """Makes anew what follows from the state and is kept beside it: what is seen, what is legal."""
 
     def _arrays(self) -> dict[str, Array]:
-        """What a snapshot holds."""
-        return {**self.outputs._asdict(), **self.state._asdict()}
+        """What a snapshot holds: the state, and those outputs that it does not keep itself."""
+        arrays = self.state._asdict()
+        return arrays | {name: array for name, array in self.outputs._asdict().items() if name not in arrays}

@@ -100,27 +100,17 @@ class PositionState(BoardState):
         return not occupants or shared
 
     def begin(self, board: Board, which: np.ndarray) -> None:
-        trouble = np.zeros(2, np.int64)
-        order = np.zeros(board.agents.shape[1], np.int32)
         ground = np.zeros(board.cells.shape[1:], np.int8)
-        self._place(board, which, order, ground, trouble)
-        if trouble[0] != placement.OK:
-            _raise(int(trouble[0]), self.grid.agents[int(trouble[1])])
+        order, frontier = np.zeros(board.agents.shape[1], np.int32), np.zeros(ground.size, np.int32)
+        scratch = placement.Scratch(order, ground, frontier, np.zeros(2, np.int64))
+        self._place(board, which, scratch)
+        trouble, slot = scratch.trouble.tolist()
+        if trouble != placement.OK:
+            _raise(trouble, self.grid.agents[slot])
 
-    def _place(self, board: Board, which: np.ndarray, order: Any, ground: Any, trouble: Any) -> None:
-        placement.place_agents(
-            board.agents,
-            board.cells,
-            self.grid.overlap,
-            board.stream,
-            which,
-            self.supported_slots(),
-            not self.no_overlap_at_reset,
-            self.randomize_placement_order,
-            order,
-            ground,
-            trouble,
-        )
+    def _place(self, board: Board, which: np.ndarray, scratch: placement.Scratch) -> None:
+        manner = placement.Manner(not self.no_overlap_at_reset, self.randomize_placement_order)
+        placement.place_agents(board, self.grid.overlap, which, self.supported_slots(), manner, scratch)
 
 
 class TargetBarriersFreePlacementState(PositionState):
@@ -183,26 +173,18 @@ class TargetBarriersFreePlacementState(PositionState):
     cluster_barriers = Checked(flag, "Whether barriers stand near the target.")
     scatter_free_agents = Checked(flag, "Whether free agents stand far from the target.")
 
-    def _place(self, board: Board, which: np.ndarray, order: Any, ground: Any, trouble: Any) -> None:
-        placement.place_around_target(
-            board.agents,
-            board.cells,
-            self.grid.overlap,
-            board.stream,
-            which,
-            self.supported_slots(),
+    def _place(self, board: Board, which: np.ndarray, scratch: placement.Scratch) -> None:
+        manner = placement.Manner(
             not self.no_overlap_at_reset,
             self.randomize_placement_order,
-            self.grid.slot_of(self.target_agent),
-            self._roles(),
             self.maze,
             self.strict_maze,
             self.cluster_barriers,
             self.scatter_free_agents,
-            order,
-            ground,
-            np.zeros(ground.size, np.int32),
-            trouble,
+        )
+        target, members = self.grid.slot_of(self.target_agent), self.supported_slots()
+        placement.place_around_target(
+            board, self.grid.overlap, which, members, target, self._roles(), manner, scratch
         )
 
     def _role(self, encoding: int) -> int:
@@ -240,10 +222,10 @@ class MazePlacementState(TargetBarriersFreePlacementState):
 
     strict_maze = Checked(flag, "Whether walls are opened only where the release opens them.")
 
-    def _place(self, board: Board, which: np.ndarray, order: Any, ground: Any, trouble: Any) -> None:
-        super()._place(board, which, order, ground, trouble)
+    def _place(self, board: Board, which: np.ndarray, scratch: placement.Scratch) -> None:
+        super()._place(board, which, scratch)
         if board is self.grid.board:
-            self._ground = ground
+            self._ground = scratch.ground
 
     def _is_open(self, encoding: int, cell: int) -> bool:
         role = self._role(encoding)

@@ -188,21 +188,17 @@ class BroadcastingActor(BoardActor):
             "BroadcastingActor: no broadcasting_state keeps the messages; pass the simulation's BroadcastingState",
         )
         assert self._state is not None  # for the type checker
+        found = np.zeros(board.agents.shape[1], np.int32)  # one for each thread
         rules.broadcast_all(
-            board.agents,
-            board.cells,
+            board,
             self._matrix,
-            board.stream,
-            turn.order,
-            turn.length,
+            turn,
             codes,
             self.users,
             self._reaches,
-            np.zeros(board.agents.shape[1], np.int32),  # one for each thread
+            found,
             self._state.heard,
-            outcome.attempted,
-            outcome.num_hits,
-            outcome.hits,
+            outcome,
             lo,
             hi,
         )
