@@ -21,7 +21,7 @@ from interplay.evaluate.talk.believing import BeliefRecorder
 from interplay.evaluate.talk.edits import speaker_marginal
 from interplay.evaluate.talk.listening import Views, measure_influence
 from interplay.evaluate.talk.signals import headline_parts
-from interplay.worlds.werewolf.odds import villagers_win
+from interplay.worlds.werewolf.theory.odds import villagers_win
 
 SEED = 20_000  # of the games that are played; those of the runs are 1, 2, ...
 AT_ONCE = 1_000  # games side by side: a trained policy computes 8,192 seats in a call, filled or not

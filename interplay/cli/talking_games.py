@@ -19,7 +19,7 @@ from interplay.evaluate.talk.edits import speaker_marginal
 from interplay.evaluate.talk.listening import Influence, Views, measure_influence
 from interplay.evaluate.talk.null import Tell
 from interplay.evaluate.talk.shards import holds_talk
-from interplay.worlds.werewolf.belief import WAYS_OF_WOLVES, Ways
+from interplay.worlds.werewolf.theory.belief import WAYS_OF_WOLVES, Ways
 
 NO_ARM = "none"
 

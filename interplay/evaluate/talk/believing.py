@@ -12,8 +12,8 @@ from interplay.core.policy import Policy
 from interplay.core.world import TimeStep, World
 from interplay.evaluate.talk.belief import Calibration, calibrate
 from interplay.evaluate.talk.table import Array
-from interplay.worlds.werewolf.belief import Belief, Ways
-from interplay.worlds.werewolf.knowledge import EXECUTION, kinds_of_phases
+from interplay.worlds.werewolf.players.knowledge import EXECUTION, kinds_of_phases
+from interplay.worlds.werewolf.theory.belief import Belief, Ways
 
 
 class Believing(Protocol):

@@ -16,16 +16,17 @@ from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
 from interplay.core.telling import Line
 from interplay.core.world import ArrayWorld, Kind, Outputs, TimeStep
-from interplay.worlds.werewolf import chronicle, render
+from interplay.worlds.werewolf import render
 from interplay.worlds.werewolf.config import WerewolfSettings
 from interplay.worlds.werewolf.counts import metrics_of
+from interplay.worlds.werewolf.drawing import chronicle
+from interplay.worlds.werewolf.drawing.spectator import look
 from interplay.worlds.werewolf.phases import phase_names
 from interplay.worlds.werewolf.ranges import Sound
 from interplay.worlds.werewolf.roles import NAMES
 from interplay.worlds.werewolf.rules import step
 from interplay.worlds.werewolf.rules.numbers import rules_of, tables_of
 from interplay.worlds.werewolf.spaces import fields_of
-from interplay.worlds.werewolf.spectator import look
 from interplay.worlds.werewolf.state import (
     allocate_scratch,
     allocate_sight,
