@@ -1,4 +1,4 @@
-"""What the study of werewolf measures of its runs; every figure is kept on disk and measured once. See `bench.werewolf_study`."""
+"""What the study of werewolf measures of its runs; every figure is kept on disk and measured once. See `studies.werewolf_study`."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def find_runs(out: Path, studies: Sequence[str], variants: Sequence[str], seeds:
                     found.append(Run(path, study, variant, int(number)))
     if not found:
         raise UserError(
-            f"{out}: no runs with a checkpoint; `python -m bench.werewolf_study train --out {out}`"
+            f"{out}: no runs with a checkpoint; `python -m studies.werewolf_study train --out {out}`"
         )
     return found
 
