@@ -465,7 +465,7 @@ class ArrayWorld(World):
     def _forget(self) -> None:
         """What the last step told is past, also in worlds that are over."""
         for array in (self.outputs.reward, self.outputs.terminated, self.outputs.truncated):
-            array[...] = 0
+            array.fill(0)
 
     def _look_anew(self) -> None:
         """Makes anew what follows from the state and is kept beside it: what is seen, what is legal."""

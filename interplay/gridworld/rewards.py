@@ -95,7 +95,9 @@ class MoveReward(BoardReward):
 
     def collect_all(self, board: Board, key: str, turn: Turn, outcome: Outcome, lo: int, hi: int) -> None:
         if key == self.key:
-            scores.pay_moves(board.agents, turn, self.users, outcome, self.made, self.failed, lo, hi)
+            order, count = turn.order, turn.length
+            paid, tried, moved = self.users, outcome.attempted, outcome.success
+            scores.pay_moves(board.agents, order, count, paid, tried, moved, self.made, self.failed, lo, hi)
 
 
 class AttackReward(BoardReward):
@@ -135,8 +137,21 @@ class AttackReward(BoardReward):
 
     def collect_all(self, board: Board, key: str, turn: Turn, outcome: Outcome, lo: int, hi: int) -> None:
         if key == self.key:
-            paid = self.kill, self.killed, self.failed
-            scores.pay_attacks(board.agents, turn, self.users, outcome, *paid, lo, hi)
+            scores.pay_attacks(
+                board.agents,
+                turn.order,
+                turn.length,
+                self.users,
+                outcome.attempted,
+                outcome.num_hits,
+                outcome.hits,
+                outcome.kills,
+                self.kill,
+                self.killed,
+                self.failed,
+                lo,
+                hi,
+            )
 
 
 class TargetReward(BoardReward):

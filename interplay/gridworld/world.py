@@ -11,10 +11,11 @@ import numpy as np
 from interplay.core import seeding
 from interplay.core.chunks import Chunks
 from interplay.core.errors import UserError
+from interplay.core.jit import records
 from interplay.core.ranges import Law, Range, of_space
 from interplay.core.scene import Canvas
 from interplay.core.spaces import action_choices
-from interplay.core.world import ArrayWorld, TimeStep
+from interplay.core.world import ArrayWorld, Outputs, TimeStep
 from interplay.gridworld import global_state
 from interplay.gridworld.batch import Batch
 from interplay.gridworld.board import AGENT, CELL, repeated
@@ -103,13 +104,12 @@ class GridWorld(ArrayWorld):
 
     def _make_buffers(self, worlds: int, learners: int, agents: int) -> None:
         self._stream = seeding.new_stream(worlds)
-        self._turns = report.Turns(
-            self._learners,
-            line=np.zeros(worlds, np.int64),
-            lengths=np.zeros(worlds, np.int64),
-            finished=np.zeros((worlds, learners), bool),
-            asked=np.zeros((worlds, agents), bool),
+        self._told = records((worlds, learners), report.LEARNER)
+        self._room = records(worlds, report.ROOM)
+        self.outputs = Outputs._make(
+            [*(self._told[name] for name in Outputs._fields[:-1]), self._room["over"]]
         )
+        self._asked = np.zeros((worlds, agents), bool)
         self._returns = np.zeros((worlds, learners))
         self._seen = {
             kind.key("observation", leaf): np.zeros(
@@ -145,7 +145,7 @@ class GridWorld(ArrayWorld):
     @property
     def metrics(self) -> Mapping[str, np.ndarray]:
         return {
-            "episode_length": self._turns.lengths,
+            "episode_length": self._room["length"],
             "episode_return": self._returns,
             "alive": self._batch.board.agents["active"][:, self._learners],
             **self._sim.measure(self._batch.board),
@@ -162,8 +162,8 @@ class GridWorld(ArrayWorld):
         self._chunks.close()
 
     def _look_anew(self) -> None:
-        self._turns.asked[:] = False
-        self._turns.asked[:, self._learners] = self.outputs.acting
+        self._asked[:] = False
+        self._asked[:, self._learners] = self.outputs.acting
         for kind in self._layouts:  # what is legal follows from the board, whatever the snapshot says
             for leaf in kind.masks:
                 self._find_legal(kind, leaf, 0, self.num_worlds, None)
@@ -174,8 +174,8 @@ class GridWorld(ArrayWorld):
         stream[which, 0] = environment_seeds(self._stream)[which].astype(np.uint64)
         stream[which, 1:] = 0
         self._batch.begin(which)
-        self._turns.asked[:] = False
-        report.first_report(which, self._turns, self.outputs, self._in_turns)
+        self._asked[:] = False
+        report.first_report(which, self._learners, self._told, self._room, self._asked, self._in_turns)
         self._returns[which] = 0.0
         self._look(0, self.num_worlds, which)
 
@@ -192,7 +192,7 @@ class GridWorld(ArrayWorld):
         """One step of the worlds lo..hi-1, as the manager takes it."""
         batch = self._batch
         order, count = batch.turn
-        report.line_up(self._turns, self.outputs, order, count, lo, hi)
+        report.line_up(self._learners, self._told, self._room, order, count, lo, hi)
         if self._shuffled:
             shuffle_orders(batch.board.stream, order, count, lo, hi)
         stream = batch.board.stream
@@ -205,8 +205,10 @@ class GridWorld(ArrayWorld):
             batch.board.agents,
             batch.done,
             batch.ended,
-            self._turns,
-            self.outputs,
+            self._learners,
+            self._told,
+            self._room,
+            self._asked,
             self._limit,
             self._in_turns,
             lo,
@@ -266,10 +268,10 @@ class GridWorld(ArrayWorld):
                 if out is None:  # the channel is nested
                     out = {path[1]: array for path, array in leaves.items() if path[0] == observer.key}
                 if mine.all():
-                    observer.look_all(board, slots, self._turns.asked, out, lo, hi)
+                    observer.look_all(board, slots, self._asked, out, lo, hi)
                 else:
                     seen = _part(out, mine)
-                    observer.look_all(board, slots[mine], self._turns.asked, seen, lo, hi)
+                    observer.look_all(board, slots[mine], self._asked, seen, lo, hi)
                     _put(out, mine, seen, lo, hi)
             for leaf in kind.masks:
                 self._find_legal(kind, leaf, lo, hi, which)
@@ -284,9 +286,7 @@ class GridWorld(ArrayWorld):
                 continue
             slots = self._slots[name][members]
             found = np.ones((self.num_worlds, len(slots), actor.entries(agent)), bool)
-            actor.find_legal(
-                self._batch.board, self._sim.grid.overlap, slots, self._turns.asked, found, lo, hi
-            )
+            actor.find_legal(self._batch.board, self._sim.grid.overlap, slots, self._asked, found, lo, hi)
             acting = self.outputs.acting[lo:hi, columns[members]]
             entries = actor.choice_entries(agent, leaf.path[1:])
             shown = found[lo:hi][:, :, entries] | ~acting[:, :, None]
@@ -324,10 +324,10 @@ class GridWorld(ArrayWorld):
         own = {
             "stream": self._stream,
             "board.stream": board.stream,
-            "line": self._turns.line,
-            "episode_length": self._turns.lengths,
+            "line": self._room["line"],
+            "episode_length": self._room["length"],
             "episode_return": self._returns,
-            "finished": self._turns.finished,
+            "finished": self._told["finished"],
             **self.outputs._asdict(),
         }
         theirs = {

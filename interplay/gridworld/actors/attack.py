@@ -190,10 +190,24 @@ class AttackActorBaseComponent(BoardActor):
         lo: int,
         hi: int,
     ) -> None:
-        form, stacked = self.form, self.stacked_attacks
-        scratch = np.zeros((2, board.agents.shape[1]), np.int32)  # one for each thread
         attacks.attack_all(
-            board, self.matrix, turn, form, stacked, codes, self.users, scratch, outcome, lo, hi
+            board.agents,
+            board.cells,
+            self.matrix,
+            board.stream,
+            turn.order,
+            turn.length,
+            self.form,
+            self.stacked_attacks,
+            codes,
+            self.users,
+            np.zeros((2, board.agents.shape[1]), np.int32),  # one for each thread
+            outcome.attempted,
+            outcome.num_hits,
+            outcome.hits,
+            outcome.kills,
+            lo,
+            hi,
         )
 
 

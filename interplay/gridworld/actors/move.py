@@ -101,7 +101,21 @@ class Mover(BoardActor):
         lo: int,
         hi: int,
     ) -> None:
-        moves.move_all(board, overlap, turn, self.form, codes, outcome, self.users, lo, hi)
+        moves.move_all(
+            board.agents,
+            board.cells,
+            overlap,
+            board.stream,
+            turn.order,
+            turn.length,
+            self.form,
+            codes,
+            outcome.attempted,
+            outcome.success,
+            self.users,
+            lo,
+            hi,
+        )
 
 
 class MoveActor(Mover):

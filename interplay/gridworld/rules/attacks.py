@@ -170,24 +170,40 @@ def attack(agents, cells, mapping, stream, w, a, form, stacked, codes, scratch, 
 
 
 @kernel
-def attack_all(board, mapping, turn, form, stacked, codes, attackers, scratch, outcome, lo, hi):
+def attack_all(
+    agents,
+    cells,
+    mapping,
+    stream,
+    order,
+    count,
+    form,
+    stacked,
+    codes,
+    attackers,
+    scratch,
+    attempted,
+    num_hits,
+    hits,
+    kills,
+    lo,
+    hi,
+):
     """The attacks of all who act in the worlds lo..hi-1, in their order; see `attack`.
 
     Args:
-        turn: who acts.
+        order, count: (W, A), (W,) slots of those who act, and how many.
         codes: (W, A, ...) int64.
         attackers: (A,) bool, whom the actor supports.
         scratch: (2, A) int32, of this thread.
-        outcome: attempted, num_hits, hits and kills are written.
+        attempted: (W, A) uint8, written; so are num_hits (W, A), hits and kills (W, A, H).
     """
-    agents, cells, stream, attempted = board.agents, board.cells, board.stream, outcome.attempted
-    num_hits, hits, kills = outcome.num_hits, outcome.hits, outcome.kills
     for w in range(lo, hi):
         for a in range(agents.shape[1]):
             attempted[w, a] = 0
             num_hits[w, a] = 0
-        for i in range(turn.length[w]):
-            a = turn.order[w, i]
+        for i in range(count[w]):
+            a = order[w, i]
             if attackers[a] and agents[w, a].active:
                 made = attack_by(
                     agents,

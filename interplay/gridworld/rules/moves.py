@@ -59,23 +59,21 @@ def move(agents, cells, overlap, stream, w, a, form, x, y):
 
 
 @kernel
-def move_all(board, overlap, turn, form, codes, outcome, movers, lo, hi):
+def move_all(agents, cells, overlap, stream, order, count, form, codes, attempted, success, movers, lo, hi):
     """Moves all who act in the worlds lo..hi-1, in their order.
 
     Args:
-        turn: who acts.
+        order, count: (W, A), (W,) slots of those who act, and how many.
         codes: (W, A, 2) int64 steps or codes.
-        outcome: attempted and success are written.
+        attempted, success: (W, A) uint8, written.
         movers: (A,) bool, whom the actor supports.
     """
-    agents, cells, stream = board.agents, board.cells, board.stream
-    attempted, success = outcome.attempted, outcome.success
     for w in range(lo, hi):
         for a in range(agents.shape[1]):
             attempted[w, a] = 0
             success[w, a] = 0
-        for i in range(turn.length[w]):
-            a = turn.order[w, i]
+        for i in range(count[w]):
+            a = order[w, i]
             if movers[a] and agents[w, a].active:
                 stream[w, 2] += np.uint64(1)
                 attempted[w, a] = 1

@@ -17,28 +17,28 @@ def fine_all(agents, order, count, payers, amount, lo, hi):
 
 
 @kernel
-def pay_moves(agents, turn, payers, outcome, made, failed, lo, hi):
+def pay_moves(agents, order, count, payers, attempted, success, made, failed, lo, hi):
     """Pays moves made and moves failed."""
     for w in range(lo, hi):
-        for i in range(turn.length[w]):
-            a = turn.order[w, i]
-            if payers[a] and outcome.attempted[w, a]:
-                agents[w, a].reward += made if outcome.success[w, a] else failed
+        for i in range(count[w]):
+            a = order[w, i]
+            if payers[a] and attempted[w, a]:
+                agents[w, a].reward += made if success[w, a] else failed
 
 
 @kernel
-def pay_attacks(agents, turn, payers, outcome, kill, killed, failed, lo, hi):
+def pay_attacks(agents, order, count, payers, attempted, num_hits, hits, kills, kill, killed, failed, lo, hi):
     """Pays attackers for kills and failures, and those who were killed, if they learn."""
     for w in range(lo, hi):
-        for i in range(turn.length[w]):
-            a = turn.order[w, i]
-            if not outcome.attempted[w, a]:
+        for i in range(count[w]):
+            a = order[w, i]
+            if not attempted[w, a]:
                 continue
-            if outcome.num_hits[w, a] == 0 and payers[a]:
+            if num_hits[w, a] == 0 and payers[a]:
                 agents[w, a].reward += failed
-            for j in range(outcome.num_hits[w, a]):
-                if outcome.kills[w, a, j]:
-                    victim = outcome.hits[w, a, j]
+            for j in range(num_hits[w, a]):
+                if kills[w, a, j]:
+                    victim = hits[w, a, j]
                     if payers[victim]:
                         agents[w, victim].reward += killed
                     if payers[a]:

@@ -188,17 +188,21 @@ class BroadcastingActor(BoardActor):
             "BroadcastingActor: no broadcasting_state keeps the messages; pass the simulation's BroadcastingState",
         )
         assert self._state is not None  # for the type checker
-        found = np.zeros(board.agents.shape[1], np.int32)  # one for each thread
         rules.broadcast_all(
-            board,
+            board.agents,
+            board.cells,
             self._matrix,
-            turn,
+            board.stream,
+            turn.order,
+            turn.length,
             codes,
             self.users,
             self._reaches,
-            found,
+            np.zeros(board.agents.shape[1], np.int32),  # one for each thread
             self._state.heard,
-            outcome,
+            outcome.attempted,
+            outcome.num_hits,
+            outcome.hits,
             lo,
             hi,
         )

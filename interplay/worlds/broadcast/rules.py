@@ -75,25 +75,40 @@ def broadcast(agents, cells, mapping, stream, w, a, reach, found):
 
 
 @kernel
-def broadcast_all(board, mapping, turn, codes, senders, reaches, found, heard, outcome, lo, hi):
+def broadcast_all(
+    agents,
+    cells,
+    mapping,
+    stream,
+    order,
+    count,
+    codes,
+    senders,
+    reaches,
+    found,
+    heard,
+    attempted,
+    num_hits,
+    hits,
+    lo,
+    hi,
+):
     """The broadcasts of all who act in the worlds lo..hi-1, in their order.
 
     Args:
-        turn: who acts.
+        order, count: (W, A), (W,) slots of those who act, and how many.
         codes: (W, A, 1) int32, 1 = broadcast.
         senders: (A,) bool; reaches: (A,) int32.
         found: (A,) int32, of this thread.
         heard: (W, A, A) uint8, marked: receiver, sender.
-        outcome: attempted, num_hits and hits (W, A, A) are written.
+        attempted: (W, A) uint8, num_hits (W, A) int32 and hits (W, A, A) int32, written.
     """
-    agents, cells, stream = board.agents, board.cells, board.stream
-    attempted, num_hits, hits = outcome.attempted, outcome.num_hits, outcome.hits
     for w in range(lo, hi):
         for a in range(agents.shape[1]):
             attempted[w, a] = 0
             num_hits[w, a] = 0
-        for i in range(turn.length[w]):
-            a = turn.order[w, i]
+        for i in range(count[w]):
+            a = order[w, i]
             if not senders[a] or not agents[w, a].active:
                 continue
             stream[w, 2] += np.uint64(1)

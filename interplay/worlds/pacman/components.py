@@ -46,7 +46,20 @@ class TunnelDriftActor(DriftMoveActor):
         lo: int,
         hi: int,
     ) -> None:
-        rules.move_all(board, overlap, turn, codes, outcome, self.users, lo, hi)
+        rules.move_all(
+            board.agents,
+            board.cells,
+            overlap,
+            board.stream,
+            turn.order,
+            turn.length,
+            codes,
+            outcome.attempted,
+            outcome.success,
+            self.users,
+            lo,
+            hi,
+        )
 
 
 class RoundsState(BoardState):

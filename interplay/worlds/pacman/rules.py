@@ -32,16 +32,14 @@ def drift_through(agents, cells, overlap, w, a, code):
 
 
 @kernel
-def move_all(board, overlap, turn, codes, outcome, movers, lo, hi):
+def move_all(agents, cells, overlap, stream, order, count, codes, attempted, success, movers, lo, hi):
     """Moves all who act in the worlds lo..hi-1, in their order; see `interplay.gridworld.rules.moves.move_all`."""
-    agents, cells, stream = board.agents, board.cells, board.stream
-    attempted, success = outcome.attempted, outcome.success
     for w in range(lo, hi):
         for a in range(agents.shape[1]):
             attempted[w, a] = 0
             success[w, a] = 0
-        for i in range(turn.length[w]):
-            a = turn.order[w, i]
+        for i in range(count[w]):
+            a = order[w, i]
             if movers[a] and agents[w, a].active:
                 stream[w, 2] += np.uint64(1)
                 attempted[w, a] = 1

@@ -60,7 +60,21 @@ class RunActor(_Aiming, MoveActor):
         lo: int,
         hi: int,
     ) -> None:
-        rules.run_all(board, overlap, turn, self._target_slot, codes, outcome, self.users, lo, hi)
+        rules.run_all(
+            board.agents,
+            board.cells,
+            overlap,
+            board.stream,
+            turn.order,
+            turn.length,
+            self._target_slot,
+            codes,
+            outcome.attempted,
+            outcome.success,
+            self.users,
+            lo,
+            hi,
+        )
 
 
 class ArrivalReward(_Aiming, BoardReward):

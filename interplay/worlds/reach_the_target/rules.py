@@ -32,24 +32,22 @@ def run(agents, cells, overlap, stream, w, a, target, down, right):
 
 
 @kernel
-def run_all(board, overlap, turn, target, codes, outcome, runners, lo, hi):
+def run_all(agents, cells, overlap, stream, order, count, target, codes, attempted, success, runners, lo, hi):
     """Moves all who act in the worlds lo..hi-1, in their order.
 
     Args:
-        turn: who acts.
+        order, count: (W, A), (W,) slots of those who act, and how many.
         target: its slot.
         codes: (W, A, 2) int32 steps.
-        outcome: attempted and success are written.
+        attempted, success: (W, A) uint8, written.
         runners: (A,) bool, whom the actor supports.
     """
-    agents, cells, stream = board.agents, board.cells, board.stream
-    attempted, success = outcome.attempted, outcome.success
     for w in range(lo, hi):
         for a in range(agents.shape[1]):
             attempted[w, a] = 0
             success[w, a] = 0
-        for i in range(turn.length[w]):
-            a = turn.order[w, i]
+        for i in range(count[w]):
+            a = order[w, i]
             if runners[a] and agents[w, a].active:
                 stream[w, 2] += np.uint64(1)
                 attempted[w, a] = 1

@@ -161,6 +161,10 @@ class SurvivalWorld(ArrayWorld):
         np.copyto(self.state.action, action, casting="unsafe")  # checked already: only the width may differ
         self.simulation.step(~self.outputs.over)
 
+    def _forget(self) -> None:
+        if self.outputs.over.any():  # the others are written whole
+            super()._forget()
+
     def _look_anew(self) -> None:
         self.simulation.run(FRAME["end_reset"])
 
