@@ -66,7 +66,7 @@ def _mask(info: dict[str, Any] | None) -> Any:
 def make(world_id: str) -> WorldMultiAgentEnv:
     """A registered world for RLlib."""
     world = interplay.make_world(world_id)
-    lives = {"lives": max(LIVES, 2 * len(world.agents))} if world.rebirths else {}
+    lives = {"lives": max(LIVES, 2 * len(world.agents))} if world.respawns else {}
     return world_to_rllib(world_id, **lives)
 
 

@@ -252,9 +252,14 @@ def _make_from_spec(
     options: Mapping[str, Any],
 ) -> World:
     settings = _settings(spec, options)
-    world: World = load(spec.make)(
-        settings, num_worlds=num_worlds, seed=seed, threads=threads, first_world=first_world
-    )
+    make = load(spec.make)
+    given = {"num_worlds": num_worlds, "seed": seed, "threads": threads, "first_world": first_world}
+    if targets.kind_made(make) == targets.SIMULATION:
+        world: World = make(settings).vectorize(**given)
+    else:
+        if isinstance(make, type) and "threads" not in inspect.signature(make).parameters:
+            del given["threads"]  # rules in NumPy have no use for them
+        world = make(settings, **given)
     world.id = name
     return world
 

@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 SPECS = ROOT / "docs" / "specs"
-FOLDERS = ("interplay", "tests", "bench")
+FOLDERS = ("interplay", "tests", "bench", "studies")
 NAMES = ("survival", "werewolf", "simulations", "mmo", "interfaces", "games", "viewer", "scale")
 # Path prefix -> the page that a citation without a name means; the longest one counts.
 PAGES = {
@@ -38,9 +38,11 @@ PAGES = {
     "tests/worlds/werewolf": "werewolf",
     "bench/contacts": "survival",
     "bench/mmo": "mmo",
-    "bench/random_statistics": "survival",
+    "studies/mmo": "mmo",
+    "studies/random_statistics": "survival",
+    "studies/werewolf": "werewolf",
     "bench/werewolf": "werewolf",
-    "bench/windows": "survival",
+    "studies/windows": "survival",
 }
 # Tests whose docstrings begin with a number of something else: a section of a paper.
 OTHER_NUMBERS = ("tests/worlds/test_navigation",)

@@ -67,7 +67,7 @@ class Lives:
 
     def _acting(self, step: TimeStep, ended: Array, going: Array, t: int) -> None:
         acting = step.acting & going
-        if not self.world.rebirths:
+        if not self.world.respawns:
             self._note(
                 "dead-acts", acting & ended, t, "acting", None, "acts in the time step in which it ended"
             )

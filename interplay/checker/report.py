@@ -26,7 +26,7 @@ LAWS: dict[str, str] = {
     "reset-untouched": "write only the rows that `which` names",
     "reset-forgets": "_reset restores every array of the named worlds, counters and caches too",
     "asks-nobody": "let somebody act, or say over; a world that may wait for births is persistent = True",
-    "dead-acts": "clear acting when a life ends; a world in which slots are born again says rebirths = True",
+    "dead-acts": "clear acting when a life ends; a world in which slots are born again says respawns = True",
     "ended-flags": "set terminated or truncated, not both, in exactly the step in which the life ends",
     "over": "when a world is over nobody acts and every life not yet ended is terminated or truncated",
     "reward-after-end": "a slot whose life has ended earns 0 until it acts again",

@@ -20,7 +20,7 @@ PREFIX = "life_"
 
 
 class LivesEnv(WorldEnv):
-    """A batch of one world with rebirths, read as a PettingZoo environment.
+    """A batch of one world with respawns, read as a PettingZoo environment.
 
     Agents are ``life_0``, ``life_1``, ...: lives by order of birth since `reset`, those of one step by slot. A life joins
     `agents` in the step of its birth (reward 0, no end) and leaves in the step of its end, with its last reward. Where a slot

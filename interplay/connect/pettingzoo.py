@@ -51,7 +51,7 @@ class WorldEnv(CopiedWhole, ParallelEnv[str, Any, Any]):
         one_choice: who does not act has one legal action, the first choice of every head, and infos always hold a mask.
 
     Raises:
-        UserError: for a batch of several worlds, a world with rebirths, an unknown render mode or `flat`, or spaces that cannot
+        UserError: for a batch of several worlds, a world with respawns, an unknown render mode or `flat`, or spaces that cannot
             be flat.
     """
 
@@ -70,7 +70,7 @@ class WorldEnv(CopiedWhole, ParallelEnv[str, Any, Any]):
             raise UserError(
                 f"{world.id}: a PettingZoo environment is one world, this batch has {world.num_worlds}; pass num_worlds=1"
             )
-        if self.one_life and world.rebirths:
+        if self.one_life and world.respawns:
             raise UserError(
                 f"{world.id}: its slots live more than once, an agent here only once; make it with interplay.make, or a LivesEnv"
             )
@@ -379,7 +379,7 @@ def make(
         why = "keep_dead = True says the opposite" if keep_dead else 'agents = "slots" never leave'
         raise UserError(f"{world_id}: remove_dead = True, but {why}; leave one of them out")
     world = make_world(world_id, num_worlds=1, seed=seed, **options)
-    if lives is not None and (agents or not world.rebirths):
+    if lives is not None and (agents or not world.respawns):
         why = 'agents = "slots" is another way' if agents else "each agent of this world lives once"
         raise UserError(f"{world_id}: lives = {lives}, but {why}; leave lives out")
     form = (world, render_mode, remove_dead, mask_in_observation, flat)
@@ -388,7 +388,7 @@ def make(
         from interplay.connect.slots import SlotsEnv  # which is a WorldEnv itself, as the next ones are
 
         return SlotsEnv(*form)
-    if not world.rebirths:
+    if not world.respawns:
         env = WorldEnv(*form)
     elif lives is None:
         if keep_dead:

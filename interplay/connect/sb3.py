@@ -49,7 +49,7 @@ class SB3VecEnv(CopiedWhole, VecEnv):
 
     Raises:
         UserError: if agents differ in kind, or the action space is one that SB3 does not know; from `reset` and `step`, if the
-            world has rebirths and a slot stands empty.
+            world has respawns and a slot stands empty.
 
     Example:
         >>> from stable_baselines3 import PPO
@@ -178,7 +178,7 @@ class SB3VecEnv(CopiedWhole, VecEnv):
         }
 
     def _refuse_empty_slots(self, timestep: TimeStep) -> None:
-        if not self.world.rebirths or timestep.acting.all():
+        if not self.world.respawns or timestep.acting.all():
             return
         w, a = np.argwhere(~timestep.acting)[0]
         raise UserError(

@@ -37,7 +37,8 @@ class Chunks:
     def run(self, part: Callable[[int, int, int], Any]) -> None:
         """Calls ``part(thread, first world, end)`` for every range and waits until all are done."""
         if self._pool is None:
-            part(0, *self._ranges[0])
+            for lo, hi in self._ranges:
+                part(0, lo, hi)
             return
         left = list(self._ranges)
 

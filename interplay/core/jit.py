@@ -104,6 +104,22 @@ def as_records(table: np.ndarray) -> np.ndarray:
     return table.view(np.recarray) if numba.config.DISABLE_JIT else table  # type: ignore[attr-defined]
 
 
+def arrays_of(state: Any) -> dict[str, np.ndarray]:
+    """Every field of a NamedTuple of arrays; a table's columns by themselves: ``"room.day"``, ``"role"``, ..."""
+    arrays: dict[str, np.ndarray] = {}
+    for name, array in state._asdict().items():
+        if array.dtype.names:
+            arrays |= {f"{name}.{field}": np.asarray(array[field]) for field in array.dtype.names}
+        else:
+            arrays[name] = array
+    return arrays
+
+
+def numbers_of(kind: Any, settings: Any, **own: Any) -> Any:
+    """A NamedTuple `kind` of numbers for kernels: those of `own`, and of the settings those with the same names."""
+    return kind(*[own[name] if name in own else getattr(settings, name) for name in kind._fields])
+
+
 def as_table(numbers: Any) -> np.ndarray:
     """A NamedTuple of numbers, nested ones included, as a table of one record with the same names.
 

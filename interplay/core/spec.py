@@ -12,10 +12,11 @@ class WorldSpec(NamedTuple):
     Attributes:
         id: ``"world/variant"``, the name that `make_world` and the command line take.
         summary: one line for lists.
-        make: ``"module:function"`` with the signature
-            ``make(settings, *, num_worlds, seed, threads, first_world) -> World``. `first_world` is the index of
-            the batch's first world among all worlds of `seed`: pass it on to `seeding.world_seeds(first=)`, so
-            that a batch of worlds 4..7 is the second half of a batch of 8.
+        make: ``"module:name"`` of a `World` class or a function with the signature
+            ``make(settings, *, num_worlds, seed, threads, first_world) -> World`` (a class may do without `threads`), or of a
+            function ``manager(settings) -> SimulationManager``, whose simulation is copied. `first_world` is the index of
+            the batch's first world among all worlds of `seed`: pass it on to `World`, so that a batch of worlds 4..7 is the
+            second half of a batch of 8.
         settings: ``"module:Class"`` of the pydantic model that checks options; empty if the world has none
             (`make` gets None then).
         options: the variant's own values of `settings`; a caller's options go on top.

@@ -89,7 +89,7 @@ class World(Remakable, ABC):
         id: the registry id it was made from, or the class name.
         version: raised whenever the world's behaviour changes.
         persistent: True if its worlds may run for ever (no episode needs to end; at times nobody may live).
-        rebirths: True if a slot whose life ended may begin another life before the world is over.
+        respawns: True if a slot whose life ended may begin another life before the world is over.
             The old life may end and the new one begin in one step: the reward is the old one's then, the observation the new one's.
         ignores_illegal: True if an illegal choice does nothing, even where no legal choice does nothing.
         first_world: index of the batch's first world among all worlds of its seed.
@@ -106,7 +106,7 @@ class World(Remakable, ABC):
     id: str = ""
     version: int = 1
     persistent: bool = False
-    rebirths: bool = False
+    respawns: bool = False
     ignores_illegal: bool = False
     num_populations: int = 1
     population_names: tuple[str, ...] | None = None
@@ -352,14 +352,63 @@ class World(Remakable, ABC):
         return mask
 
 
-class ArrayWorld(World):
-    """A world whose whole state, outputs included, is a NamedTuple of arrays with the world axis first.
+class Outputs(NamedTuple):
+    """What a time step says besides what is seen, see `TimeStep`: ``TimeStep(observation, *outputs, action_mask)``."""
 
-    Subclasses set `self.state`; saving, loading and hashing follow from it. What its numbers may be they declare in
-    `state_ranges` and `state_laws`.
+    reward: Array  # (W, A) float32
+    acting: Array  # (W, A) bool
+    terminated: Array  # (W, A) bool
+    truncated: Array  # (W, A) bool
+    over: Array  # (W,) bool
+
+
+class ArrayWorld(World):
+    """A world whose whole state is arrays with the world axis first: its outputs, and a NamedTuple of the others.
+
+    Subclasses set `self.state` and write `_begin`, `_advance` and `_read`; saving, loading and hashing follow. What numbers
+    may be they declare in `state_ranges` and `state_laws`. One that writes `_reset` and `_step` itself, as any `World` may,
+    clears what it tells by itself.
+
+    Attributes:
+        outputs: buffers that the rules write to. They are cleared before: in a restarted world everybody acts and nobody has
+            earned anything, in every step rewards and ended lives of the last one are past. Where kernels keep them in records,
+            a subclass puts views of those here, and `_arrays` says under which names they are saved.
     """
 
     state: Any
+
+    def __init__(
+        self,
+        num_worlds: int,
+        agents: Sequence[str],
+        kinds: Sequence[Kind],
+        seed: int = 0,
+        first_world: int = 0,
+    ) -> None:
+        super().__init__(num_worlds, agents, kinds, seed, first_world)
+        slots = (self.num_worlds, len(self.agents))
+        acting, terminated, truncated = np.zeros((3, *slots), bool)
+        over = np.zeros(self.num_worlds, bool)
+        self.outputs = Outputs(np.zeros(slots, np.float32), acting, terminated, truncated, over)
+
+    def _reset(self, which: Array, seeds: Array | None) -> TimeStep:
+        for array in self.outputs:
+            array[which] = 0
+        self.outputs.acting[which] = True
+        self._begin(which, seeds)
+        return self._read()
+
+    def _step(self, action: Any) -> TimeStep:
+        self._refuse_illegal(action)
+        self._forget()
+        self._advance(action)
+        return self._read()
+
+    def refresh(self) -> TimeStep:
+        """The time step after `state` was written from outside, with everything that is seen made anew."""
+        self._look_anew()
+        self._last = self._read()
+        return self._last
 
     def save(self) -> dict[str, Array]:
         return {name: array.copy() for name, array in self._arrays().items()}
@@ -389,8 +438,7 @@ class ArrayWorld(World):
         for name, array in arrays.items():
             np.copyto(array, fitting[name])
         self._seeds = None
-        self._last = self._read()
-        return self._last
+        return self.refresh()
 
     def state_ranges(self) -> Mapping[str, Range]:
         """What each field that `save` gives may hold: name -> range; bool fields need none (`interplay.core.ranges`).
@@ -403,9 +451,30 @@ class ArrayWorld(World):
         """What fields owe each other, in the order in which they are asked: links without circles, counts of what is there."""
         return ()
 
+    def _begin(self, which: Array, seeds: Array | None) -> None:
+        """Begins an episode in the worlds of the (W,) bool mask `which`; `seeds` is (W,) uint64 or None (next episode)."""
+        raise NotImplementedError
+
+    def _advance(self, action: Any) -> None:
+        """Steps every world that is not over with checked actions."""
+        raise NotImplementedError
+
     @abstractmethod
     def _read(self) -> TimeStep:
-        """The time step as views of the state's output buffers."""
+        """The time step: what is seen, and `outputs`."""
+
+    def _refuse_illegal(self, action: Any) -> None:
+        """Raises `UserError` for choices that no space can refuse; nothing has happened then."""
+
+    def _forget(self) -> None:
+        """What the last step told is past, also in worlds that are over."""
+        for array in (self.outputs.reward, self.outputs.terminated, self.outputs.truncated):
+            array.fill(0)
+
+    def _look_anew(self) -> None:
+        """Makes anew what follows from the state and is kept beside it: what is seen, what is legal."""
 
     def _arrays(self) -> dict[str, Array]:
-        return dict(self.state._asdict())
+        """What a snapshot holds: the state, and those outputs that it does not keep itself."""
+        arrays = self.state._asdict()
+        return arrays | {name: array for name, array in self.outputs._asdict().items() if name not in arrays}

@@ -14,10 +14,123 @@ import numpy as np
 
 from interplay.gridworld.board import LARGEST_ENCODING, NOWHERE, Rows, new_agents
 from interplay.sim.agents import ActingAgent, ObservingAgent, PrincipleAgent, is_agent
-from interplay.sim.checks import is_exactly, require
+from interplay.sim.checks import Checked, flag, is_exactly, require
 
 _FAR = 2**15  # cells
 SHAPES = ("o", "v", "^", "<", ">", *"12348spPh", "*", "H", "+", "x", "X", "D", "d")
+
+
+class Column(Checked):
+    """A number that is kept in a column of the agent's row of the board.
+
+    Args:
+        column: its name there.
+        check, doc, then: of `Checked`.
+        none: the number that stands for None, besides NaN.
+    """
+
+    def __init__(self, column: str, *args: Any, none: int | None = None) -> None:
+        super().__init__(*args)
+        self._column, self._none = column, none
+
+    def __get__(self, owner: Any, kind: type | None = None) -> Any:
+        if owner is None:
+            return self
+        value = getattr(owner._rows, self._column).item(owner._slot)
+        return None if value == self._none or value != value else value
+
+    def _keep(self, owner: Any, kept: Any) -> None:
+        getattr(owner._rows, self._column)[owner._slot] = kept
+
+
+class Reach(Checked):
+    """A range of an agent, which the board has as a number of cells."""
+
+    def _keep(self, owner: Any, kept: Any) -> None:
+        super()._keep(owner, kept)
+        getattr(owner._rows, self.name)[owner._slot] = _cells(kept)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def _share(value: Any, name: str) -> float:
+    require(_is_number(value) and 0 <= value <= 1, f"{name} {value!r} is no number in 0..1; give one")
+    return float(value)
+
+
+def _reach(value: Any, name: str) -> int | str:
+    fits = (is_exactly(value, int) and value >= 0) or (isinstance(value, str) and value == "FULL")
+    require(fits, f'{name} {value!r} is no int from 0 and not "FULL"; give one of those')
+    return value
+
+
+def _cells(reach: int | str) -> int:
+    """A range as a number; beyond any grid for "FULL", until a component that knows the grid writes it."""
+    return _FAR if isinstance(reach, str) else min(reach, _FAR)
+
+
+def _first_health(value: Any, name: str) -> float:
+    fits = value is None or (_is_number(value) and 0 < value <= 1)
+    require(fits, f"{name} {value!r} is not in (0, 1]; give a number that is, or None")
+    return np.nan if value is None else value
+
+
+def _begin_with_health(agent: Any, health: float) -> None:
+    if health == health:
+        agent._rows.health[agent._slot] = health
+
+
+def _shape(value: Any, name: str) -> str:
+    require(
+        isinstance(value, str) and value in SHAPES,
+        f"{name} {value!r} is unknown; use one of {' '.join(SHAPES)}",
+    )
+    return str(value)
+
+
+def _size(value: Any, name: str) -> int:
+    require(is_exactly(value, int) and value > 0, f"{name} {value!r} is no positive int; give one")
+    return int(value)
+
+
+def _attacks(value: Any, name: str) -> int:
+    require(is_exactly(value, int) and value >= 0, f"{name} {value!r} is no int from 0; give one")
+    return int(value)
+
+
+def _rounds(value: Any, name: str) -> int:
+    require(is_exactly(value, int), f"{name} {value!r} is no int; give one")
+    return int(value)
+
+
+def _begin_with_ammo(agent: Any, rounds: int) -> None:
+    agent._rows.ammo[agent._slot] = max(rounds, 0)
+
+
+def _way(value: Any, name: str) -> int:
+    fits = isinstance(value, int | np.integer) and not isinstance(value, bool) and 1 <= value <= 4
+    require(bool(fits), f"{name} {value!r} is not 1 left, 2 down, 3 right or 4 up")
+    return int(value)
+
+
+def _way_or_none(value: Any, name: str) -> int:
+    require(
+        value is None or is_exactly(value, int), f"{name} {value!r} is not 1 left, 2 down, 3 right or 4 up"
+    )
+    return 0 if value is None else _way(value, name)
+
+
+def _begin_facing(agent: Any, way: int) -> None:
+    if way:
+        agent._rows.orientation[agent._slot] = way
+
+
+def _show_anew(agent: Any, _value: Any) -> None:
+    """Has the cell show what others see of the agent."""
+    if agent._rows.placed[agent._slot] and agent._rows.show is not None:
+        agent._rows.show(agent._slot)
 
 
 class GridWorldAgent(PrincipleAgent):
@@ -84,7 +197,7 @@ class GridWorldAgent(PrincipleAgent):
         )
         self._rows.encoding[self._slot] = value
         self._rows.top = max(self._rows.top, value)
-        self._show_anew()
+        _show_anew(self, value)
 
     @property
     def initial_position(self) -> np.ndarray | None:
@@ -118,16 +231,7 @@ class GridWorldAgent(PrincipleAgent):
         )
         self._rows.row[self._slot], self._rows.col[self._slot] = row, col
 
-    @property
-    def blocking(self) -> bool:
-        """Whether the agent hides what is behind it."""
-        return self._rows.blocking.item(self._slot)
-
-    @blocking.setter
-    def blocking(self, value: bool) -> None:
-        require(is_exactly(value, bool), f"{self._name}: blocking {value!r} is no bool; give True or False")
-        self._rows.blocking[self._slot] = value
-        self._show_anew()
+    blocking = Column("blocking", flag, "Whether the agent hides what is behind it.", _show_anew)
 
     @property
     def active(self) -> bool:
@@ -139,21 +243,12 @@ class GridWorldAgent(PrincipleAgent):
         require(is_exactly(value, bool), f"{self._name}: active {value!r} is no bool; give True or False")
         self._rows.active[self._slot] = value
 
-    @property
-    def initial_health(self) -> float | None:
-        """Health at the beginning of each episode; None = drawn."""
-        health = self._rows.first_health.item(self._slot)
-        return None if np.isnan(health) else health
-
-    @initial_health.setter
-    def initial_health(self, value: float | None) -> None:
-        fits = value is None or (_is_number(value) and 0 < value <= 1)
-        require(
-            fits, f"{self._name}: initial_health {value!r} is not in (0, 1]; give a number that is, or None"
-        )
-        self._rows.first_health[self._slot] = np.nan if value is None else value
-        if value is not None:
-            self._rows.health[self._slot] = value
+    initial_health = Column(
+        "first_health",
+        _first_health,
+        "Health at the beginning of each episode; None = drawn.",
+        _begin_with_health,
+    )
 
     @property
     def health(self) -> float:
@@ -167,34 +262,8 @@ class GridWorldAgent(PrincipleAgent):
         self._rows.health[self._slot] = clipped = min(max(float(value), 0.0), 1.0)
         self._rows.active[self._slot] = clipped > 0
 
-    @property
-    def render_shape(self) -> str:
-        """How the agent is drawn: one of `SHAPES`."""
-        return self._render_shape
-
-    @render_shape.setter
-    def render_shape(self, value: str) -> None:
-        require(
-            isinstance(value, str) and value in SHAPES,
-            f"{self._name}: render_shape {value!r} is unknown; use one of {' '.join(SHAPES)}",
-        )
-        self._render_shape = value
-
-    @property
-    def render_size(self) -> int:
-        """Points squared."""
-        return self._render_size
-
-    @render_size.setter
-    def render_size(self, value: int) -> None:
-        fits = is_exactly(value, int) and value > 0
-        require(fits, f"{self._name}: render_size {value!r} is no positive int; give one")
-        self._render_size = value
-
-    def _show_anew(self) -> None:
-        """Has the cell show what others see of the agent."""
-        if self._rows.placed[self._slot] and self._rows.show is not None:
-            self._rows.show(self._slot)
+    render_shape = Checked(_shape, "How the agent is drawn: one of `SHAPES`.")
+    render_size = Checked(_size, "Points squared.")
 
     def _bind(self, rows: Rows, slot: int) -> None:
         """Makes this a handle on another row, which takes over all values."""
@@ -245,17 +314,9 @@ class GridObservingAgent(ObservingAgent, GridWorldAgent):
 
     def __init__(self, view_range: int | str | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.view_range = view_range  # type: ignore[assignment]
+        self.view_range = view_range
 
-    @property
-    def view_range(self) -> int | str:
-        """Cells in each direction; ``"FULL"`` until an observer knows the grid."""
-        return self._view_range
-
-    @view_range.setter
-    def view_range(self, value: int | str) -> None:
-        self._view_range = _reach(value, f"{self._name}: view_range")
-        self._rows.view_range[self._slot] = _cells(value)
+    view_range = Reach(_reach, 'Cells in each direction; ``"FULL"`` until an observer knows the grid.')
 
     @property
     def configured(self) -> bool:
@@ -271,17 +332,9 @@ class MovingAgent(ActingAgent, GridWorldAgent):
 
     def __init__(self, move_range: int | str | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.move_range = move_range  # type: ignore[assignment]
+        self.move_range = move_range
 
-    @property
-    def move_range(self) -> int | str:
-        """Cells in each direction; ``"FULL"`` until an actor knows the grid."""
-        return self._move_range
-
-    @move_range.setter
-    def move_range(self, value: int | str) -> None:
-        self._move_range = _reach(value, f"{self._name}: move_range")
-        self._rows.move_range[self._slot] = _cells(value)
+    move_range = Reach(_reach, 'Cells in each direction; ``"FULL"`` until an actor knows the grid.')
 
     @property
     def configured(self) -> bool:
@@ -299,29 +352,16 @@ class OrientationAgent(GridWorldAgent):
         super().__init__(**kwargs)
         self.initial_orientation = initial_orientation
 
-    @property
-    def initial_orientation(self) -> int | None:
-        """Orientation at the beginning of each episode; None = drawn."""
-        return self._rows.first_orientation.item(self._slot) or None
-
-    @initial_orientation.setter
-    def initial_orientation(self, value: int | None) -> None:
-        fits = value is None or (is_exactly(value, int) and 1 <= value <= 4)
-        require(fits, f"{self._name}: initial_orientation {value!r} is not 1 left, 2 down, 3 right or 4 up")
-        self._rows.first_orientation[self._slot] = value or 0
-        if value is not None:
-            self._rows.orientation[self._slot] = value
-
-    @property
-    def orientation(self) -> int | None:
-        """Which way the agent faces; None before it was decided."""
-        return self._rows.orientation.item(self._slot) or None
-
-    @orientation.setter
-    def orientation(self, value: int) -> None:
-        fits = isinstance(value, int | np.integer) and not isinstance(value, bool) and 1 <= value <= 4
-        require(fits, f"{self._name}: orientation {value!r} is not 1 left, 2 down, 3 right or 4 up")
-        self._rows.orientation[self._slot] = value
+    initial_orientation = Column(
+        "first_orientation",
+        _way_or_none,
+        "Orientation at the beginning of each episode; None = drawn.",
+        _begin_facing,
+        none=0,
+    )
+    orientation = Column(
+        "orientation", _way, "Which way the agent faces; None before it was decided.", none=0
+    )
 
 
 class AttackingAgent(ActingAgent, GridWorldAgent):
@@ -343,49 +383,15 @@ class AttackingAgent(ActingAgent, GridWorldAgent):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self.attack_range = attack_range  # type: ignore[assignment]
-        self.attack_strength = attack_strength  # type: ignore[assignment]
-        self.attack_accuracy = attack_accuracy  # type: ignore[assignment]
+        self.attack_range = attack_range
+        self.attack_strength = attack_strength
+        self.attack_accuracy = attack_accuracy
         self.simultaneous_attacks = simultaneous_attacks
 
-    @property
-    def attack_range(self) -> int | str:
-        """Cells in each direction; ``"FULL"`` until an actor knows the grid."""
-        return self._attack_range
-
-    @attack_range.setter
-    def attack_range(self, value: int | str) -> None:
-        self._attack_range = _reach(value, f"{self._name}: attack_range")
-        self._rows.attack_range[self._slot] = _cells(value)
-
-    @property
-    def attack_strength(self) -> float:
-        """Health that an attack takes."""
-        return self._rows.strength.item(self._slot)
-
-    @attack_strength.setter
-    def attack_strength(self, value: float) -> None:
-        self._rows.strength[self._slot] = _share(value, f"{self._name}: attack_strength")
-
-    @property
-    def attack_accuracy(self) -> float:
-        """Chance of each attack."""
-        return self._rows.accuracy.item(self._slot)
-
-    @attack_accuracy.setter
-    def attack_accuracy(self, value: float) -> None:
-        self._rows.accuracy[self._slot] = _share(value, f"{self._name}: attack_accuracy")
-
-    @property
-    def simultaneous_attacks(self) -> int:
-        """Attacks in one step."""
-        return self._rows.attacks.item(self._slot)
-
-    @simultaneous_attacks.setter
-    def simultaneous_attacks(self, value: int) -> None:
-        fits = is_exactly(value, int) and value >= 0
-        require(fits, f"{self._name}: simultaneous_attacks {value!r} is no int from 0; give one")
-        self._rows.attacks[self._slot] = value
+    attack_range = Reach(_reach, 'Cells in each direction; ``"FULL"`` until an actor knows the grid.')
+    attack_strength = Column("strength", _share, "Health that an attack takes.")
+    attack_accuracy = Column("accuracy", _share, "Chance of each attack.")
+    simultaneous_attacks = Column("attacks", _attacks, "Attacks in one step.")
 
     @property
     def configured(self) -> bool:
@@ -401,19 +407,10 @@ class AmmoAgent(GridWorldAgent):
 
     def __init__(self, initial_ammo: int | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.initial_ammo = initial_ammo  # type: ignore[assignment]
+        self.initial_ammo = initial_ammo
         self._rows.has_ammo[self._slot] = True
 
-    @property
-    def initial_ammo(self) -> int:
-        """Rounds at the beginning of each episode."""
-        return self._rows.first_ammo.item(self._slot)
-
-    @initial_ammo.setter
-    def initial_ammo(self, value: int) -> None:
-        require(is_exactly(value, int), f"{self._name}: initial_ammo {value!r} is no int; give one")
-        self._rows.first_ammo[self._slot] = value
-        self._rows.ammo[self._slot] = max(value, 0)
+    initial_ammo = Column("first_ammo", _rounds, "Rounds at the beginning of each episode.", _begin_with_ammo)
 
     @property
     def ammo(self) -> int:
@@ -423,26 +420,6 @@ class AmmoAgent(GridWorldAgent):
     @ammo.setter
     def ammo(self, value: int) -> None:
         self._rows.ammo[self._slot] = max(int(value), 0)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real | np.integer | np.floating) and not isinstance(value, bool)
-
-
-def _share(value: Any, name: str) -> float:
-    require(_is_number(value) and 0 <= value <= 1, f"{name} {value!r} is no number in 0..1; give one")
-    return float(value)
-
-
-def _reach(value: Any, name: str) -> int | str:
-    fits = (is_exactly(value, int) and value >= 0) or (isinstance(value, str) and value == "FULL")
-    require(fits, f'{name} {value!r} is no int from 0 and not "FULL"; give one of those')
-    return value
-
-
-def _cells(reach: int | str) -> int:
-    """A range as a number; beyond any grid for "FULL", until a component that knows the grid writes it."""
-    return _FAR if isinstance(reach, str) else min(reach, _FAR)
 
 
 def _place(value: Any, name: str) -> tuple[int, int] | None:

@@ -12,7 +12,7 @@ from interplay.gridworld.board import Board
 from interplay.gridworld.component import GridWorldBaseComponent
 from interplay.gridworld.grid import as_mapping, as_matrix
 from interplay.gridworld.rules import scores
-from interplay.sim.checks import is_exactly, require
+from interplay.sim.checks import Checked, flag, is_exactly, require
 
 _NOBODY = np.zeros(0, np.int32)
 
@@ -177,15 +177,7 @@ class TargetEncodingInactiveDone(BoardDone):
         self._target_mapping = mapping
         self._encodings = self._as_matrix()
 
-    @property
-    def sim_ends_if_one_done(self) -> bool:
-        """Whether one encoding that is done ends the simulation."""
-        return self._sim_ends_if_one_done
-
-    @sim_ends_if_one_done.setter
-    def sim_ends_if_one_done(self, value: bool) -> None:
-        require(is_exactly(value, bool), f"sim_ends_if_one_done {value!r} is no bool; give True or False")
-        self._sim_ends_if_one_done = value
+    sim_ends_if_one_done = Checked(flag, "Whether one encoding that is done ends the simulation.")
 
     def _as_matrix(self) -> np.ndarray:
         """The mapping of the encodings of those whom the component supports."""
@@ -196,7 +188,7 @@ class TargetEncodingInactiveDone(BoardDone):
     def _mapped(self) -> tuple[np.ndarray, np.ndarray, bool]:
         if len(self._encodings) <= self._grid.top:
             self._encodings = self._as_matrix()
-        return _NOBODY, self._encodings, self._sim_ends_if_one_done
+        return _NOBODY, self._encodings, self.sim_ends_if_one_done
 
 
 def target_ids(value: Any, agents: Mapping[str, Any], name: str) -> dict[str, str]:

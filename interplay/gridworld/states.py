@@ -13,7 +13,7 @@ from interplay.gridworld.board import Board
 from interplay.gridworld.component import GridWorldBaseComponent
 from interplay.gridworld.grid import as_encodings
 from interplay.gridworld.rules import bodies, placement
-from interplay.sim.checks import is_exactly, require
+from interplay.sim.checks import Checked, flag, require
 
 _HERE = np.ones(1, bool)
 _ONE = np.ones(1, np.int64)
@@ -28,6 +28,10 @@ class StateBaseComponent(GridWorldBaseComponent):
 
     def end_step(self) -> None:
         """What the state does by itself at the end of each step, after actions and rewards."""
+
+
+def _encodings(value: Any, name: str) -> set[int]:
+    return set() if value is None else as_encodings(value, name)
 
 
 class BoardState(StateBaseComponent):
@@ -75,23 +79,8 @@ class PositionState(BoardState):
         self.no_overlap_at_reset = no_overlap_at_reset
         self.randomize_placement_order = randomize_placement_order
 
-    @property
-    def no_overlap_at_reset(self) -> bool:
-        """Whether those at random share no cell."""
-        return self._no_overlap_at_reset
-
-    @no_overlap_at_reset.setter
-    def no_overlap_at_reset(self, value: bool) -> None:
-        self._no_overlap_at_reset = _flag(value, "no_overlap_at_reset")
-
-    @property
-    def randomize_placement_order(self) -> bool:
-        """Whether the order of placement is shuffled."""
-        return self._randomize_placement_order
-
-    @randomize_placement_order.setter
-    def randomize_placement_order(self, value: bool) -> None:
-        self._randomize_placement_order = _flag(value, "randomize_placement_order")
+    no_overlap_at_reset = Checked(flag, "Whether those at random share no cell.")
+    randomize_placement_order = Checked(flag, "Whether the order of placement is shuffled.")
 
     @property
     def ravelled_positions_available(self) -> dict[int, list[int]]:
@@ -111,27 +100,17 @@ class PositionState(BoardState):
         return not occupants or shared
 
     def begin(self, board: Board, which: np.ndarray) -> None:
-        trouble = np.zeros(2, np.int64)
-        order = np.zeros(board.agents.shape[1], np.int32)
         ground = np.zeros(board.cells.shape[1:], np.int8)
-        self._place(board, which, order, ground, trouble)
-        if trouble[0] != placement.OK:
-            _raise(int(trouble[0]), self.grid.agents[int(trouble[1])])
+        order, frontier = np.zeros(board.agents.shape[1], np.int32), np.zeros(ground.size, np.int32)
+        scratch = placement.Scratch(order, ground, frontier, np.zeros(2, np.int64))
+        self._place(board, which, scratch)
+        trouble, slot = scratch.trouble.tolist()
+        if trouble != placement.OK:
+            _raise(trouble, self.grid.agents[slot])
 
-    def _place(self, board: Board, which: np.ndarray, order: Any, ground: Any, trouble: Any) -> None:
-        placement.place_agents(
-            board.agents,
-            board.cells,
-            self.grid.overlap,
-            board.stream,
-            which,
-            self.supported_slots(),
-            not self.no_overlap_at_reset,
-            self.randomize_placement_order,
-            order,
-            ground,
-            trouble,
-        )
+    def _place(self, board: Board, which: np.ndarray, scratch: placement.Scratch) -> None:
+        manner = placement.Manner(not self.no_overlap_at_reset, self.randomize_placement_order)
+        placement.place_agents(board, self.grid.overlap, which, self.supported_slots(), manner, scratch)
 
 
 class TargetBarriersFreePlacementState(PositionState):
@@ -189,62 +168,23 @@ class TargetBarriersFreePlacementState(PositionState):
         )
         self._target_agent: GridWorldAgent = agent
 
-    @property
-    def barrier_encodings(self) -> set[int]:
-        """Encodings of barriers."""
-        return self._barrier_encodings
+    barrier_encodings = Checked(_encodings, "Encodings of barriers.")
+    free_encodings = Checked(_encodings, "Encodings of free agents.")
+    cluster_barriers = Checked(flag, "Whether barriers stand near the target.")
+    scatter_free_agents = Checked(flag, "Whether free agents stand far from the target.")
 
-    @barrier_encodings.setter
-    def barrier_encodings(self, value: Any) -> None:
-        self._barrier_encodings = _encodings(value, "barrier_encodings")
-
-    @property
-    def free_encodings(self) -> set[int]:
-        """Encodings of free agents."""
-        return self._free_encodings
-
-    @free_encodings.setter
-    def free_encodings(self, value: Any) -> None:
-        self._free_encodings = _encodings(value, "free_encodings")
-
-    @property
-    def cluster_barriers(self) -> bool:
-        """Whether barriers stand near the target."""
-        return self._cluster_barriers
-
-    @cluster_barriers.setter
-    def cluster_barriers(self, value: bool) -> None:
-        self._cluster_barriers = _flag(value, "cluster_barriers")
-
-    @property
-    def scatter_free_agents(self) -> bool:
-        """Whether free agents stand far from the target."""
-        return self._scatter_free_agents
-
-    @scatter_free_agents.setter
-    def scatter_free_agents(self, value: bool) -> None:
-        self._scatter_free_agents = _flag(value, "scatter_free_agents")
-
-    def _place(self, board: Board, which: np.ndarray, order: Any, ground: Any, trouble: Any) -> None:
-        placement.place_around_target(
-            board.agents,
-            board.cells,
-            self.grid.overlap,
-            board.stream,
-            which,
-            self.supported_slots(),
+    def _place(self, board: Board, which: np.ndarray, scratch: placement.Scratch) -> None:
+        manner = placement.Manner(
             not self.no_overlap_at_reset,
             self.randomize_placement_order,
-            self.grid.slot_of(self.target_agent),
-            self._roles(),
             self.maze,
             self.strict_maze,
             self.cluster_barriers,
             self.scatter_free_agents,
-            order,
-            ground,
-            np.zeros(ground.size, np.int32),
-            trouble,
+        )
+        target, members = self.grid.slot_of(self.target_agent), self.supported_slots()
+        placement.place_around_target(
+            board, self.grid.overlap, which, members, target, self._roles(), manner, scratch
         )
 
     def _role(self, encoding: int) -> int:
@@ -280,19 +220,12 @@ class MazePlacementState(TargetBarriersFreePlacementState):
         self.strict_maze = strict_maze
         self._ground: np.ndarray | None = None  # (R, C) int8: the maze of this simulation's episode
 
-    @property
-    def strict_maze(self) -> bool:
-        """Whether walls are opened only where the release opens them."""
-        return self._strict_maze
+    strict_maze = Checked(flag, "Whether walls are opened only where the release opens them.")
 
-    @strict_maze.setter
-    def strict_maze(self, value: bool) -> None:
-        self._strict_maze = _flag(value, "strict_maze")
-
-    def _place(self, board: Board, which: np.ndarray, order: Any, ground: Any, trouble: Any) -> None:
-        super()._place(board, which, order, ground, trouble)
+    def _place(self, board: Board, which: np.ndarray, scratch: placement.Scratch) -> None:
+        super()._place(board, which, scratch)
         if board is self.grid.board:
-            self._ground = ground
+            self._ground = scratch.ground
 
     def _is_open(self, encoding: int, cell: int) -> bool:
         role = self._role(encoding)
@@ -325,15 +258,6 @@ class OrientationState(BoardState):
 
     def begin(self, board: Board, which: np.ndarray) -> None:
         bodies.turn(board.agents, board.stream, which, self.supported_slots())
-
-
-def _flag(value: Any, name: str) -> bool:
-    require(is_exactly(value, bool), f"{name} {value!r} is no bool; give True or False")
-    return bool(value)
-
-
-def _encodings(value: Any, name: str) -> set[int]:
-    return set() if value is None else as_encodings(value, name)
 
 
 def _raise(trouble: int, agent: GridWorldAgent) -> None:

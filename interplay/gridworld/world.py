@@ -11,10 +11,11 @@ import numpy as np
 from interplay.core import seeding
 from interplay.core.chunks import Chunks
 from interplay.core.errors import UserError
+from interplay.core.jit import records
 from interplay.core.ranges import Law, Range, of_space
 from interplay.core.scene import Canvas
 from interplay.core.spaces import action_choices
-from interplay.core.world import ArrayWorld, TimeStep
+from interplay.core.world import ArrayWorld, Outputs, TimeStep
 from interplay.gridworld import global_state
 from interplay.gridworld.batch import Batch
 from interplay.gridworld.board import AGENT, CELL, repeated
@@ -103,13 +104,12 @@ class GridWorld(ArrayWorld):
 
     def _make_buffers(self, worlds: int, learners: int, agents: int) -> None:
         self._stream = seeding.new_stream(worlds)
-        self._line = np.zeros(worlds, np.int64)
-        self._lengths = np.zeros(worlds, np.int64)
-        self._over = np.zeros(worlds, bool)
+        self._told = records((worlds, learners), report.LEARNER)
+        self._room = records(worlds, report.ROOM)
+        self.outputs = Outputs._make(
+            [*(self._told[name] for name in Outputs._fields[:-1]), self._room["over"]]
+        )
         self._asked = np.zeros((worlds, agents), bool)
-        flags = np.zeros((4, worlds, learners), bool)
-        self._finished, self._acting, self._terminated, self._truncated = flags
-        self._reward = np.zeros((worlds, learners), np.float32)
         self._returns = np.zeros((worlds, learners))
         self._seen = {
             kind.key("observation", leaf): np.zeros(
@@ -140,20 +140,12 @@ class GridWorld(ArrayWorld):
         }
         whole = next(iter(masks.values())) if len(masks) == 1 else masks
         only = next(iter(observation.values())) if len(observation) == 1 else observation
-        self._views = TimeStep(
-            only,
-            self._reward,
-            self._acting,
-            self._terminated,
-            self._truncated,
-            self._over,
-            whole if self._legal else None,
-        )
+        self._views = TimeStep(only, *self.outputs, whole if self._legal else None)
 
     @property
     def metrics(self) -> Mapping[str, np.ndarray]:
         return {
-            "episode_length": self._lengths,
+            "episode_length": self._room["length"],
             "episode_return": self._returns,
             "alive": self._batch.board.agents["active"][:, self._learners],
             **self._sim.measure(self._batch.board),
@@ -169,57 +161,38 @@ class GridWorld(ArrayWorld):
     def close(self) -> None:
         self._chunks.close()
 
-    def load(self, snapshot: Mapping[str, np.ndarray]) -> TimeStep:
-        super().load(snapshot)
+    def _look_anew(self) -> None:
         self._asked[:] = False
-        self._asked[:, self._learners] = self._acting
+        self._asked[:, self._learners] = self.outputs.acting
         for kind in self._layouts:  # what is legal follows from the board, whatever the snapshot says
             for leaf in kind.masks:
                 self._find_legal(kind, leaf, 0, self.num_worlds, None)
-        return self._views
 
-    def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
+    def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
         seeding.begin_episode(self._stream, which, seeds)
         stream = self._batch.board.stream
         stream[which, 0] = environment_seeds(self._stream)[which].astype(np.uint64)
         stream[which, 1:] = 0
         self._batch.begin(which)
         self._asked[:] = False
-        report.first_report(
-            which,
-            self._learners,
-            self._in_turns,
-            self._line,
-            self._finished,
-            self._asked,
-            self._acting,
-            self._terminated,
-            self._truncated,
-            self._over,
-            self._reward,
-            self._lengths,
-        )
+        report.first_report(which, self._learners, self._told, self._room, self._asked, self._in_turns)
         self._returns[which] = 0.0
         self._look(0, self.num_worlds, which)
-        return self._views
 
-    def _step(self, action: Any) -> TimeStep:
-        self._refuse_illegal(action)
+    def _advance(self, action: Any) -> None:
         choices = self.by_kind(action)
         for place, kind, agent, members in self._encoders:
             actor, slots = self._sim.actors[place], self._slots[kind][members]
             rows = np.zeros((self.num_worlds, len(slots), actor.width), np.int64)
             actor.encode(agent, _part(_channel(choices[kind], actor.key), members), rows)
             self._batch.codes[place][:, slots] = rows
-        self._chunks.run(self._advance)
-        return self._views
+        self._chunks.run(self._step_worlds)
 
-    def _advance(self, _thread: int, lo: int, hi: int) -> None:
+    def _step_worlds(self, _thread: int, lo: int, hi: int) -> None:
         """One step of the worlds lo..hi-1, as the manager takes it."""
         batch = self._batch
         order, count = batch.turn
-        self._forget(lo, hi)
-        report.line_up(self._acting, self._over, self._learners, order, count, lo, hi)
+        report.line_up(self._learners, self._told, self._room, order, count, lo, hi)
         if self._shuffled:
             shuffle_orders(batch.board.stream, order, count, lo, hi)
         stream = batch.board.stream
@@ -233,21 +206,15 @@ class GridWorld(ArrayWorld):
             batch.done,
             batch.ended,
             self._learners,
+            self._told,
+            self._room,
+            self._asked,
             self._limit,
             self._in_turns,
-            self._line,
-            self._finished,
-            self._asked,
-            self._acting,
-            self._terminated,
-            self._truncated,
-            self._over,
-            self._reward,
-            self._lengths,
             lo,
             hi,
         )
-        self._returns[lo:hi] += self._reward[lo:hi]
+        self._returns[lo:hi] += self.outputs.reward[lo:hi]
         self._look(lo, hi)
 
     def _refuse_illegal(self, action: Any) -> None:
@@ -266,7 +233,7 @@ class GridWorld(ArrayWorld):
                     picked = np.take_along_axis(
                         legal[:, :, at : at + number], choices[:, :, head, None], axis=2
                     )
-                    wrong = self._acting[:, list(kind.kind.slots)] & np.logical_not(picked[:, :, 0])
+                    wrong = self.outputs.acting[:, list(kind.kind.slots)] & np.logical_not(picked[:, :, 0])
                     at += number
                     if wrong.any():
                         w, column = (int(i) for i in np.argwhere(wrong)[0])
@@ -275,14 +242,15 @@ class GridWorld(ArrayWorld):
                             f"{choices[w, column, head]} is illegal now; choose where action_mask is True"
                         )
 
-    def _forget(self, lo: int, hi: int) -> None:
-        """Those who left a world that goes on see nothing any more."""
-        left = (self._terminated[lo:hi] | self._truncated[lo:hi]) & ~self._over[lo:hi, None]
+    def _forget(self) -> None:
+        """Also: those who left a world that goes on see nothing any more."""
+        left = (self.outputs.terminated | self.outputs.truncated) & ~self.outputs.over[:, None]
         if left.any():
             for kind in self._layouts:
                 gone = left[:, list(kind.kind.slots)]
                 for leaf in kind.observation:
-                    self._seen[kind.key("observation", leaf)][lo:hi][gone] = 0
+                    self._seen[kind.key("observation", leaf)][gone] = 0
+        super()._forget()
 
     def _look(self, lo: int, hi: int, which: np.ndarray | None = None) -> None:
         """What those who are asked see, and the masks, in the worlds lo..hi-1; with `which`, (W,) bool, in those of them alone."""
@@ -319,7 +287,7 @@ class GridWorld(ArrayWorld):
             slots = self._slots[name][members]
             found = np.ones((self.num_worlds, len(slots), actor.entries(agent)), bool)
             actor.find_legal(self._batch.board, self._sim.grid.overlap, slots, self._asked, found, lo, hi)
-            acting = self._acting[lo:hi, columns[members]]
+            acting = self.outputs.acting[lo:hi, columns[members]]
             entries = actor.choice_entries(agent, leaf.path[1:])
             shown = found[lo:hi][:, :, entries] | ~acting[:, :, None]
             if which is not None:  # the others were not asked, and go on with the masks that they have
@@ -356,15 +324,11 @@ class GridWorld(ArrayWorld):
         own = {
             "stream": self._stream,
             "board.stream": board.stream,
-            "line": self._line,
-            "episode_length": self._lengths,
+            "line": self._room["line"],
+            "episode_length": self._room["length"],
             "episode_return": self._returns,
-            "over": self._over,
-            "finished": self._finished,
-            "acting": self._acting,
-            "terminated": self._terminated,
-            "truncated": self._truncated,
-            "reward": self._reward,
+            "finished": self._told["finished"],
+            **self.outputs._asdict(),
         }
         theirs = {
             f"{owner}.{name}": array

@@ -4,6 +4,9 @@ A phase reads and writes the state of a simulation: any NamedTuple with the fiel
 `first` and `end` are the body rows of the group it serves.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from interplay.core.jit import kernel, phase
@@ -15,6 +18,14 @@ from interplay.planar.sight import cast_lidar, look
 CLEAR_ROOM, SHUFFLE_CELLS, SPAWN_ON_CELLS, INDEX_BODIES, FORGET_INDICES = range(5)
 FILL_HEALTH, BURY_DEAD, CLEAR_DEATHS, RECORD_DEATHS, LOOK_AROUND, DRIVE_MOTORS, MOVE_BODIES = range(5, 12)
 FIRST_OWN_PHASE = 100
+
+
+def names_of(numbers: Mapping[str, Any]) -> dict[int, str]:
+    """Number -> name of the phases among a module's constants."""
+    return {value: name.lower() for name, value in numbers.items() if type(value) is int and name.isupper()}
+
+
+NAMES = {number: name for number, name in names_of(globals()).items() if number < FIRST_OWN_PHASE}
 
 
 @phase

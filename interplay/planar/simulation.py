@@ -156,6 +156,7 @@ class Simulation:
         run: the compiled kernel ``run(state, table, scratch, plan, active, thread, first_world, end_world)``.
         groups: in callback order; their rows must have been set.
         frame: phases around the modules' callbacks: begin_reset, end_reset, begin_step, physics, end_step.
+        names: number -> name of the phases, for `describe`.
         threads: chunks of worlds that run at the same time; they change no bit.
         fused: False runs every phase over the whole batch by itself, as the paper's framework reads.
     """
@@ -169,16 +170,17 @@ class Simulation:
         run: Callable[..., None],
         groups: Sequence[Group],
         frame: Mapping[str, Sequence[int]],
+        names: Mapping[int, str],
         threads: int = 1,
         fused: bool = True,
     ) -> None:
         self.state, self.rules, self.scratch, self._run = state, rules, scratch, run
-        self._table = table
+        self._table, self._names = table, names
         self.groups = tuple(groups)
         self.num_worlds = len(state.bodies.present)
-        self._chunks = Chunks(self.num_worlds, threads)
         self.active = np.zeros(self.num_worlds, bool)
         self._fused = fused
+        self._chunks = Chunks(self.num_worlds, threads)
         for group in self.groups:
             group.simulation = self
         self._reset_plan = self._merge(
@@ -186,6 +188,25 @@ class Simulation:
         )
         middle = [*self.compose("pre_step"), *_alone(frame["physics"]), *self.compose("post_step")]
         self._step_plan = self._merge([*_alone(frame["begin_step"]), *middle, *_alone(frame["end_step"])])
+
+    def describe(self) -> str:
+        """What a reset and a step do, a phase a line, each with the group it serves; a user's callback is ``Class.callback``."""
+        rows = {(group.first, group.end): group.name for group in self.groups}
+        lines = []
+        for title, plan in (("reset", self._reset_plan), ("step", self._step_plan)):
+            lines.append(title)
+            for step in plan:
+                if callable(step):
+                    lines.append(f"  {step.__name__}")
+                else:
+                    lines += [
+                        f"  {self._names[n]} {rows.get((first, end), '')}".rstrip() for n, first, end in step
+                    ]
+        return "\n".join(lines)
+
+    def close(self) -> None:
+        """Lets the threads go."""
+        self._chunks.close()
 
     def group(self, name: str) -> Group:
         """The group of a name.
@@ -272,6 +293,7 @@ class Simulation:
             module.group = group  # a module may serve two groups
             method(*((self.active,) if callback == "post_reset" else ()))
 
+        call.__name__ = name = f"{type(module).__name__}.{callback} {group.name}"
         if callback in ("post_reset", "pre_step", "post_step"):
             return call
         flags = self.state.body["came" if callback == "post_spawn" else "left"]
@@ -282,6 +304,7 @@ class Simulation:
                 module.group = group
                 method(bodies)
 
+        tell.__name__ = name
         return tell
 
     def _merge(self, plan: Plan) -> Plan:
@@ -333,6 +356,7 @@ def _clearer(flags: np.ndarray, group: Group) -> Callable[[], None]:
     def clear() -> None:
         flags[:, group.first : group.end] = False
 
+    clear.__name__ = f"clear flags {group.name}"
     return clear
 
 

@@ -13,10 +13,27 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from interplay.sim.checks import is_exactly, require
+from interplay.sim.checks import Checked, flag, is_exactly, require
 from interplay.sim.spaces import check_space, in_space, make_dict
 
 UNSET: dict[str, Any] = {}  # how a space or a null point reads that was never given
+
+
+def _seed(value: Any, name: str) -> int | None:
+    require(value is None or is_exactly(value, int), f"{name} {value!r} is no int; give one or None")
+    return value
+
+
+def _space_given(value: Any, name: str) -> Any:
+    require(
+        value is None or check_space(value),
+        f"{name} {value!r} is no space; give a gymnasium space or a dict of them",
+    )
+    return {} if value is None else value
+
+
+def _null_given(value: Any, _name: str) -> Any:
+    return {} if value is None else value
 
 
 class PrincipleAgent:
@@ -52,28 +69,8 @@ class PrincipleAgent:
         )
         self._id = value
 
-    @property
-    def seed(self) -> int | None:
-        """Seed of the agent's spaces."""
-        return self._seed
-
-    @seed.setter
-    def seed(self, value: int | None) -> None:
-        require(
-            value is None or is_exactly(value, int),
-            f"{self._name}: seed {value!r} is no int; give one or None",
-        )
-        self._seed = value
-
-    @property
-    def active(self) -> bool:
-        """Whether the agent is in a valid state: alive, in the game."""
-        return self._active
-
-    @active.setter
-    def active(self, value: bool) -> None:
-        require(is_exactly(value, bool), f"{self._name}: active {value!r} is no bool; give True or False")
-        self._active = value
+    seed = Checked(_seed, "Seed of the agent's spaces.")
+    active = Checked(flag, "Whether the agent is in a valid state: alive, in the game.")
 
     @property
     def configured(self) -> bool:
@@ -107,23 +104,12 @@ class ObservingAgent(PrincipleAgent):
         self.observation_space = observation_space
         self.null_observation = null_observation
 
-    @property
-    def observation_space(self) -> Any:
-        """A gymnasium space once the agent is finalized; an empty dict if none was given."""
-        return self._observation_space
-
-    @observation_space.setter
-    def observation_space(self, value: Any) -> None:
-        self._observation_space = _space_given(value, f"{self._name}: observation_space")
-
-    @property
-    def null_observation(self) -> Any:
-        """A point in the observation space; an empty dict if none was given."""
-        return self._null_observation
-
-    @null_observation.setter
-    def null_observation(self, value: Any) -> None:
-        self._null_observation = {} if value is None else value
+    observation_space = Checked(
+        _space_given, "A gymnasium space once the agent is finalized; an empty dict if none was given."
+    )
+    null_observation = Checked(
+        _null_given, "A point in the observation space; an empty dict if none was given."
+    )
 
     @property
     def configured(self) -> bool:
@@ -131,7 +117,7 @@ class ObservingAgent(PrincipleAgent):
 
     def finalize(self, **kwargs: Any) -> None:
         super().finalize(**kwargs)
-        self._observation_space = _finished(self._observation_space, self.seed)
+        self._observation_space = _finished(self.observation_space, self.seed)
         _check_null(self.observation_space, self.null_observation, f"{self._name}: null_observation")
 
 
@@ -148,23 +134,10 @@ class ActingAgent(PrincipleAgent):
         self.action_space = action_space
         self.null_action = null_action
 
-    @property
-    def action_space(self) -> Any:
-        """A gymnasium space once the agent is finalized; an empty dict if none was given."""
-        return self._action_space
-
-    @action_space.setter
-    def action_space(self, value: Any) -> None:
-        self._action_space = _space_given(value, f"{self._name}: action_space")
-
-    @property
-    def null_action(self) -> Any:
-        """A point in the action space; an empty dict if none was given."""
-        return self._null_action
-
-    @null_action.setter
-    def null_action(self, value: Any) -> None:
-        self._null_action = {} if value is None else value
+    action_space = Checked(
+        _space_given, "A gymnasium space once the agent is finalized; an empty dict if none was given."
+    )
+    null_action = Checked(_null_given, "A point in the action space; an empty dict if none was given.")
 
     @property
     def configured(self) -> bool:
@@ -172,7 +145,7 @@ class ActingAgent(PrincipleAgent):
 
     def finalize(self, **kwargs: Any) -> None:
         super().finalize(**kwargs)
-        self._action_space = _finished(self._action_space, self.seed)
+        self._action_space = _finished(self.action_space, self.seed)
         _check_null(self.action_space, self.null_action, f"{self._name}: null_action")
 
 
@@ -199,14 +172,6 @@ def is_agent(entity: Any) -> bool:
 def is_unset(point: Any) -> bool:
     """Whether a null point was never given; 0 was given (F13)."""
     return isinstance(point, dict) and not point
-
-
-def _space_given(value: Any, name: str) -> Any:
-    require(
-        value is None or check_space(value),
-        f"{name} {value!r} is no space; give a gymnasium space or a dict of them",
-    )
-    return {} if value is None else value
 
 
 def _finished(space: Any, seed: int | None) -> Any:

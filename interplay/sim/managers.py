@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from interplay.core.errors import UserError
 from interplay.sim.agents import is_agent
-from interplay.sim.checks import is_exactly, refuse, require
+from interplay.sim.checks import Checked, flag, is_exactly, refuse, require
 from interplay.sim.simulation import AgentBasedSimulation, DynamicOrderSimulation
 
 if TYPE_CHECKING:
@@ -258,15 +258,7 @@ class AllStepManager(SimulationManager):
         super().__init__(sim, **kwargs)
         self.randomize_action_input = randomize_action_input
 
-    @property
-    def randomize_action_input(self) -> bool:
-        """Whether the actions are handed over in a random order."""
-        return self._randomize_action_input
-
-    @randomize_action_input.setter
-    def randomize_action_input(self, value: bool) -> None:
-        require(is_exactly(value, bool), f"randomize_action_input {value!r} is no bool; give True or False")
-        self._randomize_action_input = value
+    randomize_action_input = Checked(flag, "Whether the actions are handed over in a random order.")
 
     def _arrange(self, action_dict: dict[str, Any]) -> dict[str, Any]:
         if not self.randomize_action_input:

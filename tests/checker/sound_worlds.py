@@ -227,7 +227,7 @@ class Surveyed(Camp):
 class Colony(Camp):
     """Runs for ever: slots are born and born again by chance, and now and then nobody lives."""
 
-    persistent, rebirths, full = True, True, 9
+    persistent, respawns, full = True, True, 9
 
     def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
         super()._reset(which, seeds)

@@ -1,4 +1,4 @@
-"""A world with rebirths whose story is written beforehand: who lives, ends and earns when."""
+"""A world with respawns whose story is written beforehand: who lives, ends and earns when."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Relay(ArrayWorld):
         kinds: 2 puts the last slot into a kind of its own.
     """
 
-    persistent = rebirths = True
+    persistent = respawns = True
 
     def __init__(self, num_worlds: int = 1, seed: int = 0, story: tuple[str, ...] = ("o",), kinds: int = 1):
         seen = spaces.Dict({"place": spaces.Box(-np.inf, np.inf, (), np.float32)})

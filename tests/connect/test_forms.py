@@ -38,7 +38,7 @@ WORLDS = {
 def form(world, kept=False, lives=None, slots=False, **options):
     if slots:
         return SlotsEnv(world, **options)
-    if not world.rebirths:
+    if not world.respawns:
         env = WorldEnv(world, **options)
     else:
         env = NumberedLivesEnv(world, lives=lives or 12, **options)

@@ -1,4 +1,4 @@
-"""What infos say of lives, of their ends and of the world's, at every door of worlds with rebirths: the world's own numbers."""
+"""What infos say of lives, of their ends and of the world's, at every door of worlds with respawns: the world's own numbers."""
 
 from __future__ import annotations
 

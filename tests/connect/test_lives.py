@@ -1,4 +1,4 @@
-"""Worlds with rebirths in PettingZoo: an agent is one life, in planted stories, in random ones, and in the persistent world."""
+"""Worlds with respawns in PettingZoo: an agent is one life, in planted stories, in random ones, and in the persistent world."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ def test_the_persistent_world_is_its_batch_life_by_life(options):
     world = interplay.make_world("mmo/combat", **given)
     timestep = world.reset(seeds=4)
     observation, infos = env.reset(seed=4)
-    story, rebirths = [(observation, {}, {}, {}, infos)], 0
+    story, respawns = [(observation, {}, {}, {}, infos)], 0
     rng = np.random.default_rng(0)
     for _ in range(150):
         if env.over:
@@ -233,7 +233,7 @@ def test_the_persistent_world_is_its_batch_life_by_life(options):
         told = env.step({life: action[0, slot] for slot, life in before.items()})
         observation, rewards, terminations, _, infos = told
         story.append(told)
-        rebirths += int((timestep.terminated & timestep.acting).sum())
+        respawns += int((timestep.terminated & timestep.acting).sum())
         for slot, life in before.items():
             assert rewards[life] == timestep.reward[0, slot]
             assert terminations[life] == timestep.terminated[0, slot]
@@ -253,7 +253,7 @@ def test_the_persistent_world_is_its_batch_life_by_life(options):
     lives, _ = follow(story)
     assert env.over == bool(timestep.over[0])
     assert env.over == ("max_ticks" in options or options.get("respawn") == "none")
-    assert rebirths > 0 or options.get("respawn") == "none"
+    assert respawns > 0 or options.get("respawn") == "none"
     assert len(lives) >= 8
 
 
@@ -335,6 +335,6 @@ def small() -> ParallelEnv:
     return interplay.make("mmo/forage", **SMALL)
 
 
-def test_a_door_of_slots_refuses_a_world_with_rebirths():
+def test_a_door_of_slots_refuses_a_world_with_respawns():
     with pytest.raises(UserError, match=r"make it with interplay\.make"):
         WorldEnv(Colony(1))

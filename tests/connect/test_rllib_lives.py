@@ -1,4 +1,4 @@
-"""Worlds with rebirths in RLlib: each life is an agent, an episode has so many; PPO trains on them."""
+"""Worlds with respawns in RLlib: each life is an agent, an episode has so many; PPO trains on them."""
 
 from __future__ import annotations
 

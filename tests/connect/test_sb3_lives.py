@@ -1,4 +1,4 @@
-"""Worlds with rebirths in SB3: slots are its environments, lives its episodes; empty slots are refused."""
+"""Worlds with respawns in SB3: slots are its environments, lives its episodes; empty slots are refused."""
 
 from __future__ import annotations
 

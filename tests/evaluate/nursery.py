@@ -37,7 +37,7 @@ class Nursery(ArrayWorld):
     One birth per tick and world at most, populations in turn, a slot is filled in the tick in which it falls empty.
     """
 
-    persistent, rebirths = True, True
+    persistent, respawns = True, True
     causes = ("alive", "age")
 
     def __init__(

@@ -13,7 +13,7 @@ from interplay.core.policy import RandomPolicy
 from interplay.evaluate import play
 from interplay.evaluate.communication.werewolf.believing import BeliefRecorder, Beliefs
 from interplay.registry import make_policy, make_world
-from interplay.worlds.werewolf.belief import Ways
+from interplay.worlds.werewolf.theory.belief import Ways
 
 GAMES = 300
 OWN = (0,)  # villagers

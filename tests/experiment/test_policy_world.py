@@ -106,7 +106,7 @@ def test_it_says_of_itself_what_the_world_inside_says():
         "id": "mine",
         "version": 7,
         "persistent": True,
-        "rebirths": True,
+        "respawns": True,
         "ignores_illegal": True,
         "teams": ((0, 1), (2,)),
         "privileged_view": True,

@@ -9,7 +9,17 @@ from pathlib import Path
 
 from tests.mutants.slips import ROOT, Slip
 
-PARTS = ("interplay", "tests", "bench", "docs", "examples", "pyproject.toml", "README.md", "CHANGELOG.md")
+PARTS = (
+    "interplay",
+    "tests",
+    "bench",
+    "studies",
+    "docs",
+    "examples",
+    "pyproject.toml",
+    "README.md",
+    "CHANGELOG.md",
+)
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*", "*.mp4")
 
 

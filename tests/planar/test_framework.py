@@ -255,3 +255,13 @@ def test_groups_name_what_they_lack() -> None:
     world = SurvivalWorld(SurvivalSettings(), 1)
     with pytest.raises(UserError, match="no group 'stones'"):
         world.simulation.group("stones")
+
+
+def test_the_merged_plan_is_written_down() -> None:
+    """Survival's order of phases, as `docs/specs/survival.md` 3 says it in words."""
+    written = Path(__file__).parents[1] / "worlds" / "survival_phases.txt"
+    for fused in (True, False):
+        world = SurvivalWorld(SurvivalSettings(**VARIANTS["2v2-all-low"]), fused=fused)
+        assert world.simulation.describe() + "\n" == written.read_text(encoding="utf-8")
+    plan = example().make(num_worlds=1).simulation.describe().splitlines()
+    assert plan.index("  MudPatch.pre_step agents") < plan.index("  move_bodies")

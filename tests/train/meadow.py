@@ -43,7 +43,7 @@ class Meadow(ArrayWorld):
     """
 
     persistent = True
-    rebirths = True
+    respawns = True
 
     def __init__(
         self, num_worlds: int = 1, seed: int = 0, first_world: int = 0, agents: int = 8, npop: int = 3

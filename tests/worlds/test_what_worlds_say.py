@@ -10,7 +10,7 @@ from interplay.registry import list_worlds, make_world
 
 USUAL = {
     "persistent": False,
-    "rebirths": False,
+    "respawns": False,
     "ignores_illegal": False,
     "num_populations": 1,
     "population_names": None,
@@ -18,7 +18,7 @@ USUAL = {
     "privileged_view": None,
     "frames_per_step": 1,
 }
-EVERLASTING = {"persistent": True, "rebirths": True, "ignores_illegal": True, "num_populations": 8}
+EVERLASTING = {"persistent": True, "respawns": True, "ignores_illegal": True, "num_populations": 8}
 TALK = {"privileged_view": False, "frames_per_step": 45}
 HALVES = ((0, 1), (2, 3))
 # World, options, what it says that is not usual, and how many of which kinds live in it.

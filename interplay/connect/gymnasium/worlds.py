@@ -188,7 +188,7 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
         return bool(ended or timestep.over[0])
 
     def _seen(self, timestep: TimeStep) -> Any:
-        if self.world.rebirths and self._has_ended(timestep) and self._acts(timestep):
+        if self.world.respawns and self._has_ended(timestep) and self._acts(timestep):
             return idle(self.observation_space)  # somebody else lives in the slot by now
         fields = self.world.by_kind(timestep.observation)[self._kind.name]
         return self._reader.observe(fields, None, self._listed)[self.agent]

@@ -13,7 +13,7 @@ from interplay.gridworld.agents import AttackingAgent, GridWorldAgent
 from interplay.gridworld.board import Board
 from interplay.gridworld.grid import as_mapping, as_matrix
 from interplay.gridworld.rules import attacks, masks
-from interplay.sim.checks import is_exactly, require
+from interplay.sim.checks import Checked, flag, require
 from interplay.sim.spaces import Box
 
 _NONE = np.zeros((0, 0))
@@ -69,15 +69,7 @@ class AttackActorBaseComponent(BoardActor):
                 )
         self._attack_mapping = mapping
 
-    @property
-    def stacked_attacks(self) -> bool:
-        """Whether several attacks of a turn may hit the same agent."""
-        return self._stacked_attacks
-
-    @stacked_attacks.setter
-    def stacked_attacks(self, value: bool) -> None:
-        require(is_exactly(value, bool), f"stacked_attacks {value!r} is no bool; give True or False")
-        self._stacked_attacks = value
+    stacked_attacks = Checked(flag, "Whether several attacks of a turn may hit the same agent.")
 
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
         return isinstance(agent, AttackingAgent)
@@ -107,7 +99,7 @@ class AttackActorBaseComponent(BoardActor):
             0,
             slot,
             self.form,
-            self._stacked_attacks,
+            self.stacked_attacks,
             codes,
             scratch,
             hits,
@@ -206,7 +198,7 @@ class AttackActorBaseComponent(BoardActor):
             turn.order,
             turn.length,
             self.form,
-            self._stacked_attacks,
+            self.stacked_attacks,
             codes,
             self.users,
             np.zeros((2, board.agents.shape[1]), np.int32),  # one for each thread

@@ -1,5 +1,7 @@
 """Where agents begin (manual 3.2.1; specification S1 to S6)."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from interplay.core.jit import kernel, phase
@@ -11,6 +13,28 @@ from interplay.kernels.draws import integer_below
 OK, NO_ROOM, OCCUPIED, OUTSIDE, ON_TARGET = 0, 1, 2, 3, 4
 FREE, BARRIER, OTHER = 0, 1, 2  # roles around a target
 _TRIES = 24
+
+
+class Manner(NamedTuple):
+    """How agents are placed; all but the first two in relation to a target."""
+
+    sharing: bool  # agents at random may share cells where overlapping allows
+    shuffled: bool  # in random order within each group
+    maze: bool = (
+        False  # one is drawn from the target's cell; barriers stand on its walls, free agents on its passages
+    )
+    strict: bool = True  # see `interplay.gridworld.rules.mazes`
+    cluster: bool = False  # barriers take the open cells nearest to the target
+    scatter: bool = False  # free agents take the furthest
+
+
+class Scratch(NamedTuple):
+    """Working arrays of a placement, and what went wrong in it."""
+
+    order: np.ndarray  # (A,) int32
+    ground: np.ndarray  # (R, C) int8
+    frontier: np.ndarray  # (R * C,) int32
+    trouble: np.ndarray  # (2,) int64: what, and with whom
 
 
 @phase
@@ -128,29 +152,28 @@ def shuffle_orders(stream, order, count, lo, hi):
 
 
 @kernel
-def place_agents(agents, cells, overlap, stream, which, members, sharing, shuffled, order, ground, trouble):
+def place_agents(board, overlap, which, members, manner, scratch):
     """Clears the grids of the worlds in ``which`` and places all members: initial positions first, then at random.
 
     Args:
         which: (W,) bool.
         members: (A,) bool, who is placed; the others stay off the grid.
-        sharing: agents at random may share cells where overlapping allows.
-        shuffled: place in random order within each group.
-        order: (A,) int32 scratch.
-        ground: (R, C) int8 scratch.
-        trouble: (2,) int64: what went wrong and with whom, written.
+        manner: how.
+        scratch: `trouble` is written.
     """
+    agents, cells, stream = board.agents, board.cells, board.stream
+    order, ground, trouble = scratch.order, scratch.ground, scratch.trouble
     for w in range(which.shape[0]):
         if not which[w]:
             continue
         clear_grid(agents, cells, w)
-        first, both = order_slots(agents, stream, members, shuffled, w, order)
+        first, both = order_slots(agents, stream, members, manner.shuffled, w, order)
         for i in range(both):
             a = order[i]
             if i < first:
                 problem = put_at_start(agents, cells, overlap, w, a)
             else:
-                cell = draw_open_cell(agents, cells, overlap, stream, sharing, w, a, ground, -1)
+                cell = draw_open_cell(agents, cells, overlap, stream, manner.sharing, w, a, ground, -1)
                 problem = OK if cell >= 0 else NO_ROOM
                 if cell >= 0:
                     enter_cell(agents, cells, w, a, cell // cells.shape[2], cell % cells.shape[2])
@@ -160,37 +183,16 @@ def place_agents(agents, cells, overlap, stream, which, members, sharing, shuffl
 
 
 @kernel
-def place_around_target(
-    agents,
-    cells,
-    overlap,
-    stream,
-    which,
-    members,
-    sharing,
-    shuffled,
-    target,
-    roles,
-    maze,
-    strict,
-    cluster,
-    scatter,
-    order,
-    ground,
-    frontier,
-    trouble,
-):
+def place_around_target(board, overlap, which, members, target, roles, manner, scratch):
     """As `place_agents`, with the target first, barriers and free agents in relation to it.
 
     Args:
         target: slot.
         roles: (A,) int8: FREE, BARRIER or OTHER.
-        maze: draw a maze from the target's cell; barriers stand on its walls, free agents on its passages.
-        strict: see `interplay.gridworld.rules.mazes`.
-        cluster: barriers take the open cells nearest to the target.
-        scatter: free agents take the furthest.
-        frontier: (R * C,) int32 scratch.
     """
+    agents, cells, stream = board.agents, board.cells, board.stream
+    sharing, shuffled, maze, strict, cluster, scatter = manner
+    order, ground, frontier, trouble = scratch
     cols = cells.shape[2]
     for w in range(which.shape[0]):
         if not which[w]:

@@ -1,120 +1,101 @@
 """What the managers do, for a batch: who acts, who is told what, who has finished (specification 2.3)."""
 
+import numpy as np
+
 from interplay.core.jit import kernel
+
+# What is kept of each of the L learners, who are those of A agents that may ever act, and of each world.
+LEARNER = np.dtype(
+    [
+        ("reward", np.float32),  # an output, as the next three
+        ("acting", np.bool_),
+        ("terminated", np.bool_),
+        ("truncated", np.bool_),
+        ("finished", np.bool_),  # whoever is done
+    ],
+    align=True,
+)
+ROOM = np.dtype(
+    [("line", np.int64), ("length", np.int64), ("over", np.bool_)], align=True
+)  # who is next; steps
 
 
 @kernel
-def line_up(acting, over, learners, order, count, lo, hi):
-    """Lists those who act in worlds that go on.
-
-    Args:
-        acting: (W, L) bool, over the learners.
-        over: (W,) bool.
-        learners: (L,) slots.
-        order, count: (W, A), (W,), written.
-    """
+def line_up(slots, told, room, order, count, lo, hi):
+    """Lists those who act in worlds that go on: order (W, A) and count (W,), written."""
     for w in range(lo, hi):
         number = 0
-        if not over[w]:
-            for k in range(learners.shape[0]):
-                if acting[w, k]:
-                    order[w, number] = learners[k]
+        if not room[w].over:
+            for k in range(slots.shape[0]):
+                if told[w, k].acting:
+                    order[w, number] = slots[k]
                     number += 1
         count[w] = number
 
 
 @kernel
-def first_report(
-    which, learners, in_turns, line, finished, asked, acting, terminated, truncated, over, reward, lengths
-):
+def first_report(which, slots, told, room, asked, in_turns):
     """Begins the episodes of the worlds in ``which``: everybody is observed, all or the first in line act."""
+    number = slots.shape[0]
     for w in range(which.shape[0]):
         if not which[w]:
             continue
-        lengths[w] = 0
-        over[w] = learners.shape[0] == 0
-        line[w] = 1 % max(learners.shape[0], 1)
-        for k in range(learners.shape[0]):
-            finished[w, k] = False
-            terminated[w, k] = False
-            truncated[w, k] = False
-            reward[w, k] = 0.0
-            asked[w, learners[k]] = True
-            acting[w, k] = k == 0 or not in_turns
+        room[w].length = 0
+        room[w].line = 1 % max(number, 1)
+        room[w].over = number == 0
+        for k in range(number):
+            told[w, k].finished = False
+            told[w, k].acting = k == 0 or not in_turns
+            asked[w, slots[k]] = True
 
 
 @kernel
-def report(
-    agents,
-    done,
-    ended,
-    learners,
-    limit,
-    in_turns,
-    line,
-    finished,
-    asked,
-    acting,
-    terminated,
-    truncated,
-    over,
-    reward,
-    lengths,
-    lo,
-    hi,
-):
-    """Reports a step of the worlds lo..hi-1 as a manager does.
+def report(agents, done, ended, slots, told, room, asked, limit, in_turns, lo, hi):
+    """Reports a step of the worlds lo..hi-1 as a manager does; the outputs come cleared.
 
     Args:
         done, ended: (W, A), (W,) uint8: what the done components say.
-        learners: (L,) slots.
+        slots: (L,) int32, of the learners.
+        told, room: (W, L) LEARNER, (W,) ROOM, written.
+        asked: (W, A) bool, written: whose observation is wanted.
         limit: steps after which an episode is cut; 0 = never.
         in_turns: one after another, in the order of the learners.
-        line: (W,) int64, who is next in line.
-        finished: (W, L) bool, whoever is done.
-        asked: (W, A) bool, written: whose observation is wanted.
-        acting, terminated, truncated, reward: (W, L); over, lengths: (W,); all written.
     """
-    number = learners.shape[0]
+    number = slots.shape[0]
     for w in range(lo, hi):
         for k in range(number):
-            asked[w, learners[k]] = False
-            terminated[w, k] = False
-            truncated[w, k] = False
-            reward[w, k] = 0.0
-        if over[w]:
-            for k in range(number):
-                acting[w, k] = False
+            asked[w, slots[k]] = False
+        if room[w].over:
             continue
-        lengths[w] += 1
+        room[w].length += 1
         stop = ended[w] != 0
-        cut = not stop and limit > 0 and lengths[w] >= limit
+        cut = not stop and limit > 0 and room[w].length >= limit
         everybody = stop or cut or not in_turns
         for k in range(number):
-            acting[w, k] = False
+            told[w, k].acting = False
         for i in range(number):
-            k = i if everybody else (line[w] + i) % number
-            a = learners[k]
-            if finished[w, k]:
+            k = i if everybody else (room[w].line + i) % number
+            a = slots[k]
+            if told[w, k].finished:
                 continue
             asked[w, a] = True
-            reward[w, k] = agents[w, a].reward
+            told[w, k].reward = agents[w, a].reward
             agents[w, a].reward = 0.0
             if done[w, a]:
-                finished[w, k] = True
-                terminated[w, k] = True
+                told[w, k].finished = True
+                told[w, k].terminated = True
             else:
-                acting[w, k] = True
+                told[w, k].acting = True
                 if not everybody:
-                    line[w] = (k + 1) % number
+                    room[w].line = (k + 1) % number
                     break
         left = False
         for k in range(number):
-            left = left or not finished[w, k]
-        over[w] = stop or cut or not left
-        if over[w]:
+            left = left or not told[w, k].finished
+        room[w].over = stop or cut or not left
+        if room[w].over:
             for k in range(number):
-                acting[w, k] = False
-                if not finished[w, k]:
-                    terminated[w, k] = not cut
-                    truncated[w, k] = cut
+                told[w, k].acting = False
+                if not told[w, k].finished:
+                    told[w, k].terminated = not cut
+                    told[w, k].truncated = cut

@@ -8,8 +8,25 @@ import numpy as np
 
 from interplay.gridworld.agents import GridObservingAgent, MovingAgent
 from interplay.sim.agents import ActingAgent
-from interplay.sim.checks import is_exactly, require
+from interplay.sim.checks import Checked, is_exactly, require
 from interplay.worlds.broadcast import config
+
+
+def _cells(value: Any, name: str) -> int:
+    require(is_exactly(value, int) and value >= 0, f"{name} {value!r} is no int from 0; give one")
+    return int(value)
+
+
+def _message(value: Any, name: str) -> float | None:
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    fits = value is None or (number and -1 <= value <= 1)
+    require(fits, f"{name} {value!r} is not in -1..1; give a number that is, or None")
+    return None if value is None else float(value)
+
+
+def _begin_with(agent: Any, message: float | None) -> None:
+    if message is not None:
+        agent.message = message
 
 
 class BroadcastingAgent(ActingAgent, GridObservingAgent):
@@ -30,38 +47,13 @@ class BroadcastingAgent(ActingAgent, GridObservingAgent):
         super().__init__(**{"encoding": config.BROADCASTER, "render_color": "green", **kwargs})
         # A column of the state component's table, once there is one.
         self._messages, self._column = np.zeros((1, 1)), 0
+        self._broadcast_range: int | None = None
         if broadcast_range is not None:
             self.broadcast_range = broadcast_range
         self.initial_message = initial_message
 
-    @property
-    def broadcast_range(self) -> int | None:
-        """Cells in each direction; None until it is given."""
-        known: int | None = self.__dict__.get("_broadcast_range")
-        return known
-
-    @broadcast_range.setter
-    def broadcast_range(self, value: int) -> None:
-        fits = is_exactly(value, int) and value >= 0
-        require(fits, f"agent {self.id}: broadcast_range {value!r} is no int from 0; give one")
-        self._broadcast_range = value
-
-    @property
-    def initial_message(self) -> float | None:
-        """At the beginning of each episode; None = drawn."""
-        return self._initial_message
-
-    @initial_message.setter
-    def initial_message(self, value: float | None) -> None:
-        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-        fits = value is None or (number and -1 <= value <= 1)
-        require(
-            fits,
-            f"agent {self.id}: initial_message {value!r} is not in -1..1; give a number that is, or None",
-        )
-        self._initial_message = None if value is None else float(value)
-        if value is not None:
-            self.message = float(value)
+    broadcast_range = Checked(_cells, "Cells in each direction; None until it is given.")
+    initial_message = Checked(_message, "At the beginning of each episode; None = drawn.", _begin_with)
 
     @property
     def message(self) -> float:

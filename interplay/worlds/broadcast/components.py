@@ -20,7 +20,7 @@ from interplay.gridworld.grid import as_mapping, as_matrix
 from interplay.gridworld.observers import BoardObserver
 from interplay.gridworld.states import BoardState
 from interplay.sim.agents import ObservingAgent
-from interplay.sim.checks import is_exactly, require
+from interplay.sim.checks import Checked, is_exactly, require
 from interplay.sim.spaces import Box
 from interplay.worlds.broadcast import rules
 from interplay.worlds.broadcast.agents import BroadcastingAgent
@@ -263,6 +263,12 @@ class BroadcastObserver(BoardObserver):
             np.copyto(out[name][lo:hi, :, 0], told, where=ask, casting="same_kind")
 
 
+def _tolerance(value: Any, name: str) -> Any:
+    fits = (is_exactly(value, int) or is_exactly(value, float)) and value > 0
+    require(fits, f"{name} {value!r} is no number above 0; give one")
+    return value
+
+
 class AverageMessageDone(BoardDone):
     """A broadcaster is done while its message is near the mean of all; the simulation is over when all are.
 
@@ -276,18 +282,9 @@ class AverageMessageDone(BoardDone):
 
     def __init__(self, done_tolerance: float | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.done_tolerance = done_tolerance  # type: ignore[assignment]
+        self.done_tolerance = done_tolerance
 
-    @property
-    def done_tolerance(self) -> float:
-        """How near to the mean a message must be."""
-        return self._done_tolerance
-
-    @done_tolerance.setter
-    def done_tolerance(self, value: float) -> None:
-        fits = (is_exactly(value, int) or is_exactly(value, float)) and value > 0
-        require(fits, f"done_tolerance {value!r} is no number above 0; give one")
-        self._done_tolerance = value
+    done_tolerance = Checked(_tolerance, "How near to the mean a message must be.")
 
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
         return isinstance(agent, BroadcastingAgent)
@@ -298,9 +295,7 @@ class AverageMessageDone(BoardDone):
             over[lo:hi] = 1
             return
         message = talkers[0]._messages  # the table that all of them share
-        rules.judge_consensus(
-            message, self.supported_slots(), float(self._done_tolerance), done, over, lo, hi
-        )
+        rules.judge_consensus(message, self.supported_slots(), float(self.done_tolerance), done, over, lo, hi)
 
 
 def _talkers(component: GridWorldBaseComponent) -> list[Any]:

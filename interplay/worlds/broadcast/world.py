@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from interplay.core.world import World
 from interplay.gridworld.agents import GridWorldAgent
 from interplay.sim.managers import AllStepManager
 from interplay.worlds.broadcast.agents import BlockingAgent, BroadcastingAgent
 from interplay.worlds.broadcast.config import BROADCASTER, BroadcastSettings
 from interplay.worlds.broadcast.simulation import BroadcastSim
-
-
-def make(
-    settings: BroadcastSettings, *, num_worlds: int = 1, seed: int = 0, threads: int = 1, first_world: int = 0
-) -> World:
-    """What the registry calls."""
-    return manager(settings).vectorize(num_worlds, seed=seed, first_world=first_world, threads=threads)
 
 
 def manager(settings: BroadcastSettings) -> AllStepManager:

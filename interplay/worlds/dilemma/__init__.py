@@ -15,7 +15,7 @@ SPECS = tuple(
     WorldSpec(
         id=f"dilemma/{name}",
         summary=_SUMMARIES[name],
-        make="interplay.worlds.dilemma.world:make",
+        make="interplay.worlds.dilemma.world:DilemmaWorld",
         settings="interplay.worlds.dilemma.config:DilemmaSettings",
         options=options,
         policies="interplay.worlds.dilemma.policies:POLICIES",

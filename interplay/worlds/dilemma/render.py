@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from interplay.core.scene import Canvas
+from interplay.core.world import Outputs
 from interplay.worlds.dilemma.state import DilemmaState
 
 _WORDS = {-1: "has not moved", 0: "cooperated", 1: "defected"}
 
 
-def draw_game(canvas: Canvas, state: DilemmaState, agents: tuple[str, ...], world: int) -> None:
+def draw_game(
+    canvas: Canvas, state: DilemmaState, outputs: Outputs, agents: tuple[str, ...], world: int
+) -> None:
     """One row for each agent. Pictures show the titles, transcripts the cells alone: let each cell say what it is."""
     rows = [
-        [name, _WORDS[int(state.last[world, a])], f"{float(state.reward[world, a]):g} earned"]
+        [name, _WORDS[int(state.last[world, a])], f"{float(outputs.reward[world, a]):g} earned"]
         for a, name in enumerate(agents)
     ]
     canvas.table("game", ["agent", "last move", "reward"], rows)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from interplay.core import seeding
+from interplay.core.world import Outputs
 from interplay.kernels.draws import draw_uniform
 from interplay.worlds.dilemma.config import DilemmaSettings
 from interplay.worlds.dilemma.state import COOPERATE, NONE, DilemmaState
@@ -17,38 +18,23 @@ from interplay.worlds.dilemma.state import COOPERATE, NONE, DilemmaState
 def begin_episodes(state: DilemmaState, which: np.ndarray, seeds: np.ndarray | None) -> None:
     """Sets everything of the worlds in `which` (W,), and nothing of the others."""
     seeding.begin_episode(state.stream, which, seeds)
-    for array in (
-        state.rounds,
-        state.cooperations,
-        state.reward,
-        state.terminated,
-        state.truncated,
-        state.over,
-    ):
-        array[which] = 0
+    state.rounds[which] = 0
+    state.cooperations[which] = 0
     state.last[which] = NONE
-    state.acting[which] = True
 
 
-def step(state: DilemmaState, settings: DilemmaSettings, action: np.ndarray) -> None:
-    """One round in every world that is not over; those stand still."""
-    going = ~state.over
-    clear_outputs(state)
-    pay(state, settings, action, going)
+def step(state: DilemmaState, outputs: Outputs, settings: DilemmaSettings, action: np.ndarray) -> None:
+    """One round in every world that is not over; those stand still. The outputs come cleared."""
+    going = ~outputs.over
+    pay(outputs, settings, action, going)
     remember_moves(state, action, going)
-    end_games(state, settings, going)
+    end_games(state, outputs, settings, going)
 
 
-def clear_outputs(state: DilemmaState) -> None:
-    """What the last step said is past, also in worlds that are over."""
-    state.reward[...] = 0
-    state.terminated[...] = state.truncated[...] = False
-
-
-def pay(state: DilemmaState, settings: DilemmaSettings, action: np.ndarray, going: np.ndarray) -> None:
+def pay(outputs: Outputs, settings: DilemmaSettings, action: np.ndarray, going: np.ndarray) -> None:
     """Each is paid for its own move against the other's."""
     paid = payoffs(settings)[action, action[:, ::-1]]
-    state.reward[going] = paid[going]
+    outputs.reward[going] = paid[going]
 
 
 def remember_moves(state: DilemmaState, action: np.ndarray, going: np.ndarray) -> None:
@@ -58,7 +44,7 @@ def remember_moves(state: DilemmaState, action: np.ndarray, going: np.ndarray) -
     state.rounds[going] += 1
 
 
-def end_games(state: DilemmaState, settings: DilemmaSettings, going: np.ndarray) -> None:
+def end_games(state: DilemmaState, outputs: Outputs, settings: DilemmaSettings, going: np.ndarray) -> None:
     """A game of fixed length terminates with it; one that ends by chance terminates so, or is cut at its longest."""
     last = going & (state.rounds == settings.rounds)
     ended, cut = last, np.zeros_like(last)
@@ -66,10 +52,10 @@ def end_games(state: DilemmaState, settings: DilemmaSettings, going: np.ndarray)
         ended = np.zeros_like(last)
         ended[going] = draw_uniform(state.stream, going, 1)[:, 0] < settings.ending
         cut = last & ~ended
-    state.terminated[ended] = True
-    state.truncated[cut] = True
-    state.over[ended | cut] = True
-    state.acting[state.over] = False
+    outputs.terminated[ended] = True
+    outputs.truncated[cut] = True
+    outputs.over[ended | cut] = True
+    outputs.acting[outputs.over] = False
 
 
 def payoffs(settings: DilemmaSettings) -> np.ndarray:

@@ -52,7 +52,7 @@ class DilemmaWorld(ArrayWorld):
         return global_state(self.state, self.settings)
 
     def draw(self, canvas: Canvas, world: int) -> None:
-        draw_game(canvas, self.state, self.agents, world)
+        draw_game(canvas, self.state, self.outputs, self.agents, world)
 
     def state_ranges(self) -> Mapping[str, Range]:
         return ranges_of(self.settings)
@@ -60,23 +60,13 @@ class DilemmaWorld(ArrayWorld):
     def state_laws(self) -> Sequence[Law]:
         return laws_of(self.settings)
 
-    def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
+    def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
         rules.begin_episodes(self.state, which, seeds)
-        return self._read()
 
-    def _step(self, action: np.ndarray) -> TimeStep:
-        rules.step(self.state, self.settings, action)
-        return self._read()
+    def _advance(self, action: np.ndarray) -> None:
+        rules.step(self.state, self.outputs, self.settings, action)
 
     def _read(self) -> TimeStep:
-        s = self.state
         return TimeStep(
-            observe(s, self.settings), s.reward, s.acting, s.terminated, s.truncated, s.over
+            observe(self.state, self.settings), *self.outputs
         )  # no mask: both moves are always legal
-
-
-def make(
-    settings: DilemmaSettings, *, num_worlds: int = 1, seed: int = 0, threads: int = 1, first_world: int = 0
-) -> DilemmaWorld:
-    """What the registry calls. NumPy rules have no use for `threads`; kernels run in chunks (`interplay.core.chunks`)."""
-    return DilemmaWorld(settings, num_worlds, seed, first_world)

@@ -19,7 +19,7 @@ SPECS = tuple(
     WorldSpec(
         id=f"gridworld/{name}",
         summary=_SUMMARIES[name],
-        make="interplay.worlds.foragers.world:make",
+        make="interplay.worlds.foragers.world:manager",
         settings="interplay.worlds.foragers.config:ForagersSettings",
         options=options,
         policies="interplay.worlds.foragers.policies:POLICIES",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from interplay.core.world import World
 from interplay.gridworld.agents import GridWorldAgent
 from interplay.sim.managers import AllStepManager
 from interplay.worlds.foragers.agents import ForagerAgent, HunterAgent, ResourceAgent
@@ -13,13 +12,6 @@ _SIGHT = {
     "encoding": "PositionCenteredEncodingObserver",
     "stacked": "StackedPositionCenteredEncodingObserver",
 }
-
-
-def make(
-    settings: ForagersSettings, *, num_worlds: int = 1, seed: int = 0, threads: int = 1, first_world: int = 0
-) -> World:
-    """What the registry calls."""
-    return manager(settings).vectorize(num_worlds, seed=seed, first_world=first_world, threads=threads)
 
 
 def manager(settings: ForagersSettings) -> AllStepManager:

@@ -11,7 +11,7 @@ SPECS = (
     WorldSpec(
         id="matrix/recall",
         summary="a cue in the first step, a choice after ten more: name the cue; solved with memory alone",
-        make=f"{_HERE}.world:make_recall",
+        make=f"{_HERE}.world:RecallWorld",
         settings=f"{_HERE}.config:RecallSettings",
         policies=f"{_HERE}.policies:RECALL",
         training=_TRAINING,
@@ -19,7 +19,7 @@ SPECS = (
     WorldSpec(
         id="matrix/climbing",
         summary="the climbing game of Claus & Boutilier (1998): a team of two, the best pair beside the worst",
-        make=f"{_HERE}.world:make_climbing",
+        make=f"{_HERE}.world:ClimbingWorld",
         settings=f"{_HERE}.config:ClimbingSettings",
         policies=f"{_HERE}.policies:CLIMBING",
         training={**_TRAINING, "ppo": {"reward_scale": 0.1}},  # payoffs of -30 to 11
@@ -27,7 +27,7 @@ SPECS = (
     WorldSpec(
         id="matrix/credit",
         summary="each names its own cue, paid as a team; an offset of all cues hides what one's own choice was worth",
-        make=f"{_HERE}.world:make_credit",
+        make=f"{_HERE}.world:CreditWorld",
         settings=f"{_HERE}.config:CreditSettings",
         policies=f"{_HERE}.policies:CREDIT",
         training=_CREDIT_TRAINING,

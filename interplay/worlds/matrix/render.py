@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from interplay.core.scene import Canvas
+from interplay.core.world import Outputs
 from interplay.worlds.matrix.state import NONE, MatrixState
 
 
-def draw_game(canvas: Canvas, state: MatrixState, agents: Sequence[str], world: int, with_cues: bool) -> None:
+def draw_game(
+    canvas: Canvas, state: MatrixState, outputs: Outputs, agents: Sequence[str], world: int, with_cues: bool
+) -> None:
     """One row for each agent. A transcript shows the cells without their titles, so each says what it is."""
     rows = []
     for a, name in enumerate(agents):
         last = state.last[world, a]
         chose = "no choice yet" if last == NONE else f"chose {last}"
         cue = f"cue {state.cue[world, a]}" if with_cues else ""
-        rows.append([name, cue, chose, f"{state.hits[world, a]} right", float(state.reward[world, a])])
+        rows.append([name, cue, chose, f"{state.hits[world, a]} right", float(outputs.reward[world, a])])
     canvas.table("game", ["agent", "cue", "choice", "right", "reward"], rows)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from interplay.core import seeding
+from interplay.core.world import Outputs
 from interplay.kernels.draws import draw_integers
 from interplay.worlds.matrix.config import CLIMBING
 from interplay.worlds.matrix.state import NONE, MatrixState
@@ -18,12 +19,9 @@ from interplay.worlds.matrix.state import NONE, MatrixState
 def begin_episodes(state: MatrixState, which: np.ndarray, seeds: np.ndarray | None) -> None:
     """Everything of the worlds in `which` (W,) as it is before the first choice; cues are drawn by `draw_cues`."""
     seeding.begin_episode(state.stream, which, seeds)
-    for array in (state.steps, state.cue, state.hits, state.joint, state.returns, state.reward):
+    for array in (state.steps, state.cue, state.hits, state.joint, state.returns):
         array[which] = 0
     state.last[which] = NONE
-    state.acting[which] = True
-    state.terminated[which] = False
-    state.over[which] = False
 
 
 def draw_cues(state: MatrixState, which: np.ndarray, cues: int) -> None:
@@ -32,12 +30,17 @@ def draw_cues(state: MatrixState, which: np.ndarray, cues: int) -> None:
 
 
 def pay(
-    state: MatrixState, action: np.ndarray, reward: np.ndarray, right: np.ndarray, length: int
+    state: MatrixState,
+    outputs: Outputs,
+    action: np.ndarray,
+    reward: np.ndarray,
+    right: np.ndarray,
+    length: int,
 ) -> np.ndarray:
     """Books one joint choice in every world that is not over, and ends those that have played `length` steps.
 
     Args:
-        state: changed.
+        state, outputs: changed.
         action: (W, A) choices.
         reward: (W, A) what they are worth.
         right: (W, A) bool, which of them were right.
@@ -46,17 +49,17 @@ def pay(
     Returns:
         (W,) bool, the worlds that go on.
     """
-    played = ~state.over
-    state.reward[...] = np.where(played[:, None], reward, 0.0)
+    played = ~outputs.over
+    outputs.reward[played] = reward[played]
     state.last[played] = action[played]
     state.returns[played] += reward[played]
     state.hits[played] += right[played]
     state.joint[played] += right[played].all(axis=1)
     state.steps[played] += 1
     ended = played & (state.steps == length)
-    state.terminated[...] = ended[:, None]
-    state.over[ended] = True
-    state.acting[ended] = False
+    outputs.terminated[ended] = True
+    outputs.over[ended] = True
+    outputs.acting[ended] = False
     return played & ~ended
 
 

@@ -12,7 +12,7 @@ NONE = -1  # the last choice of who has not chosen yet
 
 
 class MatrixState(NamedTuple):
-    """The whole state of W games, outputs included."""
+    """The whole state of W games besides the outputs."""
 
     stream: np.ndarray  # (W, 3) uint64, where the cues come from
     steps: np.ndarray  # (W,) int64, joint choices made in this episode
@@ -21,10 +21,6 @@ class MatrixState(NamedTuple):
     hits: np.ndarray  # (W, A) int64, choices of this episode that were right
     joint: np.ndarray  # (W,) int64, steps of this episode in which all chose right
     returns: np.ndarray  # (W, A) float64, rewards of this episode
-    reward: np.ndarray  # (W, A) float32
-    acting: np.ndarray  # (W, A) bool
-    terminated: np.ndarray  # (W, A) bool
-    over: np.ndarray  # (W,) bool
 
 
 def allocate_state(num_worlds: int, agents: int) -> MatrixState:
@@ -38,8 +34,4 @@ def allocate_state(num_worlds: int, agents: int) -> MatrixState:
         hits=np.zeros(slots, np.int64),
         joint=np.zeros(num_worlds, np.int64),
         returns=np.zeros(slots, np.float64),
-        reward=np.zeros(slots, np.float32),
-        acting=np.zeros(slots, bool),
-        terminated=np.zeros(slots, bool),
-        over=np.zeros(num_worlds, bool),
     )

@@ -56,7 +56,7 @@ class MatrixWorld(ArrayWorld):
         self.state: MatrixState = allocate_state(num_worlds, agents)
 
     def draw(self, canvas: Canvas, world: int) -> None:
-        draw_game(canvas, self.state, self.agents, world, self.with_cues)
+        draw_game(canvas, self.state, self.outputs, self.agents, world, self.with_cues)
 
     def state_ranges(self) -> Mapping[str, Range]:
         return ranges_of(self.choices, self.length)
@@ -64,25 +64,25 @@ class MatrixWorld(ArrayWorld):
     def state_laws(self) -> Sequence[Law]:
         return laws_of(self.length)
 
-    def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
+    def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
         rules.begin_episodes(self.state, which, seeds)
         if self.with_cues:
             rules.draw_cues(self.state, which, self.choices)
-        return self._read()
 
-    def _step(self, action: np.ndarray) -> TimeStep:
+    def _advance(self, action: np.ndarray) -> None:
         reward, right = self._judge(action)
-        self._go_on(rules.pay(self.state, action, reward, right, self.length))
-        return self._read()
+        self._go_on(rules.pay(self.state, self.outputs, action, reward, right, self.length))
 
     def _go_on(self, which: np.ndarray) -> None:
         """Prepares the next step of the worlds in `which`; most games need nothing."""
 
     def _read(self) -> TimeStep:
-        s = self.state
-        return TimeStep(
-            self._look(), s.reward, s.acting, s.terminated, np.zeros_like(s.terminated), s.over
-        )  # nothing is ever cut
+        return TimeStep(self._look(), *self.outputs)
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        arrays = super()._arrays()
+        del arrays["truncated"]  # nothing is ever cut
+        return arrays
 
     def _share_of_steps(self, counted: np.ndarray) -> np.ndarray:
         """Counts (W,) or (W, A) over the steps played; NaN before the first."""
@@ -112,8 +112,7 @@ class RecallWorld(MatrixWorld):
     @property
     def metrics(self) -> Mapping[str, np.ndarray]:
         """``right`` (W, A): 1 if the agent named its cue, else 0; NaN until it chose."""
-        s = self.state
-        return {"right": np.where(s.over[:, None], s.hits, np.nan)}
+        return {"right": np.where(self.outputs.over[:, None], self.state.hits, np.nan)}
 
     def global_state(self) -> np.ndarray:
         """All cues and the share of steps played, (W, A * cues + 1)."""
@@ -196,24 +195,3 @@ class CreditWorld(MatrixWorld):
 
     def _look(self) -> Mapping[str, np.ndarray]:
         return observe.see_credit(self.state, self.choices)
-
-
-def make_recall(
-    settings: RecallSettings, *, num_worlds: int = 1, seed: int = 0, threads: int = 1, first_world: int = 0
-) -> RecallWorld:
-    """What the registry calls; threads would cost more than they save."""
-    return RecallWorld(settings, num_worlds, seed, first_world)
-
-
-def make_climbing(
-    settings: ClimbingSettings, *, num_worlds: int = 1, seed: int = 0, threads: int = 1, first_world: int = 0
-) -> ClimbingWorld:
-    """What the registry calls."""
-    return ClimbingWorld(settings, num_worlds, seed, first_world)
-
-
-def make_credit(
-    settings: CreditSettings, *, num_worlds: int = 1, seed: int = 0, threads: int = 1, first_world: int = 0
-) -> CreditWorld:
-    """What the registry calls."""
-    return CreditWorld(settings, num_worlds, seed, first_world)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from interplay.core.world import World
 from interplay.gridworld.agents import GridWorldAgent
 from interplay.sim.managers import AllStepManager
 from interplay.worlds.maze_navigation.config import MAZE_FILE, MazeSettings, MultiMazeSettings
@@ -16,18 +15,6 @@ from interplay.worlds.maze_navigation.simulation import (
 )
 
 NAVIGATORS, WALLS, TARGETS = 1, 2, 3  # encodings
-
-
-def make(
-    settings: MazeSettings | MultiMazeSettings,
-    *,
-    num_worlds: int = 1,
-    seed: int = 0,
-    threads: int = 1,
-    first_world: int = 0,
-) -> World:
-    """What the registry calls."""
-    return manager(settings).vectorize(num_worlds, seed=seed, first_world=first_world, threads=threads)
 
 
 def manager(settings: MazeSettings | MultiMazeSettings) -> AllStepManager:

@@ -37,7 +37,7 @@ SPECS = tuple(
     WorldSpec(
         id=f"mmo/{name}",
         summary=_summary(name),
-        make="interplay.worlds.mmo.world:make",
+        make="interplay.worlds.mmo.world:MmoWorld",
         settings="interplay.worlds.mmo.config:MmoSettings",
         options=options,
         policies="interplay.worlds.mmo.policies:POLICIES",

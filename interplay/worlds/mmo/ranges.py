@@ -20,7 +20,7 @@ _FAR = Range(-128, 127)  # an int8 that nobody computes with
 
 
 def ranges_of(s: MmoSettings) -> dict[str, Range]:
-    """Name -> range of every field of `state.arrays_of`."""
+    """Name -> range of every field of `jit.arrays_of`."""
     many, kinds = count(MOST_32), index(s.npop)
     return {
         "agent.life_id": count(),

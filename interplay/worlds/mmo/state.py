@@ -249,14 +249,3 @@ def most_forest(settings: MmoSettings) -> int:
     if settings.terrain != "quantile":
         return ground
     return int(np.floor(0.811 * ground + 0.5)) - int(np.floor(0.526 * ground + 0.5)) + 1
-
-
-def arrays_of(state: MmoState) -> dict[str, np.ndarray]:
-    """Every field as an array with the world axis first: ``"agent.health"``, ``"tiles"``, ..."""
-    arrays: dict[str, np.ndarray] = {}
-    for name, array in state._asdict().items():
-        if array.dtype.names:
-            arrays |= {f"{name}.{field}": np.asarray(array[field]) for field in array.dtype.names}
-        else:
-            arrays[name] = array
-    return arrays

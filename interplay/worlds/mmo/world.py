@@ -11,9 +11,10 @@ from gymnasium import spaces
 
 from interplay.core import seeding
 from interplay.core.chunks import Chunks
+from interplay.core.jit import arrays_of
 from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
-from interplay.core.world import ArrayWorld, Kind, TimeStep
+from interplay.core.world import ArrayWorld, Kind, Outputs, TimeStep
 from interplay.worlds.mmo import ghosts, global_state, maps, tiles
 from interplay.worlds.mmo.config import COLUMNS, MmoSettings
 from interplay.worlds.mmo.ranges import laws_of, ranges_of
@@ -26,7 +27,6 @@ from interplay.worlds.mmo.state import (
     allocate_scratch,
     allocate_sight,
     allocate_state,
-    arrays_of,
     choices,
 )
 from interplay.worlds.mmo.terrain import make_terrain
@@ -52,7 +52,7 @@ class MmoWorld(ArrayWorld):
 
     version = 1
     persistent = True
-    rebirths = True
+    respawns = True
     ignores_illegal = True
     causes = CAUSES  # names of the numbers in ``ended["cause"]``
     instruments = MappingProxyType({"ticks": "interplay.evaluate.lifetimes.mmo.ticks:read_tick"})
@@ -82,7 +82,10 @@ class MmoWorld(ArrayWorld):
         self._scratch = allocate_scratch(settings, self._chunks.threads)
         self._table = rules_of(settings)
         self._terrain = maps.terrain_numbers(settings)
-        self._views = self._time_step()
+        s = self.state
+        self.outputs = Outputs(s.reward, s.acting, s.terminated, s.truncated, s.room["over"])
+        fields = {name: _read_only(array) for name, array in fields_of(self._sight, settings).items()}
+        self._views = TimeStep(fields, *self.outputs, {"action": _read_only(self._sight.mask)})
 
     # -- what users ask -----------------------------------------------------------------------------------------------
 
@@ -125,12 +128,6 @@ class MmoWorld(ArrayWorld):
         """Bytes of state of one world: what a snapshot holds of it."""
         return sum(array.nbytes for array in self.state) // self.num_worlds
 
-    def refresh(self) -> TimeStep:
-        """What is seen, made anew after `state` was written from outside."""
-        self._chunks.run(lambda thread, lo, hi: self._look(thread, lo, hi))
-        self._last = self._views
-        return self._views
-
     def observe_ghosts(
         self,
         world: int,
@@ -169,7 +166,7 @@ class MmoWorld(ArrayWorld):
 
     # -- reset and step -----------------------------------------------------------------------------------------------
 
-    def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
+    def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
         seeding.begin_episode(self.state.stream, which, seeds)
         room = self.state.room
         map_seed, cap = room["map_seed"].copy(), room["cap"].astype(np.int64)
@@ -184,7 +181,6 @@ class MmoWorld(ArrayWorld):
                 self.state, self._sight, self._table, self._scratch, which, thread, lo, hi
             )
         )
-        return self._views
 
     def _make_ground(self, which: np.ndarray) -> None:
         """The maps of the worlds of those numbers, from their seeds."""
@@ -195,19 +191,22 @@ class MmoWorld(ArrayWorld):
             maps.check_ground(self.settings, found, int(seed))
             state.room["ground"][w] = found
 
-    def _step(self, action: np.ndarray) -> TimeStep:
+    def _advance(self, action: np.ndarray) -> None:
         self._chunks.run(
             lambda thread, lo, hi: tick.step_worlds(
                 self.state, self._sight, self._table, self._scratch, action, thread, lo, hi
             )
         )
-        return self._views
 
-    def _look(self, thread: int, lo: int, hi: int) -> None:
-        tick.look_at_worlds(self.state, self._sight, self._table, self._scratch, thread, lo, hi)
+    def _look_anew(self) -> None:
+        self._chunks.run(
+            lambda thread, lo, hi: tick.look_at_worlds(
+                self.state, self._sight, self._table, self._scratch, thread, lo, hi
+            )
+        )
 
     def _read(self) -> TimeStep:
-        return self.refresh()
+        return self._views
 
     def _arrays(self) -> dict[str, np.ndarray]:
         return arrays_of(self.state)
@@ -217,26 +216,6 @@ class MmoWorld(ArrayWorld):
 
     def state_laws(self) -> Sequence[Law]:
         return laws_of(self.settings)
-
-    def _time_step(self) -> TimeStep:
-        """Views of the buffers, the same for every tick."""
-        state, sight = self.state, self._sight
-        return TimeStep(
-            observation={name: _read_only(array) for name, array in fields_of(sight, self.settings).items()},
-            reward=state.reward,
-            acting=state.acting,
-            terminated=state.terminated,
-            truncated=state.truncated,
-            over=state.room["over"],
-            action_mask={"action": _read_only(sight.mask)},
-        )
-
-
-def make(
-    settings: MmoSettings, *, num_worlds: int = 1, seed: int = 0, threads: int = 1, first_world: int = 0
-) -> MmoWorld:
-    """What the registry calls."""
-    return MmoWorld(settings, num_worlds, seed, threads, first_world)
 
 
 def observation_space(settings: MmoSettings) -> spaces.Dict:

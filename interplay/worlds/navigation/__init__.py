@@ -70,12 +70,12 @@ SPECS = tuple(
     WorldSpec(
         id=f"navigation/{name}",
         summary=_SUMMARIES[name],
-        make=f"{_HOME}.world:make_{kind}",
+        make=f"{_HOME}.world:{make}",
         settings=f"{_HOME}.settings:{kind.capitalize()}Settings",
         options=options,
         policies=f"{_HOME}.players:{_PLAYERS[name]}",
         training=_TRAINING.get(name, {}),
     )
-    for kind, variants in (("proxy", PROXIES), ("town", TOWNS))
+    for kind, make, variants in (("proxy", "proxy_manager", PROXIES), ("town", "make_town", TOWNS))
     for name, options in variants.items()
 )

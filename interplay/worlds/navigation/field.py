@@ -8,7 +8,7 @@ from interplay.core.policy import Policy
 from interplay.worlds.navigation.config import CELLS, NAVIGATOR
 from interplay.worlds.navigation.proxy import TARGET, WALL, Cell, proxy_map
 from interplay.worlds.navigation.settings import ProxySettings
-from interplay.worlds.navigation.world import make_proxy
+from interplay.worlds.navigation.world import proxy_manager
 
 
 def direction_field(policy: Policy, settings: ProxySettings, draws: int = 64, seed: int = 0) -> np.ndarray:
@@ -27,7 +27,7 @@ def direction_field(policy: Policy, settings: ProxySettings, draws: int = 64, se
     cells = [
         (row, column) for row, column in np.ndindex(CELLS, CELLS) if grid[row, column] not in (WALL, TARGET)
     ]
-    world = make_proxy(settings, num_worlds=len(cells))
+    world = proxy_manager(settings).vectorize(len(cells))
     seen = {
         name: np.stack([view[name] for view in _views(settings, cells)])[:, None]
         for name in world.observation_space

@@ -13,13 +13,6 @@ from interplay.worlds.navigation.settings import ProxySettings, TownSettings
 from interplay.worlds.navigation.simulation import NavigationSim
 
 
-def make_proxy(
-    settings: ProxySettings, *, num_worlds: int = 1, seed: int = 0, threads: int = 1, first_world: int = 0
-) -> World:
-    """What the registry calls for the proxy."""
-    return proxy_manager(settings).vectorize(num_worlds, seed, first_world, threads)
-
-
 def proxy_manager(settings: ProxySettings) -> AllStepManager:
     """A new proxy under a new manager."""
     sim = ProxyNavigationSim.build(

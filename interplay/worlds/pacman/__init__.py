@@ -29,7 +29,7 @@ SPECS = tuple(
     WorldSpec(
         id=f"gridworld/{name}",
         summary=_SUMMARIES[name],
-        make="interplay.worlds.pacman.world:make",
+        make="interplay.worlds.pacman.world:manager",
         settings="interplay.worlds.pacman.config:PacmanSettings",
         options=options,
         policies="interplay.worlds.pacman.policies:POLICIES",

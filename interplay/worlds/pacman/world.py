@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from interplay.core.world import World
 from interplay.gridworld.agents import GridWorldAgent
 from interplay.sim.managers import AllStepManager
 from interplay.worlds.pacman.agents import (
@@ -16,13 +15,6 @@ from interplay.worlds.pacman.agents import (
 )
 from interplay.worlds.pacman.config import PacmanSettings
 from interplay.worlds.pacman.simulation import PacmanSim, PacmanSimSimple
-
-
-def make(
-    settings: PacmanSettings, *, num_worlds: int = 1, seed: int = 0, threads: int = 1, first_world: int = 0
-) -> World:
-    """What the registry calls."""
-    return manager(settings).vectorize(num_worlds, seed=seed, first_world=first_world, threads=threads)
 
 
 def manager(settings: PacmanSettings) -> AllStepManager:

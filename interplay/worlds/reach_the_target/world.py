@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.core.world import World
 from interplay.sim.managers import AllStepManager
 from interplay.worlds.reach_the_target.agents import (
     BARRIERS,
@@ -17,18 +16,6 @@ from interplay.worlds.reach_the_target.agents import (
 from interplay.worlds.reach_the_target.components import TARGET
 from interplay.worlds.reach_the_target.config import ReachTheTargetSettings
 from interplay.worlds.reach_the_target.simulation import ReachTheTargetSim
-
-
-def make(
-    settings: ReachTheTargetSettings,
-    *,
-    num_worlds: int = 1,
-    seed: int = 0,
-    threads: int = 1,
-    first_world: int = 0,
-) -> World:
-    """What the registry calls."""
-    return manager(settings).vectorize(num_worlds, seed=seed, first_world=first_world, threads=threads)
 
 
 def manager(settings: ReachTheTargetSettings) -> AllStepManager:

@@ -20,7 +20,7 @@ SPECS = tuple(
     WorldSpec(
         id=f"survival/{name}",
         summary=_summary(name),
-        make="interplay.worlds.survival.world:make",
+        make="interplay.worlds.survival.world:SurvivalWorld",
         settings="interplay.worlds.survival.config:SurvivalSettings",
         options=options,
         policies="interplay.worlds.survival.policies:POLICIES",

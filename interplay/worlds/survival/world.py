@@ -9,10 +9,10 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core import seeding
-from interplay.core.jit import as_table
+from interplay.core.jit import as_table, numbers_of
 from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
-from interplay.core.world import ArrayWorld, Kind, TimeStep
+from interplay.core.world import ArrayWorld, Kind, Outputs, TimeStep
 from interplay.planar.bodies import Physics
 from interplay.planar.phases import CLEAR_ROOM, MOVE_BODIES, SHUFFLE_CELLS
 from interplay.planar.scratch import allocate_scratch
@@ -115,18 +115,15 @@ class SurvivalWorld(ArrayWorld):
             s.run_phases,
             groups,
             FRAME,
+            s.NAMES,
             threads,
             fused,
         )
-        self._step_of_views = TimeStep(
-            observation={**_views(self.state.observation, fields), **self._extra},
-            reward=self.state.agent["reward"],
-            acting=self.state.agent["acting"],
-            terminated=self.state.agent["terminated"],
-            truncated=self.state.agent["truncated"],
-            over=self.state.room["over"],
+        agent = self.state.agent
+        self.outputs = Outputs._make(
+            [*(agent[name] for name in Outputs._fields[:-1]), self.state.room["over"]]
         )
-        self._active = np.zeros(num_worlds, bool)
+        self._views = TimeStep({**_views(self.state.observation, fields), **self._extra}, *self.outputs)
 
     @property
     def metrics(self) -> Mapping[str, np.ndarray]:
@@ -153,32 +150,29 @@ class SurvivalWorld(ArrayWorld):
         for _, module in self._own:
             module.draw(canvas, world)
 
-    def load(self, snapshot: Mapping[str, np.ndarray]) -> TimeStep:
-        super().load(snapshot)
-        self.simulation.run(
-            FRAME["end_reset"]
-        )  # what is seen follows from the state, whatever the snapshot says
-        return self.timestep
+    def close(self) -> None:
+        self.simulation.close()
 
-    def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
+    def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
         seeding.begin_episode(self.state.stream, which, seeds)
         self.simulation.reset(which)
-        # What the last step said of the other worlds is past: their rewards and ends were told already.
-        return self._read()
 
-    def _step(self, action: np.ndarray) -> TimeStep:
+    def _advance(self, action: np.ndarray) -> None:
         np.copyto(self.state.action, action, casting="unsafe")  # checked already: only the width may differ
-        np.logical_not(self.state.room["over"], out=self._active)
-        if not self._active.all():
-            s.stop_worlds(self.state, self._active, 0, self.num_worlds)
-        self.simulation.step(self._active)
-        return self._read()
+        self.simulation.step(~self.outputs.over)
+
+    def _forget(self) -> None:
+        if self.outputs.over.any():  # the others are written whole
+            super()._forget()
+
+    def _look_anew(self) -> None:
+        self.simulation.run(FRAME["end_reset"])
 
     def _read(self) -> TimeStep:
         for _, module in self._own:
             if module.fields():
                 module.observe(self._extra)
-        return self._step_of_views
+        return self._views
 
     def _arrays(self) -> dict[str, np.ndarray]:
         arrays = arrays_of(self.state)
@@ -210,13 +204,6 @@ class SurvivalWorld(ArrayWorld):
         bodies.inverse_inertia[:, : settings.agents] = 2.0 / (mass * settings.agent_radius**2)
 
 
-def make(
-    settings: SurvivalSettings, *, num_worlds: int = 1, seed: int = 0, threads: int = 1, first_world: int = 0
-) -> SurvivalWorld:
-    """What the registry calls."""
-    return SurvivalWorld(settings, num_worlds, seed, threads, first_world)
-
-
 def action_heads(settings: SurvivalSettings) -> list[int]:
     """Choices of each head: forward, left, turn, attack, use, give and, as an option, drop (specification 7)."""
     return [settings.motion_levels] * 3 + [2, 2, 2] + [2] * settings.drop_action
@@ -226,69 +213,37 @@ def rules_of(settings: SurvivalSettings, num_bodies: int) -> Rules:
     """The kernels' numbers from the settings."""
     agents, boxes, heals = settings.agents, settings.boxes, settings.heals
     first_heal = agents + boxes
-    return Rules(
-        physics=Physics(
+    rules: Rules = numbers_of(
+        Rules,
+        settings,
+        physics=numbers_of(
+            Physics,
+            settings,
             num_solid=agents + boxes,
-            wall=settings.wall,
-            substeps=settings.substeps,
             h=settings.substep_seconds,
-            damping=settings.damping,
             pade=settings.damping_rule == "pade",
-            friction=settings.friction,
-            restitution=settings.restitution,
         ),
-        agents=agents,
-        teams=settings.teams,
-        boxes=boxes,
-        heals=heals,
         first_box=agents,
         first_heal=first_heal,
         first_box_item=first_heal + heals,
         first_other=first_heal + heals + boxes,
         num_bodies=num_bodies,
-        room=settings.room,
         grid=settings.spawn_grid,
         box_width=settings.box_width[0],
         box_width_spread=settings.box_width[1],
         box_height=settings.box_height[0],
         box_height_spread=settings.box_height[1],
-        box_least=settings.box_least,
-        density=settings.density,
-        boxes_dynamic=settings.boxes_dynamic,
-        linear_impulse=settings.linear_impulse,
-        angular_impulse=settings.angular_impulse,
-        motion_levels=settings.motion_levels,
         health_cap=settings.health_cap or 0,
         continuous=settings.melee == "continuous",
-        melee_damage=settings.melee_damage,
-        melee_cooldown=settings.melee_cooldown,
-        melee_range=settings.melee_range,
-        immunity=settings.immunity,
-        heal_amount=settings.heal_amount,
-        box_health=settings.box_health,
-        ownership=settings.ownership,
-        pickup_radius=settings.pickup_radius,
-        give_radius=settings.give_radius,
-        drop_radius=settings.drop_radius,
         scatter_disc=settings.death_scatter == "disc",
-        place_distance=settings.place_distance,
-        drop_action=settings.drop_action,
-        zone_cooldown=settings.zone_cooldown,
-        zone_damage=settings.zone_damage,
-        view_depth=settings.view_depth,
         view_cosine=float(np.cos(settings.view_angle / 2)),
         view_sine=float(np.sin(settings.view_angle / 2)),
-        items_block_rays=settings.items_block_rays,
-        omniscient=settings.omniscient,
-        reward_alive=settings.reward_alive,
-        reward_dead=settings.reward_dead,
-        reward_kill=settings.reward_kill,
-        reward_death=settings.reward_death,
         team_each=settings.team_reward == "each",
         last_alive=settings.end == "lastalive",
         max_steps=settings.max_steps or 0,
         **settings.quirks._asdict(),
     )
+    return rules
 
 
 def _space(name: str, shape: tuple[int, ...]) -> spaces.Box:

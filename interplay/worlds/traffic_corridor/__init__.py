@@ -17,7 +17,7 @@ SPECS = (
     WorldSpec(
         id="gridworld/traffic-corridor",
         summary="two teams of two swap sides through a corridor one cell wide, which takes turns",
-        make="interplay.worlds.traffic_corridor.world:make",
+        make="interplay.worlds.traffic_corridor.world:manager",
         settings="interplay.worlds.traffic_corridor.config:TrafficCorridorSettings",
         policies="interplay.worlds.traffic_corridor.policies:POLICIES",
         training={

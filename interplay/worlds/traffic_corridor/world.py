@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from interplay.core.world import World
 from interplay.sim.managers import AllStepManager
 from interplay.worlds.traffic_corridor.config import ROWS, TrafficCorridorSettings
 from interplay.worlds.traffic_corridor.simulation import (
@@ -18,18 +17,6 @@ from interplay.worlds.traffic_corridor.simulation import (
 
 LEFT, RIGHT, WALLS = 1, 2, 3  # encodings: the team that starts left, the other, walls
 COLOURS = {LEFT: "blue", RIGHT: "red"}
-
-
-def make(
-    settings: TrafficCorridorSettings,
-    *,
-    num_worlds: int = 1,
-    seed: int = 0,
-    threads: int = 1,
-    first_world: int = 0,
-) -> World:
-    """What the registry calls."""
-    return manager(settings).vectorize(num_worlds, seed=seed, first_world=first_world, threads=threads)
 
 
 def manager(settings: TrafficCorridorSettings) -> AllStepManager:

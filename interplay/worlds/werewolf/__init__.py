@@ -39,7 +39,7 @@ SPECS = tuple(
     WorldSpec(
         id=f"werewolf/{name.replace('_', '-')}",
         summary=_summary(name),
-        make="interplay.worlds.werewolf.world:make",
+        make="interplay.worlds.werewolf.world:WerewolfWorld",
         settings="interplay.worlds.werewolf.config:WerewolfSettings",
         options=options,
         policies="interplay.worlds.werewolf.policies:POLICIES",

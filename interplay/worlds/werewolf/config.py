@@ -13,9 +13,9 @@ from typing import Any, Literal, get_args
 from pydantic import Field, model_validator
 
 from interplay.core.settings import Settings
-from interplay.worlds.werewolf import odds
 from interplay.worlds.werewolf.phases import PhaseRow, standard_phases
 from interplay.worlds.werewolf.roles import EXTRA, NAMES
+from interplay.worlds.werewolf.theory import odds
 
 MOST_PLAYERS = 256
 VERBS = ("skip", "claim", "accuse", "defend", "agree", "disagree")  # of a structured claim (specification 17)

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from interplay.core.policy import Policy
-from interplay.worlds.werewolf.bayes import BayesVillager
-from interplay.worlds.werewolf.scripted import Random
-from interplay.worlds.werewolf.villagers import CoordinatedLynch, Oracle, Password
-from interplay.worlds.werewolf.wolves import (
+from interplay.worlds.werewolf.players.bayes import BayesVillager
+from interplay.worlds.werewolf.players.scripted import Random
+from interplay.worlds.werewolf.players.villagers import CoordinatedLynch, Oracle, Password
+from interplay.worlds.werewolf.players.wolves import (
     AvoidWolves,
     Bandwagon,
     Defend,

@@ -56,7 +56,7 @@ class Sound:
         self._stages += [POTIONS_STAGE] * ("witch" in roles) + [SHOT_STAGE] * ("hunter" in roles)
 
     def ranges(self) -> dict[str, Range]:
-        """Name -> range of every field of `state.arrays_of`."""
+        """Name -> range of every field of `jit.arrays_of`."""
         s, tables = self._settings, self._tables
         seat, seats = index(s.n_players, none=True), count(s.n_players)
         phases = index(len(tables.talks), none=True)

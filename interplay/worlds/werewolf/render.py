@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from interplay.worlds.werewolf import arrows, panels, words
+from interplay.worlds.werewolf.drawing import arrows, panels, words
+from interplay.worlds.werewolf.drawing.seating import MOST_ON_A_RING, Seating, beside, seats
+from interplay.worlds.werewolf.drawing.spectator import HIDDEN, Moment, fate_of
 from interplay.worlds.werewolf.roles import ROLES, WOLVES
-from interplay.worlds.werewolf.seating import MOST_ON_A_RING, Seating, beside, seats
-from interplay.worlds.werewolf.spectator import HIDDEN, Moment, fate_of
 from interplay.worlds.werewolf.state import FATES
 
 if TYPE_CHECKING:

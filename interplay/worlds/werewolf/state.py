@@ -236,16 +236,5 @@ def allocate_scratch(settings: WerewolfSettings, threads: int) -> Scratch:
     )
 
 
-def arrays_of(state: WerewolfState) -> dict[str, np.ndarray]:
-    """Every field as an array with the world axis first: ``"room.day"``, ``"role"``, ..."""
-    arrays: dict[str, np.ndarray] = {}
-    for name, array in state._asdict().items():
-        if array.dtype.names:
-            arrays |= {f"{name}.{field}": np.asarray(array[field]) for field in array.dtype.names}
-        else:
-            arrays[name] = array
-    return arrays
-
-
 def _nobody(*shape: int) -> Any:
     return np.full(shape, NOBODY, np.int16)

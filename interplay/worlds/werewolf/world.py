@@ -12,25 +12,26 @@ from gymnasium import spaces
 from interplay.core import seeding
 from interplay.core.chunks import Chunks
 from interplay.core.errors import UserError
+from interplay.core.jit import arrays_of
 from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
 from interplay.core.transcript import Line
-from interplay.core.world import ArrayWorld, Kind, TimeStep
-from interplay.worlds.werewolf import chronicle, render
+from interplay.core.world import ArrayWorld, Kind, Outputs, TimeStep
+from interplay.worlds.werewolf import render
 from interplay.worlds.werewolf.config import WerewolfSettings
 from interplay.worlds.werewolf.counts import metrics_of
+from interplay.worlds.werewolf.drawing import chronicle
+from interplay.worlds.werewolf.drawing.spectator import look
 from interplay.worlds.werewolf.phases import phase_names
 from interplay.worlds.werewolf.ranges import Sound
 from interplay.worlds.werewolf.roles import NAMES
 from interplay.worlds.werewolf.rules import step
 from interplay.worlds.werewolf.rules.numbers import rules_of, tables_of
 from interplay.worlds.werewolf.spaces import fields_of
-from interplay.worlds.werewolf.spectator import look
 from interplay.worlds.werewolf.state import (
     allocate_scratch,
     allocate_sight,
     allocate_state,
-    arrays_of,
     choices,
 )
 
@@ -89,7 +90,11 @@ class WerewolfWorld(ArrayWorld):
         self._scratch = allocate_scratch(settings, self._chunks.threads)
         self._rules, self._tables = rules_of(settings), tables_of(settings)
         self._sound = Sound(settings, self._tables)
-        self._views = self._time_step({name: field.array for name, field in fields.items()})
+        s, mask = self.state, self._sight.mask.view()
+        mask.flags.writeable = False
+        self.outputs = Outputs(s.reward, s.acting, s.terminated, s.truncated, s.room["over"])
+        seen = {name: field.array for name, field in fields.items()}
+        self._views = TimeStep(seen, *self.outputs, {"action": mask})
 
     # -- what users ask -----------------------------------------------------------------------------------------------
 
@@ -159,12 +164,6 @@ class WerewolfWorld(ArrayWorld):
         except (TypeError, ValueError):
             raise UserError(f"{self.id}: {name} is no array of numbers; give a NumPy array") from None
 
-    def refresh(self) -> TimeStep:
-        """What is seen, made anew after `state` was written from outside."""
-        self._look(np.ones(self.num_worlds, bool))
-        self._last = self._views
-        return self._views
-
     def draw(self, canvas: Canvas, world: int) -> None:
         self.timestep  # noqa: B018 - refuses a world that was never reset
         render.draw_moment(
@@ -182,7 +181,7 @@ class WerewolfWorld(ArrayWorld):
 
     # -- reset and step -----------------------------------------------------------------------------------------------
 
-    def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
+    def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
         seeding.begin_episode(self.state.stream, which, seeds)
         self._chunks.run(
             lambda _, lo, hi: step.begin_worlds(
@@ -190,7 +189,9 @@ class WerewolfWorld(ArrayWorld):
             )
         )
         self._look(which)
-        return self._views
+
+    def _look_anew(self) -> None:
+        self._look(np.ones(self.num_worlds, bool))
 
     def _look(self, which: np.ndarray) -> None:
         self._chunks.run(
@@ -199,17 +200,16 @@ class WerewolfWorld(ArrayWorld):
             )
         )
 
-    def _step(self, action: np.ndarray) -> TimeStep:
-        if self.settings.illegal == "raise":
-            self._refuse_illegal(action)
+    def _advance(self, action: np.ndarray) -> None:
         self._chunks.run(
             lambda thread, lo, hi: step.step_worlds(
                 self.state, self._sight, self._rules, self._tables, self._scratch, action, thread, lo, hi
             )
         )
-        return self._views
 
     def _refuse_illegal(self, action: np.ndarray) -> None:
+        if self.settings.illegal != "raise":
+            return
         n, names = self.settings.n_players, self.settings.names
         legal = np.take_along_axis(
             self._sight.mask[..., : n + 1], action[..., :names].astype(np.int64), axis=2
@@ -224,7 +224,7 @@ class WerewolfWorld(ArrayWorld):
             )
 
     def _read(self) -> TimeStep:
-        return self.refresh()
+        return self._views
 
     def _arrays(self) -> dict[str, np.ndarray]:
         return arrays_of(self.state)
@@ -234,25 +234,3 @@ class WerewolfWorld(ArrayWorld):
 
     def state_laws(self) -> Sequence[Law]:
         return self._sound.laws()
-
-    def _time_step(self, fields: dict[str, Any]) -> TimeStep:
-        """Views of the buffers, the same for every step."""
-        state = self.state
-        mask = self._sight.mask.view()
-        mask.flags.writeable = False
-        return TimeStep(
-            observation=fields,
-            reward=state.reward,
-            acting=state.acting,
-            terminated=state.terminated,
-            truncated=state.truncated,
-            over=state.room["over"],
-            action_mask={"action": mask},
-        )
-
-
-def make(
-    settings: WerewolfSettings, *, num_worlds: int = 1, seed: int = 0, threads: int = 1, first_world: int = 0
-) -> WerewolfWorld:
-    """What the registry calls."""
-    return WerewolfWorld(settings, num_worlds, seed, threads, first_world)

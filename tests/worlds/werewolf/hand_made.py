@@ -10,9 +10,9 @@ import numpy as np
 from interplay.core.scene import Canvas, Scene
 from interplay.core.settings import build
 from interplay.worlds.werewolf.config import WerewolfSettings
+from interplay.worlds.werewolf.drawing.spectator import Moment, look
 from interplay.worlds.werewolf.render import draw_moment
 from interplay.worlds.werewolf.roles import NAMES
-from interplay.worlds.werewolf.spectator import Moment, look
 from interplay.worlds.werewolf.state import WerewolfState, allocate_state
 
 STEP = 7  # of the episode, at which the state stands

@@ -16,14 +16,14 @@ from interplay.core.policy import Policy
 from interplay.core.settings import build
 from interplay.core.world import TimeStep
 from interplay.evaluate import PolicyMap
-from interplay.worlds.werewolf.bayes import BayesVillager
-from interplay.worlds.werewolf.belief import Belief, Ways
 from interplay.worlds.werewolf.config import WerewolfSettings
 from interplay.worlds.werewolf.phases import DAY_EXECUTION, DAY_TALK, NIGHT_KILL
+from interplay.worlds.werewolf.players.bayes import BayesVillager
+from interplay.worlds.werewolf.players.villagers import Password
+from interplay.worlds.werewolf.players.wolves import StaticSignal
 from interplay.worlds.werewolf.policies import POLICIES
 from interplay.worlds.werewolf.state import REVOTE
-from interplay.worlds.werewolf.villagers import Password
-from interplay.worlds.werewolf.wolves import StaticSignal
+from interplay.worlds.werewolf.theory.belief import Belief, Ways
 from interplay.worlds.werewolf.world import WerewolfWorld
 from tests.naive.werewolf.guesses import Event, Game, guesses
 from tests.worlds.werewolf.hand_table import HandTable, start

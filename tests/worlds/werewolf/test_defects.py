@@ -16,9 +16,9 @@ from interplay.connect.werewolf import make_role_named
 from interplay.core.errors import UserError
 from interplay.core.masks import to_gymnasium
 from interplay.core.settings import build
-from interplay.worlds.werewolf import odds
 from interplay.worlds.werewolf.config import WerewolfSettings
 from interplay.worlds.werewolf.roles import EXTRA, NAMES, VILLAGERS, WEREWOLF, WOLVES
+from interplay.worlds.werewolf.theory import odds
 from tests.worlds.werewolf.call_patterns import VIEWS, dense
 from tests.worlds.werewolf.games import game, play, rounds, same, shown, split
 from tests.worlds.werewolf.secrets import role_names, scramble, sight_of

@@ -9,9 +9,8 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.worlds.werewolf.phases import DAY_EXECUTION, DAY_TALK, NIGHT_KILL, NIGHT_TALK
-from interplay.worlds.werewolf.policies import POLICIES
-from interplay.worlds.werewolf.villagers import CoordinatedLynch, Oracle, Password
-from interplay.worlds.werewolf.wolves import (
+from interplay.worlds.werewolf.players.villagers import CoordinatedLynch, Oracle, Password
+from interplay.worlds.werewolf.players.wolves import (
     AvoidWolves,
     Bandwagon,
     Defend,
@@ -22,6 +21,7 @@ from interplay.worlds.werewolf.wolves import (
     StaticSignal,
     Unite,
 )
+from interplay.worlds.werewolf.policies import POLICIES
 from tests.worlds.werewolf.hand_table import HandTable, even, named, start
 
 MANY = 3000

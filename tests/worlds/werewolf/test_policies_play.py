@@ -14,10 +14,10 @@ from interplay.core.policy import Policy
 from interplay.core.settings import build
 from interplay.evaluate import PolicyMap, play
 from interplay.registry import make_world
-from interplay.worlds.werewolf import odds
 from interplay.worlds.werewolf.config import VARIANTS, WerewolfSettings
+from interplay.worlds.werewolf.players.villagers import CoordinatedLynch, Oracle, Password
 from interplay.worlds.werewolf.policies import POLICIES
-from interplay.worlds.werewolf.villagers import CoordinatedLynch, Oracle, Password
+from interplay.worlds.werewolf.theory import odds
 from interplay.worlds.werewolf.world import WerewolfWorld
 from tests.worlds.werewolf.settings_of_games import options
 

@@ -13,8 +13,8 @@ from interplay.core.scene import scene_of
 from interplay.view import palette
 from interplay.view.picture import render
 from interplay.view.video import play, record
-from interplay.worlds.werewolf import arrows, panels, words
 from interplay.worlds.werewolf import render as drawing
+from interplay.worlds.werewolf.drawing import arrows, panels, words
 from interplay.worlds.werewolf.state import BY_TEETH, BY_VOTE
 from tests.view.colour_blindness import SIGHTS, contrast, distance
 from tests.worlds.werewolf.hand_made import DAY_EXECUTION, DAY_TALK, NIGHT_KILL, NIGHT_TALK, Game, drawn

@@ -9,7 +9,7 @@ import interplay
 from interplay.core.policy import RandomPolicy
 from interplay.core.scene import Scene, scene_of
 from interplay.core.transcript import plain
-from interplay.worlds.werewolf.spectator import count_votes
+from interplay.worlds.werewolf.drawing.spectator import count_votes
 from interplay.worlds.werewolf.state import BY_TEETH, BY_VOTE
 from tests.worlds.werewolf.hand_made import DAY_EXECUTION, DAY_TALK, NIGHT_KILL, Game
 

@@ -1,4 +1,4 @@
-"""The study's own arithmetic (bench/werewolf_*): intervals, what is measured once, tables of planted runs."""
+"""The study's own arithmetic (studies/werewolf_*): intervals, what is measured once, tables of planted runs."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bench import werewolf_tables as tables
-from bench.werewolf_measures import Measures, Run, find_runs, half_width, last_line, wilson
-from bench.werewolf_study import STUDIES
 from interplay.core.errors import UserError
 from interplay.core.settings import parse_overrides
 from interplay.registry import list_worlds
+from studies import werewolf_tables as tables
+from studies.werewolf_measures import Measures, Run, find_runs, half_width, last_line, wilson
+from studies.werewolf_study import STUDIES
 
 
 class Planted:

@@ -7,7 +7,7 @@ from math import isqrt
 
 import pytest
 
-from interplay.worlds.werewolf import odds
+from interplay.worlds.werewolf.theory import odds
 from tests.worlds.werewolf import chains
 from tests.worlds.werewolf.role_chains import wolves_win_with_guard, wolves_win_with_hunter
 

@@ -14,7 +14,7 @@ from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.core.transcript import plain
 from interplay.view.transcript import print_lines, transcript
-from interplay.worlds.werewolf.chronicle import describe
+from interplay.worlds.werewolf.drawing.chronicle import describe
 from interplay.worlds.werewolf.state import BY_POISON, BY_SHOT, BY_TEETH, BY_VOTE
 from tests.view.scenes import WalkWorld
 from tests.worlds.werewolf.hand_made import DAY_EXECUTION, DAY_TALK, NIGHT_KILL, NIGHT_TALK, Game

@@ -12,8 +12,8 @@ from interplay.core.policy import Policy
 from interplay.core.world import TimeStep, World
 from interplay.evaluate.communication.belief import Beliefs, calibrate
 from interplay.evaluate.communication.table import Array
-from interplay.worlds.werewolf.belief import WAYS_OF_WOLVES, Belief, Ways
-from interplay.worlds.werewolf.knowledge import EXECUTION, kinds_of_phases
+from interplay.worlds.werewolf.players.knowledge import EXECUTION, kinds_of_phases
+from interplay.worlds.werewolf.theory.belief import WAYS_OF_WOLVES, Belief, Ways
 from interplay.worlds.werewolf.world import WerewolfWorld
 
 

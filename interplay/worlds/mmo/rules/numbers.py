@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from interplay.core.jit import as_table
+from interplay.core.jit import as_table, numbers_of
 from interplay.worlds.mmo.config import MmoSettings
 from interplay.worlds.mmo.state import BUCKET, choices
 
@@ -113,5 +113,4 @@ def rules_of(s: MmoSettings) -> np.ndarray:
         made[f"damage{style}"] = s.damage[style]
         made[f"reach{style}"] = s.reach[style]
         made[f"stolen{style}"] = int(np.floor(s.damage[style] * s.steal_fraction + 0.5))
-    values = {name: {**named, **made}.get(name, getattr(s, name, None)) for name in Rules._fields}
-    return as_table(Rules(**values))
+    return as_table(numbers_of(Rules, s, **named, **made))

@@ -24,7 +24,6 @@ def step_worlds(state, sight, table, scratch, action, thread, first_world, end_w
     """One tick of every world of the range that is not over, and what is seen after it, world by world."""
     rules = table[0]
     for w in range(first_world, end_world):
-        clear_outputs(state, w)
         if state.room[w].over:
             continue
         if rules.side * rules.side <= SMALL_MAP:
@@ -51,7 +50,6 @@ def begin_worlds(state, sight, table, scratch, which, thread, first_world, end_w
     for w in range(first_world, end_world):
         if not which[w]:
             continue
-        clear_outputs(state, w)
         clear_world(state, w)
         spawn(state, rules, w, rules.prefill)
         look_around(state, sight, rules, scratch, thread, w)
@@ -92,14 +90,6 @@ def fetch_world(state, sight, scratch, thread, w):
     for i in range(state.agent.shape[1]):
         fetched += state.agent[w, i].row
     scratch.fetched[thread] = fetched
-
-
-@phase
-def clear_outputs(state, w):
-    for i in range(state.agent.shape[1]):
-        state.reward[w, i] = 0.0
-        state.terminated[w, i] = False
-        state.truncated[w, i] = False
 
 
 @phase

@@ -92,13 +92,3 @@ def decide_end(state, rules, w):
         state.agent[w, a].acting = state.body[w, a].present and not state.room[w].over
         state.agent[w, a].terminated = ended
         state.agent[w, a].truncated = cut
-
-
-@phase
-def stand_still(state, w):
-    """A world that is over: nobody acts, nobody earns, no life ends again."""
-    for a in range(state.agent.shape[1]):
-        state.agent[w, a].reward = np.float32(0.0)
-        state.agent[w, a].acting = False
-        state.agent[w, a].terminated = False
-        state.agent[w, a].truncated = False

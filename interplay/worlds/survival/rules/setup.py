@@ -30,12 +30,7 @@ def begin_episode(state, w):
         state.agent[w, a].kills = 0
         state.agent[w, a].kill_count = 0
         state.agent[w, a].returns = 0.0
-        state.agent[w, a].reward = 0.0
-        state.agent[w, a].acting = True
-        state.agent[w, a].terminated = False
-        state.agent[w, a].truncated = False
     state.room[w].steps = 0
-    state.room[w].over = False
     state.room[w].heals_used = 0
     state.room[w].boxes_placed = 0
     state.room[w].dropped = 0

@@ -30,6 +30,7 @@ from interplay.worlds.survival.rules import fight, items, score, setup
     GIVE_REWARDS,
     DECIDE_END,
 ) = range(general.FIRST_OWN_PHASE, general.FIRST_OWN_PHASE + 20)
+NAMES = general.NAMES | general.names_of(globals())
 
 # Kernels call kernels by name: the phases under short names.
 clear_room, shuffle_cells, spawn_on_cells = general.clear_room, general.shuffle_cells, general.spawn_on_cells
@@ -49,7 +50,7 @@ drop_broken_boxes, use_items, give_items, drop_items = (
 finish_placed_boxes, own_broken_boxes = items.finish_placed_boxes, items.own_broken_boxes
 scatter_inventories, pick_up = items.scatter_inventories, items.pick_up
 burn_outside, move_zone = score.burn_outside, score.move_zone
-give_rewards, decide_end, stand_still = score.give_rewards, score.decide_end, score.stand_still
+give_rewards, decide_end = score.give_rewards, score.decide_end
 
 
 @kernel
@@ -129,11 +130,3 @@ def run_phases(state, table, scratch, plan, active, thread, first_world, end_wor
                 give_rewards(state, rules, w)
             elif number == DECIDE_END:
                 decide_end(state, rules, w)
-
-
-@kernel
-def stop_worlds(state, active, first_world, end_world):
-    """Worlds that are not active, because they are over, stand still."""
-    for w in range(first_world, end_world):
-        if not active[w]:
-            stand_still(state, w)

@@ -45,10 +45,7 @@ def clear_table(state, rules, w):
         state.fell[w, i] = NOBODY
         state.revealed[w, i] = NOBODY
         state.guarded[w, i] = NOBODY
-        state.reward[w, i] = 0.0
         state.late[w, i] = 0.0
-        state.terminated[w, i] = False
-        state.truncated[w, i] = False
     state.told[w] = False
     if rules.keep_terms:
         state.terms[w] = 0.0

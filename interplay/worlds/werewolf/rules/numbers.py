@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from interplay.core.jit import as_table
+from interplay.core.jit import as_table, numbers_of
 from interplay.worlds.werewolf.config import ARMS, WerewolfSettings
 from interplay.worlds.werewolf.phases import AUDIENCES, RESOLVERS, phase_names
 from interplay.worlds.werewolf.roles import ABILITIES, NAMES, NONE, ROLES
@@ -112,8 +112,7 @@ def rules_of(s: WerewolfSettings) -> np.ndarray:
         "games": 0,
         **{f"reward_{name}": value for name, value in penalties.items()},
     }
-    values = {name: named[name] if name in named else getattr(s, name) for name in Rules._fields}
-    return as_table(Rules(**values))
+    return as_table(numbers_of(Rules, s, **named))
 
 
 def tables_of(s: WerewolfSettings) -> Tables:

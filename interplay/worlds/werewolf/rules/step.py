@@ -51,7 +51,9 @@ def step_worlds(state, sight, table, tables, scratch, action, s, first_world, en
     rules = table[0]
     for w in range(first_world, end_world):
         if state.told[w]:
-            clear_outputs(state, rules, w)
+            state.told[w] = False
+            if rules.keep_terms:
+                state.terms[w] = 0.0
         if state.room[w].over:
             continue
         state.stream[w, 2] += _ONE
@@ -103,18 +105,6 @@ def look_at_worlds(state, sight, table, tables, scratch, which, s, first_world, 
         for number in (room.public_phase, room.pack_phase, room.block_phase):  # the last one on top
             show_boards(state, sight, rules, w, number)
         write_masks(state, sight, rules, tables, scratch, s, w, True)
-
-
-@phase
-def clear_outputs(state, rules, w):
-    """What the step before told is past."""
-    for i in range(rules.players):
-        state.reward[w, i] = 0.0
-        state.terminated[w, i] = False
-        state.truncated[w, i] = False
-    if rules.keep_terms:
-        state.terms[w] = 0.0
-    state.told[w] = False
 
 
 @phase

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from interplay.worlds.werewolf.chronicle import claim
-from interplay.worlds.werewolf.panels import rgb
+from interplay.worlds.werewolf.drawing.chronicle import claim
+from interplay.worlds.werewolf.drawing.panels import rgb
 
 if TYPE_CHECKING:
     from interplay.core.scene import Canvas
     from interplay.worlds.werewolf.config import WerewolfSettings
-    from interplay.worlds.werewolf.spectator import Moment
+    from interplay.worlds.werewolf.drawing.spectator import Moment
 
 LARGEST, SMALLEST = 1.05, 0.5  # sides of a chip, before more rows or fewer chips are taken
 MOST_ROWS = 2

@@ -2,9 +2,9 @@
 
 Run from the repository root::
 
-    .venv/bin/python -m bench.werewolf_study train --out runs/werewolf             # finished runs are skipped, cut ones go on
-    .venv/bin/python -m bench.werewolf_study report runs/werewolf > tables.md
-    .venv/bin/python -m bench.werewolf_study report runs/werewolf --only wins --games 500 --picture docs/images/werewolf-study.png
+    .venv/bin/python -m studies.werewolf_study train --out runs/werewolf             # finished runs are skipped, cut ones go on
+    .venv/bin/python -m studies.werewolf_study report runs/werewolf > tables.md
+    .venv/bin/python -m studies.werewolf_study report runs/werewolf --only wins --games 500 --picture docs/images/werewolf-study.png
 
 A run lies in ``OUT/STUDY/VARIANT-SEED``. Studies: ``random``, villagers learn against scripted `random_target` wolves; ``both``,
 villagers and wolves learn, a policy each; ``shuffled``, as ``random``, but the words that are shown were dealt out anew among
@@ -24,8 +24,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bench.werewolf_measures import Measures, Run, find_runs, last_line, random_wins
 from interplay.core.errors import UserError
+from studies.werewolf_measures import Measures, Run, find_runs, last_line, random_wins
 
 LEARNING = (
     "train.shards=1",

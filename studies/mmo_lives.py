@@ -2,8 +2,8 @@
 
 Run from the repository root::
 
-    .venv/bin/python -m bench.mmo_lives mmo/combat forager
-    .venv/bin/python -m bench.mmo_lives mmo/combat random,forager,fighter
+    .venv/bin/python -m studies.mmo_lives mmo/combat forager
+    .venv/bin/python -m studies.mmo_lives mmo/combat random,forager,fighter
 
 Each name plays a population of its own; all have the same share of the cap of 128, which is fixed. 16 worlds run for 500 ticks,
 until they stand steady, and then for as many as asked for, in which the lives that end are counted. The cap does not bind: all

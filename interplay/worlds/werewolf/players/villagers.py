@@ -8,11 +8,11 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.world import TimeStep, World
-from interplay.worlds.werewolf import crowds
-from interplay.worlds.werewolf.knowledge import EXECUTION, PUBLIC_TALK, SHOT
+from interplay.worlds.werewolf.players import crowds
+from interplay.worlds.werewolf.players.knowledge import EXECUTION, PUBLIC_TALK, SHOT
+from interplay.worlds.werewolf.players.scripted import Rule
+from interplay.worlds.werewolf.players.vocabulary import find_word
 from interplay.worlds.werewolf.roles import WEREWOLF
-from interplay.worlds.werewolf.scripted import Rule
-from interplay.worlds.werewolf.vocabulary import find_word
 
 
 class CoordinatedLynch(Rule):

@@ -24,13 +24,19 @@ import numpy as np
 from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean
 from interplay.core.world import TimeStep
-from interplay.worlds.werewolf import hypotheses, likelihood
 from interplay.worlds.werewolf.config import WerewolfSettings
-from interplay.worlds.werewolf.knowledge import PUBLIC_TALK, Memory, Pack, kinds_of_phases, public_phases
 from interplay.worlds.werewolf.phases import LAST_SHOT, POTIONS
+from interplay.worlds.werewolf.players.knowledge import (
+    PUBLIC_TALK,
+    Memory,
+    Pack,
+    kinds_of_phases,
+    public_phases,
+)
+from interplay.worlds.werewolf.players.vocabulary import find_word
 from interplay.worlds.werewolf.roles import MEDIUM, SEER
 from interplay.worlds.werewolf.state import NOBODY
-from interplay.worlds.werewolf.vocabulary import find_word
+from interplay.worlds.werewolf.theory import hypotheses, likelihood
 
 MOST_SETS = 200_000
 WAYS_OF_WOLVES = {

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from interplay.worlds.werewolf import panels
-from interplay.worlds.werewolf.seating import Seating
+from interplay.worlds.werewolf.drawing import panels
+from interplay.worlds.werewolf.drawing.seating import Seating
 
 if TYPE_CHECKING:
     from interplay.core.scene import Canvas
-    from interplay.worlds.werewolf.spectator import Moment
+    from interplay.worlds.werewolf.drawing.spectator import Moment
 
 ARROW = ("#39424f", "#c9cfe4")  # day, night
 CHOSEN = ("#b3261e", "#ff8a5c")

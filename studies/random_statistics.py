@@ -2,7 +2,7 @@
 
 Run from the repository root::
 
-    .venv/bin/python -m bench.random_statistics --episodes 4000
+    .venv/bin/python -m studies.random_statistics --episodes 4000
 
 Reference: 150 episodes per variant of the author's released code, uniform actions, mean and standard error (specification
 survival 12). Ours: all quirk switches of that code on (``author_parity=True``), every episode played

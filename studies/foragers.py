@@ -2,7 +2,7 @@
 
 Run from the repository root, with run folders or names of scripted players::
 
-    .venv/bin/python -m bench.foragers --world gridworld/foragers runs/foragers greedy random
+    .venv/bin/python -m studies.foragers --world gridworld/foragers runs/foragers greedy random
 
 Every player plays the same episodes (the same starts); a row is a mean over episodes and its standard error. Distances are
 Chebyshev, in cells. Trained episodes are shorter, so all but the last rows look at the first `HORIZON` steps alone:

@@ -9,8 +9,8 @@ import numpy as np
 
 from interplay.core.transcript import Line, Span, line
 from interplay.worlds.werewolf.config import VERBS
+from interplay.worlds.werewolf.drawing.spectator import HIDDEN, Moment, fate_of
 from interplay.worlds.werewolf.roles import NAMES, ROLES, VILLAGERS, WOLVES
-from interplay.worlds.werewolf.spectator import HIDDEN, Moment, fate_of
 
 if TYPE_CHECKING:
     from interplay.worlds.werewolf.config import WerewolfSettings

@@ -2,7 +2,7 @@
 
 Run from the repository root::
 
-    .venv/bin/python -m bench.windows runs/a runs/b
+    .venv/bin/python -m studies.windows runs/a runs/b
 
 Means over the episodes that ended in each window of agent-steps (specification section 11), and how fast the first
 million agent-steps went, start and compilation included.

@@ -2,7 +2,7 @@
 
 Run from the repository root::
 
-    .venv/bin/python -m bench.memory_and_critics --seeds 5
+    .venv/bin/python -m studies.memory_and_critics --seeds 5
 
 - ``matrix/recall``: a cue, ten steps, a choice; with a GRU and without memory.
 - ``matrix/credit``: everybody names its own cue and is paid as a team, with an offset of all cues; with the agent's own critic and

@@ -2,8 +2,8 @@
 
 Run from the repository root::
 
-    .venv/bin/python -m bench.werewolf_odds                      # every table
-    .venv/bin/python -m bench.werewolf_odds --games 200000 --tables odds roles
+    .venv/bin/python -m studies.werewolf_odds                      # every table
+    .venv/bin/python -m studies.werewolf_odds --games 200000 --tables odds roles
 
 Each row shows the mean over games, what is exact, and how many standard errors lie between them; chains and closed sums of the
 exact figures are in ``tests/worlds/werewolf``. The last line is the largest distance of all.

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from interplay.core.world import TimeStep, World
-from interplay.worlds.werewolf import crowds
-from interplay.worlds.werewolf.knowledge import EXECUTION, KILL, PACK_TALK, PUBLIC_TALK, by_name
-from interplay.worlds.werewolf.scripted import Rule
-from interplay.worlds.werewolf.vocabulary import find_word
+from interplay.worlds.werewolf.players import crowds
+from interplay.worlds.werewolf.players.knowledge import EXECUTION, KILL, PACK_TALK, PUBLIC_TALK, by_name
+from interplay.worlds.werewolf.players.scripted import Rule
+from interplay.worlds.werewolf.players.vocabulary import find_word
 
 TALK_AND_VOTES = (PACK_TALK, KILL, PUBLIC_TALK, EXECUTION)
 

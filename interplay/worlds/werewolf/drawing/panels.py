@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from interplay.core.transcript import plain
-from interplay.worlds.werewolf.chronicle import (
+from interplay.worlds.werewolf.drawing.chronicle import (
     TEAMS,
     ballot,
     crew,
@@ -16,13 +16,13 @@ from interplay.worlds.werewolf.chronicle import (
     plainly,
     word,
 )
+from interplay.worlds.werewolf.drawing.spectator import fate_of
 from interplay.worlds.werewolf.roles import NAMES, VILLAGERS, WOLVES
-from interplay.worlds.werewolf.spectator import fate_of
 
 if TYPE_CHECKING:
     from interplay.core.scene import Canvas
     from interplay.worlds.werewolf.config import WerewolfSettings
-    from interplay.worlds.werewolf.spectator import Moment
+    from interplay.worlds.werewolf.drawing.spectator import Moment
 
 WIDTH, HEIGHT = 36.0, 24.0
 TOP, BOTTOM = 2.2, 20.6  # below the banner, above the tally

@@ -1,4 +1,4 @@
-"""What the study of werewolf measures of its runs; every figure is kept on disk and measured once. See `bench.werewolf_study`."""
+"""What the study of werewolf measures of its runs; every figure is kept on disk and measured once. See `studies.werewolf_study`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from interplay.evaluate.communication.edits import speaker_marginal
 from interplay.evaluate.communication.listening import Views, measure_influence
 from interplay.evaluate.communication.signals import headline_parts
 from interplay.evaluate.communication.werewolf.believing import BeliefRecorder
-from interplay.worlds.werewolf.odds import villagers_win
+from interplay.worlds.werewolf.theory.odds import villagers_win
 
 SEED = 20_000  # of the games that are played; those of the runs are 1, 2, ...
 AT_ONCE = 1_000  # games side by side: a trained policy computes 8,192 seats in a call, filled or not
@@ -72,7 +72,7 @@ def find_runs(out: Path, studies: Sequence[str], variants: Sequence[str], seeds:
                     found.append(Run(path, study, variant, int(number)))
     if not found:
         raise UserError(
-            f"{out}: no runs with a checkpoint; `python -m bench.werewolf_study train --out {out}`"
+            f"{out}: no runs with a checkpoint; `python -m studies.werewolf_study train --out {out}`"
         )
     return found
 

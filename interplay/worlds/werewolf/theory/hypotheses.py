@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.core.jit import kernel, phase
-from interplay.worlds.werewolf.likelihood import (
+from interplay.worlds.werewolf.roles import WEREWOLF
+from interplay.worlds.werewolf.theory.likelihood import (
     ANY,
     AS_ONE,
     NAMES,
@@ -23,7 +24,6 @@ from interplay.worlds.werewolf.likelihood import (
     villager_says,
     wolf_says,
 )
-from interplay.worlds.werewolf.roles import WEREWOLF
 
 
 class Sets(NamedTuple):

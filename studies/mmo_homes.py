@@ -2,7 +2,7 @@
 
 Run from the repository root; a home whose run is complete is left out, one that was stopped goes on::
 
-    .venv/bin/python -m bench.mmo_homes mmo/forage mmo/combat --seeds 5 --steps 600000 --out runs/homes
+    .venv/bin/python -m studies.mmo_homes mmo/forage mmo/combat --seeds 5 --steps 600000 --out runs/homes
 
 A home of P populations trains in worlds of at most 16 P agents for `--steps` agent-steps per population, so all populations of
 all homes see as much and learn from batches of one size. `--jobs` runs go side by side, one core each. Folders are called

@@ -13,16 +13,16 @@ from interplay.core.hashing import mix64
 from interplay.core.policy import Policy
 from interplay.core.ranges import ANYTHING, FLAG, Range, exactly, index
 from interplay.core.world import TimeStep, World
-from interplay.worlds.werewolf import players
 from interplay.worlds.werewolf.config import WerewolfSettings
-from interplay.worlds.werewolf.knowledge import (
+from interplay.worlds.werewolf.phases import phase_names
+from interplay.worlds.werewolf.players import choosing
+from interplay.worlds.werewolf.players.knowledge import (
     EXECUTION,
     KILL,
     Memory,
     Pack,
     kinds_of_phases,
 )
-from interplay.worlds.werewolf.phases import phase_names
 
 _TABLES = ("_telling", "_public", "_no_words", "_no_roles", "_sets/members", "_sets/inside")
 
@@ -39,12 +39,12 @@ class Random(Policy):
         n, b, symbols = settings.n_players, settings.names, settings.symbols
         self._settings = settings
         own = np.uint64(zlib.crc32(f"policy/{self.name}".encode()))
-        self._stream = players.Stream(
+        self._stream = choosing.Stream(
             seed=mix64(seeding.world_seeds(seed, world.num_worlds, world.first_world) ^ own),
             episode=np.zeros(world.num_worlds, np.uint64),
             step=np.zeros(world.num_worlds, np.uint64),
         )
-        self._heads = players.Heads(n, b, np.array(symbols, np.uint64), np.zeros(n + 1, np.uint64))
+        self._heads = choosing.Heads(n, b, np.array(symbols, np.uint64), np.zeros(n + 1, np.uint64))
         self._action = np.zeros((world.num_worlds, n, b + len(symbols)), np.int16)
 
     def memory_ranges(self) -> Mapping[str, Range]:
@@ -71,7 +71,7 @@ class Random(Policy):
     def act(self, timestep: TimeStep) -> np.ndarray:
         """Names and words, (W, A, b + L) int16, valid until the next call; rows of who does not act hold anything legal to say."""
         mask: Any = timestep.action_mask
-        players.play_at_random(mask["action"], timestep.acting, self._heads, self._stream, self._action)
+        choosing.play_at_random(mask["action"], timestep.acting, self._heads, self._stream, self._action)
         self.rule(timestep, mask["action"])
         self._stream.step[:] += np.uint64(1)
         return self._action
@@ -121,7 +121,7 @@ class Rule(Random):
             self._memory.look(seen)
         ours = self.lead(timestep)
         self.want(timestep, ours, self._wanted)
-        players.name_among(
+        choosing.name_among(
             mask,
             ours & self._ruled[seen["phase"]],
             self._wanted,

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from interplay.worlds.werewolf import recall
 from interplay.worlds.werewolf.config import WerewolfSettings
 from interplay.worlds.werewolf.phases import LAST_SHOT, phase_names
+from interplay.worlds.werewolf.players import recall
 from interplay.worlds.werewolf.roles import WEREWOLF
 from interplay.worlds.werewolf.state import NOBODY
 

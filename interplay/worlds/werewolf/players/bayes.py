@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from interplay.core.world import TimeStep, World
-from interplay.worlds.werewolf.belief import Belief, Ways
-from interplay.worlds.werewolf.knowledge import EXECUTION, PUBLIC_TALK, SHOT
-from interplay.worlds.werewolf.scripted import Rule
+from interplay.worlds.werewolf.players.knowledge import EXECUTION, PUBLIC_TALK, SHOT
+from interplay.worlds.werewolf.players.scripted import Rule
+from interplay.worlds.werewolf.theory.belief import Belief, Ways
 
 EQUAL = 1e-9  # chances that differ by less are the same, but for rounding
 

@@ -1,4 +1,4 @@
-"""Tables of the study of werewolf, in Markdown; what they mean stands in docs/results/werewolf.md. See `bench.werewolf_study`."""
+"""Tables of the study of werewolf, in Markdown; what they mean stands in docs/results/werewolf.md. See `studies.werewolf_study`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.werewolf_measures import Measures, Run, half_width, last_line, random_wins, wilson
+from studies.werewolf_measures import Measures, Run, half_width, last_line, random_wins, wilson
 
 GOOD, COLLAPSED = 0.8, 0.5  # win rates at or above which villagers have learnt, and below which they have not
 WOLVES = ("random_target", "static_signal", "muted_wolf", "mimic_wolf", "avoid_wolves", "unite", "revenge")

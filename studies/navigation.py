@@ -2,7 +2,7 @@
 
 Run from the repository root, for example::
 
-    .venv/bin/python -m bench.navigation --configuration soft --seeds 0 1 2 --town 100 --picture docs/results/images/navigation.png
+    .venv/bin/python -m studies.navigation --configuration soft --seeds 0 1 2 --town 100 --picture docs/results/images/navigation.png
 
 Training has the settings that the worlds name: episodes begin in any open cell and are cut after 100 (regional) or 250 steps. With
 ``--fixed-start`` they begin at the start and last until the target is reached. Evaluation episodes always begin at the start

@@ -7,7 +7,7 @@ Each writes whom every asked seat would name, `wanted` (W, A, A) bool. Common ar
 import numpy as np
 
 from interplay.core.jit import kernel, phase
-from interplay.worlds.werewolf.players import WORDS, begin, split
+from interplay.worlds.werewolf.players.choosing import WORDS, begin, split
 
 
 @kernel
