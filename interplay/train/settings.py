@@ -320,6 +320,12 @@ class NetworkGroup(Settings):
         "none",
         description="A recurrent cell before the heads; own: the network of yours remembers by itself.",
     )
+    stack: int = Field(
+        1,
+        ge=1,
+        le=1024,
+        description="How many of an agent's last observations the network sees; mlp or one of your own.",
+    )
     critic: Literal["own", "team", "world"] = Field(
         "own", description="What the value sees: the agent's observation, its team's, or the world's state."
     )
@@ -332,6 +338,13 @@ class NetworkGroup(Settings):
         lt=1,
         description="Added to the probability of every legal choice before they are made to sum to 1.",
     )
+
+    @property
+    def remembers(self) -> str:
+        """The setting by which the networks remember something, e.g. ``memory = gru``; empty if they do not."""
+        if self.memory != "none":
+            return f"memory = {self.memory}"
+        return f"stack = {self.stack}" if self.stack > 1 else ""
 
     @field_validator("kind")
     @classmethod
@@ -348,6 +361,16 @@ class NetworkGroup(Settings):
         if all(1 <= units <= _MOST_UNITS for units in hidden):
             return hidden
         raise ValueError(f"{list(hidden)}: every layer has 1 to {_MOST_UNITS:,} units; give such numbers")
+
+    @model_validator(mode="after")
+    def _stacks(self) -> NetworkGroup:
+        if self.stack > 1 and self.memory != "none":
+            raise ValueError(f"stack = {self.stack} beside memory = {self.memory}; leave one of them out")
+        if self.stack > 1 and self.kind in _NETWORKS and self.kind != "mlp":
+            raise ValueError(
+                f"stack = {self.stack}: {self.kind} reads one observation; use kind = mlp, or memory = gru"
+            )
+        return self
 
     @model_validator(mode="after")
     def _heads_share_width(self) -> NetworkGroup:
@@ -416,11 +439,11 @@ class TrainSettings(Settings):
 
     @model_validator(mode="after")
     def _sequences_fit(self) -> TrainSettings:
-        if self.belief.about and (self.network.memory != "none" or self.network.critic != "own"):
-            key = "memory" if self.network.memory != "none" else "critic"
+        if self.belief.about and (self.network.remembers or self.network.critic != "own"):
+            key = self.network.remembers.partition(" ")[0] or "critic"
             raise ValueError(
                 f'belief.about = "{self.belief.about}" with network.{key} = "{getattr(self.network, key)}": '
-                f"networks that guess have no {'memory' if key == 'memory' else 'other critic'}; leave one of them out"
+                f"networks that guess have no {'other critic' if key == 'critic' else 'memory'}; leave one of them out"
             )
         if self.network.memory == "none" or self.algorithm not in _ALGORITHMS:
             return self

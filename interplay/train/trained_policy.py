@@ -231,11 +231,11 @@ class TrainedPolicy(Policy):
 
     def _check_no_memory(self, what: str) -> None:
         """Refuses questions about observations alone, where what was seen before matters too."""
-        memory = self.settings.network.memory
-        if memory != "none":
+        remembers = self.settings.network.remembers
+        if remembers:
             raise UserError(
-                f"{self.name}: its networks remember (network.memory = {memory}), so an observation alone has no {what}; "
-                "train with network.memory=none"
+                f"{self.name}: its networks remember (network.{remembers}), so an observation alone has no {what}; "
+                "train with network.memory=none and network.stack=1"
             )
 
     def _pieces(

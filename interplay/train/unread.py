@@ -15,7 +15,7 @@ from interplay.train.settings import RatesGroup, TrainSettings
 _ALWAYS = ("kind", "input_scale", "probability_floor", "memory", "critic")
 _READS = {
     "attention": ("width", "heads", "tail", "activation", "attention_mask_additive", "separate_value"),
-    "mlp": ("hidden", "activation"),
+    "mlp": ("hidden", "activation", "stack"),
     "seats": ("width", "heads", "layers", "tail", "activation"),
     "tiles": ("width", "activation", "separate_heads"),
     "tiles_attention": ("width", "heads", "tail", "activation"),
