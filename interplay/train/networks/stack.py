@@ -68,5 +68,5 @@ def _stacked(part: spaces.Space, frames: int) -> spaces.Space:
     shape = (frames, *(part.shape or ()))
     if isinstance(part, spaces.Box):
         low, high = (np.broadcast_to(bound, shape) for bound in (part.low, part.high))
-        return spaces.Box(low, high, dtype=part.dtype.type)  # type: ignore[arg-type]
+        return spaces.Box(low, high, dtype=part.dtype)  # type: ignore[arg-type]
     return spaces.Box(-np.inf, np.inf, shape)
