@@ -19,7 +19,7 @@ from interplay.train.exchange import Exchange
 from interplay.train.losses import Rates, Terms
 from interplay.train.meeting import meet
 from interplay.train.policy_network import NUM_TERMS, Batch, Minibatch, PolicyNetwork
-from interplay.train.pool import Pool
+from interplay.train.pool import Pool, pool_of
 from interplay.train.populations import Populations
 from interplay.train.restoring import check_array, check_weights
 from interplay.train.settings import TrainSettings
@@ -110,7 +110,8 @@ class Learner:
         self._learns, self.learns = _who_learns(
             [kind.name for kind in kinds], populations, settings.train.learners
         )
-        self.pool = Pool(settings.pool, populations, {name: n.size for name, n in self.networks.items()})
+        sizes = {name: network.size for name, network in self.networks.items()}
+        self.pool = Pool(pool_of(settings, populations), populations, sizes)
         optimiser = self.algorithm.optimiser()
         self._rates: dict[str, np.ndarray] = {}
         self.set_rates(0.0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
@@ -26,6 +26,34 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 # Name of a rate -> least and most of it, and whether these are out of bounds themselves.
 _BOUNDS = {"learning_rate": (0.0, 1.0, False), "clip": (0.0, 1.0, True), "entropy": (0.0, math.inf, False)}
+
+
+def check_groups(by: str, groups: Mapping[str, Any]) -> None:
+    """Refuses groups of agents that are not asked for, or whose names would be no names of files.
+
+    Raises:
+        ValueError: for them.
+    """
+    if (by == "name") != bool(groups):
+        raise ValueError(f'by = "{by}" with {len(groups)} groups; groups and by = "name" go together')
+    for name in groups:
+        if not NAME.fullmatch(name):
+            raise ValueError(f"groups: {name!r} names files; use letters, digits, _, - and dots")
+
+
+def shares_of(who: str | Sequence[Mapping[str, Any]]) -> list[tuple[str, float]]:
+    """Those who may play a side, and their shares of the episodes, from a value of ``opponents``.
+
+    Example:
+        >>> shares_of("random"), shares_of([{"play": "self", "share": 0.75}, {"play": "past", "share": 0.25}])
+        ([('random', 1.0)], [('self', 0.75), ('past', 0.25)])
+    """
+    return [(who, 1.0)] if isinstance(who, str) else [(one["play"], float(one["share"])) for one in who]
+
+
+def is_share(value: Any) -> bool:
+    """Whether it is a number above 0, at most 1."""
+    return type(value) in (int, float) and 0.0 < value <= 1.0
 
 
 class WorldChoice(Settings):
@@ -211,13 +239,24 @@ class PopulationGroup(Settings):
 
     @model_validator(mode="after")
     def _groups_are_named(self) -> PopulationGroup:
-        if (self.by == "name") != bool(self.groups):
-            raise ValueError(
-                f'by = "{self.by}" with {len(self.groups)} groups; groups and by = "name" go together'
-            )
-        for name in self.groups:
-            if not NAME.fullmatch(name):
-                raise ValueError(f"groups: {name!r} names files; use letters, digits, _, - and dots")
+        check_groups(self.by, self.groups)
+        return self
+
+
+class SidesGroup(Settings):
+    """What `opponents` and past selves play in an episode: parts of a world, also where all agents share their weights."""
+
+    by: Literal["population", "team", "seat", "name"] = Field(
+        "population",
+        description="population: each is a side; team: as the world says; seat: every slot; name: by the patterns of groups.",
+    )
+    groups: dict[str, list[str]] = Field(
+        {}, description='Side to patterns of its agents\' names, e.g. {left = ["player_0"]}; by = "name".'
+    )
+
+    @model_validator(mode="after")
+    def _groups_are_named(self) -> SidesGroup:
+        check_groups(self.by, self.groups)
         return self
 
 
@@ -404,9 +443,11 @@ class TrainSettings(Settings):
     ppo: PpoGroup = PpoGroup()
     policy_gradient: PolicyGradientGroup = PolicyGradientGroup()
     population: PopulationGroup = PopulationGroup()
-    opponents: dict[str, str] = Field(
+    sides: SidesGroup = SidesGroup()
+    opponents: dict[str, str | tuple[dict[str, Any], ...]] = Field(
         {},
-        description="Population to who plays it: a scripted policy, a run folder or a checkpoint; the others learn.",
+        description="Population, side or any (one of them) to who plays it: a scripted policy, run folder or checkpoint, "
+        'or a list with shares of the episodes: [{play = "random", share = 0.2}, {play = "self", share = 0.8}].',
     )
     alternate: AlternateGroup = AlternateGroup()
     pool: PoolGroup = PoolGroup()
@@ -423,9 +464,43 @@ class TrainSettings(Settings):
         if ":" in self.algorithm:
             yield "algorithm", self.algorithm
             yield "algorithm_options", self.algorithm_options
-        for population, who in self.opponents.items():
-            if is_code(who):
-                yield f"opponents.{population}", who
+        for side, who in self.opponents.items():
+            for play, _ in shares_of(who):
+                if is_code(play):
+                    yield f"opponents.{side}", play
+
+    @property
+    def has_past_selves(self) -> bool:
+        """Whether ``opponents`` names past selves."""
+        return any("past" in dict(shares_of(who)) for who in self.opponents.values())
+
+    @property
+    def foreign(self) -> dict[str, str]:
+        """Population -> who plays it, of several the most frequent, where the run's own networks never do."""
+        each = {name: dict(shares_of(who)) for name, who in self.opponents.items()}
+        some = self.sides.by == "population"
+        return {
+            name: max(who, key=lambda play: who[play])
+            for name, who in each.items()
+            if some and name != "any" and not {"self", "past"} & who.keys()
+        }
+
+    @field_validator("opponents")
+    @classmethod
+    def _shares_sum_to_one(cls, opponents: dict[str, Any]) -> dict[str, Any]:
+        for side, who in opponents.items():
+            if isinstance(who, str):
+                continue
+            for one in who:
+                play, share = one.get("play"), one.get("share")
+                if one.keys() != {"play", "share"} or not isinstance(play, str) or not is_share(share):
+                    raise ValueError(
+                        f'{side}: {one} is nobody; write {{play = "random", share = 0.2}}, share above 0, at most 1'
+                    )
+            shares = [one["share"] for one in who]
+            if abs(sum(shares) - 1.0) > 1e-6:
+                raise ValueError(f"{side}: shares {shares} sum to {sum(shares):g}; make them sum to 1")
+        return opponents
 
     @field_validator("algorithm")
     @classmethod

@@ -13,7 +13,7 @@ from interplay.core.policy import Policy
 from interplay.core.world import TimeStep, World
 from interplay.train.learner import read_stacks
 from interplay.train.observations import Rows
-from interplay.train.opponents import Opponents
+from interplay.train.opponents import Guest, Opponents
 from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Blocks, Populations, cut_blocks, find_populations, sort_rows
 from interplay.train.restoring import restore
@@ -75,10 +75,11 @@ class TrainedPolicy(Policy):
         own = Populations(self.names, None)
         self._populations = find_populations(self.settings.population, world)
         self._moved_by = self._match(world)
-        theirs = {
-            n: p for n, p in self._others.items() if n in self._populations.names and n not in self.names
-        }
-        self._opponents = Opponents(world, self._populations, theirs, (seed, 0, 0))
+        theirs = [n for n in self._others if n in self._populations.names and n not in self.names]
+        numbers = [self._populations.names.index(name) for name in theirs]
+        alone = numbers if self._populations.fixed is None else [None] * len(numbers)
+        guests = [Guest(name, self._others[name], number) for name, number in zip(theirs, alone, strict=True)]
+        self._opponents = Opponents(world, guests, numbers, (seed, 0, 0))
         self._ours = np.array([name not in theirs for name in self._populations.names])
         self._networks = {kind.name: PolicyNetwork(kind, self.settings, key, own) for kind in world.kinds}
         for name in self._networks:

@@ -32,10 +32,10 @@ from interplay.train.episodes import EpisodeStatistics
 from interplay.train.exchange import Exchange, LostWorker
 from interplay.train.guessing import check_guesses
 from interplay.train.learner import Learner
-from interplay.train.line_up import check_opponents, pinned, with_opponents
+from interplay.train.line_up import check_opponents, find_sides, pinned, with_opponents
 from interplay.train.manifest import check_resumable
 from interplay.train.policy import load_policy, load_population
-from interplay.train.pool import check_pool
+from interplay.train.pool import check_pool, pool_of
 from interplay.train.progress import Progress, tell
 from interplay.train.records import check_record
 from interplay.train.recovery import Faults
@@ -362,7 +362,8 @@ def make_learner(
         populations = with_opponents(settings, world)
         check_populations_read(settings, populations)
         check_opponents(settings, world, populations)
-        check_pool(settings.pool, world, populations)
+        sides = find_sides(settings.sides, world, populations)
+        check_pool(pool_of(settings, populations), world, populations, sides)
         check_guesses(settings.belief.about, world, populations)
         if first:
             check_room(settings, world, populations)
