@@ -15,6 +15,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from interplay.core.loading import did_you_mean, is_code
 from interplay.core.settings import Settings
+from interplay.core.settings_text import show
 from interplay.train.schedules import Rate, check_rate
 
 _CLASS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
@@ -51,9 +52,12 @@ def shares_of(who: str | Sequence[Mapping[str, Any]]) -> list[tuple[str, float]]
     return [(who, 1.0)] if isinstance(who, str) else [(one["play"], float(one["share"])) for one in who]
 
 
-def is_share(value: Any) -> bool:
-    """Whether it is a number above 0, at most 1."""
-    return type(value) in (int, float) and 0.0 < value <= 1.0
+def is_share(one: Any) -> bool:
+    """Whether it says who plays and in which share of the episodes."""
+    if not isinstance(one, Mapping) or one.keys() != {"play", "share"}:
+        return False
+    play, share = one["play"], one["share"]
+    return isinstance(play, str) and bool(play) and type(share) in (int, float) and 0.0 < share <= 1.0
 
 
 class WorldChoice(Settings):
@@ -444,7 +448,7 @@ class TrainSettings(Settings):
     policy_gradient: PolicyGradientGroup = PolicyGradientGroup()
     population: PopulationGroup = PopulationGroup()
     sides: SidesGroup = SidesGroup()
-    opponents: dict[str, str | tuple[dict[str, Any], ...]] = Field(
+    opponents: dict[str, Any] = Field(
         {},
         description="Population, side or any (one of them) to who plays it: a scripted policy, run folder or checkpoint, "
         'or a list with shares of the episodes: [{play = "random", share = 0.2}, {play = "self", share = 0.8}].',
@@ -489,14 +493,13 @@ class TrainSettings(Settings):
     @classmethod
     def _shares_sum_to_one(cls, opponents: dict[str, Any]) -> dict[str, Any]:
         for side, who in opponents.items():
-            if isinstance(who, str):
+            if isinstance(who, str) and who:
                 continue
-            for one in who:
-                play, share = one.get("play"), one.get("share")
-                if one.keys() != {"play", "share"} or not isinstance(play, str) or not is_share(share):
-                    raise ValueError(
-                        f'{side}: {one} is nobody; write {{play = "random", share = 0.2}}, share above 0, at most 1'
-                    )
+            if not isinstance(who, list) or not who or not all(map(is_share, who)):
+                raise ValueError(
+                    f"{side} = {show(who)} is nobody; name one, or a list of "
+                    '{play = "random", share = 0.2} with shares above 0'
+                )
             shares = [one["share"] for one in who]
             if abs(sum(shares) - 1.0) > 1e-6:
                 raise ValueError(f"{side}: shares {shares} sum to {sum(shares):g}; make them sum to 1")
