@@ -120,7 +120,7 @@ def _guests(settings: TrainSettings, sides: Populations) -> Iterator[Guest]:
         for index, (play, _) in enumerate(shares_of(who)):
             if play not in _NO_GUESTS:
                 name = key if isinstance(who, str) else f"{key}/{index}"
-                yield Guest(name, open_opponent(settings, key, play, own), seen)
+                yield Guest(name, open_opponent(settings, f"opponents.{key}", play, own), seen)
 
 
 def _check(settings: TrainSettings, world: World, populations: Populations, sides: Populations) -> None:

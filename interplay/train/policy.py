@@ -70,17 +70,17 @@ def find_opponent(settings: TrainSettings, population: str) -> Policy:
     Raises:
         UserError: as `open_opponent`.
     """
-    return open_opponent(settings, population, settings.foreign[population], population)
+    return open_opponent(settings, f"opponents.{population}", settings.foreign[population], population)
 
 
 def open_opponent(settings: TrainSettings, key: str, who: str, population: str | None = None) -> Policy:
-    """A policy that ``opponents`` names.
+    """A policy that the settings name.
 
     Another run among them is opened as any run: that this one is trusted says nothing of that one.
 
     Args:
         settings: of the run.
-        key: of ``opponents``, for an error.
+        key: where they name it, e.g. ``opponents.left``.
         who: the value.
         population: of a run with several, the one that plays; None: all do.
 
@@ -99,7 +99,7 @@ def open_opponent(settings: TrainSettings, key: str, who: str, population: str |
         return make_policy(settings.world.id, who)
     except UserError as error:
         kind = Untrusted if isinstance(error, Untrusted) else UserError
-        raise kind(f"opponents.{key}: {error}") from None
+        raise kind(f"{key}: {error}") from None
 
 
 def population_names(checkpoint: Path) -> list[str]:

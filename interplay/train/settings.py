@@ -98,7 +98,24 @@ class TrainGroup(Settings):
         description="Metric, e.g. life; the checkpoint with its highest mean is kept as checkpoints/best.",
     )
     best_updates: int = Field(20, ge=1, description="Updates that this mean is taken over.")
+    evaluate_against: tuple[str, ...] = Field(
+        (),
+        description="Fixed opponents that the policy is rated against: policies, run folders, checkpoints.",
+    )
+    evaluate_every: int | None = Field(
+        None, ge=1, description="Agent-steps between two ratings; off: a twentieth of the run."
+    )
+    evaluate_episodes: int = Field(
+        32, ge=2, multiple_of=2, description="Episodes against each, half of them in each seat."
+    )
     quiet: bool = Field(False, description="Show no progress.")
+
+    @field_validator("evaluate_against")
+    @classmethod
+    def _each_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(names)) == len(names) and all(names):
+            return names
+        raise ValueError(f"{list(names)} does not name different opponents; name each once")
 
     @model_validator(mode="after")
     def _workers_share_shards(self) -> TrainGroup:
@@ -472,6 +489,9 @@ class TrainSettings(Settings):
             for play, _ in shares_of(who):
                 if is_code(play):
                     yield f"opponents.{side}", play
+        for who in self.train.evaluate_against:
+            if is_code(who):
+                yield "train.evaluate_against", who
 
     @property
     def has_past_selves(self) -> bool:

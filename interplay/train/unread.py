@@ -97,7 +97,7 @@ def _unread(settings: TrainSettings) -> Iterator[tuple[str, Any, str]]:
 
 
 def _unread_sides(settings: TrainSettings) -> Iterator[tuple[str, Any, str]]:
-    """Settings of sides and past selves in runs without."""
+    """Settings of sides, past selves and ratings in runs without."""
     pooled = bool(settings.pool.populations) or settings.has_past_selves
     if not (pooled or settings.opponents):
         for name, value in _changed(settings.sides):
@@ -111,6 +111,9 @@ def _unread_sides(settings: TrainSettings) -> Iterator[tuple[str, Any, str]]:
             )
         elif name == "share" and settings.has_past_selves:
             yield "pool.share", value, "where opponents gives past selves their shares; leave it out"
+    for name, value in _changed(settings.train):
+        if name in ("evaluate_every", "evaluate_episodes") and not settings.train.evaluate_against:
+            yield f"train.{name}", value, "without opponents to be rated against; name train.evaluate_against"
 
 
 def _changed(group: Settings) -> Iterator[tuple[str, Any]]:
