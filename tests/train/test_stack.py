@@ -39,7 +39,7 @@ def test_the_network_sees_the_last_observations_of_a_life() -> None:
     shard = played(settings_of(), learner)
     pending, buffer = shard.collector.pending["agent"], shard.collector.buffer
     count, slots = pending.count, shard.collector.present.size
-    assert pending.memory is not None
+    assert pending.seen.memory is not None
     seen: list[list[np.ndarray]] = [[] for _ in range(slots)]
     ended = buffer.ended.reshape(len(buffer.ended), slots)
     row = 0
@@ -47,9 +47,9 @@ def test_the_network_sees_the_last_observations_of_a_life() -> None:
         while row < count and pending.step[row] == step:
             slot = pending.slot[row]
             frames = ([np.zeros(2, np.float32)] * STACK + seen[slot])[-(STACK - 1) :]
-            np.testing.assert_array_equal(pending.memory[row], np.concatenate(frames))
+            np.testing.assert_array_equal(pending.seen.memory[row], np.concatenate(frames))
             if pending.acts[row]:
-                seen[slot].append(pending.rows["float32"][row])
+                seen[slot].append(pending.seen.rows["float32"][row])
             row += 1
         for slot in np.flatnonzero(ended[step]):
             seen[slot] = []
