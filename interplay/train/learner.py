@@ -19,7 +19,7 @@ from interplay.train.exchange import Exchange
 from interplay.train.losses import Rates, Terms
 from interplay.train.meeting import meet
 from interplay.train.policy_network import NUM_TERMS, Batch, Minibatch, PolicyNetwork
-from interplay.train.pool import Pool
+from interplay.train.pool import Pool, pool_of
 from interplay.train.populations import Populations
 from interplay.train.restoring import check_array, check_weights
 from interplay.train.settings import TrainSettings
@@ -110,7 +110,8 @@ class Learner:
         self._learns, self.learns = _who_learns(
             [kind.name for kind in kinds], populations, settings.train.learners
         )
-        self.pool = Pool(settings.pool, populations, {name: n.size for name, n in self.networks.items()})
+        sizes = {name: network.size for name, network in self.networks.items()}
+        self.pool = Pool(pool_of(settings, populations), populations, sizes)
         optimiser = self.algorithm.optimiser()
         self._rates: dict[str, np.ndarray] = {}
         self.set_rates(0.0)
@@ -245,15 +246,21 @@ class Learner:
         files: dict[str, dict[str, np.ndarray]] = {}
         for population in self.populations.own:
             index = self.populations.names.index(population)
-            policy: dict[str, np.ndarray] = {}
             moments: dict[str, np.ndarray] = {}
-            for name, network in self.networks.items():
-                tensors = network.split(np.asarray(self.vectors[name][index]))
-                policy |= {f"{name}/{tensor}": array for tensor, array in tensors.items()}
+            for name in self.networks:
                 leaves = jax.tree.leaves(self._moments[name])
                 moments |= {f"{name}/{i}": np.asarray(leaf[index]) for i, leaf in enumerate(leaves)}
-            files |= {policy_stem(population): policy, f"optimiser-{population}": moments}
+            files |= {policy_stem(population): self.weights(population), f"optimiser-{population}": moments}
         return files | {"pool": self.pool.save()} if self.pool.places else files
+
+    def weights(self, population: str) -> dict[str, np.ndarray]:
+        """The weights of one population's networks: ``kind/tensor`` -> array."""
+        index = self.populations.names.index(population)
+        return {
+            f"{name}/{tensor}": array
+            for name, network in self.networks.items()
+            for tensor, array in network.split(np.asarray(self.vectors[name][index])).items()
+        }
 
     def describe(self) -> dict[str, Any]:
         """What a checkpoint's record says of the learner beside its arrays: the order of the populations."""

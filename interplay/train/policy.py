@@ -40,8 +40,8 @@ def load_policy(
     settings = settings_of(path, trust)
     names, tensors = read_populations(path, populations)
     name = f"{settings.world.id} {read_manifest(path)['agent_steps']:,}"
-    opponents = {} if populations is not None else settings.opponents
-    others = {population: find_opponent(settings, population) for population in opponents}
+    foreign = {} if populations is not None else settings.foreign
+    others = {population: find_opponent(settings, population) for population in foreign}
     return TrainedPolicy(settings, names, tensors, greedy, name, others)
 
 
@@ -59,29 +59,39 @@ def load_population(run: Path | str, population: str, greedy: bool = False, trus
     """
     path = find_checkpoint(run)
     names, settings = population_names(path), settings_of(path, trust)
-    if population not in names and population in settings.opponents:
+    if population not in names and population in settings.foreign:
         return find_opponent(settings, population)
     return load_policy(path, greedy, None if names == [_ONLY] else [population], trust)
 
 
 def find_opponent(settings: TrainSettings, population: str) -> Policy:
-    """Who plays a population in the place of a run's networks, by ``opponents``.
+    """Who plays a population in the place of a run's networks, by ``opponents``; of several the most frequent.
+
+    Raises:
+        UserError: as `open_opponent`.
+    """
+    return open_opponent(settings, f"opponents.{population}", settings.foreign[population], population)
+
+
+def open_opponent(settings: TrainSettings, key: str, who: str, population: str | None = None) -> Policy:
+    """A policy that the settings name.
 
     Another run among them is opened as any run: that this one is trusted says nothing of that one.
 
     Args:
         settings: of the run.
-        population: one that ``opponents`` names; of a run with populations, that of the same name is taken.
+        key: where they name it, e.g. ``opponents.left``.
+        who: the value.
+        population: of a run with several, the one that plays; None: all do.
 
     Raises:
         UserError: if there is no such policy or run, or the run has no such population.
     """
-    who = settings.opponents[population]
     try:
         if Path(who).is_dir():
             path = find_checkpoint(who)
-            one = population_names(path) == [_ONLY]
-            return load_policy(path, populations=None if one else [population])
+            all_play = population is None or population_names(path) == [_ONLY]
+            return load_policy(path, populations=None if all_play else [str(population)])
         if "/" in who and ":" not in who:
             raise UserError(f"{who}: no such run folder; name a run, a checkpoint or a scripted policy")
         from interplay.registry import make_policy
@@ -89,7 +99,7 @@ def find_opponent(settings: TrainSettings, population: str) -> Policy:
         return make_policy(settings.world.id, who)
     except UserError as error:
         kind = Untrusted if isinstance(error, Untrusted) else UserError
-        raise kind(f"opponents.{population}: {error}") from None
+        raise kind(f"{key}: {error}") from None
 
 
 def population_names(checkpoint: Path) -> list[str]:

@@ -136,8 +136,8 @@ class PolicyNetwork:
         self._raw = getattr(self._inner, "raw", False)
         self.layout = ObservationRows(kind.observation_space, settings.network.input_scale, self._raw)
         self.block = settings.population.block
-        self.memory = int(getattr(self._inner, "memory_size", 0)) if settings.network.memory != "none" else 0
-        self.sequence = sequence if self.memory else 1
+        self.memory = int(getattr(self._inner, "memory_size", 0)) if settings.network.remembers else 0
+        self.sequence = sequence if self.memory and settings.network.stack == 1 else 1
         self._unfolds = hasattr(self._static, "unfold")
         if self._unfolds:
             fast = networks.unfold(self._network(jnp.asarray(self.first[0])))

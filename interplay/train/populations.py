@@ -8,7 +8,7 @@ block that follows, or not read. So nothing is padded, shapes are static, and no
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
@@ -72,10 +72,40 @@ def find_populations(settings: PopulationGroup, world: World) -> Populations:
         UserError: if a pattern fits no agent, an agent is in none or in several groups, or the world's own names do not do.
     """
     if settings.by == "name":
-        return _by_name(settings, world)
+        return group_by_name("population.groups", settings.groups, world)
     if settings.by == "kind" or world.num_populations == 1:
         return Populations(("pop0",), np.zeros(len(world.agents), np.uint8))
     return Populations(_names_of(world), None)
+
+
+def group_by_name(key: str, groups: Mapping[str, Sequence[str]], world: World) -> Populations:
+    """Every agent in the group whose patterns fit its name.
+
+    Raises:
+        UserError: beginning with `key`, if a pattern fits no agent, or an agent is in none or in several groups.
+    """
+    found = np.full(len(world.agents), -1)
+    names = tuple(groups)
+    for index, (name, patterns) in enumerate(groups.items()):
+        for pattern in patterns:
+            hits = [slot for slot, agent in enumerate(world.agents) if fnmatchcase(agent, pattern)]
+            if not hits:
+                raise UserError(
+                    f"{key}: {name} = {pattern!r} fits no agent of {world.id}; "
+                    f"there are {', '.join(world.agents[:6])}{', ...' if len(world.agents) > 6 else ''}"
+                )
+            for slot in hits:
+                if found[slot] not in (-1, index):
+                    raise UserError(
+                        f"{key}: {world.agents[slot]} is in {names[found[slot]]} and in {name}; "
+                        "write patterns that do not overlap"
+                    )
+                found[slot] = index
+    if (found < 0).any():
+        raise UserError(
+            f"{key}: {world.agents[int(np.argmin(found))]} is in no group; add a pattern that fits it"
+        )
+    return Populations(names, found.astype(np.uint8))
 
 
 def sort_rows(population: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -151,28 +181,3 @@ def _names_of(world: World) -> tuple[str, ...]:
                 f"{world.id}: population {name!r} names files; use letters, digits, _, - and dots"
             )
     return tuple(names)
-
-
-def _by_name(settings: PopulationGroup, world: World) -> Populations:
-    found = np.full(len(world.agents), -1)
-    names = tuple(settings.groups)
-    for index, (name, patterns) in enumerate(settings.groups.items()):
-        for pattern in patterns:
-            hits = [slot for slot, agent in enumerate(world.agents) if fnmatchcase(agent, pattern)]
-            if not hits:
-                raise UserError(
-                    f"population.groups: {name} = {pattern!r} fits no agent of {world.id}; "
-                    f"there are {', '.join(world.agents[:6])}{', ...' if len(world.agents) > 6 else ''}"
-                )
-            for slot in hits:
-                if found[slot] not in (-1, index):
-                    raise UserError(
-                        f"population.groups: {world.agents[slot]} is in {names[found[slot]]} and in {name}; "
-                        "write patterns that do not overlap"
-                    )
-                found[slot] = index
-    if (found < 0).any():
-        raise UserError(
-            f"population.groups: {world.agents[int(np.argmin(found))]} is in no group; add a pattern that fits it"
-        )
-    return Populations(names, found.astype(np.uint8))

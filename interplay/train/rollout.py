@@ -19,11 +19,11 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.world import TimeStep, World
+from interplay.train.casting import Casting
 from interplay.train.episodes import EpisodeStatistics
 from interplay.train.lives import LifeStatistics
 from interplay.train.opponents import Opponents
 from interplay.train.policy_network import PolicyNetwork
-from interplay.train.pool import PastSelves
 from interplay.train.populations import Blocks, Populations, cut_alone, cut_blocks, sort_rows
 from interplay.train.samples import PendingSamples, SampleLayout, Seen
 from interplay.train.trajectory import TrajectoryBuffer
@@ -77,7 +77,7 @@ class Collector:
         networks: of each kind.
         populations: of the run.
         opponents: who play what the networks do not.
-        past: who plays with weights of before.
+        casting: who plays which side.
         buffer: where rewards and ends are written.
         key: jax random key of the shard; actions of step t of update u are drawn with ``fold_in(key, u T + t)``.
         mask_dead: only steps whose action was read teach the policy, not those of the dead who are present.
@@ -88,9 +88,9 @@ class Collector:
         pending: kind name -> samples that are not learnt from yet.
         lives: statistics of the lives that ended.
         episodes: statistics of the episodes that ended.
-        learns: (Q + R,) bool, the populations whose samples are kept; the others, and past selves, only act.
+        learns: (Q + R + G,) bool, the populations whose samples are kept; the others, past selves and guests only act.
         truth: (W, A) bool, who is of the population that is guessed, in the step that is played; nobody without one.
-        acted: actions that the networks took in the last rollout.
+        acted: actions that the networks took in the last rollout, those of past selves not counted.
         memory: kind name -> (W A_kind, size) float32, what agents remember; of kinds that do.
         fresh: (W, A) bool, a life remembers nothing yet.
         keys: kind name -> data of its random key, uint32.
@@ -102,7 +102,7 @@ class Collector:
         networks: Mapping[str, PolicyNetwork],
         populations: Populations,
         opponents: Opponents,
-        past: PastSelves,
+        casting: Casting,
         buffer: TrajectoryBuffer,
         key: jax.Array,
         mask_dead: bool = True,
@@ -113,11 +113,13 @@ class Collector:
         self.episodes = EpisodeStatistics(world)
         self.lives = LifeStatistics(world, populations)
         self.acted = 0
-        self.opponents, self.past = opponents, past
+        self.opponents, self.casting = opponents, casting
         self.truth = np.zeros(self.present.shape, bool)
         self._populations, self._mask_dead, self._view = populations, mask_dead, view
         self._guessed = next(iter(networks.values())).guessed
-        self._played = np.append(populations.played, np.ones(past.pool.places, bool))
+        others = (np.ones(casting.pool.places, bool), np.zeros(casting.guests, bool))
+        self._played = np.concatenate([populations.played, *others])
+        self._own = self._played & (np.arange(len(self._played)) < len(populations.names))
         self._alone = len(self._played) == 1  # one network plays everybody: nothing to sort
         self.let_learn(populations.played)
         drawn = {name: jax.random.fold_in(key, i) for i, name in enumerate(networks)}
@@ -136,7 +138,7 @@ class Collector:
 
     def let_learn(self, learns: np.ndarray) -> None:
         """Says which populations learn from here on, (Q,) bool; samples of others that wait are forgotten."""
-        self.learns = np.append(learns, np.zeros(self.past.pool.places, bool))
+        self.learns = np.append(learns, np.zeros(len(self._played) - len(learns), bool))
         # Networks in the order in which their rows stand: those who learn come first, so that the others' rows can be dropped.
         self._order = np.argsort(~self.learns, kind="stable")
         self._rank = np.argsort(self._order).astype(np.uint16)
@@ -151,7 +153,7 @@ class Collector:
         self._look(timestep)
         teaches = timestep.acting if self._mask_dead else timestep.acting | self._learning()
         self._teaches = self.buffer.acting[at] = teaches
-        played = timestep.acting if self._alone else timestep.acting & self._played[self._network]
+        played = timestep.acting if self._alone else timestep.acting & self._own[self._network]
         self.acted += int(np.count_nonzero(played))
         return teaches | self._learning() if t % IDLE_EVERY == IDLE_EVERY - 1 else teaches
 
@@ -193,7 +195,7 @@ class Collector:
             over = timestep.over.copy()  # the world's own buffer, which the reset clears
             self.world.reset(over)
             self.opponents.forget(over)
-            self.past.draw(over)
+            self.casting.draw(over)
 
     def after(self) -> np.ndarray:
         """(W, A) bool, learners who are there after the last step: the value of what they see is wanted."""
@@ -225,7 +227,7 @@ class Collector:
             return
         self._born = self._populations.of(self.world).copy()
         np.equal(self._born, self._guessed, out=self.truth)
-        self._network = self.past.seat(self._born)
+        self._network = self.casting.seat(self._born, self.world)
 
     def _learning(self) -> np.ndarray:
         """(W, A) bool, slots with a life of those who learn."""
@@ -296,7 +298,7 @@ class Collector:
         return index // len(slots) * self.present.shape[1] + slots[index % len(slots)]
 
     def _most_blocks(self, name: str) -> int:
-        return self.networks[name].most_blocks(self.rows(name), self.block[name], self.past.pool.places)
+        return self.networks[name].most_blocks(self.rows(name), self.block[name], self.casting.pool.places)
 
     def _allocate(self, name: str, masked: bool) -> PendingSamples:
         own, steps = self.networks[name], self.buffer.earlier + self.buffer.steps

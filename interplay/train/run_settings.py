@@ -31,6 +31,9 @@ _TRAIN = (
     "checkpoint_updates",
     "checkpoint_at_end",
     "log_every",
+    "evaluate_against",
+    "evaluate_every",
+    "evaluate_episodes",
     "quiet",
 )
 PACE = ("steps", *(f"train.{key}" for key in _TRAIN))

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from interplay.core.loading import did_you_mean, is_code
 from interplay.core.settings import Settings
+from interplay.core.settings_text import show
 from interplay.train.schedules import Rate, check_rate
 
 _CLASS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
@@ -26,6 +27,37 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 # Name of a rate -> least and most of it, and whether these are out of bounds themselves.
 _BOUNDS = {"learning_rate": (0.0, 1.0, False), "clip": (0.0, 1.0, True), "entropy": (0.0, math.inf, False)}
+
+
+def check_groups(by: str, groups: Mapping[str, Any]) -> None:
+    """Refuses groups of agents that are not asked for, or whose names would be no names of files.
+
+    Raises:
+        ValueError: for them.
+    """
+    if (by == "name") != bool(groups):
+        raise ValueError(f'by = "{by}" with {len(groups)} groups; groups and by = "name" go together')
+    for name in groups:
+        if not NAME.fullmatch(name):
+            raise ValueError(f"groups: {name!r} names files; use letters, digits, _, - and dots")
+
+
+def shares_of(who: str | Sequence[Mapping[str, Any]]) -> list[tuple[str, float]]:
+    """Those who may play a side, and their shares of the episodes, from a value of ``opponents``.
+
+    Example:
+        >>> shares_of("random"), shares_of([{"play": "self", "share": 0.75}, {"play": "past", "share": 0.25}])
+        ([('random', 1.0)], [('self', 0.75), ('past', 0.25)])
+    """
+    return [(who, 1.0)] if isinstance(who, str) else [(one["play"], float(one["share"])) for one in who]
+
+
+def is_share(one: Any) -> bool:
+    """Whether it says who plays and in which share of the episodes."""
+    if not isinstance(one, Mapping) or one.keys() != {"play", "share"}:
+        return False
+    play, share = one["play"], one["share"]
+    return isinstance(play, str) and bool(play) and type(share) in (int, float) and 0.0 < share <= 1.0
 
 
 class WorldChoice(Settings):
@@ -66,7 +98,24 @@ class TrainGroup(Settings):
         description="Metric, e.g. life; the checkpoint with its highest mean is kept as checkpoints/best.",
     )
     best_updates: int = Field(20, ge=1, description="Updates that this mean is taken over.")
+    evaluate_against: tuple[str, ...] = Field(
+        (),
+        description="Fixed opponents that the policy is rated against: policies, run folders, checkpoints.",
+    )
+    evaluate_every: int | None = Field(
+        None, ge=1, description="Agent-steps between two ratings; off: a twentieth of the run."
+    )
+    evaluate_episodes: int = Field(
+        32, ge=2, multiple_of=2, description="Episodes against each, half of them in each seat."
+    )
     quiet: bool = Field(False, description="Show no progress.")
+
+    @field_validator("evaluate_against")
+    @classmethod
+    def _each_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(names)) == len(names) and all(names):
+            return names
+        raise ValueError(f"{list(names)} does not name different opponents; name each once")
 
     @model_validator(mode="after")
     def _workers_share_shards(self) -> TrainGroup:
@@ -211,13 +260,24 @@ class PopulationGroup(Settings):
 
     @model_validator(mode="after")
     def _groups_are_named(self) -> PopulationGroup:
-        if (self.by == "name") != bool(self.groups):
-            raise ValueError(
-                f'by = "{self.by}" with {len(self.groups)} groups; groups and by = "name" go together'
-            )
-        for name in self.groups:
-            if not NAME.fullmatch(name):
-                raise ValueError(f"groups: {name!r} names files; use letters, digits, _, - and dots")
+        check_groups(self.by, self.groups)
+        return self
+
+
+class SidesGroup(Settings):
+    """What `opponents` and past selves play in an episode: parts of a world, also where all agents share their weights."""
+
+    by: Literal["population", "team", "seat", "name"] = Field(
+        "population",
+        description="population: each is a side; team: as the world says; seat: every slot; name: by the patterns of groups.",
+    )
+    groups: dict[str, list[str]] = Field(
+        {}, description='Side to patterns of its agents\' names, e.g. {left = ["player_0"]}; by = "name".'
+    )
+
+    @model_validator(mode="after")
+    def _groups_are_named(self) -> SidesGroup:
+        check_groups(self.by, self.groups)
         return self
 
 
@@ -320,6 +380,12 @@ class NetworkGroup(Settings):
         "none",
         description="A recurrent cell before the heads; own: the network of yours remembers by itself.",
     )
+    stack: int = Field(
+        1,
+        ge=1,
+        le=1024,
+        description="How many of an agent's last observations the network sees; mlp or one of your own.",
+    )
     critic: Literal["own", "team", "world"] = Field(
         "own", description="What the value sees: the agent's observation, its team's, or the world's state."
     )
@@ -332,6 +398,13 @@ class NetworkGroup(Settings):
         lt=1,
         description="Added to the probability of every legal choice before they are made to sum to 1.",
     )
+
+    @property
+    def remembers(self) -> str:
+        """The setting by which the networks remember something, e.g. ``memory = gru``; empty if they do not."""
+        if self.memory != "none":
+            return f"memory = {self.memory}"
+        return f"stack = {self.stack}" if self.stack > 1 else ""
 
     @field_validator("kind")
     @classmethod
@@ -348,6 +421,16 @@ class NetworkGroup(Settings):
         if all(1 <= units <= _MOST_UNITS for units in hidden):
             return hidden
         raise ValueError(f"{list(hidden)}: every layer has 1 to {_MOST_UNITS:,} units; give such numbers")
+
+    @model_validator(mode="after")
+    def _stacks(self) -> NetworkGroup:
+        if self.stack > 1 and self.memory != "none":
+            raise ValueError(f"stack = {self.stack} beside memory = {self.memory}; leave one of them out")
+        if self.stack > 1 and self.kind in _NETWORKS and self.kind != "mlp":
+            raise ValueError(
+                f"stack = {self.stack}: {self.kind} reads one observation; use kind = mlp, or memory = gru"
+            )
+        return self
 
     @model_validator(mode="after")
     def _heads_share_width(self) -> NetworkGroup:
@@ -381,9 +464,11 @@ class TrainSettings(Settings):
     ppo: PpoGroup = PpoGroup()
     policy_gradient: PolicyGradientGroup = PolicyGradientGroup()
     population: PopulationGroup = PopulationGroup()
-    opponents: dict[str, str] = Field(
+    sides: SidesGroup = SidesGroup()
+    opponents: dict[str, Any] = Field(
         {},
-        description="Population to who plays it: a scripted policy, a run folder or a checkpoint; the others learn.",
+        description="Population, side or any (one of them) to who plays it: a scripted policy, run folder or checkpoint, "
+        'or a list with shares of the episodes: [{play = "random", share = 0.2}, {play = "self", share = 0.8}].',
     )
     alternate: AlternateGroup = AlternateGroup()
     pool: PoolGroup = PoolGroup()
@@ -400,9 +485,45 @@ class TrainSettings(Settings):
         if ":" in self.algorithm:
             yield "algorithm", self.algorithm
             yield "algorithm_options", self.algorithm_options
-        for population, who in self.opponents.items():
+        for side, who in self.opponents.items():
+            for play, _ in shares_of(who):
+                if is_code(play):
+                    yield f"opponents.{side}", play
+        for who in self.train.evaluate_against:
             if is_code(who):
-                yield f"opponents.{population}", who
+                yield "train.evaluate_against", who
+
+    @property
+    def has_past_selves(self) -> bool:
+        """Whether ``opponents`` names past selves."""
+        return any("past" in dict(shares_of(who)) for who in self.opponents.values())
+
+    @property
+    def foreign(self) -> dict[str, str]:
+        """Population -> who plays it, of several the most frequent, where the run's own networks never do."""
+        each = {name: dict(shares_of(who)) for name, who in self.opponents.items()}
+        some = self.sides.by == "population"
+        return {
+            name: max(who, key=lambda play: who[play])
+            for name, who in each.items()
+            if some and name != "any" and not {"self", "past"} & who.keys()
+        }
+
+    @field_validator("opponents")
+    @classmethod
+    def _shares_sum_to_one(cls, opponents: dict[str, Any]) -> dict[str, Any]:
+        for side, who in opponents.items():
+            if isinstance(who, str) and who:
+                continue
+            if not isinstance(who, list) or not who or not all(map(is_share, who)):
+                raise ValueError(
+                    f"{side} = {show(who)} is nobody; name one, or a list of "
+                    '{play = "random", share = 0.2} with shares above 0'
+                )
+            shares = [one["share"] for one in who]
+            if abs(sum(shares) - 1.0) > 1e-6:
+                raise ValueError(f"{side}: shares {shares} sum to {sum(shares):g}; make them sum to 1")
+        return opponents
 
     @field_validator("algorithm")
     @classmethod
@@ -416,11 +537,11 @@ class TrainSettings(Settings):
 
     @model_validator(mode="after")
     def _sequences_fit(self) -> TrainSettings:
-        if self.belief.about and (self.network.memory != "none" or self.network.critic != "own"):
-            key = "memory" if self.network.memory != "none" else "critic"
+        if self.belief.about and (self.network.remembers or self.network.critic != "own"):
+            key = self.network.remembers.partition(" ")[0] or "critic"
             raise ValueError(
                 f'belief.about = "{self.belief.about}" with network.{key} = "{getattr(self.network, key)}": '
-                f"networks that guess have no {'memory' if key == 'memory' else 'other critic'}; leave one of them out"
+                f"networks that guess have no {'other critic' if key == 'critic' else 'memory'}; leave one of them out"
             )
         if self.network.memory == "none" or self.algorithm not in _ALGORITHMS:
             return self

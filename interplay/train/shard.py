@@ -17,12 +17,12 @@ from interplay.core import seeding
 from interplay.core.errors import CannotRestore, UserError
 from interplay.core.world import World
 from interplay.train.advantage import estimate
+from interplay.train.casting import Casting
 from interplay.train.guessing import pay_speakers
 from interplay.train.learner import Learner
-from interplay.train.line_up import make_opponents
+from interplay.train.line_up import find_sides, make_guests, make_roles
 from interplay.train.opponents import Opponents
 from interplay.train.policy_network import Batch
-from interplay.train.pool import PastSelves
 from interplay.train.restoring import restore
 from interplay.train.rollout import Collector, Forms, collect, refuse_bad_numbers
 from interplay.train.samples import ReadySamples, Seen, cut_sequences
@@ -66,19 +66,18 @@ class Shard:
         shape = (world.num_worlds, len(world.agents))
         buffer = TrajectoryBuffer(rule.horizon, rule.rollout, shape)
         key = jax.random.fold_in(jax.random.key(settings.seed), 1_000_000 + index)
-        opponents = Opponents(
-            world,
-            learner.populations,
-            make_opponents(settings, learner.populations),
-            (settings.seed, index, 0),
-        )
-        past = PastSelves(learner.pool, world, settings.seed)
+        sides = find_sides(settings.sides, world, learner.populations)
+        roles = make_roles(settings, learner.populations, sides)
+        casting = Casting(roles, sides, learner.pool, world, settings.seed)
+        guests = make_guests(settings, sides)
+        numbers = range(learner.pool.first + learner.pool.places, 2**16)[: len(guests)]
+        opponents = Opponents(world, guests, numbers, (settings.seed, index, 0))
         self.collector = Collector(
             world,
             self.networks,
             learner.populations,
             opponents,
-            past,
+            casting,
             buffer,
             key,
             rule.mask_dead,
@@ -270,12 +269,8 @@ class Shard:
         if not world:
             self._begin_anew(update)
             return None
-        pool, most = self.collector.past.pool, 2**62
-        bounds = {"lengths": (0, most), "life_steps": (0, most), "past_episode": (0, most)}
-        bounds |= {
-            "past_population": (-1, self._count - 1),
-            "past_member": (-1, pool.first + pool.places - 1),
-        }
+        bounds = {"lengths": (0, 2**62), "life_steps": (0, 2**62)}
+        bounds |= {f"cast_{name}": pair for name, pair in self.collector.casting.bounds().items()}
         restore(self._counters(), arrays, owner, bounds)
         self.collector.buffer.load(_below(arrays, "trajectory/"), owner)
         slots = self.world.num_worlds * len(self.world.agents)
@@ -299,7 +294,7 @@ class Shard:
                 "life_steps": collector.lives.steps,
                 "life_earned": collector.lives.earned,
             }
-            | self._past()
+            | {f"cast_{name}": array for name, array in collector.casting.save().items()}
             | self._memory()
         )
 
@@ -309,11 +304,6 @@ class Shard:
         named = {f"memory/{kind}": array for kind, array in collector.memory.items()}
         return named | {"fresh": collector.fresh} if named else {}
 
-    def _past(self) -> dict[str, np.ndarray]:
-        """Where past selves play; nothing in runs without."""
-        past = self.collector.past
-        return {f"past_{name}": array for name, array in past.save().items()} if past.pool.places else {}
-
     def _begin_anew(self, update: int) -> None:
         """Starts episodes that the run has not seen."""
         count = self.world.num_worlds
@@ -322,7 +312,7 @@ class Shard:
         self.collector.buffer.clear()
         self.collector.begin_anew()
         self.collector.opponents.begin((self._settings.seed, self.index, update))
-        self.collector.past.draw(np.ones(count, bool))
+        self.collector.casting.draw(np.ones(count, bool))
 
 
 def make_shard(index: int, make_world: MakeWorld, learner: Learner, settings: TrainSettings) -> Shard:

@@ -36,10 +36,10 @@ class SingleActor:
 
     def __init__(self, checkpoint: Path, kinds: Sequence[Kind], seed: int = 0, trust: bool = False) -> None:
         settings = settings_of(checkpoint, trust)
-        if settings.network.memory != "none":
+        if settings.network.remembers:
             raise UserError(
-                f"{checkpoint}: its networks remember (network.memory = {settings.network.memory}) and are asked here without a word of "
-                "whose turn it is; play the run with load_policy, or train it with network.memory=none"
+                f"{checkpoint}: its networks remember (network.{settings.network.remembers}) and are asked here without a word of "
+                "whose turn it is; play the run with load_policy, or train it with network.memory=none and network.stack=1"
             )
         tensors = weights_of(read_checkpoint(checkpoint), None)
         weights, alone = jax.random.key(0), Populations(("pop0",), None)  # weights are replaced at once

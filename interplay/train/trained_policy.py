@@ -13,7 +13,7 @@ from interplay.core.policy import Policy
 from interplay.core.world import TimeStep, World
 from interplay.train.learner import read_stacks
 from interplay.train.observations import Rows
-from interplay.train.opponents import Opponents
+from interplay.train.opponents import Guest, Opponents
 from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Blocks, Populations, cut_blocks, find_populations, sort_rows
 from interplay.train.restoring import restore
@@ -64,34 +64,43 @@ class TrainedPolicy(Policy):
         self._tensors = list(tensors)
         self._others = dict(others or {})
 
+    def load_weights(self, tensors: Sequence[Mapping[str, np.ndarray]]) -> None:
+        """Plays with other weights of the same networks from the next `start` on."""
+        self._tensors = list(tensors)
+
     def start(self, world: World, seed: int = 0) -> None:
-        """Prepares for playing `world`.
+        """Prepares for playing `world`; where it was played before, nothing is compiled anew.
 
         Raises:
             UserError: if the networks were trained for other spaces.
         """
+        if getattr(self, "world", None) is not world:
+            self._make_networks(world)
         super().start(world, seed)
-        key = jax.random.key(0)  # of weights that are replaced at once
-        own = Populations(self.names, None)
-        self._populations = find_populations(self.settings.population, world)
-        self._moved_by = self._match(world)
-        theirs = {
-            n: p for n, p in self._others.items() if n in self._populations.names and n not in self.names
-        }
-        self._opponents = Opponents(world, self._populations, theirs, (seed, 0, 0))
+        theirs = [n for n in self._others if n in self._populations.names and n not in self.names]
+        numbers = [self._populations.names.index(name) for name in theirs]
+        alone = numbers if self._populations.fixed is None else [None] * len(numbers)
+        guests = [Guest(name, self._others[name], number) for name, number in zip(theirs, alone, strict=True)]
+        self._opponents = Opponents(world, guests, numbers, (seed, 0, 0))
         self._ours = np.array([name not in theirs for name in self._populations.names])
-        self._networks = {kind.name: PolicyNetwork(kind, self.settings, key, own) for kind in world.kinds}
-        for name in self._networks:
-            if not any(tensor.startswith(f"{name}/") for tensor in self._tensors[0]):
-                raise UserError(f"{world.id}: the policy was not trained for agents of kind {name}")
         vectors = read_stacks(self._networks, [without_critic(one, self.settings) for one in self._tensors])
         self._forms = {name: network.unfold(vectors[name]) for name, network in self._networks.items()}
-        self._rows: dict[tuple[str, int], Rows] = {}
         self._memory = {
             name: np.zeros((world.num_worlds, len(own.kind.slots), own.memory), np.float32)
             for name, own in self._networks.items()
             if own.memory
         }
+
+    def _make_networks(self, world: World) -> None:
+        key = jax.random.key(0)  # of weights that are replaced at once
+        own = Populations(self.names, None)
+        self._populations = find_populations(self.settings.population, world)
+        self._moved_by = self._match(world)
+        self._networks = {kind.name: PolicyNetwork(kind, self.settings, key, own) for kind in world.kinds}
+        for name in self._networks:
+            if not any(tensor.startswith(f"{name}/") for tensor in self._tensors[0]):
+                raise UserError(f"{world.id}: the policy was not trained for agents of kind {name}")
+        self._rows: dict[tuple[str, int], Rows] = {}
 
     def forget(self, which: np.ndarray) -> None:
         self._opponents.forget(which)
@@ -231,11 +240,11 @@ class TrainedPolicy(Policy):
 
     def _check_no_memory(self, what: str) -> None:
         """Refuses questions about observations alone, where what was seen before matters too."""
-        memory = self.settings.network.memory
-        if memory != "none":
+        remembers = self.settings.network.remembers
+        if remembers:
             raise UserError(
-                f"{self.name}: its networks remember (network.memory = {memory}), so an observation alone has no {what}; "
-                "train with network.memory=none"
+                f"{self.name}: its networks remember (network.{remembers}), so an observation alone has no {what}; "
+                "train with network.memory=none and network.stack=1"
             )
 
     def _pieces(

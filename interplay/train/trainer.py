@@ -29,13 +29,14 @@ from interplay.train.checkpoint import (
     staging_path,
 )
 from interplay.train.episodes import EpisodeStatistics
+from interplay.train.evaluation import Evaluation, check_evaluation
 from interplay.train.exchange import Exchange, LostWorker
 from interplay.train.guessing import check_guesses
 from interplay.train.learner import Learner
-from interplay.train.line_up import check_opponents, pinned, with_opponents
+from interplay.train.line_up import check_opponents, find_sides, pin, pinned, with_opponents
 from interplay.train.manifest import check_resumable
 from interplay.train.policy import load_policy, load_population
-from interplay.train.pool import check_pool
+from interplay.train.pool import check_pool, pool_of
 from interplay.train.progress import Progress, tell
 from interplay.train.records import check_record
 from interplay.train.recovery import Faults
@@ -79,7 +80,9 @@ def train(
         # The checkpoint instead of the run, so that all workers and later readers mean the same one.
         source = find_checkpoint(settings.train.start_from)
         settings = changed(settings, {"train": {"start_from": str(source)}}, "train")
-    settings = changed(settings, {"opponents": pinned(settings)}, "train")
+    against = tuple(map(pin, settings.train.evaluate_against))
+    named = {"opponents": pinned(settings), "train": {"evaluate_against": against}}
+    settings = changed(settings, named, "train")
     make = make_world or _registry_factory(settings)
     learner = make_learner(settings, make, begins=True)
     path = Path(out) if out is not None else default_run_path(settings.world.id, datetime.date.today())
@@ -188,11 +191,14 @@ def _train(
                 if reason is not None:
                     tell(f"{reason}; this run goes on with new episodes")
             faults.begin(worker.updates)
-            _lead(worker, folder, checkpoint, stop, faults)
+            evaluation = Evaluation(settings, make, learner, worker.agent_steps)
+            with contextlib.closing(evaluation):
+                _lead(worker, evaluation, folder, checkpoint, stop, faults)
 
 
 def _lead(
     worker: Worker,
+    evaluation: Evaluation,
     folder: RunFolder[TrainSettings],
     checkpoint: Checkpoint | None,
     stop: Stop,
@@ -215,11 +221,12 @@ def _lead(
         while verdict not in (SAVE_AND_STOP, STOP):
             numbers = worker.update()
             faults.updates = worker.updates
+            rated = evaluation.tell(worker.agent_steps)
             now = time.monotonic()
             best.add(numbers, worker.metric_names)
-            numbers |= {"updates": worker.updates, "time": before + now - began}
+            numbers |= {"updates": worker.updates, "time": before + now - began, **rated}
             numbers["agent_steps_per_s"] = (worker.agent_steps - first_steps) / (now - began)
-            if worker.updates % settings.train.log_every == 0:
+            if rated or worker.updates % settings.train.log_every == 0:
                 folder.log(worker.agent_steps, numbers)
             progress.update(worker.agent_steps, {name: numbers[name] for name in SHOWN if name in numbers})
             better = best.close(worker.updates, worker.agent_steps)
@@ -362,9 +369,11 @@ def make_learner(
         populations = with_opponents(settings, world)
         check_populations_read(settings, populations)
         check_opponents(settings, world, populations)
-        check_pool(settings.pool, world, populations)
+        sides = find_sides(settings.sides, world, populations)
+        check_pool(pool_of(settings, populations), world, populations, sides)
         check_guesses(settings.belief.about, world, populations)
         if first:
+            check_evaluation(settings, world, populations)
             check_room(settings, world, populations)
         if settings.alternate.metric is not None:
             world.reset()

@@ -15,7 +15,7 @@ from interplay.train.settings import RatesGroup, TrainSettings
 _ALWAYS = ("kind", "input_scale", "probability_floor", "memory", "critic")
 _READS = {
     "attention": ("width", "heads", "tail", "activation", "attention_mask_additive", "separate_value"),
-    "mlp": ("hidden", "activation"),
+    "mlp": ("hidden", "activation", "stack"),
     "seats": ("width", "heads", "layers", "tail", "activation"),
     "tiles": ("width", "activation", "separate_heads"),
     "tiles_attention": ("width", "heads", "tail", "activation"),
@@ -89,10 +89,31 @@ def _unread(settings: TrainSettings) -> Iterator[tuple[str, Any, str]]:
         if group != settings.algorithm:
             for name, value in _changed(getattr(settings, group)):
                 yield f"{group}.{name}", value, f"by algorithm = {settings.algorithm}; set algorithm={group}"
+    yield from _unread_sides(settings)
     if settings.algorithm in _GROUPS and network.memory == "none":
         for name, value in _changed(getattr(settings, settings.algorithm)):
             if name == "sequence":
                 yield f"{settings.algorithm}.sequence", value, cures["memory_size"]
+
+
+def _unread_sides(settings: TrainSettings) -> Iterator[tuple[str, Any, str]]:
+    """Settings of sides, past selves and ratings in runs without."""
+    pooled = bool(settings.pool.populations) or settings.has_past_selves
+    if not (pooled or settings.opponents):
+        for name, value in _changed(settings.sides):
+            yield f"sides.{name}", value, "without others who play; name them in opponents"
+    for name, value in _changed(settings.pool):
+        if not pooled:
+            yield (
+                f"pool.{name}",
+                value,
+                "without past selves; set pool.populations, or play = past in opponents",
+            )
+        elif name == "share" and settings.has_past_selves:
+            yield "pool.share", value, "where opponents gives past selves their shares; leave it out"
+    for name, value in _changed(settings.train):
+        if name in ("evaluate_every", "evaluate_episodes") and not settings.train.evaluate_against:
+            yield f"train.{name}", value, "without opponents to be rated against; name train.evaluate_against"
 
 
 def _changed(group: Settings) -> Iterator[tuple[str, Any]]:

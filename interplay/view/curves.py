@@ -14,13 +14,14 @@ from interplay.view.output import check_output, save_figure
 from interplay.view.palette import FAINT, POPULATIONS
 from interplay.view.run_log import RunLog, read_run
 
-DEFAULT_COLUMNS = ("episode_length", "episode_return", "life")
+DEFAULT_COLUMNS = ("episode_length", "episode_return", "life", "rating")
 WINDOWS = 60  # of agent-steps per curve, each shown by its mean
 LONGEST = 120  # characters of a label
 UNITS = {
     "episode_length": "steps",
     "life": "ticks",
     "agent_steps_per_s": "agent-steps / s",
+    "rating": "Elo",
     "entropy": "nats",
     "kl": "nats",
 }
@@ -60,7 +61,7 @@ def plot_runs(
     Args:
         runs: run folders.
         out: a ``.png`` in a folder that exists.
-        columns: names in ``metrics.jsonl``; None = episode length and return, mean life, as far as they were logged.
+        columns: names in ``metrics.jsonl``; None = episode length and return, mean life, rating, as far as they were logged.
         references: None = what was published about the world, if all runs are of one; () = none.
         title: above the panels; empty = the world's id, if all runs are of one.
 

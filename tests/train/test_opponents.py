@@ -15,7 +15,7 @@ from interplay.core.settings import build, changed
 from interplay.train.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.learner import Learner
 from interplay.train.line_up import with_opponents
-from interplay.train.opponents import Opponents
+from interplay.train.opponents import Guest, Opponents
 from interplay.train.populations import Populations
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import Shard
@@ -221,7 +221,7 @@ def test_opponents_are_told_of_every_new_episode() -> None:
     world.reset()
     shard = Shard(0, world, learner, settings)
     shard.play(learner.forms(), 0)
-    counting = shard.collector.opponents._policies["b"]
+    counting = shard.collector.opponents.guests[0].policy
     assert counting.ends == int(shard.collector.episodes.take()[0]) > 8  # type: ignore[attr-defined]
 
 
@@ -279,12 +279,11 @@ def test_two_opponents_have_streams_of_their_own() -> None:
     """And others in another shard, after another update, and in another run."""
     world = Meadow(2)
     world.reset()
-    populations = Populations(("pop0", "pop1", "pop2"), None, ("pop1", "pop2"))
 
     def seeds(*key: int) -> list[int]:
-        two = {"pop1": Listener(), "pop2": Listener()}
-        Opponents(world, populations, two, key)  # type: ignore[arg-type]
-        return [policy.seed for policy in two.values()]
+        two = [Guest("pop1", Listener(), 1), Guest("pop2", Listener(), 2)]
+        Opponents(world, two, (1, 2), key)  # type: ignore[arg-type]
+        return [guest.policy.seed for guest in two]  # type: ignore[attr-defined]
 
     assert seeds(3, 0, 0) == seeds(3, 0, 0)
     told = [*seeds(3, 0, 0), *seeds(3, 1, 0), *seeds(3, 0, 1), *seeds(4, 0, 0)]

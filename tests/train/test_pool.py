@@ -10,9 +10,10 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.settings import build
+from interplay.train.casting import PAST, SELF, Casting, Role
 from interplay.train.learner import Learner
 from interplay.train.line_up import with_opponents
-from interplay.train.pool import PastSelves, Pool, check_pool
+from interplay.train.pool import Pool, check_pool
 from interplay.train.populations import Populations
 from interplay.train.settings import PoolGroup, TrainSettings
 from interplay.train.shard import Shard
@@ -42,6 +43,13 @@ def pool_of(snapshots: int, **own: Any) -> Pool:
     return pool
 
 
+def casting_of(pool: Pool, world: Corridor, seed: int) -> Casting:
+    """Of the worlds' episodes the pool's share, as runs without opponents have it."""
+    share = pool.settings.share
+    role = Role(pool.numbers, np.array([PAST, SELF]), np.array([share, 1.0 - share]))
+    return Casting([role], TWO, pool, world, seed)
+
+
 def test_the_newest_snapshots_are_kept() -> None:
     pool = pool_of(6)
     # Snapshots after the updates 3, 6, ... 18; the places of 3 and 6 went to 15 and 18.
@@ -51,12 +59,13 @@ def test_the_newest_snapshots_are_kept() -> None:
 
 
 def test_a_share_of_the_episodes_meets_one_member_each() -> None:
-    past = PastSelves(pool_of(3), Corridor(2_000), seed=5)
+    world = Corridor(2_000)
+    past = casting_of(pool_of(3), world, seed=5)
     seen = np.zeros((8,), int)
-    games, population = 0, np.broadcast_to(TWO.fixed, (2_000, 2))
+    games, population = 0, TWO.of(world)
     for _ in range(10):
         past.draw(np.ones(2_000, bool))
-        seat = past.seat(population)
+        seat = past.seat(population, world)
         moved = seat != population
         assert (moved.sum(axis=1) <= 1).all()
         assert (seat[moved] >= 2).all()
@@ -73,16 +82,19 @@ def test_a_share_of_the_episodes_meets_one_member_each() -> None:
 def test_draws_are_the_world_s_own() -> None:
     """However the worlds are cut into batches, and whenever the others' episodes end."""
     pool = pool_of(4, share=0.5)
-    whole = PastSelves(pool, Corridor(8, seed=1), seed=3)
-    part = PastSelves(pool, Corridor(4, seed=1, first_world=4), seed=3)
+    whole = casting_of(pool, Corridor(8, seed=1), seed=3)
+    part = casting_of(pool, Corridor(4, seed=1, first_world=4), seed=3)
     for _ in range(5):
         whole.draw(np.ones(8, bool))
         for w in range(4):
             part.draw(np.arange(4) == w)
-        assert np.array_equal(whole.member[4:], part.member)
-        assert np.array_equal(whole.population[4:], part.population)
-    assert len(set(whole.member.tolist())) > 2
-    assert (PastSelves(pool, Corridor(8, seed=1), seed=4).member != whole.member).any()
+        assert np.array_equal(whole.player[4:], part.player)
+        assert np.array_equal(whole.side[4:], part.side)
+    assert len(np.unique(whole.player)) > 2
+    other = casting_of(pool, Corridor(8, seed=1), seed=4)
+    other.episode[:] = 4
+    other.draw(np.ones(8, bool))
+    assert (other.player != whole.player).any()
 
 
 def test_past_selves_play_and_are_not_learnt_from() -> None:
@@ -98,13 +110,13 @@ def test_past_selves_play_and_are_not_learnt_from() -> None:
     learner.begin_with({"agent": now})
     world.reset()
     shard = Shard(0, world, learner, settings)
-    past = shard.collector.past
+    past = shard.collector.casting
     past.draw(np.ones(8, bool))
     actions: list[np.ndarray] = []
     step = world.step
 
     def spy(action: np.ndarray) -> Any:
-        theirs = past.population == 0
+        theirs = past.player[:, 0] >= 0
         acting = world.timestep.acting[:, 0]
         assert (action[theirs & acting, 0] == 1).all()
         assert (action[~theirs & acting, 0] == 0).all()
@@ -128,8 +140,8 @@ def test_a_run_with_past_selves_resumes_exactly(tmp_path: Path) -> None:
     assert arrays["pool"]["taken"].tolist() == [3]
     assert {stem for stem in arrays if stem.startswith("policy")} == {"policy-left", "policy-right"}
     run = train(settings_of(3, share=0.8), tmp_path / "run")
-    members = [last(run)[f"shard-000{shard}"]["past_member"] for shard in (0, 1)]
-    assert (np.concatenate(members) >= 2).any()  # at the stop one was playing
+    members = [last(run)[f"shard-000{shard}"]["cast_player"] for shard in (0, 1)]
+    assert (np.concatenate(members) >= 0).any()  # at the stop one was playing
     assert arrays_of(go_on(run, 6, workers=2)) == arrays_of(whole)
 
 
@@ -152,5 +164,6 @@ def test_pools_that_cannot_be_are_one_line(own: dict[str, Any], says: str, tmp_p
 
 def test_a_world_that_never_ends_has_no_past_selves() -> None:
     world = Meadow(1)
+    three = Populations(("pop0", "pop1", "pop2"), None)
     with pytest.raises(UserError, match="may never end"):
-        check_pool(PoolGroup(populations=("pop0",)), world, Populations(("pop0", "pop1", "pop2"), None))
+        check_pool(PoolGroup(populations=("pop0",)), world, three, three)

@@ -39,7 +39,7 @@ class Subject:
 
     def __init__(self, policy: Any, seats: tuple[int, ...], names: tuple[str, ...]) -> None:
         self.policy, self._seats = policy, np.array(seats)
-        opponents = getattr(getattr(policy, "settings", None), "opponents", {})
+        opponents = getattr(getattr(policy, "settings", None), "foreign", {})
         self.asked = tuple(p for p in seats if not names or names[p] not in opponents)
         self.foe = opponents.get(policy.settings.belief.about, "") if opponents else ""
 

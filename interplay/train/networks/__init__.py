@@ -23,7 +23,8 @@ same signature; with populations the trainer asks for it once per update (`Tiles
 observations in their own dtypes.
 
 ``network.memory`` puts a recurrent cell into a network that has `features` and `decide`, or asks one that remembers by itself; see
-`interplay.train.networks.memory`.
+`interplay.train.networks.memory`. With ``network.stack = k`` a network of one's own gets every leaf as (B, k, ...), float32, the oldest
+observation first, and an observation space with that axis (`StackedNetwork`).
 
 A network with a row for each seat may have its `__call__` in two parts, ``attend(observation)``, which gives rows (width, n, B) and
 anything, and ``answer(rows, anything)``. Then ``belief.about`` can add a head to it that guesses who is who (`GuessingNetwork`).
@@ -35,6 +36,7 @@ network each.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import equinox as eqx
@@ -49,6 +51,7 @@ from interplay.train.networks.guessing import GuessingNetwork
 from interplay.train.networks.memory import RecurrentNetwork, unroll
 from interplay.train.networks.mlp import MlpNetwork
 from interplay.train.networks.seats import SeatsNetwork
+from interplay.train.networks.stack import StackedNetwork
 from interplay.train.networks.tiles import TilesNetwork
 from interplay.train.networks.tiles_attention import TilesAttentionNetwork
 from interplay.train.settings import NetworkGroup
@@ -61,6 +64,7 @@ __all__ = [
     "MlpNetwork",
     "RecurrentNetwork",
     "SeatsNetwork",
+    "StackedNetwork",
     "TilesAttentionNetwork",
     "TilesNetwork",
     "make_network",
@@ -89,6 +93,9 @@ def make_network(
         "tiles_attention": TilesAttentionNetwork,
     }
     chosen: Any = built_in.get(settings.kind) or _load_class(settings.kind)
+    if settings.stack > 1:
+        make = partial(chosen, action_space=action_space, settings=settings, key=key)
+        return StackedNetwork(make, observation_space, settings.stack)
     network = chosen(observation_space, action_space, settings, key=key)
     if settings.memory == "none":
         return network

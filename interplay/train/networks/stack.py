@@ -1,0 +1,72 @@
+"""Frames: a network that sees an agent's last k observations, kept as its memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from gymnasium import spaces
+
+from interplay.train.networks.memory import Memory
+
+
+class StackedNetwork(eqx.Module):
+    """Another network that is shown the last k observations of a life, the oldest first; before a life there were zeros.
+
+    What it remembers (`interplay.train.networks.memory`) are the k - 1 observations with which the agent acted last, so every row has all
+    that the network sees and nothing is learnt through time.
+
+    Args:
+        make: makes the other network for an observation space.
+        observation_space: of one agent; the other network's has an axis of k before those of every leaf.
+        frames: k.
+    """
+
+    network: Any
+    frames: int = eqx.field(static=True)
+    shapes: tuple[tuple[str, tuple[int, ...]], ...] = eqx.field(static=True)
+
+    def __init__(
+        self, make: Callable[[spaces.Dict], Any], observation_space: spaces.Dict, frames: int
+    ) -> None:
+        parts = observation_space.spaces
+        self.frames, self.shapes = frames, tuple((key, part.shape or ()) for key, part in parts.items())
+        self.network = make(spaces.Dict({key: _stacked(part, frames) for key, part in parts.items()}))
+
+    @property
+    def memory_size(self) -> int:
+        """Numbers per agent: k - 1 observations."""
+        return (self.frames - 1) * sum(math.prod(shape) for _, shape in self.shapes)
+
+    def prepare(self, observation: Mapping[str, jax.Array]) -> jax.Array:
+        """Flattens the newest observation: (B, n) float32."""
+        leaves = [observation[key] for key, _ in self.shapes]
+        return jnp.concatenate([leaf.reshape(leaf.shape[0], -1) for leaf in leaves], axis=1)
+
+    def __call__(self, newest: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Parameters and value at the beginning of a life."""
+        return self.remember(newest, jnp.zeros((newest.shape[0], self.memory_size)))[:2]
+
+    def remember(self, newest: jax.Array, memory: Memory) -> tuple[jax.Array, jax.Array, Memory]:
+        """Parameters, value and the observations that are kept."""
+        frames = jnp.concatenate([memory, newest], axis=1)
+        by_step, seen, at = frames.reshape(len(frames), self.frames, -1), {}, 0
+        for key, shape in self.shapes:
+            end = at + math.prod(shape)
+            seen[key], at = by_step[:, :, at:end].reshape(len(frames), self.frames, *shape), end
+        prepared = self.network.prepare(seen) if hasattr(self.network, "prepare") else seen
+        return *self.network(prepared), frames[:, newest.shape[1] :]
+
+
+def _stacked(part: spaces.Space, frames: int) -> spaces.Space:
+    """A leaf's space with an axis of frames; zeros, which stand before a life, may be outside of its bounds."""
+    shape = (frames, *(part.shape or ()))
+    if isinstance(part, spaces.Box):
+        low, high = (np.broadcast_to(bound, shape) for bound in (part.low, part.high))
+        return spaces.Box(low, high, dtype=part.dtype)  # type: ignore[arg-type]
+    return spaces.Box(-np.inf, np.inf, shape)

@@ -1,0 +1,139 @@
+"""Ratings in a run: the current policy against fixed opponents, on the same matches every time, without a word to training."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from interplay.core.errors import UserError
+from interplay.core.policy import Policy
+from interplay.core.settings import build
+from interplay.evaluate.tournaments.ratings.bradley_terry import elo, win_probability
+from interplay.train.evaluation import Evaluation, rate_against
+from interplay.train.learner import Learner
+from interplay.train.line_up import with_opponents
+from interplay.train.settings import TrainSettings
+from interplay.train.trainer import train
+from tests.train.test_opponents import go_on
+from tests.train.test_population_runs import arrays_of, log_of
+from tests.train.toy_worlds import Corridor
+
+RIGHT = "tests.train.test_evaluation:Right"
+AGAINST = {"evaluate_against": ["random", RIGHT], "evaluate_every": 600, "evaluate_episodes": 8}
+
+
+class Right(Policy):
+    """Always goes right: nobody arrives earlier."""
+
+    def act(self, timestep: Any) -> np.ndarray:
+        return np.ones(timestep.acting.shape, np.int64)
+
+
+def settings_of(updates: int, workers: int = 1, **own: Any) -> TrainSettings:
+    limits = {"most_updates": updates, "checkpoint_seconds": 1000.0, "workers": workers}
+    values = {
+        "world": {"id": "tests.train.toy_worlds:Corridor"},
+        "num_worlds": 8,
+        "steps": 10**9,
+        "train": {"shards": 2} | limits | own.pop("train", AGAINST),
+        "ppo": {"rollout": 32, "minibatch": 128, "epochs": 4, "learning_rate": 1e-2, "target_kl": "off"},
+        "network": {"kind": "mlp", "hidden": [16]},
+    }
+    return build(TrainSettings, values | own, "test")
+
+
+def told_of(run: Path) -> list[dict[str, Any]]:
+    names = ("agent_steps", "rating", "win_rate[random]", f"win_rate[{RIGHT}]")
+    return [{name: line[name] for name in names} for line in log_of(run) if "rating" in line]
+
+
+@pytest.fixture(scope="module")
+def rated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return train(settings_of(12), tmp_path_factory.mktemp("rated") / "run")
+
+
+def test_ratings_rise_with_what_is_learnt(rated: Path) -> None:
+    """Who does not move loses to who goes right, and at the end arrives as early: all matches are draws."""
+    told = told_of(rated)
+    assert 3 <= len(told) <= 12
+    assert told[-1]["rating"] > told[0]["rating"] + 50
+    assert told[-1]["win_rate[random]"] > 0.8
+    assert told[-1][f"win_rate[{RIGHT}]"] <= 0.5
+    lines = log_of(rated)
+    crossed = [
+        before["agent_steps"] // 600 < line["agent_steps"] // 600
+        for before, line in itertools.pairwise(lines)
+    ]
+    assert [("rating" in line) for line in lines[1:]] == crossed
+
+
+def test_training_does_not_notice(rated: Path, tmp_path: Path) -> None:
+    plain = train(settings_of(12, train={}), tmp_path / "plain")
+    assert arrays_of(plain) == arrays_of(rated)
+
+
+def test_a_resumed_run_measures_the_same(rated: Path, tmp_path: Path) -> None:
+    run = train(settings_of(5), tmp_path / "run")
+    assert 0 < len(told_of(run)) < len(told_of(rated))
+    assert arrays_of(go_on(run, 12, workers=2)) == arrays_of(rated)
+    assert told_of(run) == told_of(rated)
+
+
+def test_win_rates_by_hand() -> None:
+    """Nobody beats who goes right; two who do so draw."""
+    settings = settings_of(1, train=AGAINST | {"evaluate_against": [RIGHT]})
+    learner = Learner(Corridor().kinds, settings, with_opponents(settings, Corridor()))
+    network = learner.networks["agent"]
+    at = network._ends[network.names.index("policy_head/dense/bias")]
+    weights = np.array(learner.vectors["agent"])
+    evaluation = Evaluation(settings, Corridor, learner, 0)
+    told = []
+    for left, right in ((50.0, -50.0), (-50.0, 50.0)):
+        weights[0, at - 2 : at] = [left, right]
+        learner.begin_with({"agent": weights})
+        told.append(evaluation.tell(600 * (1 + len(told))))
+    assert told[0] == {f"win_rate[{RIGHT}]": 0.0, "rating": pytest.approx(-400 * np.log10(17))}  # 0.5 of 9
+    assert told[1] == {f"win_rate[{RIGHT}]": 0.5, "rating": pytest.approx(0.0)}
+    assert evaluation.tell(1_300) == {}
+    evaluation.close()
+
+
+def test_a_rating_explains_the_wins() -> None:
+    """Where expected and counted wins agree, the drawn match of every pair included; with one opponent as `elo` has it."""
+    anchors, wins = np.array([-150.0, 20.0, 130.0]), np.array([19.0, 14.5, 7.0])
+    rating = rate_against(wins, 20, anchors)
+    expected = [21 * win_probability(rating, anchor) for anchor in anchors]
+    assert sum(expected) == pytest.approx(wins.sum() + 1.5)
+    pair = elo(np.array([[0.0, 19.0], [1.0, 0.0]]))
+    assert rate_against(np.array([19.0]), 20, np.zeros(1)) == pytest.approx(pair[0] - pair[1])
+
+
+@pytest.mark.parametrize(
+    ("own", "says"),
+    [
+        ({"train": {"evaluate_against": ["randm"]}}, r"train.evaluate_against: .*'randm'; did you mean 'random'\?"),
+        ({"train": {"evaluate_against": ["runs/nobody"]}}, "train.evaluate_against: runs/nobody: no such run folder"),
+        ({"train": {"evaluate_against": ["random"] * 2}}, "does not name different opponents; name each once"),
+        ({"train": {"evaluate_episodes": 8}}, "train.evaluate_episodes = 8 is not read without opponents"),
+        ({"train": AGAINST | {"evaluate_episodes": 7}}, "train.evaluate_episodes = 7"),
+        ({"world": {"id": "matrix/climbing"}}, "train.evaluate_against: matrix/climbing: 1 side, and a match needs two"),
+        ({"world": {"id": "matrix/recall"}}, "train.evaluate_against: matrix/recall: 1 side, and a match needs two"),
+        ({"world": {"id": "tests.train.meadow:Meadow"}}, "train.evaluate_against: worlds of .* may never end, so nobody wins"),
+        (
+            {
+                "population": {"by": "name", "groups": {"a": ["walker_0"], "b": ["walker_1"]}},
+                "opponents": {"b": "random"},
+            },
+            "train.evaluate_against: b is played by somebody else, and the current policy sits everywhere",
+        ),
+    ],
+)  # fmt: skip
+def test_ratings_that_cannot_be_are_one_line(own: dict[str, Any], says: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=says) as told:
+        train(settings_of(1, **own), tmp_path / "run")
+    assert "\n" not in str(told.value)
+    assert not (tmp_path / "run").exists()
