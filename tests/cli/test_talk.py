@@ -131,7 +131,7 @@ def test_refusals_are_one_line(capsys, arguments, says):
 
 def test_a_run_is_asked_for_those_whom_it_moves_itself():
     """Those whom a run's own opponents move are not asked, and each is known to the policy by its seat among those that it was given."""
-    settings = SimpleNamespace(opponents={"werewolf": "unite"}, belief=SimpleNamespace(about="werewolf"))
+    settings = SimpleNamespace(foreign={"werewolf": "unite"}, belief=SimpleNamespace(about="werewolf"))
     policy = SimpleNamespace(
         settings=settings, beliefs=lambda seen, own: own, probabilities=lambda *given: given[2]
     )
