@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import resource
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
+
+ROOT = Path(__file__).parents[1]
 
 HEAVY = ("jax", "torch", "ray", "matplotlib", "pygame", "numba", "av", "stable_baselines3")
 HELP_CPU_SECONDS = 0.3
@@ -46,3 +51,18 @@ def test_help_is_quick():
 
     # The best of three: a busy machine can only make it slower.
     assert min(cpu_seconds() for _ in range(3)) < HELP_CPU_SECONDS
+
+
+def test_the_page_of_the_house_names_the_layers_that_imports_are_held_to():
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layers = [name.strip() for layer in contracts[0]["layers"] for name in layer.split("|")]
+    rooms = [name.removeprefix("interplay.") for name in layers]
+    package = ROOT / "interplay"
+    there = {path.stem for path in package.iterdir() if path.name[0] not in "_."}
+    assert set(rooms) == there
+    picture = (ROOT / "docs/images/rooms.svg").read_text()
+    assert re.findall(r'font-weight="600">(\w+)<', picture) == rooms
+    page = (ROOT / "docs/architecture.md").read_text()
+    assert set(re.findall(r"^\| `(\w+)` \|", page, flags=re.M)) == there
+    for room, files in re.findall(r"^\| `(\w+)` \|[^|]*\| (.*?) ?\|$", page, flags=re.M):
+        assert all((package / room / name).exists() for name in re.findall(r"`([\w/]+\.py)`", files)), room
