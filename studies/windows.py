@@ -4,8 +4,8 @@ Run from the repository root::
 
     .venv/bin/python -m studies.windows runs/a runs/b
 
-Means over the episodes that ended in each window of agent-steps (specification section 11), and how fast the first
-million agent-steps went, start and compilation included.
+Means over the episodes that ended in each window (specification section 11), and how fast the first million steps went, start and
+compilation included. Steps are those of every slot, alive or not, as the author counts them; earlier versions logged them as agent-steps.
 """
 
 from __future__ import annotations
@@ -14,15 +14,18 @@ import json
 import sys
 from pathlib import Path
 
-WINDOWS = ((0.5, 1.0), (1.5, 2.5), (3.5, 4.5))  # million agent-steps
+WINDOWS = ((0.5, 1.0), (1.5, 2.5), (3.5, 4.5))  # million steps of slots
 COLUMNS = ("episode_length", "episode_return", "heals_used", "kills", "boxes_placed")
+
+
+def steps_of(line: dict) -> int:
+    """Steps of every slot until a line."""
+    return line.get("slot_steps", line["agent_steps"])
 
 
 def window_mean(lines: list[dict], column: str, window: tuple[float, float]) -> float:
     """Mean over the episodes of the updates in a window; NaN if none ended there."""
-    inside = [
-        line for line in lines if window[0] <= line["agent_steps"] / 1e6 <= window[1] and line["episodes"]
-    ]
+    inside = [line for line in lines if window[0] <= steps_of(line) / 1e6 <= window[1] and line["episodes"]]
     count = sum(line["episodes"] for line in inside)
     return sum(line[column] * line["episodes"] for line in inside) / count if count else float("nan")
 
@@ -42,11 +45,9 @@ def time_shares(lines: list[dict]) -> dict[str, float]:
 def main() -> None:
     for path in map(Path, sys.argv[1:]):
         lines = [json.loads(line) for line in (path / "metrics.jsonl").read_text().splitlines()]
-        million = next((line for line in lines if line["agent_steps"] >= 1_000_000), lines[-1])
-        rate = million["agent_steps"] / million["time"]
-        print(
-            f"{path.name}: first {million['agent_steps']:,} agent-steps in {million['time']:.0f} s, {rate:,.0f}/s"
-        )
+        million = next((line for line in lines if steps_of(line) >= 1_000_000), lines[-1])
+        rate = steps_of(million) / million["time"]
+        print(f"{path.name}: first {steps_of(million):,} steps in {million['time']:.0f} s, {rate:,.0f}/s")
         shares = time_shares([line for line in lines if line["time"] <= million["time"]])
         print("  of that time: " + ", ".join(f"{name} {share:.0%}" for name, share in shares.items()))
         for column in COLUMNS:
