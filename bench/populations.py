@@ -149,7 +149,7 @@ def padded_product(own: PolicyNetwork, forms: Any, rows: Rows, stage: Stage) -> 
 def run(world: str, num_worlds: int, block: int, workers: int, seconds: float) -> dict[str, Any]:
     """Agent-steps per second of a run, wall clock, over the last half of its time."""
     settings = settings_of(world, num_worlds, block, max(workers, 2), workers)
-    group = settings.train.model_copy(update={"most_seconds": seconds})
+    group = settings.train.model_copy(update={"max_seconds": seconds})
     with tempfile.TemporaryDirectory() as folder:
         out = train(settings.model_copy(update={"train": group}), Path(folder) / "run")
         log = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]

@@ -25,6 +25,7 @@ from interplay.train.manifest import read_manifest
 from interplay.train.metrics_log import MetricsLog, TensorBoardLog, cut_torn_line, drop_lines_after
 from interplay.train.run_settings import departures, refuse_edits
 from interplay.train.settings import TrainSettings
+from interplay.train.settings.renamed import renew
 
 S = TypeVar("S", bound=Settings)
 _FILES, _FOLDERS = (
@@ -103,7 +104,7 @@ class RunFolder(Generic[S]):
         lock = _lock(path)
         try:
             sealed = read_sealed(path / "settings.toml")
-            settings = build(model, sealed.values, str(path / "settings.toml"))
+            settings = build(model, renew(sealed.values), str(path / "settings.toml"))
             run = cls(path, settings, lock, sealed)
             with told_plainly("mending", run.metrics_path):
                 cut_torn_line(run.metrics_path)

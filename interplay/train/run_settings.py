@@ -18,15 +18,16 @@ from interplay.core.settings_text import show
 from interplay.core.trust import admit
 from interplay.train.manifest import read_manifest
 from interplay.train.settings import TrainSettings
+from interplay.train.settings.renamed import renew
 
 S = TypeVar("S", bound=Settings)
 
 NAME = "settings.toml"
 _TRAIN = (
     "workers",
-    "most_updates",
-    "most_episodes",
-    "most_seconds",
+    "max_updates",
+    "max_episodes",
+    "max_seconds",
     "checkpoint_seconds",
     "checkpoint_updates",
     "checkpoint_at_end",
@@ -63,7 +64,7 @@ def settings_of(checkpoint: Path | str, trust: bool = False, acts: bool = True) 
     file = (folder if plain else folder.resolve()).parent.parent / NAME
     manifest = read_manifest(folder)
     sealed = read_sealed(file)
-    settings = build(TrainSettings, sealed.values, str(file))
+    settings = build(TrainSettings, renew(sealed.values), str(file))
     refuse_edits(file, sealed, settings, manifest, folder.name)
     if acts:
         admit(settings, file, trust)
@@ -96,7 +97,7 @@ def refuse_edits(
         return ""
     if sealed.seal == "whole" and said["sha256"] in sealed.departs:
         return ""
-    changes = _changes(settings, said["values"])
+    changes = _changes(settings, renew(said["values"]))
     graver = {key: pair for key, pair in changes.items() if key not in PACE}
     if graver:
         raise UserError(f"{file} was changed: {_told(graver)} in checkpoint {name}; {cure}")

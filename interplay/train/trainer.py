@@ -260,7 +260,7 @@ def complete(worker: Worker, seconds: float) -> bool:
     """Whether a run has done what its settings ask for."""
     train = worker.settings.train
     done = (worker.agent_steps, worker.updates, worker.episodes, seconds)
-    most = (worker.settings.steps, train.most_updates, train.most_episodes, train.most_seconds)
+    most = (worker.settings.steps, train.max_updates, train.max_episodes, train.max_seconds)
     return any(limit is not None and count >= limit for count, limit in zip(done, most, strict=True))
 
 
@@ -274,7 +274,7 @@ def _due(worker: Worker, seconds: float) -> bool:
 
 def _progress(settings: TrainSettings, done: int) -> Progress:
     train = settings.train
-    otherwise = train.most_updates or train.most_episodes or train.most_seconds
+    otherwise = train.max_updates or train.max_episodes or train.max_seconds
     stream = io.StringIO() if train.quiet else None
     return Progress(None if otherwise else settings.steps, done, stream=stream)
 

@@ -140,7 +140,7 @@ class Worker:
     def share(self) -> float:
         """How much of the run is done, 0 to 1, by the end that it has in settings; seconds are not counted, they are never the same."""
         train = self.settings.train
-        counts = ((self.updates, train.most_updates), (self.episodes, train.most_episodes))
+        counts = ((self.updates, train.max_updates), (self.episodes, train.max_episodes))
         ends = [done / most for done, most in counts if most is not None]
         return min(max([self.agent_steps / self.settings.steps, *ends]), 1.0)
 

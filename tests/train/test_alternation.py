@@ -79,7 +79,7 @@ def settings_of(updates: int, workers: int = 1) -> TrainSettings:
         "train": {
             "shards": 2,
             "workers": workers,
-            "most_updates": updates,
+            "max_updates": updates,
             "checkpoint_updates": 1,
             "keep_checkpoints": 99,
         },

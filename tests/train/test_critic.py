@@ -47,8 +47,8 @@ def settings_of(critic: str, **own: Any) -> TrainSettings:
         "world": {"id": "pairs"},
         "num_worlds": 16,
         "steps": 10**9,
-        "train": {"shards": 2, "most_updates": 30, "checkpoint_seconds": 1000.0},
-        "ppo": {"rollout": 32, "minibatch": 256, "epochs": 4, "gamma": 0.0, "lam": 0.0, "learning_rate": 1e-2, "target_kl": "off"},
+        "train": {"shards": 2, "max_updates": 30, "checkpoint_seconds": 1000.0},
+        "ppo": {"rollout": 32, "minibatch": 256, "epochs": 4, "gamma": 0.0, "gae_lambda": 0.0, "learning_rate": 1e-2, "target_kl": "off"},
         "network": {"kind": "mlp", "hidden": [16], "critic": critic, "critic_hidden": [16]},
     }  # fmt: skip
     for group, pairs in own.items():
@@ -118,11 +118,11 @@ def test_a_run_with_a_critic_resumes_exactly_and_plays_without_it(tmp_path: Path
         return {f"{stem}/{n}": a.tobytes() for stem, group in found.items() for n, a in group.items()}
 
     memory = {"memory": "gru", "memory_size": 4}
-    short = {"train": {"most_updates": 4}, "ppo": {"sequence": 8}, "network": memory}
+    short = {"train": {"max_updates": 4}, "ppo": {"sequence": 8}, "network": memory}
     whole = train(settings_of("team", **short), tmp_path / "whole", make_pairs)
-    half = train(settings_of("team", **short | {"train": {"most_updates": 2}}), tmp_path / "half", make_pairs)
+    half = train(settings_of("team", **short | {"train": {"max_updates": 2}}), tmp_path / "half", make_pairs)
     file = half / "settings.toml"
-    file.write_text(file.read_text().replace("most_updates = 2", "most_updates = 4"))
+    file.write_text(file.read_text().replace("max_updates = 2", "max_updates = 4"))
     assert arrays(resume(half, workers=2, make_world=make_pairs)) == arrays(whole)
     assert {name.split("/")[1] for name in read_checkpoint(latest_checkpoint(whole) or "").arrays["policy-pop0"]} == {
         "network", "critic",

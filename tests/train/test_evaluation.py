@@ -34,7 +34,7 @@ class Right(Policy):
 
 
 def settings_of(updates: int, workers: int = 1, **own: Any) -> TrainSettings:
-    limits = {"most_updates": updates, "checkpoint_seconds": 1000.0, "workers": workers}
+    limits = {"max_updates": updates, "checkpoint_seconds": 1000.0, "workers": workers}
     values = {
         "world": {"id": "tests.train.toy_worlds:Corridor"},
         "num_worlds": 8,

@@ -47,7 +47,7 @@ def settings_of(**own: Any) -> TrainSettings:
         "world": {"id": "werewolf/6", "options": {"signal_length": 1, "signal_range": 2}},
         "num_worlds": 8,
         "steps": 10**9,
-        "train": {"shards": 2, "most_updates": 2, "checkpoint_seconds": 1000.0, "quiet": True},
+        "train": {"shards": 2, "max_updates": 2, "checkpoint_seconds": 1000.0, "quiet": True},
         "ppo": {"rollout": 12, "minibatch": 64, "epochs": 2, "discount": "decision", "reward_scale": 0.1},
         "population": {"block": 32},
         "network": LITTLE,
@@ -218,7 +218,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_run_with_guesses_is_the_same_by_two_workers(run: Path, tmp_path: Path):
     own = {"belief": {"about": "werewolf", "listening": 0.5, "speaking": 1.0}}
-    shared = {"shards": 2, "workers": 2, "most_updates": 2, "checkpoint_seconds": 1000.0, "quiet": True}
+    shared = {"shards": 2, "workers": 2, "max_updates": 2, "checkpoint_seconds": 1000.0, "quiet": True}
     other = train(settings_of(**own, train=shared), tmp_path / "run")
     mine, theirs = (read_checkpoint(latest_checkpoint(each) or "").arrays for each in (run, other))
     for population in NAMES:

@@ -17,7 +17,7 @@ from tests.train.meadow import make_meadow
 from tests.train.test_opponents import settings_of
 from tests.train.toy_worlds import make_two_kinds
 
-TRAIN = {"shards": 2, "most_updates": 2}
+TRAIN = {"shards": 2, "max_updates": 2}
 
 
 def worker_of(**own: Any) -> Worker:

@@ -33,7 +33,7 @@ def settings_of(updates: int, workers: int = 1, **own: Any) -> TrainSettings:
         "world": {"id": ID},
         "num_worlds": 8,
         "steps": 10**9,
-        "train": {"shards": 2, "workers": workers, "most_updates": updates, "checkpoint_seconds": 1000.0},
+        "train": {"shards": 2, "workers": workers, "max_updates": updates, "checkpoint_seconds": 1000.0},
         "ppo": {"rollout": 16, "minibatch": 128, "epochs": 2, "learning_rate": 1e-2, "target_kl": "off"},
         "population": {"block": 32},
         "network": {"kind": "tiles", "width": 8, "activation": "none"},
@@ -46,8 +46,8 @@ def go_on(run: Path, updates: int, workers: int = 1) -> Path:
     """Resumes to so many updates."""
     settings = run / "settings.toml"
     lines = settings.read_text().splitlines()
-    at = next(i for i, line in enumerate(lines) if line.startswith("most_updates = "))
-    lines[at] = f"most_updates = {updates}"
+    at = next(i for i, line in enumerate(lines) if line.startswith("max_updates = "))
+    lines[at] = f"max_updates = {updates}"
     settings.write_text("\n".join(lines) + "\n")
     return resume(run, workers=workers)
 

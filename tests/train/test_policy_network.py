@@ -42,7 +42,7 @@ def settings_of(algorithm: str = "policy_gradient", kind: str = "tiles", **group
         num_worlds=2,
         algorithm=algorithm,
         train=TrainGroup(shards=1),
-        ppo=PpoGroup(rollout=16, minibatch=64, entropy=0.01),
+        ppo=PpoGroup(rollout=16, minibatch=64, entropy_coefficient=0.01),
         policy_gradient=PolicyGradientGroup(rollout=16),
         population=PopulationGroup(block=8, **group),
         network=NetworkGroup(kind=kind, width=8, hidden=(8,), activation="none", probability_floor=0.001),

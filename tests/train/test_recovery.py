@@ -57,7 +57,7 @@ def test_a_run_with_populations_begins_again_if_nothing_was_saved(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings = populations_of(1, workers=2)
-    own = {"world": {"id": "tests.train.meadow:Meadow"}, "train": {"most_updates": None, "quiet": True}}
+    own = {"world": {"id": "tests.train.meadow:Meadow"}, "train": {"max_updates": None, "quiet": True}}
     _, same = torment(changed(settings, own, "test"), tmp_path, [KILL], 1, 0.3)
     assert same
     assert "was killed by signal 9; going on from the beginning" in capsys.readouterr().err

@@ -39,7 +39,7 @@ def settings_of(updates: int = 1, **own: Any) -> TrainSettings:
         "world": {"id": "tests.train.toy_worlds:Corridor"},
         "num_worlds": 8,
         "steps": 10**9,
-        "train": {"shards": 2, "most_updates": updates, "checkpoint_seconds": 1000.0},
+        "train": {"shards": 2, "max_updates": updates, "checkpoint_seconds": 1000.0},
         "ppo": {"rollout": 32, "minibatch": 128, "epochs": 2, "learning_rate": 1e-2, "target_kl": "off"},
         "network": {"kind": "mlp", "hidden": [8]},
         "sides": {"by": "seat"},

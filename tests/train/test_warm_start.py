@@ -28,7 +28,7 @@ def settings_of(updates: int, seed: int = 0, **group: Any) -> TrainSettings:
         world=WorldChoice(id="corridor"),
         num_worlds=4,
         train=TrainGroup(
-            **{"shards": 2, "checkpoint_updates": 1, "keep_checkpoints": 9, "most_updates": updates} | group
+            **{"shards": 2, "checkpoint_updates": 1, "keep_checkpoints": 9, "max_updates": updates} | group
         ),
         ppo=PpoGroup(rollout=8, minibatch=32, epochs=2, learning_rate=3e-3),
         network=NetworkGroup(kind="mlp", hidden=(8,)),

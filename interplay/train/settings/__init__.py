@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -17,6 +17,7 @@ from interplay.core.loading import did_you_mean, is_code
 from interplay.core.settings import Settings
 from interplay.core.settings_text import show
 from interplay.train.schedules import Rate, check_rate
+from interplay.train.settings.renamed import RENAMED
 
 _CLASS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _ALGORITHMS = ("ppo", "policy_gradient")
@@ -26,7 +27,11 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 # Name of a rate -> least and most of it, and whether these are out of bounds themselves.
-_BOUNDS = {"learning_rate": (0.0, 1.0, False), "clip": (0.0, 1.0, True), "entropy": (0.0, math.inf, False)}
+_BOUNDS = {
+    "learning_rate": (0.0, 1.0, False),
+    "clip": (0.0, 1.0, True),
+    "entropy_coefficient": (0.0, math.inf, False),
+}
 
 
 def check_groups(by: str, groups: Mapping[str, Any]) -> None:
@@ -83,9 +88,9 @@ class TrainGroup(Settings):
     )
     checkpoint_at_end: bool = Field(True, description="Save when the run is complete.")
     log_every: int = Field(1, ge=1, description="Updates per line of metrics.jsonl.")
-    most_updates: int | None = Field(None, ge=1, description="The run ends after so many updates.")
-    most_episodes: int | None = Field(None, ge=1, description="The run ends after so many whole episodes.")
-    most_seconds: float | None = Field(None, gt=0, description="The run ends after so many seconds.")
+    max_updates: int | None = Field(None, ge=1, description="The run ends after so many updates.")
+    max_episodes: int | None = Field(None, ge=1, description="The run ends after so many whole episodes.")
+    max_seconds: float | None = Field(None, gt=0, description="The run ends after so many seconds.")
     learners: tuple[str, ...] = Field(
         (), description="Kinds of agents, or populations, that learn; empty = all of them."
     )
@@ -179,12 +184,12 @@ class PpoGroup(RatesGroup):
     discount: Literal["step", "decision"] = Field(
         "step", description="What gamma counts: steps of the world, or an agent's own decisions."
     )
-    lam: float = Field(0.95, ge=0, le=1, description="Lambda of generalised advantage estimation.")
+    gae_lambda: float = Field(0.95, ge=0, le=1, description="Lambda of generalised advantage estimation.")
     target_kl: float | None = Field(
         0.01, gt=0, description='Epochs end when the KL estimate exceeds 1.5 times this; "off" runs them all.'
     )
     learning_rate: Rate = Field(3e-4, description="Adam's step size; a number or a schedule.")
-    entropy: Rate = Field(0.0, description="Weight of the entropy bonus; a number or a schedule.")
+    entropy_coefficient: Rate = Field(0.0, description="Weight of the entropy bonus; a number or a schedule.")
     value_coefficient: float = Field(0.5, ge=0, description="Weight of the value loss.")
     max_grad_norm: float = Field(0.5, gt=0, description="Gradients are scaled down to this global norm.")
     normalise_advantage: bool = Field(
@@ -223,7 +228,9 @@ class PolicyGradientGroup(RatesGroup):
     weight_decay: float = Field(
         1e-5, ge=0, description="Times the weights, added to the gradient before Adam."
     )
-    entropy: Rate = Field(0.01, description="Weight of the entropy bonus; a number or a schedule.")
+    entropy_coefficient: Rate = Field(
+        0.01, description="Weight of the entropy bonus; a number or a schedule."
+    )
     value_coefficient: float = Field(
         0.25, ge=0, description="Weight of the value loss, half a squared error."
     )
@@ -448,6 +455,8 @@ class TrainSettings(Settings):
         >>> TrainSettings(world=WorldChoice(id="survival/1v1-heals-low")).ppo.clip
         0.2
     """
+
+    renamed: ClassVar[Mapping[str, str]] = RENAMED
 
     seed: int = Field(0, ge=0, lt=2**63, description="Names every random stream of the run.")
     num_worlds: int = Field(64, ge=1, description="Worlds stepped together, over all shards.")
