@@ -32,10 +32,10 @@ from typing import Any
 import numpy as np
 
 from interplay.registry import make_world
-from interplay.train.exchange import Alone
 from interplay.train.learner import Learner
 from interplay.train.minibatches import join_batches, make_epoch
 from interplay.train.networks import pooling
+from interplay.train.parallel.exchange import Alone
 from interplay.train.populations import find_populations
 from interplay.train.settings import NetworkGroup, PpoGroup, TrainGroup, TrainSettings, WorldChoice
 from interplay.train.shard import Shard

@@ -32,10 +32,10 @@ import numpy as np
 
 from interplay.core.policy import RandomPolicy
 from interplay.registry import make_world
-from interplay.train.exchange import Alone
 from interplay.train.learner import Epoch, Learner
 from interplay.train.minibatches import join_batches, make_epoch
 from interplay.train.observations import Rows
+from interplay.train.parallel.exchange import Alone
 from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Blocks, find_populations
 from interplay.train.rollout import Stage, allocate_staged, ask

@@ -15,13 +15,13 @@ from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean
 from interplay.core.world import Kind
 from interplay.train.algorithms import Algorithm, make_algorithm
-from interplay.train.exchange import Exchange
 from interplay.train.losses import Rates, Terms
-from interplay.train.meeting import meet
+from interplay.train.parallel.exchange import Exchange
+from interplay.train.parallel.meeting import meet
 from interplay.train.policy_network import NUM_TERMS, Batch, Minibatch, PolicyNetwork
-from interplay.train.pool import Pool, pool_of
 from interplay.train.populations import Populations
-from interplay.train.restoring import check_array, check_weights
+from interplay.train.run.restoring import check_array, check_weights
+from interplay.train.selfplay.pool import Pool, pool_of
 from interplay.train.settings import TrainSettings
 from interplay.train.views import View
 

@@ -19,11 +19,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from interplay.core.world import Kind
-from interplay.train import compute, losses, networks
+from interplay.train import losses, networks
 from interplay.train.distributions import Distribution
-from interplay.train.exchange import tree_sum
 from interplay.train.losses import Prediction, Rates, Terms
 from interplay.train.observations import ObservationRows
+from interplay.train.parallel import xla
+from interplay.train.parallel.exchange import tree_sum
 from interplay.train.populations import Blocks, Populations, most_blocks
 from interplay.train.settings import TrainSettings
 
@@ -31,7 +32,7 @@ NUM_TERMS = len(Terms._fields)
 _CRITIC = 0xC717  # folded into the key of a central critic
 _HEAD = 0x6E55  # folded into the key of the head that guesses
 
-assert compute  # imported for its effect: it sets XLA's flags before the backend starts
+assert xla  # imported for its effect: it sets XLA's flags before the backend starts
 
 Loss = Callable[[Prediction, "Batch", jax.Array, Rates], tuple[jax.Array, Terms]]
 

@@ -19,13 +19,13 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.world import TimeStep, World
-from interplay.train.casting import Casting
-from interplay.train.episodes import EpisodeStatistics
-from interplay.train.lives import LifeStatistics
-from interplay.train.opponents import Opponents
 from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Blocks, Populations, cut_alone, cut_blocks, sort_rows
+from interplay.train.run.episodes import EpisodeStatistics
+from interplay.train.run.lifetimes import LifeStatistics
 from interplay.train.samples import PendingSamples, SampleLayout, Seen
+from interplay.train.selfplay.casting import Casting
+from interplay.train.selfplay.opponents import Opponents
 from interplay.train.trajectory import TrajectoryBuffer
 from interplay.train.views import View
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.train.observations import ObservationRows, Rows, zeros
-from interplay.train.restoring import Bounds, restore
+from interplay.train.run.restoring import Bounds, restore
 
 _SAID = 2  # columns after the action's: log-probability and value
 

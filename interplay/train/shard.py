@@ -17,15 +17,15 @@ from interplay.core import seeding
 from interplay.core.errors import CannotRestore, UserError
 from interplay.core.world import World
 from interplay.train.advantage import estimate
-from interplay.train.casting import Casting
-from interplay.train.guessing import pay_speakers
 from interplay.train.learner import Learner
-from interplay.train.line_up import find_sides, make_guests, make_roles
-from interplay.train.opponents import Opponents
 from interplay.train.policy_network import Batch
-from interplay.train.restoring import restore
 from interplay.train.rollout import Collector, Forms, collect, refuse_bad_numbers
+from interplay.train.run.restoring import restore
 from interplay.train.samples import ReadySamples, Seen, cut_sequences
+from interplay.train.selfplay.casting import Casting
+from interplay.train.selfplay.guessing import pay_speakers
+from interplay.train.selfplay.matchups import find_sides, make_guests, make_roles
+from interplay.train.selfplay.opponents import Opponents
 from interplay.train.settings import TrainSettings
 from interplay.train.trajectory import TrajectoryBuffer
 

@@ -16,10 +16,13 @@ from typing import Any
 
 from interplay.core.settings import build, changed
 from interplay.core.stopping import Stop, finishing
-from interplay.train import compute
-from interplay.train.alternation import check_turns
-from interplay.train.best import Best
-from interplay.train.checkpoint import (
+from interplay.train.learner import Learner
+from interplay.train.parallel import xla
+from interplay.train.parallel.exchange import Exchange, LostWorker
+from interplay.train.parallel.workers import crew
+from interplay.train.play.policy import load_policy, load_population
+from interplay.train.run.best import Best
+from interplay.train.run.checkpoint import (
     Checkpoint,
     CheckpointWriter,
     find_checkpoint,
@@ -28,27 +31,24 @@ from interplay.train.checkpoint import (
     read_checkpoint,
     staging_path,
 )
-from interplay.train.episodes import EpisodeStatistics
-from interplay.train.evaluation import Evaluation, check_evaluation
-from interplay.train.exchange import Exchange, LostWorker
-from interplay.train.guessing import check_guesses
-from interplay.train.learner import Learner
-from interplay.train.line_up import check_opponents, find_sides, pin, pinned, with_opponents
-from interplay.train.manifest import check_resumable
-from interplay.train.policy import load_policy, load_population
-from interplay.train.pool import check_pool, pool_of
-from interplay.train.progress import Progress, tell
-from interplay.train.records import check_record
-from interplay.train.recovery import Faults
-from interplay.train.room import check_room, told_as_lack_of_room
-from interplay.train.run_folder import RunFolder, default_run_path
+from interplay.train.run.episodes import EpisodeStatistics
+from interplay.train.run.folder import RunFolder, default_run_path
+from interplay.train.run.manifest import check_resumable
+from interplay.train.run.progress import Progress, tell
+from interplay.train.run.records import check_record
+from interplay.train.run.recovery import Faults
+from interplay.train.run.room import check_room, told_as_lack_of_room
+from interplay.train.run.warm_start import describe_spaces, warm_vectors
+from interplay.train.selfplay.alternation import check_turns
+from interplay.train.selfplay.evaluation import Evaluation, check_evaluation
+from interplay.train.selfplay.guessing import check_guesses
+from interplay.train.selfplay.matchups import check_opponents, find_sides, pin, pinned, with_opponents
+from interplay.train.selfplay.pool import check_pool, pool_of
 from interplay.train.settings import TrainSettings
+from interplay.train.settings.unread import check_populations_read, check_read
 from interplay.train.shard import MakeWorld
-from interplay.train.unread import check_populations_read, check_read
 from interplay.train.update import Worker
 from interplay.train.views import find_view
-from interplay.train.warm_start import describe_spaces, warm_vectors
-from interplay.train.worker import crew
 
 __all__ = ["load_policy", "load_population", "resume", "train"]
 
@@ -335,7 +335,7 @@ def _save(
             "episodes": worker.episodes,
             "seconds": seconds,
             "spaces": describe_spaces(network.kind for network in worker.learner.networks.values()),
-            "compute": compute.describe(),
+            "compute": xla.describe(),
             **worker.learner.describe(),
             **worker.describe(),
             **best.describe(),

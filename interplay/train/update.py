@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.train.alternation import Alternation
-from interplay.train.checkpoint import Checkpoint, write_arrays
-from interplay.train.episodes import read_sums
-from interplay.train.exchange import Exchange, tree_sum
 from interplay.train.learner import Learner
-from interplay.train.lives import read_lives
 from interplay.train.losses import Terms
 from interplay.train.minibatches import join_batches, make_epoch
-from interplay.train.records import check_record
+from interplay.train.parallel.exchange import Exchange, tree_sum
 from interplay.train.rollout import collect
+from interplay.train.run.checkpoint import Checkpoint, write_arrays
+from interplay.train.run.episodes import read_sums
+from interplay.train.run.lifetimes import read_lives
+from interplay.train.run.records import check_record
+from interplay.train.selfplay.alternation import Alternation
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import MakeWorld, Moments, make_shard
 

@@ -12,8 +12,8 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.core.settings import build
 from interplay.core.world import Kind
-from interplay.train.checkpoint import latest_checkpoint, read_checkpoint
-from interplay.train.exchange import Alone
+from interplay.train.parallel.exchange import Alone
+from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import load_policy, make_learner, resume, train
 from interplay.train.update import Worker

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
-from interplay.train.exchange import Alone, LostWorker, SharedMemory, create_block, tree_sum
-from interplay.train.worker import crew
+from interplay.train.parallel.exchange import Alone, LostWorker, SharedMemory, create_block, tree_sum
+from interplay.train.parallel.workers import crew
 
 
 def vectors(count: int) -> list[np.ndarray]:

@@ -18,18 +18,18 @@ from interplay.core.settings import build
 from interplay.core.world import Kind
 from interplay.registry import make_world
 from interplay.train import losses
-from interplay.train.checkpoint import latest_checkpoint, read_checkpoint
-from interplay.train.guessing import check_guesses, share_changes
 from interplay.train.learner import Learner
-from interplay.train.line_up import with_opponents
 from interplay.train.losses import Terms
 from interplay.train.observations import ObservationRows
+from interplay.train.play.trained_policy import TrainedPolicy
 from interplay.train.policy_network import NUM_TERMS, Batch, PolicyNetwork
 from interplay.train.populations import Populations
+from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.samples import PendingSamples, SampleLayout
+from interplay.train.selfplay.guessing import check_guesses, share_changes
+from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import Shard
-from interplay.train.trained_policy import TrainedPolicy
 from interplay.train.trainer import load_policy, train
 from tests.cli.command import typed
 from tests.train.blocks import cut_minibatch, gradient_of

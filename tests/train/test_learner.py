@@ -10,11 +10,11 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.core.settings import changed
 from interplay.core.world import World
-from interplay.train.exchange import Alone, SharedMemory, create_block
 from interplay.train.learner import Epoch, Learner
-from interplay.train.line_up import with_opponents
 from interplay.train.minibatches import join_batches, make_epoch
+from interplay.train.parallel.exchange import Alone, SharedMemory, create_block
 from interplay.train.populations import find_populations
+from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import NetworkGroup, PpoGroup, TrainGroup, TrainSettings, WorldChoice
 from interplay.train.shard import Shard, make_shard
 from tests.train.toy_worlds import make_corridor, make_two_kinds

@@ -9,7 +9,7 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.settings import build
-from interplay.train.exchange import Alone
+from interplay.train.parallel.exchange import Alone
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import make_learner
 from interplay.train.update import Worker

@@ -11,7 +11,7 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.settings import changed
-from interplay.train.checkpoint import list_checkpoints, read_checkpoint
+from interplay.train.run.checkpoint import list_checkpoints, read_checkpoint
 from interplay.train.settings import NetworkGroup, PpoGroup, TrainGroup, TrainSettings, WorldChoice
 from interplay.train.trainer import resume, train
 from tests.train.toy_worlds import make_corridor, make_two_kinds

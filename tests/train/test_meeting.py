@@ -15,8 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from interplay.train.exchange import Alone, SharedMemory, create_block, tree_sum
-from interplay.train.meeting import meet
+from interplay.train.parallel.exchange import Alone, SharedMemory, create_block, tree_sum
+from interplay.train.parallel.meeting import meet
 
 LENGTH, TIMES = 1003, 50
 CAPACITY = 8192
@@ -87,9 +87,7 @@ def test_alone_the_sum_is_the_vector() -> None:
 
 def test_programs_meet_also_where_kernels_are_plain_python() -> None:
     """``NUMBA_DISABLE_JIT=1`` is for who debugs kernels; training goes on under it."""
-    code = (
-        "import jax; from interplay.train.exchange import Alone; from interplay.train.meeting import meet\n"
-    )
+    code = "import jax; from interplay.train.parallel.exchange import Alone; from interplay.train.parallel.meeting import meet\n"
     code += "print(jax.jit(meet)(jax.numpy.arange(3.0), Alone.place)[0].tolist())"
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     done = subprocess.run(

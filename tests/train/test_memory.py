@@ -15,16 +15,16 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.core.settings import build
 from interplay.train import networks
-from interplay.train.checkpoint import latest_checkpoint, read_checkpoint
-from interplay.train.exchange import Alone
 from interplay.train.learner import Learner
 from interplay.train.minibatches import join_batches, make_epoch
 from interplay.train.networks.memory import Gru, Lstm
+from interplay.train.parallel.exchange import Alone
+from interplay.train.play.single import SingleActor
 from interplay.train.populations import find_populations
+from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.samples import cut_sequences
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import Shard, make_shard
-from interplay.train.single import SingleActor
 from interplay.train.trainer import load_policy, resume, train
 from interplay.train.update import Worker
 from tests.train.toy_worlds import Corridor, make_corridor

@@ -12,11 +12,11 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.core.settings import build, changed
-from interplay.train.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.learner import Learner
-from interplay.train.line_up import with_opponents
-from interplay.train.opponents import Guest, Opponents
 from interplay.train.populations import Populations
+from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
+from interplay.train.selfplay.matchups import with_opponents
+from interplay.train.selfplay.opponents import Guest, Opponents
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import Shard
 from interplay.train.trainer import load_policy, load_population, resume, train

@@ -10,11 +10,11 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.settings import build
-from interplay.train.casting import PAST, SELF, Casting, Role
 from interplay.train.learner import Learner
-from interplay.train.line_up import with_opponents
-from interplay.train.pool import Pool, check_pool
 from interplay.train.populations import Populations
+from interplay.train.selfplay.casting import PAST, SELF, Casting, Role
+from interplay.train.selfplay.matchups import with_opponents
+from interplay.train.selfplay.pool import Pool, check_pool
 from interplay.train.settings import PoolGroup, TrainSettings
 from interplay.train.shard import Shard
 from interplay.train.trainer import train

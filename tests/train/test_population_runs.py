@@ -13,8 +13,9 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.settings import changed
-from interplay.train.best import Best
-from interplay.train.checkpoint import latest_checkpoint, list_checkpoints, read_checkpoint
+from interplay.train.play.trained_policy import TrainedPolicy
+from interplay.train.run.best import Best
+from interplay.train.run.checkpoint import latest_checkpoint, list_checkpoints, read_checkpoint
 from interplay.train.settings import (
     NetworkGroup,
     PolicyGradientGroup,
@@ -24,7 +25,6 @@ from interplay.train.settings import (
     TrainSettings,
     WorldChoice,
 )
-from interplay.train.trained_policy import TrainedPolicy
 from interplay.train.trainer import load_policy, resume, train
 from tests.train.meadow import Meadow, make_meadow
 from tests.train.toy_worlds import make_corridor

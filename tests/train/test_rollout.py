@@ -10,10 +10,10 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.settings import build
-from interplay.train.episodes import EpisodeStatistics, read_sums
 from interplay.train.learner import Learner
-from interplay.train.line_up import with_opponents
 from interplay.train.rollout import IDLE_EVERY, Collector, collect, refuse_bad_numbers
+from interplay.train.run.episodes import EpisodeStatistics, read_sums
+from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import make_shard
 from tests.train.toy_worlds import LENGTH, LIMIT, PLACE, Corridor, make_corridor

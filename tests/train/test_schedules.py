@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from interplay.core.errors import UserError
 from interplay.core.settings import build, parse_overrides
-from interplay.train.exchange import Alone
+from interplay.train.parallel.exchange import Alone
 from interplay.train.schedules import read_schedule
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import make_learner

@@ -13,10 +13,10 @@ from interplay.core.errors import UserError
 from interplay.core.reading import parse_toml
 from interplay.core.seals import _seal, read_sealed
 from interplay.core.settings import build, to_toml
-from interplay.train.checkpoint import CheckpointWriter, latest_checkpoint, read_checkpoint
-from interplay.train.manifest import read_manifest
-from interplay.train.run_folder import RunFolder
-from interplay.train.run_settings import settings_of
+from interplay.train.run.checkpoint import CheckpointWriter, latest_checkpoint, read_checkpoint
+from interplay.train.run.folder import RunFolder
+from interplay.train.run.manifest import read_manifest
+from interplay.train.run.settings_file import settings_of
 from interplay.train.settings import TrainSettings
 from interplay.view.run_log import _settings
 
@@ -185,7 +185,7 @@ def old_words(text: str) -> str:
 def test_runs_in_the_words_of_an_older_version_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, departs: bool
 ) -> None:
-    import interplay.train.run_settings as module
+    import interplay.train.run.settings_file as module
 
     run, rates = tmp_path / "run", {"entropy_coefficient": 0.2}
     own = {"train": {"max_updates": 9}, "ppo": {"gae_lambda": 0.9, "populations": {"entropy": rates}}}
@@ -223,7 +223,7 @@ def read_run_text(run: Path) -> str:
 def test_a_setting_that_a_later_version_brought_had_its_default(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import interplay.train.run_settings as module
+    import interplay.train.run.settings_file as module
 
     real = module.canonical
     monkeypatch.setattr(module, "canonical", lambda settings: {**real(settings), "ppo.fresh": 1})

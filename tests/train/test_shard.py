@@ -9,10 +9,10 @@ import pytest
 
 from interplay.core.settings import build, changed
 from interplay.core.world import World
-from interplay.train.exchange import Alone
 from interplay.train.learner import Learner
-from interplay.train.line_up import with_opponents
 from interplay.train.minibatches import join_batches
+from interplay.train.parallel.exchange import Alone
+from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import Shard, make_shard
 from interplay.train.update import Worker

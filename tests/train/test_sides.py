@@ -11,14 +11,14 @@ import pytest
 import interplay
 from interplay.core.errors import UserError
 from interplay.core.settings import build
-from interplay.train.casting import Casting
 from interplay.train.learner import Learner
-from interplay.train.line_up import find_sides, make_roles, with_opponents
-from interplay.train.pool import Pool, pool_of
+from interplay.train.selfplay.casting import Casting
+from interplay.train.selfplay.matchups import find_sides, make_roles, with_opponents
+from interplay.train.selfplay.pool import Pool, pool_of
 from interplay.train.settings import SidesGroup, TrainSettings
+from interplay.train.settings.unread import check_read
 from interplay.train.shard import Shard
 from interplay.train.trainer import load_policy, train
-from interplay.train.unread import check_read
 from tests.train.meadow import Meadow
 from tests.train.test_alternation import settings_of as two_populations
 from tests.train.test_opponents import go_on, last

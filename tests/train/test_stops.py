@@ -19,7 +19,7 @@ import pytest
 from interplay.core import stopping
 from interplay.core.settings import changed
 from interplay.core.stopping import Stopped, finishing, listening
-from interplay.train.checkpoint import latest_checkpoint, list_checkpoints, read_checkpoint
+from interplay.train.run.checkpoint import latest_checkpoint, list_checkpoints, read_checkpoint
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import resume, train
 from tests.train import fake_run, test_trainer

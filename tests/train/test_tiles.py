@@ -13,7 +13,7 @@ from gymnasium import spaces
 
 from interplay.core.errors import UserError
 from interplay.train.networks import make_network, prepare, unfold
-from interplay.train.networks.tiles import Trunk, dequantise, largest
+from interplay.train.networks.tiles.network import Trunk, dequantise, largest
 from interplay.train.settings import NetworkGroup
 
 V, R = 15, 32

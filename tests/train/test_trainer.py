@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
-from interplay.train.checkpoint import latest_checkpoint, read_checkpoint
+from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.settings import NetworkGroup, PpoGroup, TrainGroup, TrainSettings, WorldChoice
 from interplay.train.trainer import load_policy, resume, train
 from tests.train.toy_worlds import Corridor, make_corridor, make_two_kinds

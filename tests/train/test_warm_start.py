@@ -15,10 +15,10 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.core.settings import changed
 from interplay.core.world import Kind
-from interplay.train.checkpoint import list_checkpoints, read_checkpoint
+from interplay.train.run.checkpoint import list_checkpoints, read_checkpoint
+from interplay.train.run.warm_start import describe_spaces
 from interplay.train.settings import NetworkGroup, PpoGroup, TrainGroup, TrainSettings, WorldChoice
 from interplay.train.trainer import resume, train
-from interplay.train.warm_start import describe_spaces
 from tests.train.toy_worlds import Corridor, TwoKinds, make_corridor, make_two_kinds
 
 

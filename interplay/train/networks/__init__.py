@@ -47,13 +47,13 @@ from interplay.core.errors import UserError
 from interplay.core.loading import load
 from interplay.train.networks.attention import AttentionNetwork
 from interplay.train.networks.critic import Critic, CriticNetwork
-from interplay.train.networks.guessing import GuessingNetwork
 from interplay.train.networks.memory import RecurrentNetwork, unroll
 from interplay.train.networks.mlp import MlpNetwork
-from interplay.train.networks.seats import SeatsNetwork
 from interplay.train.networks.stack import StackedNetwork
-from interplay.train.networks.tiles import TilesNetwork
-from interplay.train.networks.tiles_attention import TilesAttentionNetwork
+from interplay.train.networks.tiles.attention import TilesAttentionNetwork
+from interplay.train.networks.tiles.network import TilesNetwork
+from interplay.train.networks.werewolf.guessing import GuessingNetwork
+from interplay.train.networks.werewolf.seats import SeatsNetwork
 from interplay.train.settings import NetworkGroup
 
 __all__ = [

@@ -13,10 +13,10 @@ from interplay.core.policy import Policy
 from interplay.core.world import TimeStep, World
 from interplay.train.learner import read_stacks
 from interplay.train.observations import Rows
-from interplay.train.opponents import Guest, Opponents
 from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Blocks, Populations, cut_blocks, find_populations, sort_rows
-from interplay.train.restoring import restore
+from interplay.train.run.restoring import restore
+from interplay.train.selfplay.opponents import Guest, Opponents
 from interplay.train.settings import TrainSettings
 
 AT_ONCE = 8_192  # rows that are computed in one call; fewer are filled up, so that XLA compiles one shape

@@ -10,11 +10,11 @@ import numpy as np
 from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean
 from interplay.core.world import World
-from interplay.train.casting import PAST, SELF, Role
-from interplay.train.checkpoint import find_checkpoint
-from interplay.train.opponents import Guest, Opponents
-from interplay.train.policy import open_opponent
+from interplay.train.play.policy import open_opponent
 from interplay.train.populations import Populations, find_populations, group_by_name
+from interplay.train.run.checkpoint import find_checkpoint
+from interplay.train.selfplay.casting import PAST, SELF, Role
+from interplay.train.selfplay.opponents import Guest, Opponents
 from interplay.train.settings import SidesGroup, TrainSettings, shares_of
 
 ANY = "any"  # of the sides, each equally often

@@ -11,11 +11,11 @@ from gymnasium import spaces
 
 from interplay.core.errors import UserError
 from interplay.core.world import Kind
-from interplay.train.checkpoint import Checkpoint
 from interplay.train.learner import read_stacks
 from interplay.train.policy_network import PolicyNetwork
-from interplay.train.records import spaces_of
-from interplay.train.run_settings import settings_of
+from interplay.train.run.checkpoint import Checkpoint
+from interplay.train.run.records import spaces_of
+from interplay.train.run.settings_file import settings_of
 from interplay.train.settings import NetworkGroup
 
 SEVERAL = 8  # bounds that are written out; more are a checksum

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interplay.core.errors import UserError
-from interplay.train.exchange import LostWorker
+from interplay.train.parallel.exchange import LostWorker
 
 MOST = 3  # faults without an update between them
 MOST_THERE = 8  # faults after the same update, reached again each time

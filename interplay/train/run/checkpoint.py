@@ -31,8 +31,8 @@ from interplay.core.files import (
     write_file,
 )
 from interplay.core.settings import Settings
-from interplay.train.manifest import NAME, damaged, make_manifest, read_files, read_manifest, read_record
-from interplay.train.run_settings import describe_settings
+from interplay.train.run.manifest import NAME, damaged, make_manifest, read_files, read_manifest, read_record
+from interplay.train.run.settings_file import describe_settings
 
 _DIGITS = 12  # of a folder's name, so that names sort like numbers
 _STAGING = ".staging-"

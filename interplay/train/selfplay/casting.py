@@ -15,8 +15,8 @@ import numpy as np
 from interplay.core import seeding
 from interplay.core.hashing import mix64
 from interplay.core.world import World
-from interplay.train.pool import Pool
 from interplay.train.populations import Populations
+from interplay.train.selfplay.pool import Pool
 
 SELF, PAST = -1, -2  # players who are no guest; guests are numbered from 0
 _STREAM = 0x9001_5E1F  # told from the worlds' own streams

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from interplay.core.world import World
-from interplay.train.trained_policy import TrainedPolicy
+from interplay.train.play.trained_policy import TrainedPolicy
 
 
 def values_of(

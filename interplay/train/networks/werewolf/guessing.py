@@ -12,8 +12,8 @@ import equinox as eqx
 import jax
 
 from interplay.core.errors import UserError
-from interplay.train.networks.innermost import across
 from interplay.train.networks.layers import POLICY_GAIN, Dense
+from interplay.train.networks.werewolf.innermost import across
 
 
 class GuessingNetwork(eqx.Module):

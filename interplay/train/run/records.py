@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from interplay.core.errors import UserError
-from interplay.train.checkpoint import Checkpoint
+from interplay.train.run.checkpoint import Checkpoint
 
 MOST_UPDATES = 2**32  # keys of random streams are 32 bits wide
 

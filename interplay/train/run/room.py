@@ -20,8 +20,8 @@ from interplay.core.errors import UserError
 from interplay.core.world import Kind, World
 from interplay.train import networks
 from interplay.train.algorithms import make_algorithm
-from interplay.train.free_memory import free_bytes
 from interplay.train.populations import Populations
+from interplay.train.run.free_memory import free_bytes
 from interplay.train.settings import TrainSettings
 
 _COPIES = 4  # of the parameters, in float32: themselves, Adam's two moments, a gradient

@@ -12,13 +12,13 @@ from gymnasium import spaces
 
 from interplay.core.errors import UserError
 from interplay.core.world import Kind
-from interplay.train.checkpoint import read_checkpoint
 from interplay.train.learner import read_stacks
+from interplay.train.play.trained_policy import without_critic
 from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Populations
-from interplay.train.run_settings import settings_of
-from interplay.train.trained_policy import without_critic
-from interplay.train.warm_start import weights_of
+from interplay.train.run.checkpoint import read_checkpoint
+from interplay.train.run.settings_file import settings_of
+from interplay.train.run.warm_start import weights_of
 
 
 class SingleActor:

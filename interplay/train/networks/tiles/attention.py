@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from gymnasium import spaces
 
 from interplay.train.networks.layers import ACTIVATIONS, HIDDEN_GAIN, POLICY_GAIN, VALUE_GAIN, Dense, Stack
-from interplay.train.networks.tiles import (
+from interplay.train.networks.tiles.network import (
     Seen,
     TileLayer,
     TileTable,

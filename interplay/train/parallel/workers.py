@@ -18,11 +18,11 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from interplay.core.errors import UserError
-from interplay.train.compilation import compilation
-from interplay.train.exchange import Alone, Exchange, SharedMemory, create_block
-from interplay.train.room import told_as_lack_of_room
-from interplay.train.signs import Heart
-from interplay.train.watch import Watch
+from interplay.train.parallel.compilation import compilation
+from interplay.train.parallel.exchange import Alone, Exchange, SharedMemory, create_block
+from interplay.train.parallel.heartbeat import Heart
+from interplay.train.parallel.watch import Watch
+from interplay.train.run.room import told_as_lack_of_room
 
 _TERMINAL = [number for name in ("SIGINT", "SIGHUP") if (number := getattr(signal, name, None))]
 _ASKING = {*_TERMINAL, signal.SIGTERM}

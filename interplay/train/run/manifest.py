@@ -40,7 +40,7 @@ def make_manifest(
         agent_steps: that the run has taken.
         world_id: what was trained on.
         world_version: of that world.
-        settings: of the run, see `run_settings.describe_settings`; None: they are not known.
+        settings: of the run, see `settings_file.describe_settings`; None: they are not known.
     """
     manifest: dict[str, Any] = {
         "format": FORMAT,

@@ -18,10 +18,10 @@ from interplay.evaluate.tournaments.matches import play_block
 from interplay.evaluate.tournaments.matchups import Matchup, check_sides
 from interplay.evaluate.tournaments.ratings.bradley_terry import DRAWS, elo, win_probability
 from interplay.train.learner import Learner
-from interplay.train.policy import open_opponent
+from interplay.train.play.policy import open_opponent
+from interplay.train.play.trained_policy import TrainedPolicy
 from interplay.train.populations import Populations
 from interplay.train.settings import TrainSettings
-from interplay.train.trained_policy import TrainedPolicy
 
 TIMES = 20  # that a run is evaluated, where ``train.evaluate_every`` does not say when
 _KEY = "train.evaluate_against"

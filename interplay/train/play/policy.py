@@ -10,13 +10,13 @@ import numpy as np
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.core.trust import Untrusted
-from interplay.train.checkpoint import find_checkpoint, read_part
 from interplay.train.learner import policy_stem
-from interplay.train.manifest import damaged, read_manifest
-from interplay.train.restoring import check_weights
-from interplay.train.run_settings import settings_of
+from interplay.train.play.trained_policy import TrainedPolicy
+from interplay.train.run.checkpoint import find_checkpoint, read_part
+from interplay.train.run.manifest import damaged, read_manifest
+from interplay.train.run.restoring import check_weights
+from interplay.train.run.settings_file import settings_of
 from interplay.train.settings import TrainSettings
-from interplay.train.trained_policy import TrainedPolicy
 
 _ONLY = "pop0"  # the population of a run with one set of weights
 

@@ -16,7 +16,7 @@ from interplay.core.seals import Sealed, canonical, differing, digest, read_seal
 from interplay.core.settings import Settings, build
 from interplay.core.settings_text import show
 from interplay.core.trust import admit
-from interplay.train.manifest import read_manifest
+from interplay.train.run.manifest import read_manifest
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.renamed import renew
 

@@ -13,9 +13,9 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from interplay.train.compilation import Compilation, compilation
-from interplay.train.meeting import place_of
-from interplay.train.signs import TURN, header, signs_of
+from interplay.train.parallel.compilation import Compilation, compilation
+from interplay.train.parallel.heartbeat import TURN, header, signs_of
+from interplay.train.parallel.meeting import place_of
 
 Array = TypeVar("Array", bound=Any)
 
@@ -90,7 +90,7 @@ class Watcher(Protocol):
         ...
 
     def look(self, signs: np.ndarray, late: Sequence[int]) -> None:
-        """Raises if one of those that are late is known to be lost; `signs` as `signs.signs_of` gives them."""
+        """Raises if one of those that are late is known to be lost; `signs` as `heartbeat.signs_of` gives them."""
         ...
 
 

@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 
-from interplay.train.compilation import Compilation
+from interplay.train.parallel.compilation import Compilation
 
 LINE = 64  # bytes per worker
 TURN, HEART, COMPILING, COMPILED = range(4)  # columns of a line, int64

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from interplay.core.errors import UserError
-from interplay.train.checkpoint import BEST, Checkpoint, keep_best
-from interplay.train.manifest import read_manifest
+from interplay.train.run.checkpoint import BEST, Checkpoint, keep_best
+from interplay.train.run.manifest import read_manifest
 
 
 class UnknownMetric(UserError):

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.train.exchange import LostWorker
-from interplay.train.signs import COMPILED, COMPILING, HEART
+from interplay.train.parallel.exchange import LostWorker
+from interplay.train.parallel.heartbeat import COMPILED, COMPILING, HEART
 
 STOPPED = 1.0  # seconds; a debugger's look is shorter
 LEAST_PATIENCE = 30.0  # seconds of silence that are always allowed

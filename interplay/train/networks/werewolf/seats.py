@@ -19,9 +19,6 @@ import jax.numpy as jnp
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
-from interplay.train.networks import relations
-from interplay.train.networks.boards import Seen, Table, find_table, read_seen
-from interplay.train.networks.innermost import across, blend, hear, keep, match, one_hot, spread, total
 from interplay.train.networks.layers import (
     ACTIVATIONS,
     HIDDEN_GAIN,
@@ -29,6 +26,18 @@ from interplay.train.networks.layers import (
     VALUE_GAIN,
     Dense,
     orthogonal,
+)
+from interplay.train.networks.werewolf import relations
+from interplay.train.networks.werewolf.boards import Seen, Table, find_table, read_seen
+from interplay.train.networks.werewolf.innermost import (
+    across,
+    blend,
+    hear,
+    keep,
+    match,
+    one_hot,
+    spread,
+    total,
 )
 from interplay.train.settings import NetworkGroup
 

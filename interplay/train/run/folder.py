@@ -20,10 +20,10 @@ from interplay.core.files import FileLock, refuse_links, sync_folder, told_plain
 from interplay.core.seals import Sealed, read_sealed, sealed_toml
 from interplay.core.settings import Settings, build
 from interplay.core.trust import admit, remove_settings, write_settings
-from interplay.train.checkpoint import BEST, Checkpoint, list_checkpoints, set_aside
-from interplay.train.manifest import read_manifest
-from interplay.train.metrics_log import MetricsLog, TensorBoardLog, cut_torn_line, drop_lines_after
-from interplay.train.run_settings import departures, refuse_edits
+from interplay.train.run.checkpoint import BEST, Checkpoint, list_checkpoints, set_aside
+from interplay.train.run.manifest import read_manifest
+from interplay.train.run.metrics_log import MetricsLog, TensorBoardLog, cut_torn_line, drop_lines_after
+from interplay.train.run.settings_file import departures, refuse_edits
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.renamed import renew
 

@@ -1,4 +1,4 @@
-"""Past selves: a learner's weights as they were, who play some sides while the others learn (`interplay.train.casting`).
+"""Past selves: a learner's weights as they were, who play some sides while the others learn (`interplay.train.selfplay.casting`).
 
 Every so many updates the weights of a population are copied into its pool, the newest in the place of the oldest.
 """
@@ -14,7 +14,7 @@ from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean
 from interplay.core.world import World
 from interplay.train.populations import Populations
-from interplay.train.restoring import restore
+from interplay.train.run.restoring import restore
 from interplay.train.settings import PoolGroup, TrainSettings
 
 

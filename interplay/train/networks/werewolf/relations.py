@@ -12,8 +12,8 @@ from operator import add
 import jax
 import jax.numpy as jnp
 
-from interplay.train.networks.boards import Boards, Seen, Table
-from interplay.train.networks.innermost import total
+from interplay.train.networks.werewolf.boards import Boards, Seen, Table
+from interplay.train.networks.werewolf.innermost import total
 
 
 def say(table: Table, seen: Seen) -> jax.Array:
