@@ -19,7 +19,7 @@ from interplay.core.stopping import Stop, finishing
 from interplay.train.learner import Learner
 from interplay.train.parallel import xla
 from interplay.train.parallel.exchange import Exchange, LostWorker
-from interplay.train.parallel.workers import crew
+from interplay.train.parallel.workers import worker_pool
 from interplay.train.play.policy import load_policy, load_population
 from interplay.train.run.best import Best
 from interplay.train.run.checkpoint import (
@@ -52,7 +52,7 @@ from interplay.train.views import find_view
 
 __all__ = ["load_policy", "load_population", "resume", "train"]
 
-GO_ON, SAVE, SAVE_AND_STOP, STOP = 0, 1, 2, 3
+CONTINUE, SAVE, SAVE_AND_STOP, STOP = 0, 1, 2, 3
 DIGEST_EVERY = 50  # updates between comparisons of the workers' parameters
 SHOWN = ("life", "episode_length", "episode_return", "kl", "epochs")
 
@@ -183,7 +183,7 @@ def _train(
     settings = folder.settings
     source = checkpoint.path if checkpoint else None
     job = (settings.model_dump_json(), make, folder.path, source)
-    with crew(settings.train.workers, learner.size, _follow, job) as exchange:
+    with worker_pool(settings.train.workers, learner.size, _follow, job) as exchange:
         worker = Worker(settings, make, learner, exchange)
         with contextlib.closing(worker):
             if checkpoint is not None:
@@ -236,7 +236,7 @@ def _lead(
             elif ends:
                 verdict = SAVE_AND_STOP if settings.train.checkpoint_at_end or better else STOP
             else:
-                verdict = SAVE if better or _due(worker, now - saved) else GO_ON
+                verdict = SAVE if better or _due(worker, now - saved) else CONTINUE
             _keep_step(worker, verdict)
             if verdict in (SAVE, SAVE_AND_STOP):
                 save(before + now - began, better, ends)
@@ -253,7 +253,7 @@ def _first_verdict(worker: Worker, seconds: float, checkpoint: Checkpoint | None
         return STOP
     # From a checkpoint on the run that this one begins with is not needed any more.
     begins_with_another = checkpoint is None and worker.settings.train.start_from is not None
-    return SAVE if begins_with_another else GO_ON
+    return SAVE if begins_with_another else CONTINUE
 
 
 def complete(worker: Worker, seconds: float) -> bool:
@@ -293,7 +293,7 @@ def _follow(
     if source is not None:
         worker.load(read_checkpoint(source))
     with contextlib.closing(worker):
-        verdict = worker.agree(GO_ON)
+        verdict = worker.agree(CONTINUE)
         while True:
             if verdict in (SAVE, SAVE_AND_STOP):
                 worker.agree(0)  # the staging folder is there
@@ -302,13 +302,13 @@ def _follow(
             if verdict in (SAVE_AND_STOP, STOP):
                 return
             worker.update()
-            verdict = _keep_step(worker, GO_ON)
+            verdict = _keep_step(worker, CONTINUE)
 
 
 def _keep_step(worker: Worker, verdict: int) -> int:
     """Tells all workers the verdict; compares parameters now and then."""
     verdict = worker.agree(verdict)
-    if verdict != GO_ON or worker.updates % DIGEST_EVERY == 0:
+    if verdict != CONTINUE or worker.updates % DIGEST_EVERY == 0:
         worker.compare_digests()
     return verdict
 

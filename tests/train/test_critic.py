@@ -12,7 +12,7 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.core.settings import build
 from interplay.core.world import Kind
-from interplay.train.parallel.exchange import Alone
+from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import load_policy, make_learner, resume, train
@@ -57,7 +57,7 @@ def settings_of(critic: str, **own: Any) -> TrainSettings:
 
 
 def worker_of(settings: TrainSettings, make: Any = make_pairs) -> Worker:
-    return Worker(settings, make, make_learner(settings, make, begins=True), Alone())
+    return Worker(settings, make, make_learner(settings, make, begins=True), SingleProcess())
 
 
 def test_a_team_is_seen_with_oneself_first() -> None:
@@ -100,13 +100,13 @@ def test_the_policy_never_sees_the_view() -> None:
     worker = worker_of(settings_of("team"))
     worker.play()
     pending = worker.shards[0].collector.pending["agent"]
-    network, forms = worker.learner.networks["agent"], worker.learner.forms()["agent"]
+    network, inference = worker.learner.networks["agent"], worker.learner.inference_parameters()["agent"]
     rows = {dtype: array[None, :64] for dtype, array in pending.seen.rows.items()}
     key, told = np.zeros((1, 2), np.uint32), {}
     assert pending.seen.view is not None
     for name, view in (("seen", pending.seen.view[None, :64]), ("other", pending.seen.view[None, :64] + 1)):
         told[name] = np.asarray(
-            network.act(forms, rows, None, None, key, np.uint32(0), None, view, block=64)
+            network.act(inference, rows, None, None, key, np.uint32(0), None, view, block=64)
         )[0]
     assert np.array_equal(told["seen"][:, :-1], told["other"][:, :-1])
     assert not np.isclose(told["seen"][:, -1], told["other"][:, -1]).any()

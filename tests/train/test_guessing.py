@@ -107,9 +107,9 @@ def test_those_who_are_guessed_do_not_guess_and_the_others_learn_from_the_truth(
     assert not gradient[1][head].any()
     assert gradient[0][head].any()
 
-    forms, own = network.unfold(learner.vectors["agent"]), network.layout.allocate(COUNTS[0])
+    inference, own = network.precompute(learner.vectors["agent"]), network.layout.allocate(COUNTS[0])
     network.layout.write(observe(GAME, sum(COUNTS)), np.arange(COUNTS[0]), own)
-    belief = np.asarray(network.beliefs(forms, np.int32(0), own), np.float64)
+    belief = np.asarray(network.beliefs(inference, np.int32(0), own), np.float64)
     truth = truth[: COUNTS[0]]
     assert terms[0, guesses] == pytest.approx(
         -np.log(np.where(truth, belief, 1 - belief)).mean(axis=1).sum(), rel=1e-4
@@ -148,7 +148,7 @@ def play_one(speaking: float) -> tuple[Shard, np.ndarray]:
         learner.vectors[name] = vectors + 0.3 * noise.normal(size=vectors.shape).astype(np.float32)
     world.reset()
     shard = Shard(0, world, learner, settings)
-    shard.play(learner.forms(), 0)
+    shard.play(learner.inference_parameters(), 0)
     return shard, np.asarray(learner.vectors["agent"])
 
 

@@ -18,7 +18,7 @@ from interplay.train import networks
 from interplay.train.learner import Learner
 from interplay.train.minibatches import join_batches, make_epoch
 from interplay.train.networks.memory import Gru, Lstm
-from interplay.train.parallel.exchange import Alone
+from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.play.single import SingleActor
 from interplay.train.populations import find_populations
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
@@ -52,7 +52,7 @@ def learner_of(settings: TrainSettings) -> Learner:
 def played(settings: TrainSettings, learner: Learner, updates: int = 1) -> Shard:
     shard = make_shard(0, make_corridor, learner, settings)
     for update in range(updates):
-        shard.play(learner.forms(), update)
+        shard.play(learner.inference_parameters(), update)
         shard.estimate()
         if update < updates - 1:
             shard.finish()
@@ -256,7 +256,7 @@ def test_what_is_learnt_from_is_what_was_played() -> None:
     """Before a step of the optimiser the policy that learns is the one that acted: no row's ratio differs from 1."""
     settings = settings_of()
     learner = learner_of(settings)
-    worker = Worker(settings, make_corridor, learner, Alone())
+    worker = Worker(settings, make_corridor, learner, SingleProcess())
     worker.play()
     worker.estimate()
     minibatches = worker._agree_minibatches()

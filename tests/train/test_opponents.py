@@ -115,7 +115,7 @@ def test_only_learners_are_computed_and_kept() -> None:
         return step(action)
 
     world.step = spy  # type: ignore[method-assign]
-    shard.play(learner.forms(), 0)
+    shard.play(learner.inference_parameters(), 0)
     learns = sum(int((acting & (population != 1)).sum()) for _, population, acting in acts)
     pending = shard.collector.pending["agent"]
     assert shard.collector.acted == learns == pending.acts[: pending.count].sum()
@@ -220,7 +220,7 @@ def test_opponents_are_told_of_every_new_episode() -> None:
     learner = Learner(world.kinds, settings, populations)
     world.reset()
     shard = Shard(0, world, learner, settings)
-    shard.play(learner.forms(), 0)
+    shard.play(learner.inference_parameters(), 0)
     counting = shard.collector.opponents.guests[0].policy
     assert counting.ends == int(shard.collector.episodes.take()[0]) > 8  # type: ignore[attr-defined]
 
@@ -249,7 +249,7 @@ def test_a_kind_that_only_opponents_play_costs_its_network_nothing(monkeypatch: 
         raise AssertionError("asked")
 
     monkeypatch.setattr(learner.networks["guide"], "act", refuse)
-    shard.play(learner.forms(), 0)
+    shard.play(learner.inference_parameters(), 0)
     assert shard.collector.pending["guide"].count == 0
     walkers = shard.collector.pending["walker"]
     assert walkers.acts[: walkers.count].sum() == shard.collector.acted > 50

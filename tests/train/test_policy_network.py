@@ -242,7 +242,7 @@ def test_advantages_are_normalised_per_population_and_rows_are_used_once(algorit
     shard = Shard(0, world, learner, settings)
     acted, used = 0, 0
     for update in range(14):
-        shard.play(learner.forms(), update)
+        shard.play(learner.inference_parameters(), update)
         acted += shard.collector.acted
         shard.normalise(shard.estimate())
         ready = shard.ready["agent"]

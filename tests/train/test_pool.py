@@ -124,7 +124,7 @@ def test_past_selves_play_and_are_not_learnt_from() -> None:
         return step(action)
 
     world.step = spy  # type: ignore[method-assign]
-    shard.play(learner.forms(), 0)
+    shard.play(learner.inference_parameters(), 0)
     theirs, ours, everybody = np.sum(actions, axis=0)
     assert theirs > 10 < ours
     pending = shard.collector.pending["agent"]

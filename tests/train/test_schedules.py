@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from interplay.core.errors import UserError
 from interplay.core.settings import build, parse_overrides
-from interplay.train.parallel.exchange import Alone
+from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.schedules import read_schedule
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import make_learner
@@ -80,7 +80,9 @@ def worker_of(**ppo: Any) -> Worker:
         "network": {"kind": "mlp", "hidden": [8]},
     }  # fmt: skip
     settings = build(TrainSettings, values, "test")
-    return Worker(settings, make_corridor, make_learner(settings, make_corridor, begins=True), Alone())
+    return Worker(
+        settings, make_corridor, make_learner(settings, make_corridor, begins=True), SingleProcess()
+    )
 
 
 def test_the_learner_goes_by_the_schedule_of_each_population() -> None:

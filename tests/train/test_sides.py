@@ -112,7 +112,7 @@ def test_nobody_learns_from_the_others(memory: str) -> None:
     world.step = plant  # type: ignore[method-assign]
     for update in range(3):
         seen.clear()
-        shard.play(learner.forms(), update)
+        shard.play(learner.inference_parameters(), update)
         shard.estimate()
         pending, ready = collector.pending["agent"], shard.ready["agent"]
         at = pending.step[: pending.count] - collector.buffer.earlier, pending.slot[: pending.count]
@@ -149,7 +149,7 @@ def test_past_selves_play_with_the_weights_of_then() -> None:
         return step(action)
 
     world.step = spy  # type: ignore[method-assign]
-    shard.play(learner.forms(), 0)
+    shard.play(learner.inference_parameters(), 0)
     assert played.min() > 5
 
 

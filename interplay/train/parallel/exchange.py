@@ -36,7 +36,7 @@ class Exchange(Protocol):
     size: int
     place: np.ndarray
 
-    def combine(self, vector: np.ndarray) -> np.ndarray:
+    def all_reduce(self, vector: np.ndarray) -> np.ndarray:
         """The tree sum of every worker's vector; each calls it with the same shape and dtype, and gets the same bits."""
         ...
 
@@ -62,7 +62,7 @@ def tree_sum(vectors: Sequence[Array]) -> Array:
     return level[0]
 
 
-class Alone:
+class SingleProcess:
     """One worker: nothing to exchange."""
 
     rank, size = 0, 1
@@ -71,7 +71,7 @@ class Alone:
     def finish(self, vector: np.ndarray) -> np.ndarray:
         return vector
 
-    def combine(self, vector: np.ndarray) -> np.ndarray:
+    def all_reduce(self, vector: np.ndarray) -> np.ndarray:
         return vector
 
     def close(self) -> None:
@@ -113,7 +113,7 @@ class SharedMemory:
         signs: (size, 8) int64, the signs of life of all workers.
 
     Raises:
-        LostWorker: by `combine`, if the watcher says so.
+        LostWorker: by `all_reduce`, if the watcher says so.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class SharedMemory:
         self._compilation = compilation()
         self._worked = _Stopwatch(self._compilation)
 
-    def combine(self, vector: np.ndarray) -> np.ndarray:
+    def all_reduce(self, vector: np.ndarray) -> np.ndarray:
         if vector.nbytes > self._capacity:
             raise ValueError(
                 f"a vector of {vector.nbytes} bytes does not fit into a seat of {self._capacity}"

@@ -1,7 +1,7 @@
 """How the first worker of a run, while it waits for the others, finds out that one of them is lost.
 
 A process that has ended is lost at once, one that was stopped (SIGSTOP) after `STOPPED` seconds, and one that runs and does not come
-after `LEAST_PATIENCE` seconds, or ten times as long as the first worker ever needed for its own part, which is as large. The clock of
+after `HEARTBEAT_TIMEOUT` seconds, or ten times as long as the first worker ever needed for its own part, which is as large. The clock of
 a worker that compiles stands still as long as its heart beats.
 """
 
@@ -20,8 +20,8 @@ from interplay.train.parallel.exchange import LostWorker
 from interplay.train.parallel.heartbeat import COMPILED, COMPILING, HEART
 
 STOPPED = 1.0  # seconds; a debugger's look is shorter
-LEAST_PATIENCE = 30.0  # seconds of silence that are always allowed
-START_PATIENCE = 120.0  # before a worker's first sign: it starts, imports and makes its worlds
+HEARTBEAT_TIMEOUT = 30.0  # seconds of silence that are always allowed
+START_TIMEOUT = 120.0  # before a worker's first sign: it starts, imports and makes its worlds
 
 
 class Watch:
@@ -76,7 +76,7 @@ class Watch:
             raise LostWorker(f"{who} was frozen")
         if line[COMPILED] != before[COMPILED] or (line[COMPILING] and line[HEART] != before[HEART]):
             self._silent_since[at] = now
-        least = LEAST_PATIENCE if line[HEART] else START_PATIENCE
+        least = HEARTBEAT_TIMEOUT if line[HEART] else START_TIMEOUT
         silent = now - self._silent_since[at]
         if silent > max(least, 10 * self._longest):
             raise LostWorker(f"{who} has been silent for {silent:.0f} s")

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from interplay.core.errors import UserError
 from interplay.train.parallel.compilation import compilation
-from interplay.train.parallel.exchange import Alone, Exchange, SharedMemory, create_block
+from interplay.train.parallel.exchange import Exchange, SharedMemory, SingleProcess, create_block
 from interplay.train.parallel.heartbeat import Heart
 from interplay.train.parallel.watch import Watch
 from interplay.train.run.room import told_as_lack_of_room
@@ -42,7 +42,7 @@ class Link(NamedTuple):
 
 
 @contextlib.contextmanager
-def crew(
+def worker_pool(
     workers: int, length: int, job: Callable[..., None], arguments: tuple[Any, ...]
 ) -> Iterator[Exchange]:
     """Starts the other workers and gives the first one's exchange; ends them when the block is left.
@@ -54,17 +54,17 @@ def crew(
         arguments: for `job`; they travel to the new processes.
 
     Raises:
-        LostWorker: from `Exchange.combine` in the block, if a worker was lost.
+        LostWorker: from `Exchange.all_reduce` in the block, if a worker was lost.
         UserError: from there, as a worker told it.
     """
     if workers == 1:
-        yield Alone()
+        yield SingleProcess()
         return
     context = multiprocessing.get_context("spawn")
     capacity = max(-(-length * 4 // 64) * 64, 1 << 17)
     processes: list[Any] = []
     pipes: list[Any] = []
-    patience = 0.0  # whoever is left when the block failed is in the middle of something
+    timeout = 0.0  # whoever is left when the block failed is in the middle of something
     with _deaf_children():  # the tracker of shared memory begins with the first block
         block = create_block(workers, capacity)
     try:
@@ -83,11 +83,11 @@ def crew(
         exchange = SharedMemory(block.name, 0, workers, capacity, fences, Watch(processes, pipes))
         try:
             yield exchange
-            patience = 2.0
+            timeout = 2.0
         finally:
             exchange.close()
     finally:
-        _end(processes, patience)
+        _end(processes, timeout)
         block.close()
         block.unlink()
 
@@ -105,11 +105,11 @@ def _deaf_children() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, earlier)
 
 
-def _end(processes: list[Any], patience: float) -> None:
+def _end(processes: list[Any], timeout: float) -> None:
     """Ends the others, also those that are frozen; within so many seconds they may end by themselves."""
     try:
         for process in processes:
-            process.join(timeout=patience)
+            process.join(timeout=timeout)
     finally:
         for process in processes:
             process.kill()

@@ -120,10 +120,10 @@ def read_populations(
     if odd:
         raise UserError(f"{checkpoint}: no population {odd[0]}; there are {', '.join(stems)}")
     record, _ = read_part(checkpoint, [])
-    told = record.get("populations", list(stems))
-    if not isinstance(told, list) or sorted(map(str, told)) != sorted(stems):
+    recorded = record.get("populations", list(stems))
+    if not isinstance(recorded, list) or sorted(map(str, recorded)) != sorted(stems):
         raise damaged(checkpoint / "record.json", "populations are not those that have files")
-    names = list(wanted) if wanted is not None else list(told)
+    names = list(wanted) if wanted is not None else list(recorded)
     tensors = read_part(checkpoint, [stems[name] for name in names])[1]
     return names, [
         check_weights(f"{checkpoint}: {name}", one) for name, one in zip(names, tensors, strict=True)

@@ -45,7 +45,9 @@ class SingleActor:
         weights, alone = jax.random.key(0), Populations(("pop0",), None)  # weights are replaced at once
         self._networks = {kind.name: PolicyNetwork(kind, settings, weights, alone) for kind in kinds}
         vectors = read_stacks(self._networks, [without_critic(tensors, settings)])
-        self._forms = {name: network.unfold(vectors[name]) for name, network in self._networks.items()}
+        self._inference = {
+            name: network.precompute(vectors[name]) for name, network in self._networks.items()
+        }
         self._key = jax.random.key(seed)
         self._drawn = 0
 
@@ -69,8 +71,8 @@ class SingleActor:
         lifted = None if mask is None else {key: np.asarray(row)[None] for key, row in mask.items()}
         legal = network.distribution.flat_mask(lifted, (1,))
         self._drawn += 1
-        said = network.act(
-            self._forms[kind],
+        outputs = network.act(
+            self._inference[kind],
             {dtype: array[None] for dtype, array in rows.items()},
             None if legal is None else legal[None],
             None,
@@ -79,7 +81,9 @@ class SingleActor:
             block=1,
             greedy=not explore,
         )
-        return _point(network.kind.action_space, network.distribution.to_world(np.asarray(said)[0, 0, :-2]))
+        return _point(
+            network.kind.action_space, network.distribution.to_world(np.asarray(outputs)[0, 0, :-2])
+        )
 
 
 def _point(space: spaces.Space, value: Any) -> Any:

@@ -43,7 +43,7 @@ class TrainedPolicy(Policy):
         *Policy.no_memory,
         "_tensors",
         "_networks",
-        "_forms",
+        "_inference",
         "_rows",
         "_others",
         "_opponents",
@@ -84,7 +84,9 @@ class TrainedPolicy(Policy):
         self._opponents = Opponents(world, guests, numbers, (seed, 0, 0))
         self._ours = np.array([name not in theirs for name in self._populations.names])
         vectors = read_stacks(self._networks, [without_critic(one, self.settings) for one in self._tensors])
-        self._forms = {name: network.unfold(vectors[name]) for name, network in self._networks.items()}
+        self._inference = {
+            name: network.precompute(vectors[name]) for name, network in self._networks.items()
+        }
         self._memory = {
             name: np.zeros((world.num_worlds, len(own.kind.slots), own.memory), np.float32)
             for name, own in self._networks.items()
@@ -134,7 +136,7 @@ class TrainedPolicy(Policy):
             shape = (self.world.num_worlds, len(slots))
             mask = network.distribution.flat_mask(masks[name], shape)
             index = np.flatnonzero(acting[:, slots])
-            said = self._ask(
+            outputs = self._ask(
                 name,
                 observations[name],
                 index,
@@ -144,7 +146,7 @@ class TrainedPolicy(Policy):
                 self._memory.get(name),
             )
             flat = np.zeros((shape[0] * shape[1], network.distribution.columns), np.float32)
-            flat[index] = said[:, :-2]
+            flat[index] = outputs[:, :-2]
             actions[name] = network.distribution.to_world(flat.reshape(*shape, -1))
         ours = actions if len(actions) > 1 else next(iter(actions.values()))
         return self._opponents.act(ours, timestep, population)
@@ -202,8 +204,8 @@ class TrainedPolicy(Policy):
             np.zeros((len(population), len(self._networks[kind].kind.slots)), np.float32),
         )
         for number, picked, rows in self._pieces(observation, population, kind):
-            said = network.beliefs(self._forms[kind], np.int32(number), rows)
-            out[picked] = np.asarray(said)[: len(picked)]
+            outputs = network.beliefs(self._inference[kind], np.int32(number), rows)
+            out[picked] = np.asarray(outputs)[: len(picked)]
         return out
 
     def probabilities(
@@ -234,8 +236,8 @@ class TrainedPolicy(Policy):
         out = np.zeros((len(population), network.distribution.choices), np.float32)
         for number, picked, rows in self._pieces(observation, population, kind):
             legal = None if mask is None else pad_rows(np.asarray(mask, bool)[picked], AT_ONCE)
-            said = network.probabilities(self._forms[kind], np.int32(number), rows, legal)
-            out[picked] = np.asarray(said)[: len(picked)]
+            outputs = network.probabilities(self._inference[kind], np.int32(number), rows, legal)
+            out[picked] = np.asarray(outputs)[: len(picked)]
         return out
 
     def _check_no_memory(self, what: str) -> None:
@@ -309,8 +311,8 @@ class TrainedPolicy(Policy):
                 legal[: len(picked)] = mask[picked]
             if kept is not None:
                 kept[: len(picked)] = 0.0 if flat is None else flat[picked]
-            said = network.act(
-                self._forms[name],
+            outputs = network.act(
+                self._inference[name],
                 {dtype: array[None] for dtype, array in rows.items()},
                 None if legal is None else legal[None],
                 Blocks(*(part[None] for part in cut_blocks(counts, block, pieces))),
@@ -320,10 +322,10 @@ class TrainedPolicy(Policy):
                 block=block,
                 greedy=self.greedy,
             )
-            told = np.asarray(said)[0, : len(picked)]
-            out[start + order] = told[:, :columns]
+            own = np.asarray(outputs)[0, : len(picked)]
+            out[start + order] = own[:, :columns]
             if flat is not None:
-                flat[picked] = told[:, columns:]
+                flat[picked] = own[:, columns:]
         return out
 
     def _forget_the_dead(self, timestep: TimeStep) -> None:

@@ -41,7 +41,7 @@ def check_guesses(about: str, world: World, populations: Populations) -> None:
         )
 
 
-def pay_speakers(collector: Collector, forms: Mapping[str, Any], speaking: float) -> None:
+def pay_speakers(collector: Collector, parameters: Mapping[str, Any], speaking: float) -> None:
     """Adds the reward of speaking to the trajectories, after a rollout and before rewards are scaled.
 
     Seats are paid for steps in which they act, and by those who guess in this step and in the next one of the same life. What a
@@ -49,7 +49,7 @@ def pay_speakers(collector: Collector, forms: Mapping[str, Any], speaking: float
 
     Args:
         collector: after `collect`.
-        forms: with which it played.
+        parameters: with which it played.
         speaking: reward for raising a belief from 0 to 1.
     """
     buffer = collector.buffer
@@ -61,7 +61,7 @@ def pay_speakers(collector: Collector, forms: Mapping[str, Any], speaking: float
         at = (pending.step[new] - buffer.earlier, pending.slot[new])
         own = pending.population[new] == network.guessed
         hidden[at] = own
-        belief = read_beliefs(network, forms[name], pending)
+        belief = read_beliefs(network, parameters[name], pending)
         believed[at] = np.where(own, np.nan, belief)
     shape = (buffer.steps, *collector.present.shape)
     last = slice(buffer.earlier, buffer.earlier + buffer.steps)
@@ -95,7 +95,7 @@ def share_changes(believed: np.ndarray, ended: np.ndarray) -> np.ndarray:
     return (np.where(others > 0, summed, 0.0) / np.maximum(others, 1)).astype(np.float32)
 
 
-def read_beliefs(network: PolicyNetwork, forms: Any, pending: PendingSamples) -> np.ndarray:
+def read_beliefs(network: PolicyNetwork, parameters: Any, pending: PendingSamples) -> np.ndarray:
     """What each row of the last rollout believes of the seats that are guessed, (N,) float32; NaN where there is no such seat."""
     assert pending.truth is not None
     out = np.full(pending.count - pending.kept, np.nan, np.float32)
@@ -108,7 +108,7 @@ def read_beliefs(network: PolicyNetwork, forms: Any, pending: PendingSamples) ->
             picked = part + pending.kept
             for dtype, array in rows.items():
                 array[: len(part)] = pending.seen.rows[dtype][picked]
-            belief = np.asarray(network.beliefs(forms, np.int32(number), rows))[: len(part)]
+            belief = np.asarray(network.beliefs(parameters, np.int32(number), rows))[: len(part)]
             truth = pending.truth[picked]
             count = truth.sum(axis=1)
             out[part] = np.where(count, (belief * truth).sum(axis=1) / np.maximum(count, 1), np.nan)

@@ -75,11 +75,11 @@ class TilesAttentionNetwork(eqx.Module):
         """Flattens the tiles and scales compact rows."""
         return read_view(self.view, observation)
 
-    def unfold(self) -> TilesAttentionNetwork:
+    def precompute(self) -> TilesAttentionNetwork:
         """The same network with the look-up table, for as long as the weights stay."""
         if isinstance(self.tiles, TileTable):
             return self
-        return eqx.tree_at(lambda network: network.tiles, self, self.tiles.unfold())
+        return eqx.tree_at(lambda network: network.tiles, self, self.tiles.precompute())
 
     def __call__(self, seen: Seen) -> tuple[jax.Array, jax.Array]:
         return self.decide(*self.features(seen))
@@ -87,7 +87,7 @@ class TilesAttentionNetwork(eqx.Module):
     def features(self, seen: Seen) -> tuple[tuple[jax.Array, ...], None]:
         """What the heads of policy and value read, (B, tail) each."""
         act = ACTIVATIONS[self.activation]
-        tiles = self.unfold().tiles
+        tiles = self.precompute().tiles
         assert isinstance(tiles, TileTable)
         rows = act(self.embed(seen.entities))
         features = jnp.concatenate([act(tiles(seen)), self._attend(rows, seen.filled), rows[:, 0]], axis=1)

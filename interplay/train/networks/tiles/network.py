@@ -6,7 +6,7 @@ adds to the result is row (p, m) of a table that depends on the weights only,
 
     table[p, m] = embedding[m] W[p]        tiles = sum over p of table[p, m_p] + occupancy_p w[p]
 
-and is computed once per update (`unfold`). The sum is one product per material with the 0/1 matrix of where it lies: on a
+and is computed once per update (`precompute`). The sum is one product per material with the 0/1 matrix of where it lies: on a
 CPU half the time of a gather, and a third of that of one product with all marks side by side, because XLA makes those slowly.
 Material 0 is the one that is not looked for: its rows are in the sum's constant part.
 
@@ -128,7 +128,7 @@ class TileLayer(eqx.Module):
         self.linear = Linear(view.places * each, width, key=keys[1])
         self.places = view.places
 
-    def unfold(self) -> TileTable:
+    def precompute(self) -> TileTable:
         """The look-up table."""
         weight = self.linear.weight.reshape(self.places, -1, self.linear.bias.size)
         table = jnp.einsum("me,pew->mpw", self.embedding, weight[:, :EMBEDDING])
@@ -160,11 +160,11 @@ class Trunk(eqx.Module):
         self.mix = Linear(3 * width, width, key=keys[3])
         self.activation = settings.activation
 
-    def unfold(self) -> Trunk:
+    def precompute(self) -> Trunk:
         """The same with the look-up table."""
         if isinstance(self.tiles, TileTable):
             return self
-        return eqx.tree_at(lambda trunk: trunk.tiles, self, self.tiles.unfold())
+        return eqx.tree_at(lambda trunk: trunk.tiles, self, self.tiles.precompute())
 
     def __call__(self, seen: Seen) -> jax.Array:
         act = ACTIVATIONS[self.activation]
@@ -257,16 +257,16 @@ class TilesNetwork(eqx.Module):
         """Flattens the tiles and scales compact rows."""
         return read_view(self.view, observation)
 
-    def unfold(self) -> TilesNetwork:
+    def precompute(self) -> TilesNetwork:
         """The same network with look-up tables, for as long as the weights stay."""
-        return eqx.tree_at(lambda n: n.trunks, self, tuple(trunk.unfold() for trunk in self.trunks))
+        return eqx.tree_at(lambda n: n.trunks, self, tuple(trunk.precompute() for trunk in self.trunks))
 
     def __call__(self, seen: Seen) -> tuple[jax.Array, jax.Array]:
         return self.decide(*self.features(seen))
 
     def features(self, seen: Seen) -> tuple[tuple[jax.Array, ...], None]:
         """What every trunk makes of an observation, (B, width) each."""
-        return tuple(trunk.unfold()(seen) for trunk in self.trunks), None
+        return tuple(trunk.precompute()(seen) for trunk in self.trunks), None
 
     def decide(self, features: tuple[jax.Array, ...], rest: None) -> tuple[jax.Array, jax.Array]:
         """Logits and value; of one trunk, or each of its own."""
