@@ -32,10 +32,10 @@ from typing import Any
 import numpy as np
 
 from interplay.registry import make_world
-from interplay.train.exchange import Alone
 from interplay.train.learner import Learner
 from interplay.train.minibatches import join_batches, make_epoch
 from interplay.train.networks import pooling
+from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.populations import find_populations
 from interplay.train.settings import NetworkGroup, PpoGroup, TrainGroup, TrainSettings, WorldChoice
 from interplay.train.shard import Shard
@@ -100,7 +100,7 @@ def measure(world_id: str, network: str, num_worlds: int, minibatch: int) -> dic
     for update in range(9):
         if update:
             shard.finish()
-        taken = shard.play(learner.forms(), update)
+        taken = shard.play(learner.inference_parameters(), update)
         shard.normalise(shard.estimate())
         if update >= 6:  # away from the first moments, in which every agent is in the same state
             plays.append({part: seconds / steps * 1e6 for part, seconds in taken.items()})
@@ -126,7 +126,9 @@ def gradient_time(shard: Shard, learner: Learner, minibatch: int) -> float:
     joined, orders = join_batches([shard], name), [shard.shuffle(name, 0, 0)]
     epochs = {name: make_epoch([shard], name, joined, orders, count)}
 
-    return least(lambda: learner.run_epoch(epochs, count, Alone()), ROUNDS) / (count * minibatch) * 1e6
+    return (
+        least(lambda: learner.run_epoch(epochs, count, SingleProcess()), ROUNDS) / (count * minibatch) * 1e6
+    )
 
 
 def least(work: Callable[[], Any], rounds: int) -> float:

@@ -27,7 +27,7 @@ from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.spaces import sample_actions
 from interplay.core.world import TimeStep
 from interplay.registry import make_policy
-from interplay.train.progress import Progress
+from interplay.train.run.progress import Progress
 from interplay.worlds.mmo.invariants import Invariants, Violation
 from interplay.worlds.mmo.state import CAUSES
 

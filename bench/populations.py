@@ -32,10 +32,10 @@ import numpy as np
 
 from interplay.core.policy import RandomPolicy
 from interplay.registry import make_world
-from interplay.train.exchange import Alone
 from interplay.train.learner import Epoch, Learner
 from interplay.train.minibatches import join_batches, make_epoch
 from interplay.train.observations import Rows
+from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Blocks, find_populations
 from interplay.train.rollout import Stage, allocate_staged, ask
@@ -76,7 +76,7 @@ def measure(world: str, num_worlds: int, block: int) -> dict[str, Any]:
 
     probe = make(num_worlds=1)
     learner = Learner(probe.kinds, settings, find_populations(settings.population, probe))
-    worker = Worker(settings, make, learner, Alone())
+    worker = Worker(settings, make, learner, SingleProcess())
     for _ in range(WARM):
         numbers = worker.update()
     figures: dict[str, Any] = {"world": world, "worlds": num_worlds, "block": block, "life": numbers["life"]}
@@ -95,7 +95,7 @@ def parts(worker: Worker) -> dict[str, float]:
     """Microseconds per agent-step."""
     (shard,), learner = worker.shards, worker.learner
     (name,) = learner.networks
-    own, collector, forms = learner.networks[name], shard.collector, learner.forms()
+    own, collector, inference = learner.networks[name], shard.collector, learner.inference_parameters()
     timestep = shard.world.timestep
     living = int(timestep.acting.sum())
     collector._look(timestep)
@@ -103,7 +103,7 @@ def parts(worker: Worker) -> dict[str, float]:
     seen = staged[name]
     stage = collector.stage(name, timestep.acting, seen.part(0))
     blocks = None if stage.blocks is None else Blocks(*(part[None] for part in stage.blocks))
-    arguments = (forms[name], seen.rows, seen.mask, blocks, collector.keys[name][None], np.uint32(0))
+    arguments = (inference[name], seen.rows, seen.mask, blocks, collector.keys[name][None], np.uint32(0))
 
     def copy() -> None:
         collector.stage(name, timestep.acting, seen.part(0))
@@ -114,13 +114,15 @@ def parts(worker: Worker) -> dict[str, float]:
     found = {"living per world": living / shard.world.num_worlds}
     found["act: copy"] = least(copy, 20) / living * 1e6
     found["act: network"] = least(network, 20) / living * 1e6
-    found["act: one product"] = least(padded_product(own, forms[name], seen.rows, stage), 20) / living * 1e6
-    found["act"] = least(lambda: ask([collector], forms, [timestep.acting], 0, staged), 20) / living * 1e6
+    found["act: one product"] = (
+        least(padded_product(own, inference[name], seen.rows, stage), 20) / living * 1e6
+    )
+    found["act"] = least(lambda: ask([collector], inference, [timestep.acting], 0, staged), 20) / living * 1e6
     actions = RandomPolicy()
     actions.start(shard.world)
     choice = actions.act(timestep)
     found["step"] = least(lambda: shard.world.step(choice), 20) / living * 1e6
-    shard.play(forms, 1_000)
+    shard.play(inference, 1_000)
     shard.normalise(shard.estimate())
     ready, steps = len(shard.ready[name].picked), collector.acted
     found["returns"] = least(lambda: shard.normalise(shard.estimate()), 2) / steps * 1e6
@@ -136,20 +138,20 @@ def parts(worker: Worker) -> dict[str, float]:
     return found
 
 
-def padded_product(own: PolicyNetwork, forms: Any, rows: Rows, stage: Stage) -> Callable[[], Any]:
+def padded_product(own: PolicyNetwork, inference: Any, rows: Rows, stage: Stage) -> Callable[[], Any]:
     """The other way to compute a step, without draws: populations padded to the largest, one batched product for all."""
     counts = np.bincount(stage.network, minlength=len(own.first))
     index = np.minimum(np.arange(counts.max()), np.maximum(counts, 1)[:, None] - 1)
     index += (np.cumsum(counts) - counts)[:, None]
     picked = {dtype: jnp.asarray(array[0, index]) for dtype, array in rows.items()}
     product = jax.jit(jax.vmap(lambda arrays, seen: own._call(arrays, own._read(seen))))
-    return lambda: jax.block_until_ready(product(forms, picked))
+    return lambda: jax.block_until_ready(product(inference, picked))
 
 
 def run(world: str, num_worlds: int, block: int, workers: int, seconds: float) -> dict[str, Any]:
     """Agent-steps per second of a run, wall clock, over the last half of its time."""
     settings = settings_of(world, num_worlds, block, max(workers, 2), workers)
-    group = settings.train.model_copy(update={"most_seconds": seconds})
+    group = settings.train.model_copy(update={"max_seconds": seconds})
     with tempfile.TemporaryDirectory() as folder:
         out = train(settings.model_copy(update={"train": group}), Path(folder) / "run")
         log = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]

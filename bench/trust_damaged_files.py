@@ -41,10 +41,10 @@ from interplay.evaluate.communication.table import BOARD_TYPES, About, Boards, G
 from interplay.evaluate.tournaments.folder import TournamentFolder, read_settings
 from interplay.evaluate.tournaments.results_log import ResultsLog, _check
 from interplay.evaluate.tournaments.round_robins import RoundRobinSettings
-from interplay.train.checkpoint import CheckpointWriter, read_checkpoint
-from interplay.train.manifest import _checksum, _fingerprint
-from interplay.train.run_folder import RunFolder
-from interplay.train.run_settings import PACE, settings_of
+from interplay.train.run.checkpoint import CheckpointWriter, read_checkpoint
+from interplay.train.run.folder import RunFolder
+from interplay.train.run.manifest import _checksum, _fingerprint
+from interplay.train.run.settings_file import PACE, settings_of
 from interplay.train.settings import TrainSettings
 from interplay.view.run_log import read_run
 

@@ -27,7 +27,7 @@ from interplay import make_world
 from interplay.checker.bench import Players, map_tree
 from interplay.core import seeding
 from interplay.core.world import World
-from interplay.train.progress import Progress
+from interplay.train.run.progress import Progress
 
 ROOT = Path(__file__).resolve().parents[1]
 WORLDS = 12  # of the first batch

@@ -36,9 +36,9 @@ from interplay.evaluate.tournaments.folder import TournamentFolder, read_setting
 from interplay.evaluate.tournaments.results_log import ResultsLog
 from interplay.evaluate.tournaments.round_robins import RoundRobinSettings
 from interplay.experiment.files import copy_into
-from interplay.train.checkpoint import CheckpointWriter, keep_best
-from interplay.train.metrics_log import MetricsLog, drop_lines_after
-from interplay.train.run_folder import RunFolder
+from interplay.train.run.checkpoint import CheckpointWriter, keep_best
+from interplay.train.run.folder import RunFolder
+from interplay.train.run.metrics_log import MetricsLog, drop_lines_after
 from interplay.view.curves import plot_runs
 from interplay.view.encode import write_video
 from interplay.view.output import writing

@@ -16,7 +16,7 @@ import sys
 import time
 import traceback
 
-from interplay.train.progress import Progress
+from interplay.train.run.progress import Progress
 from tests.machines.counting import Counting, try_rules
 from tests.machines.ledger_machine import LedgerMachine
 from tests.machines.run_machine import RunMachine

@@ -29,7 +29,7 @@ import numpy as np
 import psutil
 
 from interplay.core.settings import build, changed, merge, parse_overrides
-from interplay.train.checkpoint import latest_checkpoint, read_checkpoint
+from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import train
 

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from interplay.train.progress import duration
+from interplay.train.run.progress import duration
 
 POPULATIONS = (1, 2, 4, 8)
 AGENTS = 16  # of each population

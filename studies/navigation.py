@@ -80,7 +80,7 @@ def arrivals(table: EpisodeTable) -> tuple[float, float]:
 
 def judge(configuration: str, run: Path, seconds: float) -> Outcome:
     """Evaluates checkpoints of a run, evenly spread."""
-    from interplay.train.policy import load_policy
+    from interplay.train.play.policy import load_policy
 
     folders = sorted((run / "checkpoints").iterdir())
     chosen = [
@@ -99,7 +99,7 @@ def judge(configuration: str, run: Path, seconds: float) -> Outcome:
 
 def draw(configuration: str, run: Path, out: Path, title: str) -> None:
     """The direction field of a run's last checkpoint."""
-    from interplay.train.policy import load_policy
+    from interplay.train.play.policy import load_policy
     from interplay.view.field import plot_field
     from interplay.worlds.navigation.field import direction_field
     from interplay.worlds.navigation.proxy import START, TARGET, WALL, proxy_map
@@ -116,7 +116,7 @@ def draw(configuration: str, run: Path, out: Path, title: str) -> None:
 
 def compare_in_town(configuration: str, run: Path, episodes: int) -> list[str]:
     """The policy in the simulator, unchanged, beside random play."""
-    from interplay.train.policy import load_policy
+    from interplay.train.play.policy import load_policy
 
     players = {
         "trained": load_policy(run),

@@ -81,7 +81,7 @@ def _player(run: str, checkpoint: int | None) -> str:
     if checkpoint is None:
         return run
     from interplay.core.errors import UserError
-    from interplay.train.checkpoint import checkpoint_path, list_checkpoints
+    from interplay.train.run.checkpoint import checkpoint_path, list_checkpoints
 
     path = checkpoint_path(run, checkpoint)
     there = ", ".join(str(int(one.name)) for one in list_checkpoints(run))

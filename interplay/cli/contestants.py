@@ -98,8 +98,8 @@ def _trained(name: str, world: World, greedy: bool, trust: bool) -> Contestant:
     from interplay.cli.trainer import load_trainer
     from interplay.evaluate.tournaments.layouts import layout_problem
     from interplay.registry import make_world
-    from interplay.train.checkpoint import find_checkpoint
-    from interplay.train.manifest import read_manifest
+    from interplay.train.run.checkpoint import find_checkpoint
+    from interplay.train.run.manifest import read_manifest
 
     trainer = load_trainer()
     found = find_checkpoint(name)
@@ -118,8 +118,8 @@ def _trained(name: str, world: World, greedy: bool, trust: bool) -> Contestant:
 
 def _settings_of(name: str, trust: bool) -> Any:
     """The training settings of a run, by its folder or by that of one of its checkpoints."""
-    from interplay.train.checkpoint import find_checkpoint
-    from interplay.train.run_settings import settings_of
+    from interplay.train.run.checkpoint import find_checkpoint
+    from interplay.train.run.settings_file import settings_of
 
     folder = Path(name)
     run = folder.resolve().parent.parent if (folder / "manifest.json").exists() else folder

@@ -43,7 +43,7 @@ def evaluate(
     from interplay.cli.players import find_player
     from interplay.core.settings import parse_overrides
     from interplay.evaluate import play
-    from interplay.train.metrics_log import plain
+    from interplay.train.run.metrics_log import plain
 
     found = find_player(player, world, parse_overrides(options or []), greedy, roles=roles, trust=trust)
     batch = found.make_world(num_worlds=min(num_worlds, episodes), seed=seed)

@@ -139,7 +139,7 @@ def _values(policy: Any, world: Any) -> Any:
     """Values of a trained policy's networks, None of a scripted policy."""
     if not hasattr(policy, "settings"):
         return None
-    from interplay.train.values import values_of
+    from interplay.train.play.values import values_of
 
     return values_of(policy, world)
 

@@ -25,7 +25,7 @@ class ProgressLines:
         if self._heard <= 2:  # the first piece of work may have waited for the compiler
             self._started, self._said, self._first = now, now, done
         elif now - self._said >= EVERY and done > self._first:
-            from interplay.train.progress import duration
+            from interplay.train.run.progress import duration
 
             self._said = now
             left = (of - done) * (now - self._started) / (done - self._first)

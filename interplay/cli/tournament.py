@@ -110,7 +110,7 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 def _played(run: Callable[..., Any], unit: str, out: Path, resume: bool) -> Any:
     """Plays with progress; a Ctrl-C says how to go on."""
-    from interplay.train.progress import Progress
+    from interplay.train.run.progress import Progress
 
     every = 0
     progress: Progress | None = None

@@ -90,7 +90,7 @@ def build_settings(world: str, overrides: list[str], flags: dict[str, Any], trus
     from interplay.core.settings import build, merge, parse_overrides
     from interplay.registry import training_settings
     from interplay.train.settings import TrainSettings
-    from interplay.train.unread import check_read, fitting
+    from interplay.train.settings.unread import check_read, fitting
 
     file = SettingsFile(Path(world), trust) if world.endswith(".toml") else None
     owner = "train" if file is None else world

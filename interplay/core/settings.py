@@ -9,7 +9,7 @@ import difflib
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import pydantic
 
@@ -44,8 +44,12 @@ class Settings(pydantic.BaseModel):
         >>> build(Clock, {"second": 2}, "clock")
         Traceback (most recent call last):
         interplay.core.errors.UserError: clock: unknown key second; did you mean seconds?
+
+    Attributes:
+        renamed: paths of keys in earlier versions -> paths of today, for the answer to who writes an old one.
     """
 
+    renamed: ClassVar[Mapping[str, str]] = {}
     model_config = pydantic.ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
 
     def code_names(self) -> Iterator[tuple[str, Any]]:
@@ -158,7 +162,9 @@ def _describe(model: type[Settings], problem: Any) -> str:
 
 
 def _near_miss(model: type[Settings], parts: Sequence[str]) -> str:
-    """What an unknown key may have been meant to be: a key spelt alike, here or in another group."""
+    """What an unknown key may have been meant to be: its name of today, or a key spelt alike, here or in another group."""
+    if today := model.renamed.get(".".join(parts)):
+        return f"did you mean {today}?"
     keys = [key for key, _ in _keys(model)]
     group = "".join(f"{part}." for part in parts[:-1])
     here = [key.removeprefix(group) for key in keys if key.startswith(group)]

@@ -22,10 +22,10 @@ from interplay.train.settings import TrainSettings
 
 ALGORITHMS: Mapping[str, Mapping[str, Any]] = {
     "PG": {"ppo": {"rollout": 64, "learning_rate": 3e-3}},
-    "A2C": {"ppo": {"rollout": 32, "learning_rate": 2e-3, "entropy": 0.01}},
+    "A2C": {"ppo": {"rollout": 32, "learning_rate": 2e-3, "entropy_coefficient": 0.01}},
     "PPO": {},
 }
-ONE_STEP = {"epochs": 1, "lam": 1.0, "target_kl": "off"}
+ONE_STEP = {"epochs": 1, "gae_lambda": 1.0, "target_kl": "off"}
 DEFAULT = "PPO"
 WORLDS_EACH = 8  # per worker, unless num_envs_per_worker says otherwise
 UNLIMITED = 10**12  # agent-steps; something else ends the run
@@ -99,9 +99,9 @@ def _stopping(experiment: Experiment) -> dict[str, Any]:
             f"{experiment.title}: ray_tune.stop is missing; say when to stop, for example {{'episodes_total': 2000}}"
         )
     names = {
-        "episodes_total": "most_episodes",
-        "training_iteration": "most_updates",
-        "time_total_s": "most_seconds",
+        "episodes_total": "max_episodes",
+        "training_iteration": "max_updates",
+        "time_total_s": "max_seconds",
     }
     limits = {ours: stop[theirs] for theirs, ours in names.items() if theirs in stop}
     return {"steps": UNLIMITED, "train": limits}
@@ -116,9 +116,9 @@ def _stop_at_steps(experiment: Experiment, settings: TrainSettings) -> TrainSett
     updates = -(
         -experiment.stop["timesteps_total"] // (make_algorithm(settings).rollout * settings.num_worlds)
     )
-    most = settings.train.most_updates
+    most = settings.train.max_updates
     updates = updates if most is None else min(updates, most)
-    return changed(settings, {"train": {"most_updates": updates}}, experiment.title)
+    return changed(settings, {"train": {"max_updates": updates}}, experiment.title)
 
 
 def _power_of_two(number: int) -> int:

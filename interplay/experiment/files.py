@@ -109,7 +109,7 @@ def choose_checkpoint(run: str | Path, number: int | None = None) -> Path:
     Raises:
         FileNotFoundError: if the run has no checkpoint.
     """
-    from interplay.train.checkpoint import list_checkpoints, read_checkpoint
+    from interplay.train.run.checkpoint import list_checkpoints, read_checkpoint
 
     found = list_checkpoints(run)
     if not found:

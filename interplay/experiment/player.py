@@ -39,7 +39,7 @@ class TrainedPolicies:
         seed: int | None = None,
         trust: bool = False,
     ) -> None:
-        from interplay.train.single import SingleActor
+        from interplay.train.play.single import SingleActor
 
         self._readers, self._assigned = read(experiment)
         self.agents = tuple(self._assigned)

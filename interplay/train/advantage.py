@@ -87,8 +87,8 @@ def generalised_advantage(
 def estimate(buffer: TrajectoryBuffer, rule: Algorithm) -> tuple[np.ndarray, np.ndarray]:
     """Advantages, not normalised, and targets of the value along a shard's trajectories, both (H + T, W, A) float32."""
     steps = (buffer.reward, buffer.value, buffer.acting, buffer.ended, buffer.bootstrap)
-    told = _estimate(*steps, buffer.last_value, rule.gamma, rule.gae_lambda, rule.by_decision)
-    return np.asarray(told.advantage), np.asarray(told.target)
+    found = _estimate(*steps, buffer.last_value, rule.gamma, rule.gae_lambda, rule.by_decision)
+    return np.asarray(found.advantage), np.asarray(found.target)
 
 
 _estimate = jax.jit(generalised_advantage, static_argnums=(6, 7, 8))

@@ -15,13 +15,13 @@ from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean
 from interplay.core.world import Kind
 from interplay.train.algorithms import Algorithm, make_algorithm
-from interplay.train.exchange import Exchange
 from interplay.train.losses import Rates, Terms
-from interplay.train.meeting import meet
+from interplay.train.parallel.exchange import Exchange
+from interplay.train.parallel.meeting import meet
 from interplay.train.policy_network import NUM_TERMS, Batch, Minibatch, PolicyNetwork
-from interplay.train.pool import Pool, pool_of
 from interplay.train.populations import Populations
-from interplay.train.restoring import check_array, check_weights
+from interplay.train.run.restoring import check_array, check_weights
+from interplay.train.selfplay.pool import Pool, pool_of
 from interplay.train.settings import TrainSettings
 from interplay.train.views import View
 
@@ -41,7 +41,7 @@ class Epoch(NamedTuple):
 
 
 # What comes after a gradient: the next one, or the algorithm has enough, it is not finite, another worker did not come in time.
-GO_ON, ENOUGH, BAD, LATE = range(4)
+CONTINUE, ENOUGH, BAD, LATE = range(4)
 
 
 class State(NamedTuple):
@@ -120,7 +120,7 @@ class Learner:
         self._optimiser = optimiser
         self._move = jax.jit(self._moved, donate_argnums=(0, 1))
         self._gradient = jax.jit(self._sum_gradients)
-        self._judge = jax.jit(self._verdict)
+        self._decide = jax.jit(self._verdict)
         self._epoch = jax.jit(self._run, donate_argnums=(0, 1))
 
     @property
@@ -150,12 +150,12 @@ class Learner:
             )
         return logged
 
-    def forms(self) -> dict[str, Any]:
-        """Kind name -> the fast form of its networks, past selves after the others, for as long as the parameters stay."""
+    def inference_parameters(self) -> dict[str, Any]:
+        """Kind name -> the parameters of its networks as they are fast to call, past selves after the others, for as long as the parameters stay."""
         if not self.pool.places:
-            return {name: network.unfold(self.vectors[name]) for name, network in self.networks.items()}
+            return {name: network.precompute(self.vectors[name]) for name, network in self.networks.items()}
         return {
-            name: network.unfold(jnp.concatenate([self.vectors[name], self.pool.stacks[name]]))
+            name: network.precompute(jnp.concatenate([self.vectors[name], self.pool.stacks[name]]))
             for name, network in self.networks.items()
         }
 
@@ -178,8 +178,8 @@ class Learner:
             UserError: if a gradient is not finite, naming its tensor.
         """
         at, terms = 0, np.zeros((minibatches, len(self.learns), NUM_TERMS))
-        verdict = GO_ON
-        while at < minibatches and verdict == GO_ON:
+        verdict = CONTINUE
+        while at < minibatches and verdict == CONTINUE:
             self.vectors, self._moments, state = self._epoch(
                 self.vectors, self._moments, self._rates, epochs, exchange.place, at, minibatches
             )
@@ -189,8 +189,8 @@ class Learner:
             if verdict == LATE:
                 total = exchange.finish(np.asarray(total))
                 terms[at - 1] = self.terms(total)
-                verdict = int(self._judge(total))
-                if verdict == GO_ON:
+                verdict = int(self._decide(total))
+                if verdict == CONTINUE:
                     self.apply(total)
             if verdict == BAD:
                 self.refuse(np.asarray(total), update)
@@ -304,18 +304,20 @@ class Learner:
     ) -> tuple[Any, Any, State]:
         """Gradient steps from minibatch `at` on, until `end` or a verdict."""
         most = next(iter(epochs.values())).minibatches.number.shape[0]
-        told = jnp.zeros((most, len(self.learns), NUM_TERMS), jnp.float32)
-        state = State(jnp.zeros(self.size, jnp.float32), jnp.asarray(at, jnp.int32), jnp.asarray(GO_ON), told)
+        every_terms = jnp.zeros((most, len(self.learns), NUM_TERMS), jnp.float32)
+        state = State(
+            jnp.zeros(self.size, jnp.float32), jnp.asarray(at, jnp.int32), jnp.asarray(CONTINUE), every_terms
+        )
 
         def goes_on(carry: Any) -> jax.Array:
-            return (carry[2].at < end) & (carry[2].verdict == GO_ON)
+            return (carry[2].at < end) & (carry[2].verdict == CONTINUE)
 
         def one(carry: Any) -> Any:
             vectors, moments, state = carry
             total, came = meet(self._sum_gradients(vectors, rates, epochs, state.at), place)
             verdict = jnp.where(came, self._verdict(total), LATE)
             vectors, moments = jax.lax.cond(
-                verdict == GO_ON,
+                verdict == CONTINUE,
                 lambda: self._moved(vectors, moments, rates, total),
                 lambda: (vectors, moments),
             )
@@ -346,7 +348,7 @@ class Learner:
     def _verdict(self, total: jax.Array) -> jax.Array:
         """Whether a sum may move the parameters."""
         enough = self.algorithm.enough(Terms(*self._sum_terms(total).sum(axis=0)))
-        return jnp.where(jnp.isfinite(total.sum()), jnp.where(enough, ENOUGH, GO_ON), BAD)
+        return jnp.where(jnp.isfinite(total.sum()), jnp.where(enough, ENOUGH, CONTINUE), BAD)
 
     def _moved(self, vectors: Any, moments: Any, rates: Rates, total: jax.Array) -> tuple[Any, Any]:
         """One step of all kinds that learn."""

@@ -4,7 +4,7 @@ Parameters live in a stack (Q, P) of flat float32 vectors, one per population: t
 shards add up, and what crosses between processes. `PolicyNetwork.names` says which tensor an element belongs to.
 
 What is computed comes in *blocks*: rows of one population that fit a core's cache. A run with one population that acts for few slots has
-one block; then nothing is looped over and nothing picked. What a block needs of the weights is worked out once (`networks.unfold`).
+one block; then nothing is looped over and nothing picked. What a block needs of the weights is worked out once (`networks.precompute`).
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from interplay.core.world import Kind
-from interplay.train import compute, losses, networks
+from interplay.train import losses, networks
 from interplay.train.distributions import Distribution
-from interplay.train.exchange import tree_sum
 from interplay.train.losses import Prediction, Rates, Terms
 from interplay.train.observations import ObservationRows
+from interplay.train.parallel import xla
+from interplay.train.parallel.exchange import tree_sum
 from interplay.train.populations import Blocks, Populations, most_blocks
 from interplay.train.settings import TrainSettings
 
@@ -31,7 +32,7 @@ NUM_TERMS = len(Terms._fields)
 _CRITIC = 0xC717  # folded into the key of a central critic
 _HEAD = 0x6E55  # folded into the key of the head that guesses
 
-assert compute  # imported for its effect: it sets XLA's flags before the backend starts
+assert xla  # imported for its effect: it sets XLA's flags before the backend starts
 
 Loss = Callable[[Prediction, "Batch", jax.Array, Rates], tuple[jax.Array, Terms]]
 
@@ -138,11 +139,11 @@ class PolicyNetwork:
         self.block = settings.population.block
         self.memory = int(getattr(self._inner, "memory_size", 0)) if settings.network.remembers else 0
         self.sequence = sequence if self.memory and settings.network.stack == 1 else 1
-        self._unfolds = hasattr(self._static, "unfold")
-        if self._unfolds:
-            fast = networks.unfold(self._network(jnp.asarray(self.first[0])))
+        self._precomputes = hasattr(self._static, "precompute")
+        if self._precomputes:
+            fast = networks.precompute(self._network(jnp.asarray(self.first[0])))
             self._fast_static = eqx.partition(fast, eqx.is_inexact_array)[1]
-        self.unfold = jax.jit(self._unfold)
+        self.precompute = jax.jit(self._precompute)
         # Raw rows stay as they are: a compiled program would copy them.
         self.prepare = dict if self._raw else jax.jit(self._read)
         self.act = jax.jit(self._act, static_argnames=("block", "greedy"))
@@ -196,16 +197,16 @@ class PolicyNetwork:
         leaves = [part.reshape(shape) for part, shape in zip(parts, self._shapes, strict=True)]
         return eqx.combine(jax.tree.unflatten(self._tree, leaves), self._static)
 
-    def _unfold(self, vectors: jax.Array) -> Any:
+    def _precompute(self, vectors: jax.Array) -> Any:
         """(Q, P) parameters as stacked arrays of the networks' fast form; as they are where networks have none."""
-        return jax.vmap(self._fast_form)(vectors) if self._unfolds else vectors
+        return jax.vmap(self._fast_form)(vectors) if self._precomputes else vectors
 
     def _fast_form(self, vector: jax.Array) -> Any:
-        return eqx.filter(networks.unfold(self._network(vector)), eqx.is_inexact_array)
+        return eqx.filter(networks.precompute(self._network(vector)), eqx.is_inexact_array)
 
     def _fast_network(self, arrays: Any) -> Any:
-        """One population's network from its part of what `unfold` gave."""
-        return eqx.combine(arrays, self._fast_static) if self._unfolds else self._network(arrays)
+        """One population's network from its part of what `precompute` gave."""
+        return eqx.combine(arrays, self._fast_static) if self._precomputes else self._network(arrays)
 
     # -- calls --------------------------------------------------------------------------------------
 
@@ -233,14 +234,14 @@ class PolicyNetwork:
         network = self._fast_network(arrays)
         policy = network.network if self.view else network
         parameters, value = policy(seen) if plan is None else policy(seen, plan)
-        return parameters, self._judge(network, value, view)
+        return parameters, self._evaluate(network, value, view)
 
-    def _judge(self, network: Any, value: jax.Array, view: jax.Array | None) -> jax.Array:
+    def _evaluate(self, network: Any, value: jax.Array, view: jax.Array | None) -> jax.Array:
         """The central critic's value where there is one; without a view, as in play, there is none to tell."""
         if not self.view:
             return value
-        judged: jax.Array = jnp.zeros_like(value) if view is None else network.critic(view)
-        return judged
+        evaluated: jax.Array = jnp.zeros_like(value) if view is None else network.critic(view)
+        return evaluated
 
     def _guess(self, arrays: Any, seen: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
         """The same, and the log odds (B, n) of its guess."""
@@ -251,7 +252,7 @@ class PolicyNetwork:
 
     def _act(
         self,
-        forms: Any,
+        inference: Any,
         rows: Mapping[str, jax.Array],
         mask: jax.Array | None,
         blocks: Blocks | None,
@@ -266,7 +267,7 @@ class PolicyNetwork:
         """Samples actions of sorted rows, for S shards one after another: by the same instructions however many there are.
 
         Args:
-            forms: what `unfold` gave.
+            inference: parameters as `precompute` gave them.
             rows: observations of (S, N) rows; what lies beyond those that are asked for is not read.
             mask: (S, N, choices) legal ones, or None.
             blocks: how the rows of each shard are cut, with an axis of shards first; None: all are of the first network.
@@ -287,12 +288,12 @@ class PolicyNetwork:
             key = jax.random.fold_in(jax.random.wrap_key_data(keys[shard]), counter)
             if blocks is None:
                 own = jax.tree.map(lambda array: array[shard], asked)
-                return self._answer(_pick(forms, 0), own, jax.random.fold_in(key, 0), greedy)
+                return self._answer(_pick(inference, 0), own, jax.random.fold_in(key, 0), greedy)
             cuts = Blocks(*(part[shard] for part in blocks))
-            return self._answer_blocks(forms, asked, shard, cuts, key, block, greedy)
+            return self._answer_blocks(inference, asked, shard, cuts, key, block, greedy)
 
-        told: jax.Array = jax.lax.map(one, jnp.arange(len(keys)))
-        return told
+        outputs: jax.Array = jax.lax.map(one, jnp.arange(len(keys)))
+        return outputs
 
     def _answer(
         self,
@@ -310,7 +311,7 @@ class PolicyNetwork:
             network = self._fast_network(arrays)
             policy = network.network if self.view else network
             parameters, value, kept = policy.remember(seen, memory)
-            value, after = self._judge(network, value, view), [kept]
+            value, after = self._evaluate(network, value, view), [kept]
         action = (
             self.distribution.greedy(parameters, legal)
             if greedy
@@ -321,7 +322,7 @@ class PolicyNetwork:
 
     def _answer_blocks(
         self,
-        forms: Any,
+        inference: Any,
         asked: tuple[Any, ...],
         shard: jax.Array,
         blocks: Blocks,
@@ -334,24 +335,24 @@ class PolicyNetwork:
         def one(i: jax.Array, out: jax.Array) -> jax.Array:
             at = blocks.start[i]
             own = jax.tree.map(lambda array: _cut(array, shard, at, block), asked)
-            arrays, drawn = _pick(forms, blocks.population[i]), jax.random.fold_in(key, i)
-            said = self._answer(arrays, own, drawn, greedy)
-            return jax.lax.dynamic_update_slice_in_dim(out, said, at, 0)
+            arrays, drawn = _pick(inference, blocks.population[i]), jax.random.fold_in(key, i)
+            outputs = self._answer(arrays, own, drawn, greedy)
+            return jax.lax.dynamic_update_slice_in_dim(out, outputs, at, 0)
 
         total = jax.tree.leaves(asked)[0].shape[1]
         out = jnp.zeros((total, self.distribution.columns + 2 + self.memory), jnp.float32)
         return jax.lax.fori_loop(0, blocks.number, one, out)
 
     def _probabilities(
-        self, forms: Any, population: jax.Array, rows: Mapping[str, jax.Array], mask: jax.Array | None
+        self, inference: Any, population: jax.Array, rows: Mapping[str, jax.Array], mask: jax.Array | None
     ) -> jax.Array:
         """Of every choice by one population's network, (B, choices)."""
-        parameters, _ = self._call(_pick(forms, population), self._read(rows))
+        parameters, _ = self._call(_pick(inference, population), self._read(rows))
         return self.distribution.probabilities(parameters, mask)
 
-    def _beliefs(self, forms: Any, population: jax.Array, rows: Mapping[str, jax.Array]) -> jax.Array:
+    def _beliefs(self, inference: Any, population: jax.Array, rows: Mapping[str, jax.Array]) -> jax.Array:
         """What one population's network believes of every seat, (B, n) probabilities."""
-        return jax.nn.sigmoid(self._guess(_pick(forms, population), self._read(rows))[2])
+        return jax.nn.sigmoid(self._guess(_pick(inference, population), self._read(rows))[2])
 
     # -- learning -----------------------------------------------------------------------------------
 
@@ -370,16 +371,19 @@ class PolicyNetwork:
         Returns:
             (Q, P + 8) float32.
         """
-        forms, back = jax.vjp(self._unfold, vectors)
+        inference, back = jax.vjp(self._precompute, vectors)
         parts = jax.lax.map(
-            lambda shard: self._shard_gradient(forms, back, batch, Minibatch(*shard), rates), tuple(minibatch)
+            lambda shard: self._shard_gradient(inference, back, batch, Minibatch(*shard), rates),
+            tuple(minibatch),
         )
         return tree_sum(list(parts))
 
-    def _shard_gradient(self, forms: Any, back: Any, batch: Batch, own: Minibatch, rates: Rates) -> jax.Array:
+    def _shard_gradient(
+        self, inference: Any, back: Any, batch: Batch, own: Minibatch, rates: Rates
+    ) -> jax.Array:
         count = len(self.first)
         if count == 1 and own.index.shape[0] == 1:
-            alone = jax.tree.map(lambda leaf: leaf[0], forms)
+            alone = jax.tree.map(lambda leaf: leaf[0], inference)
             block = (own.index[0], own.population[0], own.plan[0])
             gradient, terms = self._block_gradient(alone, batch, *block, _pick(rates, 0))
             stacked = jax.tree.map(lambda leaf: leaf[None], gradient)
@@ -387,13 +391,13 @@ class PolicyNetwork:
 
         def one(i: jax.Array, sums: tuple[Any, jax.Array]) -> tuple[Any, jax.Array]:
             population = own.population[i]
-            arrays = _pick(forms, population)
+            arrays = _pick(inference, population)
             block = (own.index[i], population, own.plan[i])
             gradient, terms = self._block_gradient(arrays, batch, *block, _pick(rates, population))
             added = jax.tree.map(lambda s, g: s.at[population].add(g), sums[0], gradient)
             return added, sums[1].at[population].add(terms)
 
-        nothing = jax.tree.map(jnp.zeros_like, forms), jnp.zeros((count, NUM_TERMS), jnp.float32)
+        nothing = jax.tree.map(jnp.zeros_like, inference), jnp.zeros((count, NUM_TERMS), jnp.float32)
         gradients, terms = jax.lax.fori_loop(0, own.number, one, nothing)
         return jnp.concatenate([back(gradients)[0], terms], axis=1)
 
@@ -447,7 +451,7 @@ class PolicyNetwork:
         network = self._fast_network(arrays)
         policy = network.network if self.view else network
         parameters, value = networks.unroll(policy, seen, first, rows.fresh.reshape(shape), remembered)
-        return parameters, self._judge(network, value, rows.view)
+        return parameters, self._evaluate(network, value, rows.view)
 
     def _losses(
         self, parameters: jax.Array, value: jax.Array, rows: Batch, counts: jax.Array, rates: Rates
@@ -462,9 +466,9 @@ class PolicyNetwork:
         return self._loss(predicted, rows._replace(acts=rows.acts * counts), counts, rates)
 
 
-def _pick(forms: Any, number: Any) -> Any:
+def _pick(inference: Any, number: Any) -> Any:
     """The arrays of one population."""
-    return jax.tree.map(lambda leaf: leaf[0] if leaf.shape[0] == 1 else leaf[number], forms)
+    return jax.tree.map(lambda leaf: leaf[0] if leaf.shape[0] == 1 else leaf[number], inference)
 
 
 def _cut(array: jax.Array, shard: jax.Array, start: jax.Array, rows: int) -> jax.Array:

@@ -25,7 +25,7 @@ class Populations(NamedTuple):
     Attributes:
         names: of each, as the world or the settings call them, else ``("pop0", "pop1")``.
         fixed: (A,) uint8, the population of each slot; None where the world tells.
-        opponents: names of those that others play (`interplay.train.opponents`), not networks of this run.
+        opponents: names of those that others play (`interplay.train.selfplay.opponents`), not networks of this run.
     """
 
     names: tuple[str, ...]

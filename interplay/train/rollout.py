@@ -19,13 +19,13 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.world import TimeStep, World
-from interplay.train.casting import Casting
-from interplay.train.episodes import EpisodeStatistics
-from interplay.train.lives import LifeStatistics
-from interplay.train.opponents import Opponents
 from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Blocks, Populations, cut_alone, cut_blocks, sort_rows
+from interplay.train.run.episodes import EpisodeStatistics
+from interplay.train.run.lifetimes import LifeStatistics
 from interplay.train.samples import PendingSamples, SampleLayout, Seen
+from interplay.train.selfplay.casting import Casting
+from interplay.train.selfplay.opponents import Opponents
 from interplay.train.trajectory import TrajectoryBuffer
 from interplay.train.views import View
 
@@ -33,7 +33,7 @@ from interplay.train.views import View
 # where a rollout ends. They never teach the policy.
 IDLE_EVERY = 8
 
-Forms = Mapping[str, Any]  # kind name -> what `PolicyNetwork.unfold` gave
+InferenceParameters = Mapping[str, Any]  # kind name -> as `PolicyNetwork.precompute` gave them
 Staged = Mapping[str, Seen]  # kind name -> (S, N) rows of one step on their way to the networks
 
 
@@ -56,16 +56,16 @@ class Stage(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a kind's networks said in one step.
+    """The outputs of a kind's networks in one step.
 
     Attributes:
         stage: which rows were asked.
-        said: (n, columns + 2), actions, log-probabilities and values.
+        outputs: (n, columns + 2), actions, log-probabilities and values.
         memory: (n, size), what is remembered after it; None where nothing is.
     """
 
     stage: Stage
-    said: np.ndarray
+    outputs: np.ndarray
     memory: np.ndarray | None
 
 
@@ -121,7 +121,7 @@ class Collector:
         self._played = np.concatenate([populations.played, *others])
         self._own = self._played & (np.arange(len(self._played)) < len(populations.names))
         self._alone = len(self._played) == 1  # one network plays everybody: nothing to sort
-        self.let_learn(populations.played)
+        self.set_learning(populations.played)
         drawn = {name: jax.random.fold_in(key, i) for i, name in enumerate(networks)}
         self.keys = {name: np.asarray(jax.random.key_data(own)) for name, own in drawn.items()}
         self._slots = {name: np.array(network.kind.slots) for name, network in networks.items()}
@@ -136,7 +136,7 @@ class Collector:
         self._network = self._born = np.zeros(self.present.shape, np.uint8)
         self._teaches = self.present
 
-    def let_learn(self, learns: np.ndarray) -> None:
+    def set_learning(self, learns: np.ndarray) -> None:
         """Says which populations learn from here on, (Q,) bool; samples of others that wait are forgotten."""
         self.learns = np.append(learns, np.zeros(len(self._played) - len(learns), bool))
         # Networks in the order in which their rows stand: those who learn come first, so that the others' rows can be dropped.
@@ -157,19 +157,19 @@ class Collector:
         self.acted += int(np.count_nonzero(played))
         return teaches | self._learning() if t % IDLE_EVERY == IDLE_EVERY - 1 else teaches
 
-    def step(self, t: int, said: Mapping[str, Answer]) -> None:
-        """Keeps what networks said, lets opponents act, and takes the step."""
+    def step(self, t: int, answers: Mapping[str, Answer]) -> None:
+        """Keeps the outputs of networks, lets opponents act, and takes the step."""
         timestep, at = self.world.timestep, self.buffer.earlier + t
         actions = {}
-        for name, (stage, told, memory) in said.items():
+        for name, (stage, outputs, memory) in answers.items():
             where = self._where(name, stage.picked)
-            self.buffer.value[at].reshape(-1)[where] = told[:, -1]
-            self._keep(name, stage, told, at, where)
+            self.buffer.value[at].reshape(-1)[where] = outputs[:, -1]
+            self._keep(name, stage, outputs, at, where)
             if memory is not None:
                 self._remember(name, stage, memory, where)
             columns = self.networks[name].distribution.columns
             flat = np.zeros((self.rows(name), columns), np.float32)
-            flat[stage.picked] = told[:, :-2]
+            flat[stage.picked] = outputs[:, :-2]
             shaped = flat.reshape(self.world.num_worlds, -1, columns)
             actions[name] = self.networks[name].distribution.to_world(shaped)
         ours = actions if len(actions) > 1 else next(iter(actions.values()))
@@ -281,14 +281,16 @@ class Collector:
         kept = int(counts[: np.count_nonzero(self.learns)].sum())
         return Stage(picked[order], own[order], kept, blocks, out)
 
-    def _keep(self, name: str, stage: Stage, told: np.ndarray, at: int, where: np.ndarray) -> None:
+    def _keep(self, name: str, stage: Stage, outputs: np.ndarray, at: int, where: np.ndarray) -> None:
         """Keeps the stage's rows of those who learn."""
         pending, kept = self.pending[name], slice(0, stage.kept)
         truth = None
         if pending.truth is not None:
             truth = self.truth[where[kept] // self.truth.shape[1]][:, self._slots[name]]
         acts = self._teaches.reshape(-1)[where[kept]]
-        pending.append(stage.seen.part(kept), told[kept], at, where[kept], stage.network[kept], acts, truth)
+        pending.append(
+            stage.seen.part(kept), outputs[kept], at, where[kept], stage.network[kept], acts, truth
+        )
 
     def _where(self, name: str, index: np.ndarray) -> np.ndarray:
         """Rows among (W, A_kind) as places among (W, A)."""
@@ -313,12 +315,12 @@ class Collector:
         return PendingSamples(layout, steps * self.rows(name))
 
 
-def collect(shards: Sequence[Collector], forms: Forms, update: int) -> dict[str, float]:
+def collect(shards: Sequence[Collector], parameters: InferenceParameters, update: int) -> dict[str, float]:
     """Plays T steps of all worlds of some shards.
 
     Args:
         shards: of this worker.
-        forms: kind name -> what `PolicyNetwork.unfold` gave.
+        parameters: kind name -> as `PolicyNetwork.precompute` gave them.
         update: number of the update.
 
     Returns:
@@ -330,20 +332,22 @@ def collect(shards: Sequence[Collector], forms: Forms, update: int) -> dict[str,
         shard.acted = 0
     for t in range(steps):
         began = time.perf_counter()
-        said = ask(shards, forms, [shard.begin_step(t) for shard in shards], update * steps + t, staged)
+        answers = ask(
+            shards, parameters, [shard.begin_step(t) for shard in shards], update * steps + t, staged
+        )
         acted = time.perf_counter()
-        for shard, told in zip(shards, said, strict=True):
-            shard.step(t, told)
+        for shard, own in zip(shards, answers, strict=True):
+            shard.step(t, own)
         cuts = [shard.cut() for shard in shards]
         if any(cut.any() for cut in cuts):
-            for shard, values in zip(shards, ask_values(shards, forms, cuts, staged), strict=True):
+            for shard, values in zip(shards, ask_values(shards, parameters, cuts, staged), strict=True):
                 shard.buffer.bootstrap[shard.buffer.earlier + t] = values
         for shard in shards:
             shard.end_step(t)
         acting, stepping = acting + acted - began, stepping + time.perf_counter() - acted
     began = time.perf_counter()
     afterwards = [shard.after() for shard in shards]
-    for shard, values in zip(shards, ask_values(shards, forms, afterwards, staged), strict=True):
+    for shard, values in zip(shards, ask_values(shards, parameters, afterwards, staged), strict=True):
         shard.buffer.last_value[...] = values
     return {"act": acting + time.perf_counter() - began, "step": stepping}
 
@@ -359,7 +363,7 @@ def allocate_staged(shards: Sequence[Collector]) -> Staged:
 
 def ask(
     shards: Sequence[Collector],
-    forms: Forms,
+    parameters: InferenceParameters,
     wanted: Sequence[np.ndarray],
     counter: int,
     staged: Staged,
@@ -368,39 +372,39 @@ def ask(
 
     What the rows hold stays in `staged` until the next call.
     """
-    told: list[dict[str, Answer]] = [{} for _ in shards]
+    answers: list[dict[str, Answer]] = [{} for _ in shards]
     for name, network in shards[0].networks.items():
-        seen, said = staged[name], None
+        seen, outputs = staged[name], None
         stages = [
             shard.stage(name, want, seen.part(at))
             for at, (shard, want) in enumerate(zip(shards, wanted, strict=True))
         ]
         if any(len(stage.picked) for stage in stages):
-            said = _call(shards, name, forms[name], stages, counter, seen)
+            outputs = _call(shards, name, parameters[name], stages, counter, seen)
         columns = network.distribution.columns + 2
         for at, stage in enumerate(stages):
-            rows = np.zeros((0, columns), np.float32) if said is None else said[at, : len(stage.picked)]
-            memory = rows[:, columns:] if network.memory and said is not None else None
-            told[at][name] = Answer(stage, rows[:, :columns], memory)
-    return told
+            rows = np.zeros((0, columns), np.float32) if outputs is None else outputs[at, : len(stage.picked)]
+            memory = rows[:, columns:] if network.memory and outputs is not None else None
+            answers[at][name] = Answer(stage, rows[:, :columns], memory)
+    return answers
 
 
 def ask_values(
-    shards: Sequence[Collector], forms: Forms, wanted: Sequence[np.ndarray], staged: Staged
+    shards: Sequence[Collector], parameters: InferenceParameters, wanted: Sequence[np.ndarray], staged: Staged
 ) -> list[np.ndarray]:
     """V of what the agents in `wanted` see, (W, A) for each shard; 0 elsewhere.
 
     The program that acts also tells values; one for values alone would have to be compiled as well.
     """
     values = [np.zeros(shard.present.shape, np.float32) for shard in shards]
-    for shard, told, out in zip(shards, ask(shards, forms, wanted, 0, staged), values, strict=True):
-        for name, answer in told.items():
-            shard.put(name, answer.stage, answer.said[:, -1], out)
+    for shard, answers, out in zip(shards, ask(shards, parameters, wanted, 0, staged), values, strict=True):
+        for name, answer in answers.items():
+            shard.put(name, answer.stage, answer.outputs[:, -1], out)
     return values
 
 
 def _call(
-    shards: Sequence[Collector], name: str, form: Any, stages: Sequence[Stage], counter: int, seen: Seen
+    shards: Sequence[Collector], name: str, parameters: Any, stages: Sequence[Stage], counter: int, seen: Seen
 ) -> np.ndarray:
     """(S, N, columns + 2 + size) of one compiled call."""
     first, blocks = shards[0], None
@@ -408,8 +412,8 @@ def _call(
         blocks = Blocks(
             *(np.stack(parts) for parts in zip(*(stage.blocks or () for stage in stages), strict=True))
         )
-    said = first.networks[name].act(
-        form,
+    outputs = first.networks[name].act(
+        parameters,
         seen.rows,
         seen.mask,
         blocks,
@@ -419,7 +423,7 @@ def _call(
         seen.view,
         block=first.block[name],
     )
-    return np.asarray(said)
+    return np.asarray(outputs)
 
 
 def refuse_bad_numbers(collector: Collector, update: int) -> None:

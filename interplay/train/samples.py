@@ -9,9 +9,9 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.train.observations import ObservationRows, Rows, zeros
-from interplay.train.restoring import Bounds, restore
+from interplay.train.run.restoring import Bounds, restore
 
-_SAID = 2  # columns after the action's: log-probability and value
+_EXTRA = 2  # columns after the action's: log-probability and value
 
 
 class Seen(NamedTuple):
@@ -99,7 +99,7 @@ class PendingSamples:
         count: samples that are there; arrays are longer.
         kept: how many of them earlier updates left.
         seen: what the networks saw.
-        said: (capacity, columns + 2) float32: action, log-probability, value.
+        outputs: (capacity, columns + 2) float32: action, log-probability, value.
         step: (capacity,) int32, place in the trajectories.
         slot: (capacity,) int32, w A + a, among all slots of the world.
         population: (capacity,) uint8.
@@ -111,7 +111,7 @@ class PendingSamples:
         self.layout, self.capacity = layout, capacity
         self.count = self.kept = 0
         self.seen = layout.allocate(capacity)
-        self.said = np.zeros((capacity, layout.columns + _SAID), np.float32)
+        self.outputs = np.zeros((capacity, layout.columns + _EXTRA), np.float32)
         self.step = np.zeros(capacity, np.int32)
         self.slot = np.zeros(capacity, np.int32)
         self.population = np.zeros(capacity, np.uint8)
@@ -121,17 +121,17 @@ class PendingSamples:
     @property
     def action(self) -> np.ndarray:
         """(capacity, columns) float32."""
-        return self.said[:, :-_SAID]
+        return self.outputs[:, :-_EXTRA]
 
     @property
     def log_prob(self) -> np.ndarray:
         """(capacity,) float32, when the action was drawn."""
-        return self.said[:, -_SAID]
+        return self.outputs[:, -_EXTRA]
 
     def append(
         self,
         seen: Seen,
-        said: np.ndarray,
+        outputs: np.ndarray,
         step: int,
         slot: np.ndarray,
         population: np.ndarray,
@@ -142,7 +142,7 @@ class PendingSamples:
 
         Args:
             seen: n rows.
-            said: (n, columns + 2).
+            outputs: (n, columns + 2).
             step: place in the trajectories.
             slot: (n,).
             population: (n,).
@@ -152,7 +152,7 @@ class PendingSamples:
         new = slice(self.count, self.count + len(slot))
         for name, array in self.seen.part(new).arrays().items():
             array[...] = seen.arrays()[name]
-        self.said[new] = said
+        self.outputs[new] = outputs
         self.step[new], self.slot[new], self.population[new], self.acts[new] = step, slot, population, acts
         if self.truth is not None and truth is not None:
             self.truth[new] = truth
@@ -191,8 +191,9 @@ class PendingSamples:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All that is kept, by name."""
-        names = ("said", "step", "slot", "population", "acts") + (() if self.truth is None else ("truth",))
-        return self.seen.arrays() | {name: getattr(self, name) for name in names}
+        names = ("step", "slot", "population", "acts") + (() if self.truth is None else ("truth",))
+        own = {"said": self.outputs} | {name: getattr(self, name) for name in names}  # "said" in checkpoints
+        return self.seen.arrays() | own
 
 
 def cut_sequences(

@@ -17,15 +17,15 @@ from interplay.core import seeding
 from interplay.core.errors import CannotRestore, UserError
 from interplay.core.world import World
 from interplay.train.advantage import estimate
-from interplay.train.casting import Casting
-from interplay.train.guessing import pay_speakers
 from interplay.train.learner import Learner
-from interplay.train.line_up import find_sides, make_guests, make_roles
-from interplay.train.opponents import Opponents
 from interplay.train.policy_network import Batch
-from interplay.train.restoring import restore
-from interplay.train.rollout import Collector, Forms, collect, refuse_bad_numbers
+from interplay.train.rollout import Collector, InferenceParameters, collect, refuse_bad_numbers
+from interplay.train.run.restoring import restore
 from interplay.train.samples import ReadySamples, Seen, cut_sequences
+from interplay.train.selfplay.casting import Casting
+from interplay.train.selfplay.guessing import pay_speakers
+from interplay.train.selfplay.matchups import find_sides, make_guests, make_roles
+from interplay.train.selfplay.opponents import Opponents
 from interplay.train.settings import TrainSettings
 from interplay.train.trajectory import TrajectoryBuffer
 
@@ -86,21 +86,21 @@ class Shard:
         self.ready: dict[str, ReadySamples] = {}
         self.units: dict[str, np.ndarray] = {}
 
-    def let_learn(self, learns: np.ndarray) -> None:
+    def set_learning(self, learns: np.ndarray) -> None:
         """Says which populations learn from here on, (Q,) bool; samples of others that wait are forgotten."""
-        self.collector.let_learn(learns)
+        self.collector.set_learning(learns)
 
-    def play(self, forms: Forms, update: int) -> dict[str, float]:
+    def play(self, parameters: InferenceParameters, update: int) -> dict[str, float]:
         """Plays one rollout of this shard alone; see `collect`, which plays several in step.
 
         Raises:
             UserError: if an observation, a reward or a network's output is not finite.
         """
-        seconds = collect([self.collector], forms, update)
-        self.settle(forms, update)
+        seconds = collect([self.collector], parameters, update)
+        self.settle(parameters, update)
         return seconds
 
-    def settle(self, forms: Forms, update: int) -> None:
+    def settle(self, parameters: InferenceParameters, update: int) -> None:
         """Works out the rewards that a rollout teaches with.
 
         Raises:
@@ -108,7 +108,7 @@ class Shard:
         """
         buffer, speaking = self.collector.buffer, self._settings.belief.speaking
         if speaking:
-            pay_speakers(self.collector, forms, speaking)
+            pay_speakers(self.collector, parameters, speaking)
         buffer.reward[buffer.earlier :] *= np.float32(self._algorithm.reward_scale)
         refuse_bad_numbers(self.collector, update)
 

@@ -16,10 +16,13 @@ from typing import Any
 
 from interplay.core.settings import build, changed
 from interplay.core.stopping import Stop, finishing
-from interplay.train import compute
-from interplay.train.alternation import check_turns
-from interplay.train.best import Best
-from interplay.train.checkpoint import (
+from interplay.train.learner import Learner
+from interplay.train.parallel import xla
+from interplay.train.parallel.exchange import Exchange, LostWorker
+from interplay.train.parallel.workers import worker_pool
+from interplay.train.play.policy import load_policy, load_population
+from interplay.train.run.best import Best
+from interplay.train.run.checkpoint import (
     Checkpoint,
     CheckpointWriter,
     find_checkpoint,
@@ -28,31 +31,28 @@ from interplay.train.checkpoint import (
     read_checkpoint,
     staging_path,
 )
-from interplay.train.episodes import EpisodeStatistics
-from interplay.train.evaluation import Evaluation, check_evaluation
-from interplay.train.exchange import Exchange, LostWorker
-from interplay.train.guessing import check_guesses
-from interplay.train.learner import Learner
-from interplay.train.line_up import check_opponents, find_sides, pin, pinned, with_opponents
-from interplay.train.manifest import check_resumable
-from interplay.train.policy import load_policy, load_population
-from interplay.train.pool import check_pool, pool_of
-from interplay.train.progress import Progress, tell
-from interplay.train.records import check_record
-from interplay.train.recovery import Faults
-from interplay.train.room import check_room, told_as_lack_of_room
-from interplay.train.run_folder import RunFolder, default_run_path
+from interplay.train.run.episodes import EpisodeStatistics
+from interplay.train.run.folder import RunFolder, default_run_path
+from interplay.train.run.manifest import check_resumable
+from interplay.train.run.progress import Progress, tell
+from interplay.train.run.records import check_record
+from interplay.train.run.recovery import Faults
+from interplay.train.run.room import check_room, told_as_lack_of_room
+from interplay.train.run.warm_start import describe_spaces, warm_vectors
+from interplay.train.selfplay.alternation import check_turns
+from interplay.train.selfplay.evaluation import Evaluation, check_evaluation
+from interplay.train.selfplay.guessing import check_guesses
+from interplay.train.selfplay.matchups import check_opponents, find_sides, pin, pinned, with_opponents
+from interplay.train.selfplay.pool import check_pool, pool_of
 from interplay.train.settings import TrainSettings
+from interplay.train.settings.unread import check_populations_read, check_read
 from interplay.train.shard import MakeWorld
-from interplay.train.unread import check_populations_read, check_read
 from interplay.train.update import Worker
 from interplay.train.views import find_view
-from interplay.train.warm_start import describe_spaces, warm_vectors
-from interplay.train.worker import crew
 
 __all__ = ["load_policy", "load_population", "resume", "train"]
 
-GO_ON, SAVE, SAVE_AND_STOP, STOP = 0, 1, 2, 3
+CONTINUE, SAVE, SAVE_AND_STOP, STOP = 0, 1, 2, 3
 DIGEST_EVERY = 50  # updates between comparisons of the workers' parameters
 SHOWN = ("life", "episode_length", "episode_return", "kl", "epochs")
 
@@ -183,7 +183,7 @@ def _train(
     settings = folder.settings
     source = checkpoint.path if checkpoint else None
     job = (settings.model_dump_json(), make, folder.path, source)
-    with crew(settings.train.workers, learner.size, _follow, job) as exchange:
+    with worker_pool(settings.train.workers, learner.size, _follow, job) as exchange:
         worker = Worker(settings, make, learner, exchange)
         with contextlib.closing(worker):
             if checkpoint is not None:
@@ -236,7 +236,7 @@ def _lead(
             elif ends:
                 verdict = SAVE_AND_STOP if settings.train.checkpoint_at_end or better else STOP
             else:
-                verdict = SAVE if better or _due(worker, now - saved) else GO_ON
+                verdict = SAVE if better or _due(worker, now - saved) else CONTINUE
             _keep_step(worker, verdict)
             if verdict in (SAVE, SAVE_AND_STOP):
                 save(before + now - began, better, ends)
@@ -253,14 +253,14 @@ def _first_verdict(worker: Worker, seconds: float, checkpoint: Checkpoint | None
         return STOP
     # From a checkpoint on the run that this one begins with is not needed any more.
     begins_with_another = checkpoint is None and worker.settings.train.start_from is not None
-    return SAVE if begins_with_another else GO_ON
+    return SAVE if begins_with_another else CONTINUE
 
 
 def complete(worker: Worker, seconds: float) -> bool:
     """Whether a run has done what its settings ask for."""
     train = worker.settings.train
     done = (worker.agent_steps, worker.updates, worker.episodes, seconds)
-    most = (worker.settings.steps, train.most_updates, train.most_episodes, train.most_seconds)
+    most = (worker.settings.steps, train.max_updates, train.max_episodes, train.max_seconds)
     return any(limit is not None and count >= limit for count, limit in zip(done, most, strict=True))
 
 
@@ -274,7 +274,7 @@ def _due(worker: Worker, seconds: float) -> bool:
 
 def _progress(settings: TrainSettings, done: int) -> Progress:
     train = settings.train
-    otherwise = train.most_updates or train.most_episodes or train.most_seconds
+    otherwise = train.max_updates or train.max_episodes or train.max_seconds
     stream = io.StringIO() if train.quiet else None
     return Progress(None if otherwise else settings.steps, done, stream=stream)
 
@@ -293,7 +293,7 @@ def _follow(
     if source is not None:
         worker.load(read_checkpoint(source))
     with contextlib.closing(worker):
-        verdict = worker.agree(GO_ON)
+        verdict = worker.agree(CONTINUE)
         while True:
             if verdict in (SAVE, SAVE_AND_STOP):
                 worker.agree(0)  # the staging folder is there
@@ -302,13 +302,13 @@ def _follow(
             if verdict in (SAVE_AND_STOP, STOP):
                 return
             worker.update()
-            verdict = _keep_step(worker, GO_ON)
+            verdict = _keep_step(worker, CONTINUE)
 
 
 def _keep_step(worker: Worker, verdict: int) -> int:
     """Tells all workers the verdict; compares parameters now and then."""
     verdict = worker.agree(verdict)
-    if verdict != GO_ON or worker.updates % DIGEST_EVERY == 0:
+    if verdict != CONTINUE or worker.updates % DIGEST_EVERY == 0:
         worker.compare_digests()
     return verdict
 
@@ -335,7 +335,7 @@ def _save(
             "episodes": worker.episodes,
             "seconds": seconds,
             "spaces": describe_spaces(network.kind for network in worker.learner.networks.values()),
-            "compute": compute.describe(),
+            "compute": xla.describe(),
             **worker.learner.describe(),
             **worker.describe(),
             **best.describe(),

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from interplay.train.restoring import restore
+from interplay.train.run.restoring import restore
 
 
 class TrajectoryBuffer:

@@ -1,7 +1,7 @@
 """One worker's part of a run, and the steps of an update: play, estimate, learn.
 
 All workers call the same methods in the same order. Each has shards of its own and a learner that is the same bit for bit everywhere: what
-the shards found is added up over all workers (`exchange.combine`) before anybody acts on it.
+the shards found is added up over all workers (`exchange.all_reduce`) before anybody acts on it.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.train.alternation import Alternation
-from interplay.train.checkpoint import Checkpoint, write_arrays
-from interplay.train.episodes import read_sums
-from interplay.train.exchange import Exchange, tree_sum
 from interplay.train.learner import Learner
-from interplay.train.lives import read_lives
 from interplay.train.losses import Terms
 from interplay.train.minibatches import join_batches, make_epoch
-from interplay.train.records import check_record
+from interplay.train.parallel.exchange import Exchange, tree_sum
 from interplay.train.rollout import collect
+from interplay.train.run.checkpoint import Checkpoint, write_arrays
+from interplay.train.run.episodes import read_sums
+from interplay.train.run.lifetimes import read_lives
+from interplay.train.run.records import check_record
+from interplay.train.selfplay.alternation import Alternation
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import MakeWorld, Moments, make_shard
 
@@ -79,17 +79,17 @@ class Worker:
 
     def play(self) -> None:
         """Every shard plays one rollout."""
-        forms = self.learner.forms()
+        parameters = self.learner.inference_parameters()
         for shard in self.shards:
-            shard.let_learn(self.learns)
-        self._played = collect([shard.collector for shard in self.shards], forms, self.updates)
+            shard.set_learning(self.learns)
+        self._played = collect([shard.collector for shard in self.shards], parameters, self.updates)
         for shard in self.shards:
-            shard.settle(forms, self.updates)
+            shard.settle(parameters, self.updates)
 
     def estimate(self) -> None:
         """Every shard finds its ready samples and their advantages, which are normalised over all shards together."""
         sums = [shard.estimate() for shard in self.shards]
-        total = self.exchange.combine(tree_sum([each.ravel() for each in sums])).reshape(sums[0].shape)
+        total = self.exchange.all_reduce(tree_sum([each.ravel() for each in sums])).reshape(sums[0].shape)
         if self.learner.algorithm.normalise:
             for shard in self.shards:
                 shard.normalise(total)
@@ -99,19 +99,19 @@ class Worker:
         learner, algorithm = self.learner, self.learner.algorithm
         minibatches = self._agree_minibatches()
         batches = {name: join_batches(self.shards, name) for name in learner.networks}
-        told, enough = [], False
+        every, enough = [], False
         for epoch in range(algorithm.epochs):
             epochs = {
                 name: make_epoch(self.shards, name, batch, self._shuffle(name, epoch), minibatches)
                 for name, batch in batches.items()
             }
             terms, enough = learner.run_epoch(epochs, minibatches, self.exchange, self.updates)
-            told.append(terms)
+            every.append(terms)
             if enough:
                 break
-        every = np.concatenate(told)
-        epochs_done = (len(every) - enough) / minibatches
-        return self._loss_numbers(every.sum(axis=0), epochs_done, len(every))
+        losses = np.concatenate(every)
+        epochs_done = (len(losses) - enough) / minibatches
+        return self._loss_numbers(losses.sum(axis=0), epochs_done, len(losses))
 
     def summarise(self) -> dict[str, Any]:
         """Explained variance, actions, lives and episodes that ended, over all shards."""
@@ -120,7 +120,7 @@ class Worker:
             np.concatenate([shard.moments(), [own.acted], own.lives.take(), own.episodes.take()])
             for shard, own in zip(self.shards, collectors, strict=True)
         ]
-        total = self.exchange.combine(tree_sum(vectors))
+        total = self.exchange.all_reduce(tree_sum(vectors))
         first, names = collectors[0], self.learner.populations.names
         moments, acted, rest = total[:5], int(total[5]), total[6:]
         lives = len(names) * (1 + len(first.lives.names))
@@ -140,7 +140,7 @@ class Worker:
     def share(self) -> float:
         """How much of the run is done, 0 to 1, by the end that it has in settings; seconds are not counted, they are never the same."""
         train = self.settings.train
-        counts = ((self.updates, train.most_updates), (self.episodes, train.most_episodes))
+        counts = ((self.updates, train.max_updates), (self.episodes, train.max_episodes))
         ends = [done / most for done, most in counts if most is not None]
         return min(max([self.agent_steps / self.settings.steps, *ends]), 1.0)
 
@@ -168,7 +168,7 @@ class Worker:
         needs = np.zeros(self.settings.train.shards)
         for shard in self.shards:
             needs[shard.index] = shard.minibatches()
-        return max(int(self.exchange.combine(needs).max()), 1)
+        return max(int(self.exchange.all_reduce(needs).max()), 1)
 
     def _shuffle(self, name: str, epoch: int) -> list[np.ndarray]:
         return [shard.shuffle(name, self.updates, epoch) for shard in self.shards]
@@ -192,14 +192,14 @@ class Worker:
     def agree(self, value: int) -> int:
         """What the first worker says; the others' values do not count."""
         mine = value if self.exchange.rank == 0 else 0
-        return int(self.exchange.combine(np.array([mine], np.float64))[0])
+        return int(self.exchange.all_reduce(np.array([mine], np.float64))[0])
 
     def compare_digests(self) -> None:
         """Raises `UserError` if the workers' parameters are not the same bits."""
         digests = np.zeros(self.exchange.size)
         arrays = [np.asarray(vector) for vector in self.learner.vectors.values()]
         digests[self.exchange.rank] = zlib.crc32(b"".join(array.tobytes() for array in arrays))
-        digests = self.exchange.combine(digests)
+        digests = self.exchange.all_reduce(digests)
         odd = np.flatnonzero(digests != digests[0])
         if odd.size:
             raise UserError(

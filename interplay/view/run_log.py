@@ -12,6 +12,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.reading import memory_limit, read_json_lines, read_toml
+from interplay.train.settings.renamed import renew
 
 MOST = 1e100  # of a number; larger ones, whose differences are not finite, cannot be drawn
 
@@ -86,7 +87,7 @@ def _cell(value: Any) -> float:
 def _settings(file: Path) -> tuple[str, str]:
     if not os.path.lexists(file):
         return "", ""
-    values = read_toml(file, links=False)
+    values = renew(read_toml(file, links=False))
     world = values.get("world", {})
     values.pop("seed", None)
     name = world.get("id", "") if isinstance(world, dict) else ""

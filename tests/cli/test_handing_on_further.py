@@ -189,7 +189,7 @@ def test_a_run_that_cannot_read_the_world_is_told_what_it_knew_and_what_it_meets
     met = SimpleNamespace(id="b/world")
     trained = SimpleNamespace(world=SimpleNamespace(id="a/world", options={}))
     monkeypatch.setattr(contestants, "_settings_of", lambda *_: trained)
-    monkeypatch.setattr("interplay.train.checkpoint.find_checkpoint", lambda name: Path(name))
+    monkeypatch.setattr("interplay.train.run.checkpoint.find_checkpoint", lambda name: Path(name))
     fake = SimpleNamespace(load_policy=lambda *_, **__: None)
     monkeypatch.setattr("interplay.cli.trainer.load_trainer", lambda: fake)
     monkeypatch.setattr("interplay.registry.make_world", lambda *_, **__: own)

@@ -12,7 +12,7 @@ from interplay.cli.contestants import choose_world
 from interplay.core.settings import build
 from interplay.evaluate import play
 from interplay.registry import make_world
-from interplay.train.policy import load_policy
+from interplay.train.play.policy import load_policy
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import train
 from tests.cli.command import typed

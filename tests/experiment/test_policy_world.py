@@ -69,7 +69,7 @@ def test_the_users_settings_win_over_an_algorithms_own():
     given = params(settings={"ppo": {"rollout": 16, "epochs": 3, "learning_rate": 0.5}})
     settings = settings_of(read_params(given), make_world(read_params(given), 1), None).ppo
     assert (settings.epochs, settings.learning_rate, settings.rollout) == (3, 0.5, 16)
-    assert settings.lam == 1.0  # of the algorithm, as nobody said otherwise
+    assert settings.gae_lambda == 1.0  # of the algorithm, as nobody said otherwise
 
 
 def test_the_laws_of_worlds_hold():

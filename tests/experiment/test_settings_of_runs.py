@@ -17,12 +17,12 @@ from tests.experiment.corridors import changed, corridor, params
 
 # Key of ray_tune, value, where it stands in the settings of the run, what stands there then.
 SAID = [
-    ("run_or_experiment", "A2C", "ppo.entropy", 0.01),
+    ("run_or_experiment", "A2C", "ppo.entropy_coefficient", 0.01),
     ("run_or_experiment", "PPO", "ppo.epochs", 10),
-    ("stop", {"timesteps_total": 100}, "train.most_updates", 2),  # of steps of the simulation
-    ("stop", {"training_iteration": 5}, "train.most_updates", 5),
-    ("stop", {"episodes_total": 7}, "train.most_episodes", 7),
-    ("stop", {"time_total_s": 2.5}, "train.most_seconds", 2.5),
+    ("stop", {"timesteps_total": 100}, "train.max_updates", 2),  # of steps of the simulation
+    ("stop", {"training_iteration": 5}, "train.max_updates", 5),
+    ("stop", {"episodes_total": 7}, "train.max_episodes", 7),
+    ("stop", {"time_total_s": 2.5}, "train.max_seconds", 2.5),
     ("checkpoint_freq", 4, "train.checkpoint_updates", 4),
     ("checkpoint_freq", 4, "train.keep_checkpoints", KEEP_ALL),
     ("checkpoint_freq", 4, "train.checkpoint_seconds", NEVER),
@@ -72,7 +72,7 @@ def test_what_is_said_arrives(key, value, path, expected):
 
 def test_nothing_else_changes_without_a_word():
     plain = settings(params())
-    assert (plain.steps, plain.train.most_updates, plain.seed) == (UNLIMITED, 3, 3)
+    assert (plain.steps, plain.train.max_updates, plain.seed) == (UNLIMITED, 3, 3)
     assert (plain.train.checkpoint_updates, plain.train.checkpoint_at_end) == (None, True)
     assert plain.train.checkpoint_seconds < NEVER
 

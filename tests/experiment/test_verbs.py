@@ -126,7 +126,7 @@ def test_a_run_holds_the_file_and_its_checkpoints(run_folder):
 
 
 def test_policies_have_weights_of_their_own(run_folder):
-    from interplay.train.checkpoint import latest_checkpoint, read_checkpoint
+    from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
 
     tensors = read_checkpoint(latest_checkpoint(run_folder)).arrays["policy-pop0"]
     names = {name.partition("/")[0] for name in tensors}
@@ -268,7 +268,7 @@ def test_the_manuals_analysis_runs(capsys, run_folder, tmp_path):
 def test_a_call_says_whether_actions_are_drawn(run_folder):
     """6.3: `explore`, either way."""
     from interplay.experiment.player import TrainedPolicies
-    from interplay.train.checkpoint import latest_checkpoint
+    from interplay.train.run.checkpoint import latest_checkpoint
 
     trainer = TrainedPolicies(
         read_params(params()), latest_checkpoint(run_folder), explore=True, seed=1, trust=True
@@ -356,7 +356,7 @@ def test_functions_train_kinds_masks_and_nested_spaces(tmp_path):
 def test_only_policies_to_train_change(tmp_path):
     """6.3: policies_to_train"""
     pytest.importorskip("jax", reason="training needs the train extra")
-    from interplay.train.checkpoint import list_checkpoints, read_checkpoint
+    from interplay.train.run.checkpoint import list_checkpoints, read_checkpoint
 
     given = params(tmp_path, checkpoint_freq=1)
     folder = train(changed(given, "ray_tune.config.multiagent.policies_to_train", ["odd"]))
@@ -397,7 +397,7 @@ def test_a_run_without_checkpoints_keeps_none(tmp_path):
 def test_the_same_seed_trains_the_same(tmp_path):
     """6.3: config.seed"""
     pytest.importorskip("jax", reason="training needs the train extra")
-    from interplay.train.checkpoint import latest_checkpoint, read_checkpoint
+    from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
 
     tensors = [
         read_checkpoint(latest_checkpoint(train(params(tmp_path)))).arrays["policy-pop0"] for _ in range(2)

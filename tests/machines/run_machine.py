@@ -21,8 +21,8 @@ from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from interplay.core.errors import UserError
 from interplay.core.hashing import mix64
-from interplay.train import run_folder
-from interplay.train.checkpoint import (
+from interplay.train.run import folder
+from interplay.train.run.checkpoint import (
     CheckpointWriter,
     latest_checkpoint,
     list_checkpoints,
@@ -30,7 +30,7 @@ from interplay.train.checkpoint import (
     prune_checkpoints,
     read_checkpoint,
 )
-from interplay.train.run_folder import RunFolder
+from interplay.train.run.folder import RunFolder
 from interplay.train.settings import TrainSettings, WorldChoice
 from tests.machines.counting import Counting
 from tests.machines.write_points import AtPoint, KillAt, Killed, quick_disk
@@ -47,7 +47,7 @@ POINTS = (
 PLACES = ("a", "b", "with blanks and ümlauts", "deeper/c")
 
 
-class Quiet(run_folder.TensorBoardLog):
+class Quiet(folder.TensorBoardLog):
     """Curves are no part of the laws, and their writer has a thread of its own."""
 
     def __init__(self, path: Path | str, first_step: int = 0) -> None:
@@ -79,7 +79,7 @@ class RunMachine(Counting):
     @initialize()
     def begin(self) -> None:
         self.note("begin")
-        self.logs, run_folder.TensorBoardLog = run_folder.TensorBoardLog, Quiet  # type: ignore[misc]
+        self.logs, folder.TensorBoardLog = folder.TensorBoardLog, Quiet  # type: ignore[misc]
         self.home = tempfile.TemporaryDirectory(prefix="interplay-run-", dir=quick_disk())
         self.outside = Path(self.home.name) / "outside"
         self.outside.mkdir()
@@ -95,7 +95,7 @@ class RunMachine(Counting):
         if hasattr(self, "home"):
             self.look_at_every_file()
             self.leave()
-            run_folder.TensorBoardLog = self.logs  # type: ignore[misc]
+            folder.TensorBoardLog = self.logs  # type: ignore[misc]
             self.home.cleanup()
 
     # -- the trainer -----------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from interplay.evaluate.tournaments.results_log import ResultsLog
-from interplay.train import run_folder
+from interplay.train.run import folder
 from tests.machines import run_machine
 from tests.machines.counting import Counting, try_rules
 from tests.machines.ledger_machine import LedgerMachine
@@ -63,7 +63,7 @@ def test_a_ledger_that_keeps_torn_lines_is_found(monkeypatch):
 
 
 def test_a_run_that_forgets_to_drop_lines_is_found(monkeypatch):
-    monkeypatch.setattr(run_folder, "drop_lines_after", lambda path, agent_steps: None)
+    monkeypatch.setattr(folder, "drop_lines_after", lambda path, agent_steps: None)
     noticed(RunMachine)
 
 
@@ -76,5 +76,5 @@ def test_a_run_that_prunes_too_much_is_found(monkeypatch):
 def test_a_run_that_skips_damaged_checkpoints_wrongly_is_found(monkeypatch):
     """The oldest instead of the newest."""
     folders = run_machine.list_checkpoints
-    monkeypatch.setattr("interplay.train.checkpoint.list_checkpoints", lambda run: folders(run)[::-1])
+    monkeypatch.setattr("interplay.train.run.checkpoint.list_checkpoints", lambda run: folders(run)[::-1])
     noticed(RunMachine)

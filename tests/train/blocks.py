@@ -63,7 +63,7 @@ def act_greedily(
     """
     blocks = cut_blocks(counts, network.block, network.most_blocks(sum(counts), network.block))
     said = network.act(
-        network.unfold(network.first),
+        network.precompute(network.first),
         {dtype: np.stack([array] * shards) for dtype, array in rows.items()},
         None if mask is None else np.stack([mask] * shards),
         Blocks(*(np.stack([part] * shards) for part in blocks)),

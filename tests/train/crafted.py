@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import safetensors.numpy
 
-from interplay.train.manifest import _checksum, _fingerprint
+from interplay.train.run.manifest import _checksum, _fingerprint
 
 Change = Callable[["Draft"], object]
 

@@ -15,8 +15,13 @@ import numpy as np
 
 from interplay.core import files
 from interplay.core.hashing import mix64
-from interplay.train.checkpoint import CheckpointWriter, latest_checkpoint, prune_checkpoints, read_checkpoint
-from interplay.train.run_folder import RunFolder
+from interplay.train.run.checkpoint import (
+    CheckpointWriter,
+    latest_checkpoint,
+    prune_checkpoints,
+    read_checkpoint,
+)
+from interplay.train.run.folder import RunFolder
 from interplay.train.settings import TrainSettings, WorldChoice
 
 ROOT = Path(__file__).parents[2]  # where `python -m tests.train.fake_run` is run

@@ -25,14 +25,14 @@ def settings_of(algorithm: str = OWN, **own: Any) -> TrainSettings:
         "num_worlds": 32,
         "steps": 10**9,
         "algorithm": algorithm,
-        "train": {"shards": 2, "most_updates": 4, "checkpoint_seconds": 1000.0},
+        "train": {"shards": 2, "max_updates": 4, "checkpoint_seconds": 1000.0},
         "network": {"kind": "mlp", "hidden": [16]},
     }
     return build(TrainSettings, {**values, **own}, "test")
 
 
 def test_the_example_learns(tmp_path: Path) -> None:
-    own = {"train": {"shards": 2, "most_updates": 16, "checkpoint_seconds": 1000.0}}
+    own = {"train": {"shards": 2, "max_updates": 16, "checkpoint_seconds": 1000.0}}
     log = log_of(train(settings_of(**own), tmp_path / "run", make_corridor))
     returns = [line["episode_return"] for line in log if "episode_return" in line]
     assert returns[-1] > 0.55  # the best is 0.6
@@ -47,15 +47,15 @@ def test_it_resumes_exactly_with_another_number_of_workers(tmp_path: Path) -> No
     half = train(settings_of(steps=10**9), tmp_path / "half", make_corridor)
     assert arrays_of(whole) == arrays_of(half)
     file = half / "settings.toml"
-    file.write_text(file.read_text().replace("most_updates = 4", "most_updates = 6"))
+    file.write_text(file.read_text().replace("max_updates = 4", "max_updates = 6"))
     twin = tmp_path / "twin"
     train(
-        settings_of(train={"shards": 2, "workers": 2, "most_updates": 4, "checkpoint_seconds": 1000.0}),
+        settings_of(train={"shards": 2, "workers": 2, "max_updates": 4, "checkpoint_seconds": 1000.0}),
         twin,
         make_corridor,
     )
     again = twin / "settings.toml"
-    again.write_text(again.read_text().replace("most_updates = 4", "most_updates = 6"))
+    again.write_text(again.read_text().replace("max_updates = 4", "max_updates = 6"))
     assert arrays_of(resume(half, workers=2, make_world=make_corridor)) == arrays_of(
         resume(twin, workers=1, make_world=make_corridor)
     )

@@ -11,8 +11,8 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.settings import build, changed
-from interplay.train.alternation import Alternation
-from interplay.train.checkpoint import latest_checkpoint, list_checkpoints, read_checkpoint
+from interplay.train.run.checkpoint import latest_checkpoint, list_checkpoints, read_checkpoint
+from interplay.train.selfplay.alternation import Alternation
 from interplay.train.settings import AlternateGroup, TrainSettings
 from interplay.train.trainer import train
 from tests.train.test_opponents import go_on
@@ -79,7 +79,7 @@ def settings_of(updates: int, workers: int = 1) -> TrainSettings:
         "train": {
             "shards": 2,
             "workers": workers,
-            "most_updates": updates,
+            "max_updates": updates,
             "checkpoint_updates": 1,
             "keep_checkpoints": 99,
         },

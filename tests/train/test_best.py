@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from interplay.train import best
-from interplay.train.best import Best
+from interplay.train.run import best
+from interplay.train.run.best import Best
 
 
 def test_the_earliest_of_equal_windows_is_the_best() -> None:

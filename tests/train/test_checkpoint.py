@@ -17,8 +17,8 @@ import pytest
 
 from interplay.core import files
 from interplay.core.errors import UserError
-from interplay.train import manifest as manifests
-from interplay.train.checkpoint import (
+from interplay.train.run import manifest as manifests
+from interplay.train.run.checkpoint import (
     CheckpointWriter,
     find_checkpoint,
     latest_checkpoint,

@@ -7,9 +7,9 @@ import time
 import numpy as np
 import pytest
 
-from interplay.train import compilation
-from interplay.train.compilation import Compilation
-from interplay.train.signs import COMPILED, COMPILING, HEART, Heart
+from interplay.train.parallel import compilation
+from interplay.train.parallel.compilation import Compilation
+from interplay.train.parallel.heartbeat import COMPILED, COMPILING, HEART, Heart
 
 
 def test_a_compilation_inside_another_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,7 +26,7 @@ WORLD = str(SETTINGS["world"]["id"])
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two updates of a tiny run."""
-    settings = changed(build(TrainSettings, SETTINGS, "test"), {"train": {"most_updates": 2}}, "test")
+    settings = changed(build(TrainSettings, SETTINGS, "test"), {"train": {"max_updates": 2}}, "test")
     return train(settings, tmp_path_factory.mktemp("crafted") / "run")
 
 

@@ -12,8 +12,8 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.core.settings import build
 from interplay.core.world import Kind
-from interplay.train.checkpoint import latest_checkpoint, read_checkpoint
-from interplay.train.exchange import Alone
+from interplay.train.parallel.exchange import SingleProcess
+from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import load_policy, make_learner, resume, train
 from interplay.train.update import Worker
@@ -47,8 +47,8 @@ def settings_of(critic: str, **own: Any) -> TrainSettings:
         "world": {"id": "pairs"},
         "num_worlds": 16,
         "steps": 10**9,
-        "train": {"shards": 2, "most_updates": 30, "checkpoint_seconds": 1000.0},
-        "ppo": {"rollout": 32, "minibatch": 256, "epochs": 4, "gamma": 0.0, "lam": 0.0, "learning_rate": 1e-2, "target_kl": "off"},
+        "train": {"shards": 2, "max_updates": 30, "checkpoint_seconds": 1000.0},
+        "ppo": {"rollout": 32, "minibatch": 256, "epochs": 4, "gamma": 0.0, "gae_lambda": 0.0, "learning_rate": 1e-2, "target_kl": "off"},
         "network": {"kind": "mlp", "hidden": [16], "critic": critic, "critic_hidden": [16]},
     }  # fmt: skip
     for group, pairs in own.items():
@@ -57,7 +57,7 @@ def settings_of(critic: str, **own: Any) -> TrainSettings:
 
 
 def worker_of(settings: TrainSettings, make: Any = make_pairs) -> Worker:
-    return Worker(settings, make, make_learner(settings, make, begins=True), Alone())
+    return Worker(settings, make, make_learner(settings, make, begins=True), SingleProcess())
 
 
 def test_a_team_is_seen_with_oneself_first() -> None:
@@ -100,13 +100,13 @@ def test_the_policy_never_sees_the_view() -> None:
     worker = worker_of(settings_of("team"))
     worker.play()
     pending = worker.shards[0].collector.pending["agent"]
-    network, forms = worker.learner.networks["agent"], worker.learner.forms()["agent"]
+    network, inference = worker.learner.networks["agent"], worker.learner.inference_parameters()["agent"]
     rows = {dtype: array[None, :64] for dtype, array in pending.seen.rows.items()}
     key, told = np.zeros((1, 2), np.uint32), {}
     assert pending.seen.view is not None
     for name, view in (("seen", pending.seen.view[None, :64]), ("other", pending.seen.view[None, :64] + 1)):
         told[name] = np.asarray(
-            network.act(forms, rows, None, None, key, np.uint32(0), None, view, block=64)
+            network.act(inference, rows, None, None, key, np.uint32(0), None, view, block=64)
         )[0]
     assert np.array_equal(told["seen"][:, :-1], told["other"][:, :-1])
     assert not np.isclose(told["seen"][:, -1], told["other"][:, -1]).any()
@@ -118,11 +118,11 @@ def test_a_run_with_a_critic_resumes_exactly_and_plays_without_it(tmp_path: Path
         return {f"{stem}/{n}": a.tobytes() for stem, group in found.items() for n, a in group.items()}
 
     memory = {"memory": "gru", "memory_size": 4}
-    short = {"train": {"most_updates": 4}, "ppo": {"sequence": 8}, "network": memory}
+    short = {"train": {"max_updates": 4}, "ppo": {"sequence": 8}, "network": memory}
     whole = train(settings_of("team", **short), tmp_path / "whole", make_pairs)
-    half = train(settings_of("team", **short | {"train": {"most_updates": 2}}), tmp_path / "half", make_pairs)
+    half = train(settings_of("team", **short | {"train": {"max_updates": 2}}), tmp_path / "half", make_pairs)
     file = half / "settings.toml"
-    file.write_text(file.read_text().replace("most_updates = 2", "most_updates = 4"))
+    file.write_text(file.read_text().replace("max_updates = 2", "max_updates = 4"))
     assert arrays(resume(half, workers=2, make_world=make_pairs)) == arrays(whole)
     assert {name.split("/")[1] for name in read_checkpoint(latest_checkpoint(whole) or "").arrays["policy-pop0"]} == {
         "network", "critic",

@@ -13,9 +13,9 @@ from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.core.settings import build
 from interplay.evaluate.tournaments.ratings.bradley_terry import elo, win_probability
-from interplay.train.evaluation import Evaluation, rate_against
 from interplay.train.learner import Learner
-from interplay.train.line_up import with_opponents
+from interplay.train.selfplay.evaluation import Evaluation, rate_against
+from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import train
 from tests.train.test_opponents import go_on
@@ -34,7 +34,7 @@ class Right(Policy):
 
 
 def settings_of(updates: int, workers: int = 1, **own: Any) -> TrainSettings:
-    limits = {"most_updates": updates, "checkpoint_seconds": 1000.0, "workers": workers}
+    limits = {"max_updates": updates, "checkpoint_seconds": 1000.0, "workers": workers}
     values = {
         "world": {"id": "tests.train.toy_worlds:Corridor"},
         "num_worlds": 8,

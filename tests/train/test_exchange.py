@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
-from interplay.train.exchange import Alone, LostWorker, SharedMemory, create_block, tree_sum
-from interplay.train.worker import crew
+from interplay.train.parallel.exchange import LostWorker, SharedMemory, SingleProcess, create_block, tree_sum
+from interplay.train.parallel.workers import worker_pool
 
 
 def vectors(count: int) -> list[np.ndarray]:
@@ -36,26 +36,28 @@ def test_the_tree_is_not_a_running_sum() -> None:
 
 def test_alone_changes_nothing() -> None:
     vector = vectors(1)[0]
-    assert Alone().combine(vector) is vector
+    assert SingleProcess().all_reduce(vector) is vector
 
 
 def echo(exchange) -> None:
     """A worker that adds its rank, for many exchanges of changing length and dtype."""
     for turn in range(200):
-        exchange.combine(np.full(1 + turn % 5, exchange.rank + turn, np.float32 if turn % 2 else np.float64))
+        exchange.all_reduce(
+            np.full(1 + turn % 5, exchange.rank + turn, np.float32 if turn % 2 else np.float64)
+        )
 
 
 def test_workers_get_each_others_vectors_in_every_turn() -> None:
-    with crew(2, 100, echo, ()) as exchange:
+    with worker_pool(2, 100, echo, ()) as exchange:
         for turn in range(200):
             dtype = np.float32 if turn % 2 else np.float64
-            total = exchange.combine(np.full(1 + turn % 5, turn, dtype))
+            total = exchange.all_reduce(np.full(1 + turn % 5, turn, dtype))
             assert total.dtype == dtype
             assert total.tolist() == [2 * turn + 1] * (1 + turn % 5)
 
 
 def die(exchange) -> None:
-    exchange.combine(np.zeros(1))
+    exchange.all_reduce(np.zeros(1))
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -67,20 +69,20 @@ def test_a_killed_worker_is_named_within_two_seconds() -> None:
     began: list[float] = []
     with (  # noqa: PT012 - two exchanges are the point
         pytest.raises(LostWorker, match=r"worker 1 \(process \d+\) was killed by signal 9"),
-        crew(2, 8, die, ()) as exchange,
+        worker_pool(2, 8, die, ()) as exchange,
     ):
-        exchange.combine(np.zeros(1))
+        exchange.all_reduce(np.zeros(1))
         began.append(time.monotonic())
-        exchange.combine(np.zeros(1))
+        exchange.all_reduce(np.zeros(1))
     assert time.monotonic() - began[0] < 2.0
 
 
 def test_a_workers_own_error_is_passed_on() -> None:
     with (
         pytest.raises(UserError, match="update 3: reward is not finite"),
-        crew(2, 8, complain, ()) as exchange,
+        worker_pool(2, 8, complain, ()) as exchange,
     ):
-        exchange.combine(np.zeros(1))
+        exchange.all_reduce(np.zeros(1))
 
 
 class Impatient:
@@ -105,10 +107,10 @@ def test_who_waits_looks_after_the_others() -> None:
     exchange = SharedMemory(block.name, 0, 2, 64, fences, watcher)
     try:
         with pytest.raises(LostWorker, match="worker 1 has been silent"):
-            exchange.combine(np.zeros(2))
+            exchange.all_reduce(np.zeros(2))
         assert watcher.looks == [[1], [1]]
         with pytest.raises(ValueError, match="does not fit"):
-            exchange.combine(np.zeros(100))
+            exchange.all_reduce(np.zeros(100))
     finally:
         exchange.close()
         block.close()

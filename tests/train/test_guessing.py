@@ -18,18 +18,18 @@ from interplay.core.settings import build
 from interplay.core.world import Kind
 from interplay.registry import make_world
 from interplay.train import losses
-from interplay.train.checkpoint import latest_checkpoint, read_checkpoint
-from interplay.train.guessing import check_guesses, share_changes
 from interplay.train.learner import Learner
-from interplay.train.line_up import with_opponents
 from interplay.train.losses import Terms
 from interplay.train.observations import ObservationRows
+from interplay.train.play.trained_policy import TrainedPolicy
 from interplay.train.policy_network import NUM_TERMS, Batch, PolicyNetwork
 from interplay.train.populations import Populations
+from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.samples import PendingSamples, SampleLayout
+from interplay.train.selfplay.guessing import check_guesses, share_changes
+from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import Shard
-from interplay.train.trained_policy import TrainedPolicy
 from interplay.train.trainer import load_policy, train
 from tests.cli.command import typed
 from tests.train.blocks import cut_minibatch, gradient_of
@@ -47,7 +47,7 @@ def settings_of(**own: Any) -> TrainSettings:
         "world": {"id": "werewolf/6", "options": {"signal_length": 1, "signal_range": 2}},
         "num_worlds": 8,
         "steps": 10**9,
-        "train": {"shards": 2, "most_updates": 2, "checkpoint_seconds": 1000.0, "quiet": True},
+        "train": {"shards": 2, "max_updates": 2, "checkpoint_seconds": 1000.0, "quiet": True},
         "ppo": {"rollout": 12, "minibatch": 64, "epochs": 2, "discount": "decision", "reward_scale": 0.1},
         "population": {"block": 32},
         "network": LITTLE,
@@ -107,9 +107,9 @@ def test_those_who_are_guessed_do_not_guess_and_the_others_learn_from_the_truth(
     assert not gradient[1][head].any()
     assert gradient[0][head].any()
 
-    forms, own = network.unfold(learner.vectors["agent"]), network.layout.allocate(COUNTS[0])
+    inference, own = network.precompute(learner.vectors["agent"]), network.layout.allocate(COUNTS[0])
     network.layout.write(observe(GAME, sum(COUNTS)), np.arange(COUNTS[0]), own)
-    belief = np.asarray(network.beliefs(forms, np.int32(0), own), np.float64)
+    belief = np.asarray(network.beliefs(inference, np.int32(0), own), np.float64)
     truth = truth[: COUNTS[0]]
     assert terms[0, guesses] == pytest.approx(
         -np.log(np.where(truth, belief, 1 - belief)).mean(axis=1).sum(), rel=1e-4
@@ -148,7 +148,7 @@ def play_one(speaking: float) -> tuple[Shard, np.ndarray]:
         learner.vectors[name] = vectors + 0.3 * noise.normal(size=vectors.shape).astype(np.float32)
     world.reset()
     shard = Shard(0, world, learner, settings)
-    shard.play(learner.forms(), 0)
+    shard.play(learner.inference_parameters(), 0)
     return shard, np.asarray(learner.vectors["agent"])
 
 
@@ -218,7 +218,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_run_with_guesses_is_the_same_by_two_workers(run: Path, tmp_path: Path):
     own = {"belief": {"about": "werewolf", "listening": 0.5, "speaking": 1.0}}
-    shared = {"shards": 2, "workers": 2, "most_updates": 2, "checkpoint_seconds": 1000.0, "quiet": True}
+    shared = {"shards": 2, "workers": 2, "max_updates": 2, "checkpoint_seconds": 1000.0, "quiet": True}
     other = train(settings_of(**own, train=shared), tmp_path / "run")
     mine, theirs = (read_checkpoint(latest_checkpoint(each) or "").arrays for each in (run, other))
     for population in NAMES:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from interplay.train.checkpoint import latest_checkpoint, list_checkpoints, problem, read_checkpoint
+from interplay.train.run.checkpoint import latest_checkpoint, list_checkpoints, problem, read_checkpoint
 from tests.train import fake_run
 
 FAKE_KILLS = 10

@@ -10,11 +10,11 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.core.settings import changed
 from interplay.core.world import World
-from interplay.train.exchange import Alone, SharedMemory, create_block
 from interplay.train.learner import Epoch, Learner
-from interplay.train.line_up import with_opponents
 from interplay.train.minibatches import join_batches, make_epoch
+from interplay.train.parallel.exchange import SharedMemory, SingleProcess, create_block
 from interplay.train.populations import find_populations
+from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import NetworkGroup, PpoGroup, TrainGroup, TrainSettings, WorldChoice
 from interplay.train.shard import Shard, make_shard
 from tests.train.toy_worlds import make_corridor, make_two_kinds
@@ -34,7 +34,7 @@ def learner_of(world: World) -> Learner:
 
 def played(learner: Learner, index: int) -> Shard:
     shard = make_shard(index, make_corridor, learner, SETTINGS)
-    shard.play(learner.forms(), 0)
+    shard.play(learner.inference_parameters(), 0)
     shard.estimate()
     return shard
 
@@ -55,7 +55,7 @@ def test_an_epoch_is_gradients_and_steps_one_after_another(learner: Learner) -> 
     shard = played(learner, 0)
     minibatches = shard.minibatches()
     epochs = epoch_of(shard, minibatches=minibatches)
-    terms, enough = learner.run_epoch(epochs, minibatches, Alone())
+    terms, enough = learner.run_epoch(epochs, minibatches, SingleProcess())
     assert terms.shape == (minibatches, 1, 8)
     assert not enough
     for minibatch in range(minibatches):
@@ -75,7 +75,7 @@ def test_the_step_of_the_minibatch_that_is_enough_is_not_taken() -> None:
     shard = played(learner, 0)
     epochs = epoch_of(shard, minibatches=shard.minibatches())
     twin.apply(twin.gradient(epochs, 0))
-    terms, enough = learner.run_epoch(epochs, shard.minibatches(), Alone())
+    terms, enough = learner.run_epoch(epochs, shard.minibatches(), SingleProcess())
     assert enough
     assert len(terms) == 2
     np.testing.assert_allclose(learner.vectors["agent"], twin.vectors["agent"], atol=1e-6)
@@ -87,7 +87,7 @@ def test_meetings_that_python_ends_give_the_same_bits() -> None:
     shards = [played(learners[2], index) for index in range(2)]
     minibatches = max(shard.minibatches() for shard in shards)
     joined = epoch_of(*shards, minibatches=minibatches)
-    learners[2].run_epoch(joined, minibatches, Alone())
+    learners[2].run_epoch(joined, minibatches, SingleProcess())
     block = create_block(2, max(learners[0].size * 4, 1 << 12))
     exchanges = [
         SharedMemory(block.name, rank, 2, max(learners[0].size * 4, 1 << 12), [Lock(), Lock()])

@@ -9,7 +9,7 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.settings import build
-from interplay.train.exchange import Alone
+from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import make_learner
 from interplay.train.update import Worker
@@ -17,12 +17,12 @@ from tests.train.meadow import make_meadow
 from tests.train.test_opponents import settings_of
 from tests.train.toy_worlds import make_two_kinds
 
-TRAIN = {"shards": 2, "most_updates": 2}
+TRAIN = {"shards": 2, "max_updates": 2}
 
 
 def worker_of(**own: Any) -> Worker:
     settings = settings_of(2, **{"opponents": {}, **own})
-    return Worker(settings, make_meadow, make_learner(settings, make_meadow, begins=True), Alone())
+    return Worker(settings, make_meadow, make_learner(settings, make_meadow, begins=True), SingleProcess())
 
 
 def moved(worker: Worker, updates: int) -> list[bool]:
@@ -56,7 +56,7 @@ def test_samples_of_a_population_that_stops_learning_are_forgotten() -> None:
     there = pending.population[: pending.count]
     assert set(there.tolist()) == {0, 1, 2}
     kept = pending.action[: pending.count][there == 1].copy()
-    worker.shards[0].let_learn(np.array([False, True, False]))
+    worker.shards[0].set_learning(np.array([False, True, False]))
     assert set(pending.population[: pending.count].tolist()) == {1}
     assert np.array_equal(pending.action[: pending.count], kept)
 
@@ -83,7 +83,9 @@ def test_kinds_that_do_not_learn_keep_their_weights_over_minibatches_and_epochs(
         "train": TRAIN | {"learners": ["walker"]},
     }
     settings = build(TrainSettings, {**values, "network": {"kind": "mlp", "hidden": [4]}}, "test")
-    worker = Worker(settings, make_two_kinds, make_learner(settings, make_two_kinds, begins=True), Alone())
+    worker = Worker(
+        settings, make_two_kinds, make_learner(settings, make_two_kinds, begins=True), SingleProcess()
+    )
     before = {name: np.array(vector) for name, vector in worker.learner.vectors.items()}
     for _ in range(2):
         assert worker.update()["gradient_steps"] > 6  # several of each of the three epochs

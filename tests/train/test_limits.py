@@ -11,7 +11,7 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.settings import changed
-from interplay.train.checkpoint import list_checkpoints, read_checkpoint
+from interplay.train.run.checkpoint import list_checkpoints, read_checkpoint
 from interplay.train.settings import NetworkGroup, PpoGroup, TrainGroup, TrainSettings, WorldChoice
 from interplay.train.trainer import resume, train
 from tests.train.toy_worlds import make_corridor, make_two_kinds
@@ -41,7 +41,7 @@ def saved(run: Path) -> list[int]:
 
 def test_checkpoints_after_so_many_updates_and_none_at_the_end(tmp_path: Path) -> None:
     run = train(
-        settings_of(checkpoint_updates=2, most_updates=5, checkpoint_at_end=False, keep_checkpoints=9),
+        settings_of(checkpoint_updates=2, max_updates=5, checkpoint_at_end=False, keep_checkpoints=9),
         tmp_path / "run",
         make_corridor,
     )
@@ -50,23 +50,23 @@ def test_checkpoints_after_so_many_updates_and_none_at_the_end(tmp_path: Path) -
 
 
 def test_several_workers_stop_together_without_saving(tmp_path: Path) -> None:
-    group = {"shards": 2, "workers": 2, "most_updates": 2, "checkpoint_at_end": False}
+    group = {"shards": 2, "workers": 2, "max_updates": 2, "checkpoint_at_end": False}
     run = train(settings_of(**group), tmp_path / "run", make_corridor)
     assert (saved(run), len(log_of(run))) == ([], 2)
 
 
 def test_a_resumed_run_counts_the_episodes_before_the_stop(tmp_path: Path) -> None:
-    through = log_of(train(settings_of(most_episodes=12), tmp_path / "through", make_corridor))
+    through = log_of(train(settings_of(max_episodes=12), tmp_path / "through", make_corridor))
     episodes = np.cumsum([line["episodes"] for line in through])
     assert len(through) > 2
     assert episodes[-2] < 12 <= episodes[-1]
-    first = train(settings_of(most_updates=2), tmp_path / "run", make_corridor)
+    first = train(settings_of(max_updates=2), tmp_path / "run", make_corridor)
     settings = first / "settings.toml"
     text = settings.read_text()
-    assert "most_updates = 2" in text
+    assert "max_updates = 2" in text
     settings.write_text(
-        text.replace("most_updates = 2", 'most_updates = "off"').replace(
-            'most_episodes = "off"', "most_episodes = 12"
+        text.replace("max_updates = 2", 'max_updates = "off"').replace(
+            'max_episodes = "off"', "max_episodes = 12"
         )
     )
     resume(first, make_world=make_corridor)
@@ -75,13 +75,13 @@ def test_a_resumed_run_counts_the_episodes_before_the_stop(tmp_path: Path) -> No
 
 
 def test_seconds_end_a_run_and_quiet_ones_say_nothing(tmp_path: Path, capsys: Any) -> None:
-    run = train(settings_of(most_seconds=1e-6, quiet=True), tmp_path / "run", make_corridor)
+    run = train(settings_of(max_seconds=1e-6, quiet=True), tmp_path / "run", make_corridor)
     assert len(log_of(run)) == 1
     assert capsys.readouterr() == ("", "")
 
 
 def test_only_the_kinds_that_are_named_learn(tmp_path: Path) -> None:
-    settings = settings_of(checkpoint_updates=1, most_updates=3, keep_checkpoints=9)
+    settings = settings_of(checkpoint_updates=1, max_updates=3, keep_checkpoints=9)
     with pytest.raises(UserError, match=r"train\.learners: no kind or population 'nobody'"):
         train(changed(settings, {"train": {"learners": ["nobody"]}}, "x"), tmp_path / "no", make_two_kinds)
     kinds = [kind.name for kind in make_two_kinds(1, 0, 0).kinds]

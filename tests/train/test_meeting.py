@@ -15,8 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from interplay.train.exchange import Alone, SharedMemory, create_block, tree_sum
-from interplay.train.meeting import meet
+from interplay.train.parallel.exchange import SharedMemory, SingleProcess, create_block, tree_sum
+from interplay.train.parallel.meeting import meet
 
 LENGTH, TIMES = 1003, 50
 CAPACITY = 8192
@@ -43,10 +43,10 @@ def meetings(vector: jax.Array, place: jax.Array, rank: jax.Array) -> tuple[jax.
 def work(block: str, rank: int, size: int, fences: Sequence[Any], answers: Any) -> None:
     """A worker: meets in a compiled program, then in Python."""
     exchange = SharedMemory(block, rank, size, CAPACITY, fences)
-    meetings(vector_of(rank), Alone.place, np.float32(rank))  # compiled before anybody waits
-    exchange.combine(np.zeros(1, np.float32))
+    meetings(vector_of(rank), SingleProcess.place, np.float32(rank))  # compiled before anybody waits
+    exchange.all_reduce(np.zeros(1, np.float32))
     vector, came = meetings(vector_of(rank), exchange.place, np.float32(rank))
-    last = exchange.combine(np.asarray(vector))
+    last = exchange.all_reduce(np.asarray(vector))
     answers.put((rank, bool(came), np.asarray(vector).tobytes(), last.tobytes()))
     exchange.close()
 
@@ -80,17 +80,15 @@ def test_every_worker_gets_the_tree_sum(size: int) -> None:
 
 
 def test_alone_the_sum_is_the_vector() -> None:
-    total, came = jax.jit(meet)(vector_of(0), Alone.place)
+    total, came = jax.jit(meet)(vector_of(0), SingleProcess.place)
     assert bool(came)
     assert np.array_equal(total, vector_of(0))
 
 
 def test_programs_meet_also_where_kernels_are_plain_python() -> None:
     """``NUMBA_DISABLE_JIT=1`` is for who debugs kernels; training goes on under it."""
-    code = (
-        "import jax; from interplay.train.exchange import Alone; from interplay.train.meeting import meet\n"
-    )
-    code += "print(jax.jit(meet)(jax.numpy.arange(3.0), Alone.place)[0].tolist())"
+    code = "import jax; from interplay.train.parallel.exchange import SingleProcess; from interplay.train.parallel.meeting import meet\n"
+    code += "print(jax.jit(meet)(jax.numpy.arange(3.0), SingleProcess.place)[0].tolist())"
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False

@@ -15,16 +15,16 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.core.settings import build
 from interplay.train import networks
-from interplay.train.checkpoint import latest_checkpoint, read_checkpoint
-from interplay.train.exchange import Alone
 from interplay.train.learner import Learner
 from interplay.train.minibatches import join_batches, make_epoch
 from interplay.train.networks.memory import Gru, Lstm
+from interplay.train.parallel.exchange import SingleProcess
+from interplay.train.play.single import SingleActor
 from interplay.train.populations import find_populations
+from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.samples import cut_sequences
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import Shard, make_shard
-from interplay.train.single import SingleActor
 from interplay.train.trainer import load_policy, resume, train
 from interplay.train.update import Worker
 from tests.train.toy_worlds import Corridor, make_corridor
@@ -35,7 +35,7 @@ def settings_of(**own: Any) -> TrainSettings:
         "world": {"id": "corridor"},
         "num_worlds": 8,
         "steps": 10**9,
-        "train": {"shards": 2, "most_updates": 4, "checkpoint_seconds": 1000.0},
+        "train": {"shards": 2, "max_updates": 4, "checkpoint_seconds": 1000.0},
         "ppo": {"rollout": 32, "minibatch": 128, "epochs": 2, "sequence": 8, "target_kl": "off"},
         "network": {"kind": "mlp", "hidden": [8], "memory": "gru", "memory_size": 6},
     }
@@ -52,7 +52,7 @@ def learner_of(settings: TrainSettings) -> Learner:
 def played(settings: TrainSettings, learner: Learner, updates: int = 1) -> Shard:
     shard = make_shard(0, make_corridor, learner, settings)
     for update in range(updates):
-        shard.play(learner.forms(), update)
+        shard.play(learner.inference_parameters(), update)
         shard.estimate()
         if update < updates - 1:
             shard.finish()
@@ -256,7 +256,7 @@ def test_what_is_learnt_from_is_what_was_played() -> None:
     """Before a step of the optimiser the policy that learns is the one that acted: no row's ratio differs from 1."""
     settings = settings_of()
     learner = learner_of(settings)
-    worker = Worker(settings, make_corridor, learner, Alone())
+    worker = Worker(settings, make_corridor, learner, SingleProcess())
     worker.play()
     worker.estimate()
     minibatches = worker._agree_minibatches()
@@ -282,7 +282,7 @@ def arrays_of(run: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize("algorithm", ["ppo", "policy_gradient"])
 def test_two_and_two_updates_are_four_with_another_number_of_workers(tmp_path: Path, algorithm: str) -> None:
     def settings_with(updates: int) -> TrainSettings:
-        settings = settings_of(train={"most_updates": updates})
+        settings = settings_of(train={"max_updates": updates})
         if algorithm == "ppo":
             return settings
         own = {"algorithm": algorithm, "policy_gradient": {"rollout": 16, "horizon": 24, "sequence": 4}}
@@ -293,7 +293,7 @@ def test_two_and_two_updates_are_four_with_another_number_of_workers(tmp_path: P
     saved = read_checkpoint(latest_checkpoint(half) or "").arrays["shard-0000"]
     assert saved["memory/agent"].any()
     settings = half / "settings.toml"
-    settings.write_text(settings.read_text().replace("most_updates = 2", "most_updates = 4"))
+    settings.write_text(settings.read_text().replace("max_updates = 2", "max_updates = 4"))
     assert arrays_of(resume(half, workers=2, make_world=make_corridor)) == arrays_of(whole)
 
 
@@ -320,7 +320,7 @@ def test_a_policy_in_play_remembers_within_lives_and_its_memory_is_saved(tmp_pat
 
 def test_what_asks_about_an_observation_alone_is_refused(tmp_path: Path) -> None:
     """An answer as at the beginning of a life would pass for the policy's."""
-    run = train(settings_of(train={"most_updates": 1}), tmp_path / "run", make_corridor)
+    run = train(settings_of(train={"max_updates": 1}), tmp_path / "run", make_corridor)
     world = Corridor(2, seed=9)
     seen = {key: leaf[0] for key, leaf in world.reset().observation.items()}
     policy = load_policy(run)

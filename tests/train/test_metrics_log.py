@@ -14,7 +14,7 @@ import pytest
 
 from interplay.core import files
 from interplay.core.errors import UserError
-from interplay.train.metrics_log import MetricsLog, TensorBoardLog, flat, plain
+from interplay.train.run.metrics_log import MetricsLog, TensorBoardLog, flat, plain
 
 
 def lines(path: Path) -> list[dict]:
@@ -147,7 +147,7 @@ def test_a_folder_that_cannot_be_made_stops_nothing(tmp_path: Path) -> None:
 
 def test_tensorboard_loads_no_torch(tmp_path: Path) -> None:
     code = (
-        "import sys; from interplay.train.metrics_log import TensorBoardLog; log = TensorBoardLog(sys.argv[1]); "
+        "import sys; from interplay.train.run.metrics_log import TensorBoardLog; log = TensorBoardLog(sys.argv[1]); "
         "log.write(1, {'x': 1.0}); log.close(); print('torch' in sys.modules)"
     )
     assert subprocess.check_output([sys.executable, "-c", code, str(tmp_path)], text=True) == "False\n"

@@ -12,9 +12,9 @@ from gymnasium import spaces
 
 from interplay.core.settings import build
 from interplay.core.world import Kind, TimeStep
-from interplay.train.exchange import Alone
 from interplay.train.learner import Epoch
 from interplay.train.minibatches import join_batches, make_epoch
+from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import make_learner
 from interplay.train.update import Worker
@@ -36,7 +36,7 @@ def settings_of(**own: Any) -> TrainSettings:
 
 
 def played(settings: TrainSettings, make: Any) -> Worker:
-    worker = Worker(settings, make, make_learner(settings, make, begins=True), Alone())
+    worker = Worker(settings, make, make_learner(settings, make, begins=True), SingleProcess())
     worker.play()
     worker.estimate()
     return worker

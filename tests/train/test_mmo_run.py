@@ -39,7 +39,7 @@ def test_a_small_world_is_learnt(tmp_path: Path) -> None:
         num_worlds=32,
         steps=10**9,
         algorithm="policy_gradient",
-        train=TrainGroup(shards=2, most_updates=60, checkpoint_seconds=1e6),
+        train=TrainGroup(shards=2, max_updates=60, checkpoint_seconds=1e6),
         policy_gradient=PolicyGradientGroup(rollout=8, horizon=64, learning_rate=3e-3),
         network=NetworkGroup(kind="tiles", activation="none", probability_floor=0.001),
     )

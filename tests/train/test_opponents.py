@@ -12,11 +12,11 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.core.settings import build, changed
-from interplay.train.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.learner import Learner
-from interplay.train.line_up import with_opponents
-from interplay.train.opponents import Guest, Opponents
 from interplay.train.populations import Populations
+from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
+from interplay.train.selfplay.matchups import with_opponents
+from interplay.train.selfplay.opponents import Guest, Opponents
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import Shard
 from interplay.train.trainer import load_policy, load_population, resume, train
@@ -33,7 +33,7 @@ def settings_of(updates: int, workers: int = 1, **own: Any) -> TrainSettings:
         "world": {"id": ID},
         "num_worlds": 8,
         "steps": 10**9,
-        "train": {"shards": 2, "workers": workers, "most_updates": updates, "checkpoint_seconds": 1000.0},
+        "train": {"shards": 2, "workers": workers, "max_updates": updates, "checkpoint_seconds": 1000.0},
         "ppo": {"rollout": 16, "minibatch": 128, "epochs": 2, "learning_rate": 1e-2, "target_kl": "off"},
         "population": {"block": 32},
         "network": {"kind": "tiles", "width": 8, "activation": "none"},
@@ -46,8 +46,8 @@ def go_on(run: Path, updates: int, workers: int = 1) -> Path:
     """Resumes to so many updates."""
     settings = run / "settings.toml"
     lines = settings.read_text().splitlines()
-    at = next(i for i, line in enumerate(lines) if line.startswith("most_updates = "))
-    lines[at] = f"most_updates = {updates}"
+    at = next(i for i, line in enumerate(lines) if line.startswith("max_updates = "))
+    lines[at] = f"max_updates = {updates}"
     settings.write_text("\n".join(lines) + "\n")
     return resume(run, workers=workers)
 
@@ -115,7 +115,7 @@ def test_only_learners_are_computed_and_kept() -> None:
         return step(action)
 
     world.step = spy  # type: ignore[method-assign]
-    shard.play(learner.forms(), 0)
+    shard.play(learner.inference_parameters(), 0)
     learns = sum(int((acting & (population != 1)).sum()) for _, population, acting in acts)
     pending = shard.collector.pending["agent"]
     assert shard.collector.acted == learns == pending.acts[: pending.count].sum()
@@ -220,7 +220,7 @@ def test_opponents_are_told_of_every_new_episode() -> None:
     learner = Learner(world.kinds, settings, populations)
     world.reset()
     shard = Shard(0, world, learner, settings)
-    shard.play(learner.forms(), 0)
+    shard.play(learner.inference_parameters(), 0)
     counting = shard.collector.opponents.guests[0].policy
     assert counting.ends == int(shard.collector.episodes.take()[0]) > 8  # type: ignore[attr-defined]
 
@@ -249,7 +249,7 @@ def test_a_kind_that_only_opponents_play_costs_its_network_nothing(monkeypatch: 
         raise AssertionError("asked")
 
     monkeypatch.setattr(learner.networks["guide"], "act", refuse)
-    shard.play(learner.forms(), 0)
+    shard.play(learner.inference_parameters(), 0)
     assert shard.collector.pending["guide"].count == 0
     walkers = shard.collector.pending["walker"]
     assert walkers.acts[: walkers.count].sum() == shard.collector.acted > 50

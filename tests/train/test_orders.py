@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from interplay.core.settings import build
-from interplay.train.exchange import Alone
+from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import make_learner
 from interplay.train.update import Worker
@@ -32,7 +32,7 @@ def orders_of(**own: Any) -> Callable[[str, int, int, int], np.ndarray]:
     """A function that gives the order of (kind, shard, update, epoch): (ROWS,)."""
     settings = settings_of(**own)
     learner = make_learner(settings, make_two_kinds, begins=True)
-    worker = Worker(settings, make_two_kinds, learner, Alone())
+    worker = Worker(settings, make_two_kinds, learner, SingleProcess())
 
     def order(kind: str, shard: int, update: int, epoch: int) -> np.ndarray:
         one = worker.shards[shard]

@@ -42,7 +42,7 @@ def settings_of(algorithm: str = "policy_gradient", kind: str = "tiles", **group
         num_worlds=2,
         algorithm=algorithm,
         train=TrainGroup(shards=1),
-        ppo=PpoGroup(rollout=16, minibatch=64, entropy=0.01),
+        ppo=PpoGroup(rollout=16, minibatch=64, entropy_coefficient=0.01),
         policy_gradient=PolicyGradientGroup(rollout=16),
         population=PopulationGroup(block=8, **group),
         network=NetworkGroup(kind=kind, width=8, hidden=(8,), activation="none", probability_floor=0.001),
@@ -242,7 +242,7 @@ def test_advantages_are_normalised_per_population_and_rows_are_used_once(algorit
     shard = Shard(0, world, learner, settings)
     acted, used = 0, 0
     for update in range(14):
-        shard.play(learner.forms(), update)
+        shard.play(learner.inference_parameters(), update)
         acted += shard.collector.acted
         shard.normalise(shard.estimate())
         ready = shard.ready["agent"]

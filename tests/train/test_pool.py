@@ -10,11 +10,11 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.settings import build
-from interplay.train.casting import PAST, SELF, Casting, Role
 from interplay.train.learner import Learner
-from interplay.train.line_up import with_opponents
-from interplay.train.pool import Pool, check_pool
 from interplay.train.populations import Populations
+from interplay.train.selfplay.casting import PAST, SELF, Casting, Role
+from interplay.train.selfplay.matchups import with_opponents
+from interplay.train.selfplay.pool import Pool, check_pool
 from interplay.train.settings import PoolGroup, TrainSettings
 from interplay.train.shard import Shard
 from interplay.train.trainer import train
@@ -124,7 +124,7 @@ def test_past_selves_play_and_are_not_learnt_from() -> None:
         return step(action)
 
     world.step = spy  # type: ignore[method-assign]
-    shard.play(learner.forms(), 0)
+    shard.play(learner.inference_parameters(), 0)
     theirs, ours, everybody = np.sum(actions, axis=0)
     assert theirs > 10 < ours
     pending = shard.collector.pending["agent"]

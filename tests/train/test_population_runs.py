@@ -13,8 +13,9 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.settings import changed
-from interplay.train.best import Best
-from interplay.train.checkpoint import latest_checkpoint, list_checkpoints, read_checkpoint
+from interplay.train.play.trained_policy import TrainedPolicy
+from interplay.train.run.best import Best
+from interplay.train.run.checkpoint import latest_checkpoint, list_checkpoints, read_checkpoint
 from interplay.train.settings import (
     NetworkGroup,
     PolicyGradientGroup,
@@ -24,7 +25,6 @@ from interplay.train.settings import (
     TrainSettings,
     WorldChoice,
 )
-from interplay.train.trained_policy import TrainedPolicy
 from interplay.train.trainer import load_policy, resume, train
 from tests.train.meadow import Meadow, make_meadow
 from tests.train.toy_worlds import make_corridor
@@ -45,7 +45,7 @@ def settings_of(
         steps=10**9,
         algorithm=algorithm,
         train=TrainGroup(
-            shards=4, workers=workers, most_updates=updates, checkpoint_seconds=1000.0, best_by="life"
+            shards=4, workers=workers, max_updates=updates, checkpoint_seconds=1000.0, best_by="life"
         ),
         population=PopulationGroup(block=32),
         network=NetworkGroup(kind="tiles", width=8, activation="none", probability_floor=0.001),
@@ -66,8 +66,8 @@ def go_on(run: Path, updates: int, workers: int = 1) -> Path:
     """Resumes to so many updates."""
     settings = run / "settings.toml"
     lines = settings.read_text().splitlines()
-    at = next(i for i, line in enumerate(lines) if line.startswith("most_updates = "))
-    lines[at] = f"most_updates = {updates}"
+    at = next(i for i, line in enumerate(lines) if line.startswith("max_updates = "))
+    lines[at] = f"max_updates = {updates}"
     settings.write_text("\n".join(lines) + "\n")
     return resume(run, workers=workers, make_world=make_meadow)
 
@@ -287,7 +287,7 @@ def test_names_make_populations_of_a_world_that_has_none(tmp_path: Path) -> None
         world=WorldChoice(id="corridor"),
         num_worlds=16,
         steps=10**9,
-        train=TrainGroup(shards=2, most_updates=14),
+        train=TrainGroup(shards=2, max_updates=14),
         ppo=PpoGroup(rollout=32, minibatch=128, epochs=4, learning_rate=3e-3, target_kl=0.05),
         population=PopulationGroup(by="name", groups={"left": ["walker_0"], "right": ["walker_1"]}, block=64),
         network=NetworkGroup(kind="mlp", hidden=(16, 16)),

@@ -15,7 +15,7 @@ from interplay.evaluate.communication.edits import board_influence, editable, sp
 from interplay.evaluate.communication.listening import Views, measure_influence
 from interplay.registry import make_world
 from interplay.train.distributions import Distribution
-from interplay.train.policy import load_policy
+from interplay.train.play.policy import load_policy
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import train
 

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from interplay.train.progress import Progress, duration
+from interplay.train.run.progress import Progress, duration
 
 
 class Clock:

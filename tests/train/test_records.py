@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from interplay.core.errors import UserError
-from interplay.train.manifest import NAME, RECORD, make_manifest, read_manifest
-from interplay.train.records import check_record
+from interplay.train.run.manifest import NAME, RECORD, make_manifest, read_manifest
+from interplay.train.run.records import check_record
 
 SOUND: dict[str, Any] = {
     "updates": 3,

@@ -18,13 +18,13 @@ import pytest
 from bench.trust_workers import settings_of, torment
 from interplay.core.errors import UserError
 from interplay.core.settings import changed
-from interplay.train import watch
-from interplay.train.checkpoint import latest_checkpoint
-from interplay.train.exchange import LostWorker
-from interplay.train.recovery import Faults
-from interplay.train.signs import COMPILED, COMPILING, HEART
+from interplay.train.parallel import watch
+from interplay.train.parallel.exchange import LostWorker
+from interplay.train.parallel.heartbeat import COMPILED, COMPILING, HEART
+from interplay.train.parallel.watch import Watch
+from interplay.train.run.checkpoint import latest_checkpoint
+from interplay.train.run.recovery import Faults
 from interplay.train.trainer import train
-from interplay.train.watch import Watch
 from tests.train import fake_run
 from tests.train.test_population_runs import settings_of as populations_of
 from tests.train.toy_worlds import Corridor
@@ -57,7 +57,7 @@ def test_a_run_with_populations_begins_again_if_nothing_was_saved(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings = populations_of(1, workers=2)
-    own = {"world": {"id": "tests.train.meadow:Meadow"}, "train": {"most_updates": None, "quiet": True}}
+    own = {"world": {"id": "tests.train.meadow:Meadow"}, "train": {"max_updates": None, "quiet": True}}
     _, same = torment(changed(settings, own, "test"), tmp_path, [KILL], 1, 0.3)
     assert same
     assert "was killed by signal 9; going on from the beginning" in capsys.readouterr().err

@@ -10,10 +10,10 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.settings import build
-from interplay.train.episodes import EpisodeStatistics, read_sums
 from interplay.train.learner import Learner
-from interplay.train.line_up import with_opponents
 from interplay.train.rollout import IDLE_EVERY, Collector, collect, refuse_bad_numbers
+from interplay.train.run.episodes import EpisodeStatistics, read_sums
+from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import make_shard
 from tests.train.toy_worlds import LENGTH, LIMIT, PLACE, Corridor, make_corridor
@@ -42,7 +42,7 @@ def learner() -> Learner:
 def played(learner: Learner) -> Collector:
     """A collector after its first rollout."""
     collector = make_shard(0, make_corridor, learner, settings_of()).collector
-    collect([collector], learner.forms(), 0)
+    collect([collector], learner.inference_parameters(), 0)
     return collector
 
 
@@ -134,7 +134,7 @@ def test_those_who_are_present_act_and_teach_where_the_dead_are_not_masked() -> 
     settings, world = settings_of(mask_dead=False), Corridor()
     learner = Learner(world.kinds, settings, with_opponents(settings, world))
     shard = make_shard(0, make_corridor, learner, settings)
-    shard.play(learner.forms(), 0)
+    shard.play(learner.inference_parameters(), 0)
     shard.estimate()
     collector, ready = shard.collector, shard.ready["agent"]
     pending, whole = collector.pending["agent"], STEPS * collector.present.size

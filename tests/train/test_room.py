@@ -13,12 +13,12 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.core.settings import build, merge
 from interplay.core.world import Kind
-from interplay.train import free_memory, room
-from interplay.train.line_up import with_opponents
 from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Populations
-from interplay.train.room import check_room, told_as_lack_of_room
-from interplay.train.run_folder import RunFolder
+from interplay.train.run import free_memory, room
+from interplay.train.run.folder import RunFolder
+from interplay.train.run.room import check_room, told_as_lack_of_room
+from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import train
 from tests.cli.command import refusal, typed

@@ -16,8 +16,8 @@ import pytest
 
 from interplay.core import files
 from interplay.core.errors import UserError
-from interplay.train.checkpoint import CheckpointWriter, list_checkpoints
-from interplay.train.run_folder import RunFolder, default_run_path
+from interplay.train.run.checkpoint import CheckpointWriter, list_checkpoints
+from interplay.train.run.folder import RunFolder, default_run_path
 from interplay.train.settings import TrainSettings, WorldChoice
 from tests.train.fake_run import ROOT
 
@@ -77,7 +77,7 @@ def test_damaged_settings_are_named_and_the_lock_is_free_again(tmp_path: Path) -
 
 HOLDER = """
 import sys, time
-from interplay.train.run_folder import RunFolder
+from interplay.train.run.folder import RunFolder
 run = RunFolder.open(sys.argv[1])
 print("open", flush=True)
 time.sleep(60)

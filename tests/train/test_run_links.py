@@ -13,7 +13,7 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.evaluate.tournaments.folder import TournamentFolder, kind_of
 from interplay.evaluate.tournaments.results_log import ResultsLog
-from interplay.train.checkpoint import (
+from interplay.train.run.checkpoint import (
     CheckpointWriter,
     find_checkpoint,
     keep_best,
@@ -23,7 +23,7 @@ from interplay.train.checkpoint import (
     prune_checkpoints,
     read_checkpoint,
 )
-from interplay.train.run_folder import RunFolder
+from interplay.train.run.folder import RunFolder
 from interplay.train.settings import TrainSettings, WorldChoice
 from interplay.view.run_log import read_run
 from tests.evaluate import cup

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from interplay.core.errors import UserError
 from interplay.core.settings import build, parse_overrides
-from interplay.train.exchange import Alone
+from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.schedules import read_schedule
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import make_learner
@@ -62,7 +62,7 @@ def test_a_schedule_never_leaves_its_ends(
         ('ppo.learning_rate="linear 1 0 warmup 1"', "warmup 1 is no share of the run"),
         ("ppo.learning_rate=[[0.5,0.1],[0.2,0.1]]", "shares of the run ascend"),
         ("ppo.learning_rate=[[0.5]]", "is no schedule"),
-        ("ppo.entropy=nan", "ppo.entropy = nan is not allowed; give a number"),
+        ("ppo.entropy_coefficient=nan", "ppo.entropy_coefficient = nan is not allowed; give a number"),
         ("ppo.populations={pop0={lr=0.1}}", "populations.pop0.lr: no such rate"),
     ],
 )  # fmt: skip
@@ -80,7 +80,9 @@ def worker_of(**ppo: Any) -> Worker:
         "network": {"kind": "mlp", "hidden": [8]},
     }  # fmt: skip
     settings = build(TrainSettings, values, "test")
-    return Worker(settings, make_corridor, make_learner(settings, make_corridor, begins=True), Alone())
+    return Worker(
+        settings, make_corridor, make_learner(settings, make_corridor, begins=True), SingleProcess()
+    )
 
 
 def test_the_learner_goes_by_the_schedule_of_each_population() -> None:
@@ -105,8 +107,8 @@ def test_the_learner_goes_by_the_schedule_of_each_population() -> None:
 
 
 def test_clip_and_entropy_follow_theirs() -> None:
-    worker = worker_of(clip="linear 0.3 0.1", entropy=[[0.0, 0.0], [1.0, 0.5]])
+    worker = worker_of(clip="linear 0.3 0.1", entropy_coefficient=[[0.0, 0.0], [1.0, 0.5]])
     told = [worker.update() for _ in range(3)]
     assert [t["rates"]["clip"] for t in told] == sorted((t["rates"]["clip"] for t in told), reverse=True)
-    assert (told[0]["rates"]["clip"], told[0]["rates"]["entropy"]) == (0.3, 0.0)
+    assert (told[0]["rates"]["clip"], told[0]["rates"]["entropy_coefficient"]) == (0.3, 0.0)
     assert told[0]["entropy"] > 0.1  # the logged entropy is the policy's

@@ -14,7 +14,8 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.core.world import Kind
 from interplay.train.distributions import Distribution
-from interplay.train.networks import boards, innermost, make_network, relations
+from interplay.train.networks import make_network
+from interplay.train.networks.werewolf import boards, innermost, relations
 from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Populations
 from interplay.train.settings import NetworkGroup, PopulationGroup, TrainSettings, WorldChoice

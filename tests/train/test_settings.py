@@ -22,6 +22,9 @@ def settings(*overrides: str) -> TrainSettings:
     [
         ("ppo.learning_rat=1", "unknown key ppo.learning_rat; did you mean ppo.learning_rate?"),
         ("clip=0.1", "unknown key clip; did you mean ppo.clip?"),
+        ("ppo.lam=0.9", "unknown key ppo.lam; did you mean ppo.gae_lambda?"),
+        ("ppo.entropy=0.1", "unknown key ppo.entropy; did you mean ppo.entropy_coefficient?"),
+        ("train.most_updates=3", "unknown key train.most_updates; did you mean train.max_updates?"),
         ("ppo.clip=1", "ppo.clip: 1.0 is not above 0 and below 1; give a number there, or a schedule"),
         ("ppo.target_kl=0", 'ppo.target_kl = 0 is not allowed; give a number above 0 or "off"'),
         ("train.workers=3", "3 workers cannot share 4 shards evenly; use 1, 2 or 4."),
@@ -61,8 +64,8 @@ def test_heads_matter_only_to_attention() -> None:
 
 def test_preset_of_the_paper() -> None:
     ppo = settings().ppo
-    assert (ppo.minibatch, ppo.clip, ppo.gamma, ppo.lam, ppo.target_kl) == (512, 0.2, 0.99, 0.95, 0.01)
-    assert (ppo.learning_rate, ppo.entropy) == (3e-4, 0.0)
+    assert (ppo.minibatch, ppo.clip, ppo.gamma, ppo.gae_lambda, ppo.target_kl) == (512, 0.2, 0.99, 0.95, 0.01)
+    assert (ppo.learning_rate, ppo.entropy_coefficient) == (3e-4, 0.0)
     assert (ppo.value_coefficient, ppo.max_grad_norm) == (0.5, 0.5)
 
 

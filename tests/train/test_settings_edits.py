@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -9,12 +10,15 @@ import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
-from interplay.core.seals import read_sealed
+from interplay.core.reading import parse_toml
+from interplay.core.seals import _seal, read_sealed
 from interplay.core.settings import build, to_toml
-from interplay.train.checkpoint import CheckpointWriter, latest_checkpoint, read_checkpoint
-from interplay.train.run_folder import RunFolder
-from interplay.train.run_settings import settings_of
+from interplay.train.run.checkpoint import CheckpointWriter, latest_checkpoint, read_checkpoint
+from interplay.train.run.folder import RunFolder
+from interplay.train.run.manifest import read_manifest
+from interplay.train.run.settings_file import settings_of
 from interplay.train.settings import TrainSettings
+from interplay.view.run_log import _settings
 
 VALUES = {"world": {"id": "toy/world", "options": {"size": 3, "late": None, "shares": [0.5, 1]}}, "seed": 5}
 ASKED = build(TrainSettings, VALUES, "test")
@@ -94,13 +98,13 @@ def test_several_edits_are_all_named(run: Path) -> None:
         ("seed = 5", "seed = 6"),
         ("clip = 0.2", "clip = 0.1"),
         ("gamma = 0.99\n", "gamma = 0.9\n"),
-        ("lam = 0.95", "lam = 0.9"),
+        ("gae_lambda = 0.95", "gae_lambda = 0.9"),
     ):
         text = (run / "settings.toml").read_text()
         (run / "settings.toml").write_text(re.sub(re.escape(old.strip()), new.strip(), text, count=1))
     with pytest.raises(
         UserError,
-        match=r"seed is 6, was 5, ppo\.clip is 0\.1, was 0\.2, ppo\.gamma is 0\.9, was 0\.99, ppo\.lam in",
+        match=r"seed is 6, was 5, ppo\.clip is 0\.1, was 0\.2, ppo\.gamma is 0\.9, was 0\.99, ppo\.gae_lambda in",
     ):
         go_on(run)
 
@@ -120,11 +124,11 @@ def test_what_is_said_otherwise_is_no_edit(run: Path) -> None:
 
 
 def test_how_far_a_run_goes_may_be_edited_and_is_told(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    edit(run, 'most_updates = "off"', "most_updates = 8")
-    assert settings_of(run / "checkpoints" / "000000000064").train.most_updates == 8
-    assert go_on(run).train.most_updates == 8
+    edit(run, 'max_updates = "off"', "max_updates = 8")
+    assert settings_of(run / "checkpoints" / "000000000064").train.max_updates == 8
+    assert go_on(run).train.max_updates == 8
     assert "going on with an edit of" in (said := capsys.readouterr().err)
-    assert "train.most_updates is 8, was " in said
+    assert "train.max_updates is 8, was " in said
     go_on(run)
     assert capsys.readouterr().err == ""
 
@@ -168,10 +172,58 @@ def test_runs_of_older_versions_go_on(tmp_path: Path) -> None:
     assert go_on(run) == BACK == settings_of(run / "checkpoints" / "000000000064")
 
 
+OLD = {r"max_(?=[ues]\w)": "most_", "gae_lambda": "lam", "entropy_coefficient": "entropy"}
+
+
+def old_words(text: str) -> str:
+    for now, was in OLD.items():
+        text = re.sub(rf"\b{now}", was, text)
+    return text
+
+
+@pytest.mark.parametrize("departs", [False, True])
+def test_runs_in_the_words_of_an_older_version_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, departs: bool
+) -> None:
+    import interplay.train.run.settings_file as module
+
+    run, rates = tmp_path / "run", {"entropy_coefficient": 0.2}
+    own = {"train": {"max_updates": 9}, "ppo": {"gae_lambda": 0.9, "populations": {"entropy": rates}}}
+    asked = build(TrainSettings, {**VALUES, **own, "world": {"id": "toy/world"}}, "test")
+    RunFolder.create(run, asked).close()
+    real = module.canonical
+    monkeypatch.setattr(module, "canonical", lambda one: json.loads(old_words(json.dumps(real(one)))))
+    path = save(run, 64, asked)
+    monkeypatch.undo()
+    said = read_manifest(path)["settings"]
+    assert said["values"]["ppo.populations"] == {"entropy": {"entropy": 0.2}}
+    kept = [said["sha256"]] if departs else []
+    drawn = _settings(run / "settings.toml")
+    text = old_words((run / "settings.toml").read_text().partition("\n")[2])
+    (run / "settings.toml").write_text(
+        f"# seal {_seal(parse_toml(text), kept)}{''.join(f' {one}' for one in kept)}; an edit below is noticed\n{text}"
+    )
+    assert read_sealed(run / "settings.toml").seal == "whole"
+    assert _settings(run / "settings.toml") == drawn  # curves keep such runs in one group
+    assert settings_of(path) == go_on(run) == asked
+    assert "most_updates" in read_run_text(run)  # nothing to write anew
+    assert go_on(run, steps=77).steps == 77
+    assert "max_updates = 9" in read_run_text(run)
+    assert settings_of(path).ppo == asked.ppo
+    if not departs:
+        edit(run, "gae_lambda = 0.9", "gae_lambda = 0.8")
+        with pytest.raises(UserError, match=r"ppo\.gae_lambda is 0\.8, was 0\.9 in checkpoint"):
+            go_on(run)
+
+
+def read_run_text(run: Path) -> str:
+    return (run / "settings.toml").read_text()
+
+
 def test_a_setting_that_a_later_version_brought_had_its_default(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import interplay.train.run_settings as module
+    import interplay.train.run.settings_file as module
 
     real = module.canonical
     monkeypatch.setattr(module, "canonical", lambda settings: {**real(settings), "ppo.fresh": 1})

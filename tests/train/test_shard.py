@@ -9,10 +9,10 @@ import pytest
 
 from interplay.core.settings import build, changed
 from interplay.core.world import World
-from interplay.train.exchange import Alone
 from interplay.train.learner import Learner
-from interplay.train.line_up import with_opponents
 from interplay.train.minibatches import join_batches
+from interplay.train.parallel.exchange import SingleProcess
+from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import Shard, make_shard
 from interplay.train.update import Worker
@@ -64,7 +64,7 @@ def test_a_shard_whose_worlds_were_not_saved_begins_episodes_of_its_own(learner:
 
 def test_idle_rows_have_no_advantage_and_reach_the_batch_as_such(learner: Learner) -> None:
     shard = make_shard(0, make_corridor, learner, SETTINGS)
-    shard.play(learner.forms(), 0)
+    shard.play(learner.inference_parameters(), 0)
     shard.estimate()
     pending, ready = shard.collector.pending["agent"], shard.ready["agent"]
     idle = ~pending.acts[ready.picked]
@@ -82,7 +82,7 @@ def test_discounting_by_decision_reaches_the_targets() -> None:
         settings = changed(SETTINGS, {"ppo": {"discount": discount, "gamma": 0.5}}, "test")
         learner = learner_of(settings, Corridor())
         shard = make_shard(0, make_corridor, learner, settings)
-        shard.play(learner.forms(), 0)
+        shard.play(learner.inference_parameters(), 0)
         shard.estimate()
         buffer, pending, ready = (
             shard.collector.buffer,
@@ -105,7 +105,7 @@ def test_discounting_by_decision_reaches_the_targets() -> None:
 def normalised(settings: TrainSettings, make: Any, world: World) -> list[Shard]:
     """The shards of a run after their first rollout, whose advantages are normalised."""
     learner = learner_of(settings, world)
-    worker = Worker(settings, make, learner, Alone())
+    worker = Worker(settings, make, learner, SingleProcess())
     worker.play()
     worker.estimate()
     return worker.shards

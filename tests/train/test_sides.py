@@ -11,14 +11,14 @@ import pytest
 import interplay
 from interplay.core.errors import UserError
 from interplay.core.settings import build
-from interplay.train.casting import Casting
 from interplay.train.learner import Learner
-from interplay.train.line_up import find_sides, make_roles, with_opponents
-from interplay.train.pool import Pool, pool_of
+from interplay.train.selfplay.casting import Casting
+from interplay.train.selfplay.matchups import find_sides, make_roles, with_opponents
+from interplay.train.selfplay.pool import Pool, pool_of
 from interplay.train.settings import SidesGroup, TrainSettings
+from interplay.train.settings.unread import check_read
 from interplay.train.shard import Shard
 from interplay.train.trainer import load_policy, train
-from interplay.train.unread import check_read
 from tests.train.meadow import Meadow
 from tests.train.test_alternation import settings_of as two_populations
 from tests.train.test_opponents import go_on, last
@@ -39,7 +39,7 @@ def settings_of(updates: int = 1, **own: Any) -> TrainSettings:
         "world": {"id": "tests.train.toy_worlds:Corridor"},
         "num_worlds": 8,
         "steps": 10**9,
-        "train": {"shards": 2, "most_updates": updates, "checkpoint_seconds": 1000.0},
+        "train": {"shards": 2, "max_updates": updates, "checkpoint_seconds": 1000.0},
         "ppo": {"rollout": 32, "minibatch": 128, "epochs": 2, "learning_rate": 1e-2, "target_kl": "off"},
         "network": {"kind": "mlp", "hidden": [8]},
         "sides": {"by": "seat"},
@@ -112,7 +112,7 @@ def test_nobody_learns_from_the_others(memory: str) -> None:
     world.step = plant  # type: ignore[method-assign]
     for update in range(3):
         seen.clear()
-        shard.play(learner.forms(), update)
+        shard.play(learner.inference_parameters(), update)
         shard.estimate()
         pending, ready = collector.pending["agent"], shard.ready["agent"]
         at = pending.step[: pending.count] - collector.buffer.earlier, pending.slot[: pending.count]
@@ -149,7 +149,7 @@ def test_past_selves_play_with_the_weights_of_then() -> None:
         return step(action)
 
     world.step = spy  # type: ignore[method-assign]
-    shard.play(learner.forms(), 0)
+    shard.play(learner.inference_parameters(), 0)
     assert played.min() > 5
 
 

@@ -19,7 +19,7 @@ def settings_of(world_id: str, updates: int) -> TrainSettings:
         num_worlds=WORLDS,
         steps=10**9,
         train=TrainGroup(
-            shards=2, workers=1, most_updates=updates, checkpoint_seconds=1000.0, keep_checkpoints=2
+            shards=2, workers=1, max_updates=updates, checkpoint_seconds=1000.0, keep_checkpoints=2
         ),
         ppo=PpoGroup(rollout=ROLLOUT, minibatch=64, epochs=2, reward_scale=0.02),
         network=NetworkGroup(kind="mlp", hidden=(16,), input_scale=True),

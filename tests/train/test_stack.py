@@ -85,12 +85,12 @@ def test_a_run_with_frames_resumes_exactly(tmp_path: Path) -> None:
     population = {"by": "name", "groups": {"a": ["walker_0"], "b": ["walker_1"]}}
 
     def asked(updates: int) -> TrainSettings:
-        return settings_of(train={"most_updates": updates}, network={"critic": "team"}, population=population)
+        return settings_of(train={"max_updates": updates}, network={"critic": "team"}, population=population)
 
     whole = train(asked(2), tmp_path / "whole", make_corridor)
     run = train(asked(1), tmp_path / "run", make_corridor)
     text = (run / "settings.toml").read_text()
-    (run / "settings.toml").write_text(text.replace("most_updates = 1", "most_updates = 2"))
+    (run / "settings.toml").write_text(text.replace("max_updates = 1", "max_updates = 2"))
     resume(run, workers=2, make_world=make_corridor)
     assert arrays_of(run) == arrays_of(whole)
 
@@ -98,7 +98,7 @@ def test_a_run_with_frames_resumes_exactly(tmp_path: Path) -> None:
 def test_a_policy_in_play_sees_the_same_frames(tmp_path: Path) -> None:
     stack = 3
     run = train(
-        settings_of(train={"most_updates": 1}, network={"stack": stack}), tmp_path / "run", make_corridor
+        settings_of(train={"max_updates": 1}, network={"stack": stack}), tmp_path / "run", make_corridor
     )
     policy, world = load_policy(run, greedy=True), Corridor(2, seed=4)
     policy.start(world)

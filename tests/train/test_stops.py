@@ -19,7 +19,7 @@ import pytest
 from interplay.core import stopping
 from interplay.core.settings import changed
 from interplay.core.stopping import Stopped, finishing, listening
-from interplay.train.checkpoint import latest_checkpoint, list_checkpoints, read_checkpoint
+from interplay.train.run.checkpoint import latest_checkpoint, list_checkpoints, read_checkpoint
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import resume, train
 from tests.train import fake_run, test_trainer
@@ -33,7 +33,7 @@ SMALL += ["network.kind=mlp", "network.hidden=[8]", "steps=1000000000", "train.c
 
 def settings_of(updates: int) -> TrainSettings:
     """A run that ends after so many updates."""
-    return changed(test_trainer.settings_of(1), {"steps": 10**9, "train": {"most_updates": updates}}, "test")
+    return changed(test_trainer.settings_of(1), {"steps": 10**9, "train": {"max_updates": updates}}, "test")
 
 
 @pytest.fixture(autouse=True)

@@ -12,8 +12,8 @@ import pytest
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
-from interplay.train.networks import make_network, prepare, unfold
-from interplay.train.networks.tiles import Trunk, dequantise, largest
+from interplay.train.networks import make_network, precompute, prepare
+from interplay.train.networks.tiles.network import Trunk, dequantise, largest
 from interplay.train.settings import NetworkGroup
 
 V, R = 15, 32
@@ -85,7 +85,7 @@ def test_the_look_up_is_the_plain_network(
 ) -> None:
     network = network_of(space_of(occupancy), separate_heads=separate, activation=activation)
     seen = observation_of(9, occupancy, most)
-    parameters, value = unfold(network)(prepare(network, seen))
+    parameters, value = precompute(network)(prepare(network, seen))
     bend = (lambda x: np.maximum(x, 0)) if activation == "relu" else (lambda x: x)
     features = [plain(network, trunk, seen, bend) for trunk in network.trunks]
     features = features if separate else features * 3

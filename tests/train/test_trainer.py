@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
-from interplay.train.checkpoint import latest_checkpoint, read_checkpoint
+from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.settings import NetworkGroup, PpoGroup, TrainGroup, TrainSettings, WorldChoice
 from interplay.train.trainer import load_policy, resume, train
 from tests.train.toy_worlds import Corridor, make_corridor, make_two_kinds
@@ -26,7 +26,7 @@ def settings_of(updates: int, workers: int = 1, **ppo: Any) -> TrainSettings:
         train=TrainGroup(
             shards=4,
             workers=workers,
-            most_updates=updates,
+            max_updates=updates,
             checkpoint_seconds=1000.0,
             keep_checkpoints=2,
         ),
@@ -114,7 +114,7 @@ def test_another_seed_is_another_run(four_updates: Path, tmp_path: Path) -> None
 
 
 def test_several_kinds_have_a_network_each(tmp_path: Path) -> None:
-    run = train(settings_of(8, entropy=0.01), tmp_path / "run", make_two_kinds)
+    run = train(settings_of(8, entropy_coefficient=0.01), tmp_path / "run", make_two_kinds)
     checkpoint = read_checkpoint(latest_checkpoint(run) or "")
     assert {name.split("/")[0] for name in checkpoint.arrays["policy-pop0"]} == {"walker", "guide"}
     by_agent = [line["by_agent"]["episode_return"][2] / line["episode_length"] for line in log_of(run)]

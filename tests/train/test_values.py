@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from interplay.core.settings import build
-from interplay.train import trained_policy
 from interplay.train.learner import read_stacks
-from interplay.train.policy import load_policy
+from interplay.train.play import trained_policy
+from interplay.train.play.policy import load_policy
+from interplay.train.play.values import values_of
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import train
-from interplay.train.values import values_of
 from interplay.worlds.mmo.config import MmoSettings
 from interplay.worlds.mmo.world import MmoWorld
 

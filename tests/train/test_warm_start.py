@@ -15,10 +15,10 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.core.settings import changed
 from interplay.core.world import Kind
-from interplay.train.checkpoint import list_checkpoints, read_checkpoint
+from interplay.train.run.checkpoint import list_checkpoints, read_checkpoint
+from interplay.train.run.warm_start import describe_spaces
 from interplay.train.settings import NetworkGroup, PpoGroup, TrainGroup, TrainSettings, WorldChoice
 from interplay.train.trainer import resume, train
-from interplay.train.warm_start import describe_spaces
 from tests.train.toy_worlds import Corridor, TwoKinds, make_corridor, make_two_kinds
 
 
@@ -28,7 +28,7 @@ def settings_of(updates: int, seed: int = 0, **group: Any) -> TrainSettings:
         world=WorldChoice(id="corridor"),
         num_worlds=4,
         train=TrainGroup(
-            **{"shards": 2, "checkpoint_updates": 1, "keep_checkpoints": 9, "most_updates": updates} | group
+            **{"shards": 2, "checkpoint_updates": 1, "keep_checkpoints": 9, "max_updates": updates} | group
         ),
         ppo=PpoGroup(rollout=8, minibatch=32, epochs=2, learning_rate=3e-3),
         network=NetworkGroup(kind="mlp", hidden=(8,)),

@@ -60,7 +60,7 @@ class PolicyGradient:
         return total(
             terms,
             0.5 * self._settings.value_coefficient,
-            rates["entropy"] if self._schedules.ever("entropy") else None,
+            rates["entropy_coefficient"] if self._schedules.ever("entropy_coefficient") else None,
         ), terms
 
     def optimiser(self) -> optax.GradientTransformation:

@@ -33,7 +33,7 @@ class Ppo:
         self._settings = settings
         self._schedules = Schedules(settings)
         self.rollout, self.minibatch, self.epochs = settings.rollout, settings.minibatch, settings.epochs
-        self.gamma, self.gae_lambda = settings.gamma, settings.lam
+        self.gamma, self.gae_lambda = settings.gamma, settings.gae_lambda
         self.by_decision = settings.discount == "decision"
         self.reward_scale, self.normalise = settings.reward_scale, settings.normalise_advantage
         self.sequence, self.mask_dead = settings.sequence, settings.mask_dead
@@ -60,7 +60,7 @@ class Ppo:
         return total(
             terms,
             self._settings.value_coefficient,
-            rates["entropy"] if self._schedules.ever("entropy") else None,
+            rates["entropy_coefficient"] if self._schedules.ever("entropy_coefficient") else None,
         ), terms
 
     def optimiser(self) -> optax.GradientTransformation:

@@ -18,7 +18,7 @@ tuple of anything; ``demand(prepared)`` gives a number per sample, (B,), and ``c
 the plan for a minibatch, whose samples the trainer has put in ascending order of demand. The network is then called as
 ``network(prepared, plan)`` and compiled for every plan. `AttentionNetwork` does this to compute visible entities only.
 
-A network that can work something out of its weights alone, such as a table, has ``unfold()``, which gives a callable of the
+A network that can work something out of its weights alone, such as a table, has ``precompute()``, which gives a callable of the
 same signature; with populations the trainer asks for it once per update (`TilesNetwork`). With ``raw = True`` its `prepare` gets
 observations in their own dtypes.
 
@@ -47,13 +47,13 @@ from interplay.core.errors import UserError
 from interplay.core.loading import load
 from interplay.train.networks.attention import AttentionNetwork
 from interplay.train.networks.critic import Critic, CriticNetwork
-from interplay.train.networks.guessing import GuessingNetwork
 from interplay.train.networks.memory import RecurrentNetwork, unroll
 from interplay.train.networks.mlp import MlpNetwork
-from interplay.train.networks.seats import SeatsNetwork
 from interplay.train.networks.stack import StackedNetwork
-from interplay.train.networks.tiles import TilesNetwork
-from interplay.train.networks.tiles_attention import TilesAttentionNetwork
+from interplay.train.networks.tiles.attention import TilesAttentionNetwork
+from interplay.train.networks.tiles.network import TilesNetwork
+from interplay.train.networks.werewolf.guessing import GuessingNetwork
+from interplay.train.networks.werewolf.seats import SeatsNetwork
 from interplay.train.settings import NetworkGroup
 
 __all__ = [
@@ -68,8 +68,8 @@ __all__ = [
     "TilesAttentionNetwork",
     "TilesNetwork",
     "make_network",
+    "precompute",
     "prepare",
-    "unfold",
     "unroll",
 ]
 
@@ -119,9 +119,9 @@ def prepare(network: Any, observation: Mapping[str, jax.Array]) -> Any:
     return network.prepare(observation) if hasattr(network, "prepare") else dict(observation)
 
 
-def unfold(network: Any) -> Any:
+def precompute(network: Any) -> Any:
     """The network in the form that is fast to call while its weights stay, or the network as it is."""
-    return network.unfold() if hasattr(network, "unfold") else network
+    return network.precompute() if hasattr(network, "precompute") else network
 
 
 def _load_class(name: str) -> Any:

@@ -36,8 +36,8 @@ class CriticNetwork(eqx.Module):
     network: Any
     critic: Critic
 
-    def unfold(self) -> CriticNetwork:
+    def precompute(self) -> CriticNetwork:
         """With the network in the form that is fast to call while weights stay."""
-        if not hasattr(self.network, "unfold"):
+        if not hasattr(self.network, "precompute"):
             return self
-        return eqx.tree_at(lambda own: own.network, self, self.network.unfold())
+        return eqx.tree_at(lambda own: own.network, self, self.network.precompute())

@@ -153,11 +153,11 @@ class RecurrentNetwork(eqx.Module):
         """As the other network does."""
         return self.network.prepare(observation) if hasattr(self.network, "prepare") else dict(observation)
 
-    def unfold(self) -> RecurrentNetwork:
+    def precompute(self) -> RecurrentNetwork:
         """With the other network in the form that is fast to call while weights stay."""
-        if not hasattr(self.network, "unfold"):
+        if not hasattr(self.network, "precompute"):
             return self
-        return eqx.tree_at(lambda own: own.network, self, self.network.unfold())
+        return eqx.tree_at(lambda own: own.network, self, self.network.precompute())
 
     def __call__(self, observation: Any) -> tuple[jax.Array, jax.Array]:
         """Parameters and value of agents that remember nothing, as at the beginning of a life."""
@@ -210,8 +210,8 @@ def unroll(
 ) -> tuple[jax.Array, jax.Array]:
     """`RecurrentNetwork.unroll` for any network that has `remember`, step by step where it has no way of its own."""
     if hasattr(network, "unroll"):
-        told: tuple[jax.Array, jax.Array] = network.unroll(observation, memory, fresh, acts)
-        return told
+        outputs: tuple[jax.Array, jax.Array] = network.unroll(observation, memory, fresh, acts)
+        return outputs
 
     def one(memory: Memory, step: tuple[Any, ...]) -> tuple[Memory, tuple[jax.Array, jax.Array]]:
         seen, begins, remembered = step

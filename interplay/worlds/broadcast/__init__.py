@@ -5,7 +5,7 @@ from interplay.worlds.broadcast.config import VARIANTS
 
 _TRAINING = {
     "num_worlds": 64,
-    "ppo": {"minibatch": 2048, "gamma": 0.97, "learning_rate": 1e-3, "entropy": 0.01},
+    "ppo": {"minibatch": 2048, "gamma": 0.97, "learning_rate": 1e-3, "entropy_coefficient": 0.01},
     "network": {"kind": "mlp"},
 }
 

@@ -11,7 +11,7 @@ _SUMMARIES = {
 # Arriving pays end**2, a step costs 1: scaled down, or the value loss would drown the policy's. An episode is short, so is the horizon.
 _TRAINING = {
     "num_worlds": 64,
-    "ppo": {"reward_scale": 0.02, "gamma": 0.95, "entropy": 0.01},
+    "ppo": {"reward_scale": 0.02, "gamma": 0.95, "entropy_coefficient": 0.01},
     "network": {"kind": "mlp", "input_scale": True},
 }
 

@@ -11,7 +11,13 @@ _SUMMARIES = {
 
 _TRAINING = {
     "num_worlds": 64,
-    "ppo": {"rollout": 128, "minibatch": 2048, "gamma": 0.97, "learning_rate": 1e-3, "entropy": 0.01},
+    "ppo": {
+        "rollout": 128,
+        "minibatch": 2048,
+        "gamma": 0.97,
+        "learning_rate": 1e-3,
+        "entropy_coefficient": 0.01,
+    },
     "network": {"kind": "mlp"},
 }
 

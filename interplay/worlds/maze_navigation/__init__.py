@@ -3,7 +3,7 @@
 from interplay.core.spec import WorldSpec
 
 # Arriving is rare at first and bumping is not: a high entropy keeps navigators from learning to stand still.
-_PPO = {"learning_rate": 1e-3, "gamma": 0.98, "entropy": 0.07, "target_kl": 0.03, "rollout": 64}
+_PPO = {"learning_rate": 1e-3, "gamma": 0.98, "entropy_coefficient": 0.07, "target_kl": 0.03, "rollout": 64}
 _NETWORK = {"kind": "mlp", "input_scale": True, "activation": "relu"}
 
 SPECS = (
@@ -23,7 +23,7 @@ SPECS = (
         policies="interplay.worlds.maze_navigation.policies:MULTI_POLICIES",
         training={
             "num_worlds": 32,
-            "ppo": {**_PPO, "entropy": 0.03, "minibatch": 1024},
+            "ppo": {**_PPO, "entropy_coefficient": 0.03, "minibatch": 1024},
             "network": {**_NETWORK, "hidden": (128, 128)},
         },
     ),

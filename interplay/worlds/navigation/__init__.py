@@ -29,7 +29,7 @@ _SURROUNDINGS: dict[str, Any] = {
         "target_kl": None,
         "learning_rate": 2e-3,
         "gamma": 0.97,
-        "entropy": 0.005,
+        "entropy_coefficient": 0.005,
     },
     "network": {"kind": "mlp", "input_scale": True, "hidden": (128, 128), "activation": "relu"},
 }
@@ -45,15 +45,15 @@ _POSITION: dict[str, Any] = {
         "target_kl": None,
         "learning_rate": 2e-3,
         "gamma": 0.97,
-        "lam": 0.98,
-        "entropy": 0.01,
+        "gae_lambda": 0.98,
+        "entropy_coefficient": 0.01,
     },
     "network": {"kind": "mlp", "input_scale": True, "hidden": (256, 256), "activation": "relu"},
 }
 _TRAINING: dict[str, dict[str, Any]] = {
     "proxy-regional": _SURROUNDINGS,
     # Fines teach to stand still before they teach the way; more chance keeps the navigator moving.
-    "proxy-position": {**_POSITION, "ppo": {**_POSITION["ppo"], "entropy": 0.03}},
+    "proxy-position": {**_POSITION, "ppo": {**_POSITION["ppo"], "entropy_coefficient": 0.03}},
     "proxy-soft": _POSITION,
 }
 

@@ -21,7 +21,7 @@ _SUMMARIES = {
 
 _TRAINING = {
     "num_worlds": 64,
-    "ppo": {"minibatch": 2048, "learning_rate": 1e-3, "entropy": 0.01},
+    "ppo": {"minibatch": 2048, "learning_rate": 1e-3, "entropy_coefficient": 0.01},
     "network": {"kind": "mlp"},
 }
 

@@ -26,7 +26,13 @@ SPECS = (
         policies="interplay.worlds.reach_the_target.policies:POLICIES",
         training={
             "num_worlds": 64,
-            "ppo": {"learning_rate": 1e-3, "gamma": 0.95, "entropy": 0.01, "rollout": 32, "minibatch": 1024},
+            "ppo": {
+                "learning_rate": 1e-3,
+                "gamma": 0.95,
+                "entropy_coefficient": 0.01,
+                "rollout": 32,
+                "minibatch": 1024,
+            },
             "network": {"kind": "mlp", "input_scale": True},
         },
     ),

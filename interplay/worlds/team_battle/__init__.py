@@ -10,7 +10,7 @@ _SUMMARIES = {
 
 _TRAINING = {
     "num_worlds": 32,
-    "ppo": {"gamma": 0.95, "entropy": 0.01, "rollout": 32, "minibatch": 2048},
+    "ppo": {"gamma": 0.95, "entropy_coefficient": 0.01, "rollout": 32, "minibatch": 2048},
     "network": {"kind": "mlp", "input_scale": True},
 }
 

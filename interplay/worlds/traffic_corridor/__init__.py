@@ -11,7 +11,7 @@ from interplay.core.spec import WorldSpec
 _NAMES = ("TargetAgent", "TrafficAgent", "TrafficCorridorSimulation", "WallAgent")
 
 # Bumping is frequent at first and arriving is not: a high entropy keeps teams from learning to stand still.
-_PPO = {"learning_rate": 1e-3, "gamma": 0.98, "entropy": 0.15, "rollout": 32, "target_kl": 0.03}
+_PPO = {"learning_rate": 1e-3, "gamma": 0.98, "entropy_coefficient": 0.15, "rollout": 32, "target_kl": 0.03}
 
 SPECS = (
     WorldSpec(

@@ -28,7 +28,7 @@ def _training(options: Mapping[str, Any]) -> dict[str, Any]:
     """What learnt (docs/results/werewolf.md): results of +-1, counted by decisions, and the boards of two days to look back on."""
     ppo = {"rollout": 32, "epochs": 3, "gamma": 1.0, "discount": "decision", "reward_scale": 0.04}
     few = {"num_worlds": 128 if options.get("n_players", 9) <= 13 else 64, "train": {"shards": 2}}
-    training: dict[str, Any] = few | {"ppo": ppo | {"entropy": 0.003}}
+    training: dict[str, Any] = few | {"ppo": ppo | {"entropy_coefficient": 0.003}}
     if "board" in options:  # the original's one board, which the network of seats does not read
         return training | {"network": {"kind": "mlp", "input_scale": True}}
     network = {"kind": "seats", "activation": "relu"}

@@ -1,0 +1,1 @@
+"""Networks of tiles, for the persistent world."""

@@ -1,0 +1,109 @@
+"""A larger network for agents that see tiles and others: the same inputs, attention over the others, hidden layers.
+
+The observer's own row asks, the rows of all agents answer: with embedded rows e_i = f(x_i), one query per head from e_0 and keys
+and values from every e_i, softmax over the rows that are there. Beside the answer stand the tiles (`TileLayer`, by its
+look-up table) and e_0; two hidden layers mix them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from gymnasium import spaces
+
+from interplay.train.networks.layers import ACTIVATIONS, HIDDEN_GAIN, POLICY_GAIN, VALUE_GAIN, Dense, Stack
+from interplay.train.networks.tiles.network import (
+    Seen,
+    TileLayer,
+    TileTable,
+    View,
+    choices_of,
+    find_view,
+    read_view,
+)
+from interplay.train.settings import NetworkGroup
+
+
+class TilesAttentionNetwork(eqx.Module):
+    """Policy and value with attention over the agents in view.
+
+    Args:
+        observation_space: of one agent, with `tiles`, `entities`, `count` and perhaps `occupancy`.
+        action_space: of one agent, of choices.
+        settings: width, heads, tail and activation are read.
+        key: jax random key for the weights.
+    """
+
+    tiles: TileLayer | TileTable
+    embed: Dense
+    query: Dense
+    answer: Dense
+    policy: Stack
+    policy_head: Dense
+    value: Stack
+    value_head: Dense
+    view: View = eqx.field(static=True)
+    heads: int = eqx.field(static=True)
+    activation: str = eqx.field(static=True)
+    raw = True  # takes observations in their own dtypes
+
+    def __init__(
+        self,
+        observation_space: spaces.Dict,
+        action_space: spaces.Space,
+        settings: NetworkGroup,
+        *,
+        key: jax.Array,
+    ) -> None:
+        self.view = find_view(observation_space)
+        self.heads, self.activation = settings.heads, settings.activation
+        width, tail, act = settings.width, settings.tail, ACTIVATIONS[settings.activation]
+        keys = jax.random.split(key, 8)
+        self.tiles = TileLayer(self.view, width, key=keys[0])
+        self.embed = Dense(self.view.columns, width, HIDDEN_GAIN, key=keys[1])
+        self.query = Dense(width, width, 1.0, key=keys[2])
+        self.answer = Dense(width, 2 * width, 1.0, key=keys[3])
+        self.policy = Stack(3 * width, (tail, tail), act, key=keys[4])
+        self.policy_head = Dense(tail, sum(choices_of(action_space)), POLICY_GAIN, key=keys[5])
+        self.value = Stack(3 * width, (tail, tail), act, key=keys[6])
+        self.value_head = Dense(tail, 1, VALUE_GAIN, key=keys[7])
+
+    def prepare(self, observation: Mapping[str, jax.Array]) -> Seen:
+        """Flattens the tiles and scales compact rows."""
+        return read_view(self.view, observation)
+
+    def precompute(self) -> TilesAttentionNetwork:
+        """The same network with the look-up table, for as long as the weights stay."""
+        if isinstance(self.tiles, TileTable):
+            return self
+        return eqx.tree_at(lambda network: network.tiles, self, self.tiles.precompute())
+
+    def __call__(self, seen: Seen) -> tuple[jax.Array, jax.Array]:
+        return self.decide(*self.features(seen))
+
+    def features(self, seen: Seen) -> tuple[tuple[jax.Array, ...], None]:
+        """What the heads of policy and value read, (B, tail) each."""
+        act = ACTIVATIONS[self.activation]
+        tiles = self.precompute().tiles
+        assert isinstance(tiles, TileTable)
+        rows = act(self.embed(seen.entities))
+        features = jnp.concatenate([act(tiles(seen)), self._attend(rows, seen.filled), rows[:, 0]], axis=1)
+        return (self.policy(features), self.value(features)), None
+
+    def decide(self, features: tuple[jax.Array, ...], rest: None) -> tuple[jax.Array, jax.Array]:
+        """Logits and value."""
+        return self.policy_head(features[0]), self.value_head(features[1])[:, 0]
+
+    def _attend(self, rows: jax.Array, filled: jax.Array) -> jax.Array:
+        """(B, rows, width) -> (B, width), 0 where nobody is in view."""
+        batch, number, width = rows.shape
+        depth = width // self.heads
+        query = self.query(rows[:, 0]).reshape(batch, self.heads, depth)
+        answer = self.answer(rows).reshape(batch, number, 2, self.heads, depth)
+        logits = jnp.einsum("bhd,brhd->bhr", query, answer[:, :, 0]) * depth**-0.5
+        there = (jnp.arange(number) < filled[:, None])[:, None]
+        weights = jax.nn.softmax(jnp.where(there, logits, -1e9), axis=2) * there
+        return jnp.einsum("bhr,brhd->bhd", weights, answer[:, :, 1]).reshape(batch, width)

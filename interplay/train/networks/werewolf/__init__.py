@@ -1,0 +1,1 @@
+"""The network of seats, for werewolf."""

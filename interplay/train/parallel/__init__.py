@@ -1,0 +1,1 @@
+"""Several processes of one run: started, watched, and adding their vectors up in one order."""

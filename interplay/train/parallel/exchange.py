@@ -1,0 +1,204 @@
+"""How workers add up their vectors: always in the same binary tree, so that their number never changes a bit.
+
+`tree_sum` adds neighbours, then neighbouring pairs, and so on. A worker holds neighbouring shards and their number is a
+power of two, so the tree over its shards followed by the tree over the workers is the tree over all shards.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from multiprocessing import shared_memory
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from interplay.train.parallel.compilation import Compilation, compilation
+from interplay.train.parallel.heartbeat import TURN, header, signs_of
+from interplay.train.parallel.meeting import place_of
+
+Array = TypeVar("Array", bound=Any)
+
+SPIN = 200e-6  # seconds of busy waiting: a shard's gradient takes about as long as the others' differ
+LOOK = 0.2  # seconds between looks at whether the others are alive
+
+
+class Exchange(Protocol):
+    """Combines vectors of all workers.
+
+    Attributes:
+        rank: this worker, 0 .. size - 1.
+        size: number of workers, a power of two.
+        place: where a compiled program meets the others, see `meeting.meet`.
+    """
+
+    rank: int
+    size: int
+    place: np.ndarray
+
+    def all_reduce(self, vector: np.ndarray) -> np.ndarray:
+        """The tree sum of every worker's vector; each calls it with the same shape and dtype, and gets the same bits."""
+        ...
+
+    def finish(self, vector: np.ndarray) -> np.ndarray:
+        """The same for a meeting to which this worker has come already, in a compiled program that did not go on waiting."""
+        ...
+
+    def close(self) -> None:
+        """Frees what is shared."""
+        ...
+
+
+def tree_sum(vectors: Sequence[Array]) -> Array:
+    """Adds a power of two of vectors pairwise, NumPy's or traced ones.
+
+    Example:
+        >>> tree_sum([np.array([1.0]), np.array([2.0]), np.array([3.0]), np.array([4.0])])
+        array([10.])
+    """
+    level = list(vectors)
+    while len(level) > 1:
+        level = [level[i] + level[i + 1] for i in range(0, len(level), 2)]
+    return level[0]
+
+
+class SingleProcess:
+    """One worker: nothing to exchange."""
+
+    rank, size = 0, 1
+    place = place_of([0, 0, 1, 0, 0])
+
+    def finish(self, vector: np.ndarray) -> np.ndarray:
+        return vector
+
+    def all_reduce(self, vector: np.ndarray) -> np.ndarray:
+        return vector
+
+    def close(self) -> None:
+        pass
+
+
+class LostWorker(Exception):
+    """Another worker is gone, frozen or silent."""
+
+
+class Watcher(Protocol):
+    """Looks after the others while a worker waits; see `watch.Watch`."""
+
+    def begin(self, own_seconds: float) -> None:
+        """A wait begins, after so many seconds of the worker's own work."""
+        ...
+
+    def look(self, signs: np.ndarray, late: Sequence[int]) -> None:
+        """Raises if one of those that are late is known to be lost; `signs` as `heartbeat.signs_of` gives them."""
+        ...
+
+
+class SharedMemory:
+    """Workers of one machine over a block of shared memory.
+
+    Every worker has a counter and two seats for vectors, used in turn. It writes its vector, then its counter, and waits
+    until all counters are there; then each adds up all seats by itself. A worker that is one exchange ahead
+    writes the other seat, and cannot be two ahead, so nobody's vector is overwritten while it is being read.
+
+    Args:
+        name: of the block; `create_block` makes it.
+        rank: this worker.
+        size: number of workers.
+        capacity: bytes per seat.
+        fences: one lock per worker, taken and released around the counter: a memory barrier on every processor.
+        watcher: asked while waiting; None waits for ever.
+
+    Attributes:
+        signs: (size, 8) int64, the signs of life of all workers.
+
+    Raises:
+        LostWorker: by `all_reduce`, if the watcher says so.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        rank: int,
+        size: int,
+        capacity: int,
+        fences: Sequence[Any],
+        watcher: Watcher | None = None,
+    ) -> None:
+        self.rank, self.size = rank, size
+        self._block = shared_memory.SharedMemory(name=name)
+        self._memory = np.ndarray(self._block.size, np.uint8, self._block.buf)
+        self._capacity = capacity
+        self.signs = signs_of(self._memory, size)
+        self._counters = self.signs[:, TURN]
+        self._fence = fences[rank]
+        self._watcher = watcher
+        self.place = place_of([self._memory.ctypes.data, rank, size, capacity, header(size)])
+        self._compilation = compilation()
+        self._worked = _Stopwatch(self._compilation)
+
+    def all_reduce(self, vector: np.ndarray) -> np.ndarray:
+        if vector.nbytes > self._capacity:
+            raise ValueError(
+                f"a vector of {vector.nbytes} bytes does not fit into a seat of {self._capacity}"
+            )
+        np.copyto(self._seat(self.rank, vector, self._turn + 1), vector)
+        with self._fence:
+            self._counters[self.rank] += 1
+        return self.finish(vector)
+
+    def finish(self, vector: np.ndarray) -> np.ndarray:
+        self._wait()
+        self._worked.begin()
+        with self._fence:
+            return tree_sum([self._seat(rank, vector, self._turn) for rank in range(self.size)])
+
+    def close(self) -> None:
+        del self._counters, self.signs, self._memory  # views would keep the block open
+        self._block.close()
+
+    @property
+    def _turn(self) -> int:
+        """Meetings to which this worker has come."""
+        return int(self._counters[self.rank])
+
+    def _seat(self, rank: int, like: np.ndarray, turn: int) -> np.ndarray:
+        start = header(self.size) + (2 * rank + turn % 2) * self._capacity
+        return self._memory[start : start + like.nbytes].view(like.dtype)
+
+    def _wait(self) -> None:
+        began = looked = time.perf_counter()
+        worked, turn = self._worked.seconds, self._turn
+        while (self._counters < turn).any():
+            now = time.perf_counter()
+            if now - began > SPIN:
+                time.sleep(20e-6)
+            if self._watcher is not None and now - looked > LOOK:
+                if looked == began:
+                    self._watcher.begin(worked)
+                looked = now
+                self._watcher.look(
+                    self.signs, [rank for rank in range(self.size) if self._counters[rank] < turn]
+                )
+
+
+class _Stopwatch:
+    """Seconds of a worker's own work since the last exchange, without compilations."""
+
+    def __init__(self, watched: Compilation) -> None:
+        self._compilation = watched
+        self.begin()
+
+    def begin(self) -> None:
+        self._since, self._compiled = time.monotonic(), self._compilation.seconds
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._since - (self._compilation.seconds - self._compiled)
+
+
+def create_block(size: int, capacity: int) -> shared_memory.SharedMemory:
+    """Makes the block for `size` workers with seats of `capacity` bytes; the caller unlinks it."""
+    block = shared_memory.SharedMemory(create=True, size=header(size) + 2 * size * capacity)
+    np.ndarray(block.size, np.uint8, block.buf)[:] = 0
+    return block

@@ -1,0 +1,107 @@
+"""How the first worker of a run, while it waits for the others, finds out that one of them is lost.
+
+A process that has ended is lost at once, one that was stopped (SIGSTOP) after `STOPPED` seconds, and one that runs and does not come
+after `HEARTBEAT_TIMEOUT` seconds, or ten times as long as the first worker ever needed for its own part, which is as large. The clock of
+a worker that compiles stands still as long as its heart beats.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.train.parallel.exchange import LostWorker
+from interplay.train.parallel.heartbeat import COMPILED, COMPILING, HEART
+
+STOPPED = 1.0  # seconds; a debugger's look is shorter
+HEARTBEAT_TIMEOUT = 30.0  # seconds of silence that are always allowed
+START_TIMEOUT = 120.0  # before a worker's first sign: it starts, imports and makes its worlds
+
+
+class Watch:
+    """Looks after the other workers.
+
+    Args:
+        processes: of the other workers, from worker 1 on.
+        pipes: over which they tell why they end.
+    """
+
+    def __init__(self, processes: Sequence[Any], pipes: Sequence[Any]) -> None:
+        self._processes, self._pipes = processes, pipes
+        self._longest = 0.0
+        self._silent_since = [0.0] * len(processes)
+        self._stopped_since = [0.0] * len(processes)
+        self._seen: np.ndarray | None = None
+
+    def begin(self, own_seconds: float) -> None:
+        """The first worker begins to wait, after so many seconds of its own work; compilations do not count."""
+        self._longest = max(self._longest, own_seconds)
+        self._seen = None
+
+    def look(self, signs: np.ndarray, late: Sequence[int]) -> None:
+        """Called a few times a second while it waits.
+
+        Args:
+            signs: (size, 8) int64, of all workers.
+            late: workers that are waited for.
+
+        Raises:
+            LostWorker: if one of them is lost.
+            UserError: as a worker told it before it ended.
+        """
+        now, signs = time.monotonic(), signs.copy()
+        if self._seen is None:
+            self._silent_since = [now] * len(self._processes)
+            self._stopped_since = [now] * len(self._processes)
+            self._seen = signs
+        for rank in late:
+            self._look_at(rank, signs[rank], now)
+        self._seen = signs
+
+    def _look_at(self, rank: int, line: np.ndarray, now: float) -> None:
+        assert self._seen is not None
+        process, before, at = self._processes[rank - 1], self._seen[rank], rank - 1
+        who = f"worker {rank} (process {process.pid})"
+        if not process.is_alive():
+            self._refuse_ended(rank, who)
+        if not _is_stopped(process.pid):
+            self._stopped_since[at] = now
+        elif now - self._stopped_since[at] >= STOPPED:
+            raise LostWorker(f"{who} was frozen")
+        if line[COMPILED] != before[COMPILED] or (line[COMPILING] and line[HEART] != before[HEART]):
+            self._silent_since[at] = now
+        least = HEARTBEAT_TIMEOUT if line[HEART] else START_TIMEOUT
+        silent = now - self._silent_since[at]
+        if silent > max(least, 10 * self._longest):
+            raise LostWorker(f"{who} has been silent for {silent:.0f} s")
+
+    def _refuse_ended(self, rank: int, who: str) -> None:
+        process, pipe = self._processes[rank - 1], self._pipes[rank - 1]
+        with contextlib.suppress(EOFError, OSError):
+            if pipe.poll():
+                kind, text = pipe.recv()
+                raise UserError(
+                    text
+                    if kind == "user"
+                    else f"worker {rank} failed:\n{text.rstrip()}\n; the run has stopped"
+                )
+        code = process.exitcode or 0
+        how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        raise LostWorker(f"{who} {how}")
+
+
+def _is_stopped(pid: int) -> bool:
+    """Whether a child was stopped by a signal and not continued since; False where the system does not tell."""
+    if not hasattr(os, "waitid"):
+        return False
+    try:
+        found = os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False  # it has ended
+    return found is not None and found.si_code == os.CLD_STOPPED

@@ -1,0 +1,1 @@
+"""Trained policies in play: one agent at a time or all populations."""

@@ -1,0 +1,140 @@
+"""Policies of runs: from a run folder or a checkpoint to networks that play."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.policy import Policy
+from interplay.core.trust import Untrusted
+from interplay.train.learner import policy_stem
+from interplay.train.play.trained_policy import TrainedPolicy
+from interplay.train.run.checkpoint import find_checkpoint, read_part
+from interplay.train.run.manifest import damaged, read_manifest
+from interplay.train.run.restoring import check_weights
+from interplay.train.run.settings_file import settings_of
+from interplay.train.settings import TrainSettings
+
+_ONLY = "pop0"  # the population of a run with one set of weights
+
+
+def load_policy(
+    run: Path | str, greedy: bool = False, populations: Sequence[str] | None = None, trust: bool = False
+) -> TrainedPolicy:
+    """Loads the policy of a run or of one of its checkpoints.
+
+    Args:
+        run: a run folder (its newest sound checkpoint) or a checkpoint's folder.
+        greedy: take the likeliest action instead of sampling.
+        populations: of a run with several, those that play, e.g. ``["pop3"]``; None: all of them.
+        trust: the run's settings may name programs of their own; needed once, for a run from elsewhere.
+
+    Raises:
+        UserError: if there is no sound checkpoint, a population's file is missing or damaged, or the run names programs and
+            is not trusted.
+    """
+    path = find_checkpoint(run)
+    settings = settings_of(path, trust)
+    names, tensors = read_populations(path, populations)
+    name = f"{settings.world.id} {read_manifest(path)['agent_steps']:,}"
+    foreign = {} if populations is not None else settings.foreign
+    others = {population: find_opponent(settings, population) for population in foreign}
+    return TrainedPolicy(settings, names, tensors, greedy, name, others)
+
+
+def load_population(run: Path | str, population: str, greedy: bool = False, trust: bool = False) -> Policy:
+    """Loads who played one population of a run: the weights that were trained for it, or its opponent.
+
+    Args:
+        run: a run folder (its newest sound checkpoint) or a checkpoint's folder.
+        population: its name; a run with one set of weights has these for everybody.
+        greedy: take the likeliest action instead of sampling.
+        trust: as in `load_policy`.
+
+    Raises:
+        UserError: if there is no sound checkpoint, no such population, or the run is not trusted.
+    """
+    path = find_checkpoint(run)
+    names, settings = population_names(path), settings_of(path, trust)
+    if population not in names and population in settings.foreign:
+        return find_opponent(settings, population)
+    return load_policy(path, greedy, None if names == [_ONLY] else [population], trust)
+
+
+def find_opponent(settings: TrainSettings, population: str) -> Policy:
+    """Who plays a population in the place of a run's networks, by ``opponents``; of several the most frequent.
+
+    Raises:
+        UserError: as `open_opponent`.
+    """
+    return open_opponent(settings, f"opponents.{population}", settings.foreign[population], population)
+
+
+def open_opponent(settings: TrainSettings, key: str, who: str, population: str | None = None) -> Policy:
+    """A policy that the settings name.
+
+    Another run among them is opened as any run: that this one is trusted says nothing of that one.
+
+    Args:
+        settings: of the run.
+        key: where they name it, e.g. ``opponents.left``.
+        who: the value.
+        population: of a run with several, the one that plays; None: all do.
+
+    Raises:
+        UserError: if there is no such policy or run, or the run has no such population.
+    """
+    try:
+        if Path(who).is_dir():
+            path = find_checkpoint(who)
+            all_play = population is None or population_names(path) == [_ONLY]
+            return load_policy(path, populations=None if all_play else [str(population)])
+        if "/" in who and ":" not in who:
+            raise UserError(f"{who}: no such run folder; name a run, a checkpoint or a scripted policy")
+        from interplay.registry import make_policy
+
+        return make_policy(settings.world.id, who)
+    except UserError as error:
+        kind = Untrusted if isinstance(error, Untrusted) else UserError
+        raise kind(f"{key}: {error}") from None
+
+
+def population_names(checkpoint: Path) -> list[str]:
+    """The populations whose weights a checkpoint's manifest names, in file order."""
+    return list(_stems(checkpoint))
+
+
+def read_populations(
+    checkpoint: Path, wanted: Sequence[str] | None
+) -> tuple[list[str], list[dict[str, np.ndarray]]]:
+    """The weights of some populations of a checkpoint, or of all; other files are not looked at.
+
+    Raises:
+        UserError: if there is no such population, or its file is missing or damaged.
+    """
+    stems = _stems(checkpoint)
+    odd = [name for name in wanted or () if name not in stems]
+    if odd:
+        raise UserError(f"{checkpoint}: no population {odd[0]}; there are {', '.join(stems)}")
+    record, _ = read_part(checkpoint, [])
+    recorded = record.get("populations", list(stems))
+    if not isinstance(recorded, list) or sorted(map(str, recorded)) != sorted(stems):
+        raise damaged(checkpoint / "record.json", "populations are not those that have files")
+    names = list(wanted) if wanted is not None else list(recorded)
+    tensors = read_part(checkpoint, [stems[name] for name in names])[1]
+    return names, [
+        check_weights(f"{checkpoint}: {name}", one) for name, one in zip(names, tensors, strict=True)
+    ]
+
+
+def _stems(checkpoint: Path) -> dict[str, str]:
+    """Population -> the file of its weights, without its ending; runs of format 1 may have one file without a name."""
+    prefix, ending, alone = policy_stem(""), ".safetensors", "policy"
+    files = [
+        name.removesuffix(ending) for name in read_manifest(checkpoint)["files"] if name.endswith(ending)
+    ]
+    named = {stem.removeprefix(prefix): stem for stem in files if stem.startswith(prefix)}
+    return named or ({_ONLY: alone} if alone in files else {})

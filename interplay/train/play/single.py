@@ -1,0 +1,93 @@
+"""Trained networks that act for one agent at a time, for scripts that step a simulation themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from gymnasium import spaces
+
+from interplay.core.errors import UserError
+from interplay.core.world import Kind
+from interplay.train.learner import read_stacks
+from interplay.train.play.trained_policy import without_critic
+from interplay.train.policy_network import PolicyNetwork
+from interplay.train.populations import Populations
+from interplay.train.run.checkpoint import read_checkpoint
+from interplay.train.run.settings_file import settings_of
+from interplay.train.run.warm_start import weights_of
+
+
+class SingleActor:
+    """The networks of a checkpoint.
+
+    Args:
+        checkpoint: its folder, inside the run's.
+        kinds: that were trained.
+        seed: of the actions that are drawn.
+        trust: the run's settings may name programs of their own; needed once, for a run from elsewhere.
+
+    Raises:
+        UserError: if its networks remember, the checkpoint is damaged or of other kinds, or the run names programs and is not trusted.
+    """
+
+    def __init__(self, checkpoint: Path, kinds: Sequence[Kind], seed: int = 0, trust: bool = False) -> None:
+        settings = settings_of(checkpoint, trust)
+        if settings.network.remembers:
+            raise UserError(
+                f"{checkpoint}: its networks remember (network.{settings.network.remembers}) and are asked here without a word of "
+                "whose turn it is; play the run with load_policy, or train it with network.memory=none and network.stack=1"
+            )
+        tensors = weights_of(read_checkpoint(checkpoint), None)
+        weights, alone = jax.random.key(0), Populations(("pop0",), None)  # weights are replaced at once
+        self._networks = {kind.name: PolicyNetwork(kind, settings, weights, alone) for kind in kinds}
+        vectors = read_stacks(self._networks, [without_critic(tensors, settings)])
+        self._inference = {
+            name: network.precompute(vectors[name]) for name, network in self._networks.items()
+        }
+        self._key = jax.random.key(seed)
+        self._drawn = 0
+
+    def act(
+        self, kind: str, observation: Mapping[str, np.ndarray], mask: Any = None, explore: bool = False
+    ) -> Any:
+        """An action of one agent.
+
+        Args:
+            kind: name of the network.
+            observation: leaf name -> array.
+            mask: of legal choices, as `TimeStep.action_mask` without its first two axes; None: all are.
+            explore: draw the action instead of taking the likeliest.
+
+        Returns:
+            A point of the kind's action space.
+        """
+        network = self._networks[kind]
+        rows = network.layout.allocate(1)
+        network.layout.write({key: np.asarray(value)[None] for key, value in observation.items()}, None, rows)
+        lifted = None if mask is None else {key: np.asarray(row)[None] for key, row in mask.items()}
+        legal = network.distribution.flat_mask(lifted, (1,))
+        self._drawn += 1
+        outputs = network.act(
+            self._inference[kind],
+            {dtype: array[None] for dtype, array in rows.items()},
+            None if legal is None else legal[None],
+            None,
+            np.asarray(jax.random.key_data(self._key))[None],
+            np.uint32(self._drawn % 2**32),
+            block=1,
+            greedy=not explore,
+        )
+        return _point(
+            network.kind.action_space, network.distribution.to_world(np.asarray(outputs)[0, 0, :-2])
+        )
+
+
+def _point(space: spaces.Space, value: Any) -> Any:
+    """Numbers of Discrete spaces as plain ints."""
+    if isinstance(space, spaces.Dict):
+        return {key: _point(part, value[key]) for key, part in space.spaces.items()}
+    return int(value) if isinstance(space, spaces.Discrete) else value

@@ -1,0 +1,362 @@
+"""Trained networks for play: every agent is moved by the weights of its population."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.policy import Policy
+from interplay.core.world import TimeStep, World
+from interplay.train.learner import read_stacks
+from interplay.train.observations import Rows
+from interplay.train.policy_network import PolicyNetwork
+from interplay.train.populations import Blocks, Populations, cut_blocks, find_populations, sort_rows
+from interplay.train.run.restoring import restore
+from interplay.train.selfplay.opponents import Guest, Opponents
+from interplay.train.settings import TrainSettings
+
+AT_ONCE = 8_192  # rows that are computed in one call; fewer are filled up, so that XLA compiles one shape
+
+
+class TrainedPolicy(Policy):
+    """Acts with the networks of a run's populations.
+
+    Where world or settings name the populations, an agent is moved by the population of its name. Else, and where there is
+    none, an agent of the world's population p is moved by population ``p mod Q`` of these Q, so in a world that is shared
+    by several policies, each with its own range of Q numbers, everyone is moved by the weights that are meant.
+
+    Args:
+        settings: of the run.
+        names: of the Q populations.
+        tensors: of each, ``kind/tensor`` -> array.
+        greedy: take the likeliest action instead of sampling.
+        name: what tables call it.
+        others: population -> who plays it where none of the Q has its name: those whom the run was trained against.
+    """
+
+    # The checkpoint's, and the others, who are asked themselves.
+    no_memory = (
+        *Policy.no_memory,
+        "_tensors",
+        "_networks",
+        "_inference",
+        "_rows",
+        "_others",
+        "_opponents",
+        "_memory",
+    )
+
+    def __init__(
+        self,
+        settings: TrainSettings,
+        names: Sequence[str],
+        tensors: Sequence[Mapping[str, np.ndarray]],
+        greedy: bool,
+        name: str,
+        others: Mapping[str, Policy] | None = None,
+    ) -> None:
+        self.settings, self.greedy, self.name = settings, greedy, name
+        self.names = tuple(names)
+        self._tensors = list(tensors)
+        self._others = dict(others or {})
+
+    def load_weights(self, tensors: Sequence[Mapping[str, np.ndarray]]) -> None:
+        """Plays with other weights of the same networks from the next `start` on."""
+        self._tensors = list(tensors)
+
+    def start(self, world: World, seed: int = 0) -> None:
+        """Prepares for playing `world`; where it was played before, nothing is compiled anew.
+
+        Raises:
+            UserError: if the networks were trained for other spaces.
+        """
+        if getattr(self, "world", None) is not world:
+            self._make_networks(world)
+        super().start(world, seed)
+        theirs = [n for n in self._others if n in self._populations.names and n not in self.names]
+        numbers = [self._populations.names.index(name) for name in theirs]
+        alone = numbers if self._populations.fixed is None else [None] * len(numbers)
+        guests = [Guest(name, self._others[name], number) for name, number in zip(theirs, alone, strict=True)]
+        self._opponents = Opponents(world, guests, numbers, (seed, 0, 0))
+        self._ours = np.array([name not in theirs for name in self._populations.names])
+        vectors = read_stacks(self._networks, [without_critic(one, self.settings) for one in self._tensors])
+        self._inference = {
+            name: network.precompute(vectors[name]) for name, network in self._networks.items()
+        }
+        self._memory = {
+            name: np.zeros((world.num_worlds, len(own.kind.slots), own.memory), np.float32)
+            for name, own in self._networks.items()
+            if own.memory
+        }
+
+    def _make_networks(self, world: World) -> None:
+        key = jax.random.key(0)  # of weights that are replaced at once
+        own = Populations(self.names, None)
+        self._populations = find_populations(self.settings.population, world)
+        self._moved_by = self._match(world)
+        self._networks = {kind.name: PolicyNetwork(kind, self.settings, key, own) for kind in world.kinds}
+        for name in self._networks:
+            if not any(tensor.startswith(f"{name}/") for tensor in self._tensors[0]):
+                raise UserError(f"{world.id}: the policy was not trained for agents of kind {name}")
+        self._rows: dict[tuple[str, int], Rows] = {}
+
+    def forget(self, which: np.ndarray) -> None:
+        self._opponents.forget(which)
+        for memory in self._memory.values():
+            memory[which] = 0.0
+
+    def save(self) -> dict[str, np.ndarray]:
+        """The stream of draws, and what the others remember."""
+        theirs = {f"others/{name}": array for name, array in self._opponents.save().items()}
+        return super().save() | theirs | {f"memory/{kind}": m.copy() for kind, m in self._memory.items()}
+
+    def load(self, arrays: Mapping[str, np.ndarray]) -> None:
+        theirs = {k.removeprefix("others/"): a for k, a in arrays.items() if k.startswith("others/")}
+        kept = {f"memory/{kind}": memory for kind, memory in self._memory.items()}
+        own = {n: a for n, a in arrays.items() if not n.startswith("others/") and n not in kept}
+        super().load(own)
+        restore(kept, arrays, self.name)
+        self._opponents.load(theirs)
+
+    def act(self, timestep: TimeStep) -> Any:
+        """Actions for every slot."""
+        observations = self.world.by_kind(timestep.observation)
+        masks = self.world.by_kind(timestep.action_mask)
+        population = self._populations.of(self.world)
+        acting = timestep.acting & self._ours[population]
+        self._forget_the_dead(timestep)
+        key = jax.random.key(int(self.rng.integers(2**32)))
+        actions = {}
+        for number, (name, network) in enumerate(self._networks.items()):
+            slots = list(network.kind.slots)
+            shape = (self.world.num_worlds, len(slots))
+            mask = network.distribution.flat_mask(masks[name], shape)
+            index = np.flatnonzero(acting[:, slots])
+            outputs = self._ask(
+                name,
+                observations[name],
+                index,
+                self._moved_by[population[:, slots].reshape(-1)[index]],
+                None if mask is None else mask.reshape(shape[0] * shape[1], -1),
+                jax.random.fold_in(key, number),
+                self._memory.get(name),
+            )
+            flat = np.zeros((shape[0] * shape[1], network.distribution.columns), np.float32)
+            flat[index] = outputs[:, :-2]
+            actions[name] = network.distribution.to_world(flat.reshape(*shape, -1))
+        ours = actions if len(actions) > 1 else next(iter(actions.values()))
+        return self._opponents.act(ours, timestep, population)
+
+    def values(
+        self, observation: Mapping[str, np.ndarray], population: np.ndarray, kind: str = "agent"
+    ) -> np.ndarray:
+        """What populations think of observations: the value of each row.
+
+        Args:
+            observation: key -> (N, ...).
+            population: (N,) of the world's populations.
+            kind: of agent.
+
+        Returns:
+            (N,) float32.
+
+        Raises:
+            UserError: if the run's critic sees more than an observation, or its networks remember.
+        """
+        if self.settings.network.critic != "own":
+            raise UserError(
+                f"{self.name}: its critic sees the {self.settings.network.critic}, so an observation alone has no value; "
+                "train with network.critic=own"
+            )
+        self._check_no_memory("value")
+        every, moved_by = np.arange(len(population)), self._movers(population)
+        return self._ask(kind, observation, every, moved_by, None, jax.random.key(0))[:, -1]
+
+    @property
+    def guesses(self) -> bool:
+        """Whether its networks guess who is who, so that `beliefs` can be asked."""
+        return bool(self.settings.belief.about)
+
+    def beliefs(
+        self, observation: Mapping[str, np.ndarray], population: np.ndarray, kind: str = "agent"
+    ) -> np.ndarray:
+        """How likely every seat is of the population that the run was told to guess (``belief.about``).
+
+        Args:
+            observation: key -> (N, ...).
+            population: (N,) of the world's populations.
+            kind: of agent.
+
+        Returns:
+            (N, n) float32.
+
+        Raises:
+            UserError: if the run learnt no guess.
+        """
+        if not self.guesses:
+            raise UserError(f"{self.name}: this run guesses nothing; train one with belief.about=werewolf")
+        network, out = (
+            self._networks[kind],
+            np.zeros((len(population), len(self._networks[kind].kind.slots)), np.float32),
+        )
+        for number, picked, rows in self._pieces(observation, population, kind):
+            outputs = network.beliefs(self._inference[kind], np.int32(number), rows)
+            out[picked] = np.asarray(outputs)[: len(picked)]
+        return out
+
+    def probabilities(
+        self,
+        observation: Mapping[str, np.ndarray],
+        mask: np.ndarray | None = None,
+        population: np.ndarray | None = None,
+        kind: str = "agent",
+    ) -> np.ndarray:
+        """How likely every choice is, the heads of the action one after another.
+
+        Args:
+            observation: key -> (N, ...).
+            mask: (N, choices) bool, legal ones; None: all.
+            population: (N,) of the world's populations; None: all are of the first.
+            kind: of agent.
+
+        Returns:
+            (N, choices) float32.
+
+        Raises:
+            UserError: if its networks remember.
+        """
+        self._check_no_memory("probabilities")
+        network = self._networks[kind]
+        if population is None:
+            population = np.zeros(len(next(iter(observation.values()))), np.int64)
+        out = np.zeros((len(population), network.distribution.choices), np.float32)
+        for number, picked, rows in self._pieces(observation, population, kind):
+            legal = None if mask is None else pad_rows(np.asarray(mask, bool)[picked], AT_ONCE)
+            outputs = network.probabilities(self._inference[kind], np.int32(number), rows, legal)
+            out[picked] = np.asarray(outputs)[: len(picked)]
+        return out
+
+    def _check_no_memory(self, what: str) -> None:
+        """Refuses questions about observations alone, where what was seen before matters too."""
+        remembers = self.settings.network.remembers
+        if remembers:
+            raise UserError(
+                f"{self.name}: its networks remember (network.{remembers}), so an observation alone has no {what}; "
+                "train with network.memory=none and network.stack=1"
+            )
+
+    def _pieces(
+        self, observation: Mapping[str, np.ndarray], population: np.ndarray, kind: str
+    ) -> Iterator[tuple[int, np.ndarray, Rows]]:
+        """Rows by who moves them: its number, where they stand, and their observations, filled up so that XLA compiles one shape."""
+        network, own = self._networks[kind], self._movers(population)
+        rows = network.layout.allocate(AT_ONCE)
+        for number in np.unique(own):
+            index = np.flatnonzero(own == number)
+            for start in range(0, len(index), AT_ONCE):
+                picked = index[start : start + AT_ONCE]
+                network.layout.write(observation, picked, {d: a[: len(picked)] for d, a in rows.items()})
+                yield int(number), picked, rows
+
+    def _movers(self, population: np.ndarray) -> np.ndarray:
+        """(N,) number among the Q of who moves agents of the world's populations; of a run with one, it moves them all."""
+        return self._moved_by[np.asarray(population) % len(self._moved_by)]
+
+    def _match(self, world: World) -> np.ndarray:
+        """(N,) number among the Q of who moves the world's population n."""
+        theirs = self._populations.names
+        named = world.population_names is not None or self.settings.population.by == "name"
+        return np.array(
+            [
+                self.names.index(name) if named and name in self.names else number % len(self.names)
+                for number, name in enumerate(theirs)
+            ]
+        )
+
+    def _ask(
+        self,
+        name: str,
+        observation: Mapping[str, np.ndarray],
+        index: np.ndarray,
+        moved_by: np.ndarray,
+        mask: np.ndarray | None,
+        key: jax.Array,
+        memory: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """(n, columns + 2) for the agents `index` of the observation, by the networks `moved_by`.
+
+        What they remember, (W, A_kind, size), goes on; without it they answer as at the beginning of a life.
+        """
+        network, count = self._networks[name], len(self.names)
+        out = np.zeros((len(index), network.distribution.columns + 2), np.float32)
+        most = min(AT_ONCE, _agents(observation, network))
+        block = min(network.block, most)
+        pieces = network.most_blocks(most, block)
+        whole = most + (block if pieces > 1 else 0)
+        rows = self._space(name, whole)
+        kept = np.zeros((whole, network.memory), np.float32) if network.memory else None
+        flat = None if memory is None else memory.reshape(-1, network.memory)
+        columns = out.shape[1]
+        legal = None if mask is None else np.ones((len(next(iter(rows.values()))), mask.shape[1]), bool)
+        for number, start in enumerate(range(0, len(index), most)):
+            part = slice(start, start + most)
+            order, counts = sort_rows(moved_by[part], count)
+            picked = index[part][order]
+            network.layout.write(observation, picked, {d: a[: len(picked)] for d, a in rows.items()})
+            if mask is not None and legal is not None:
+                legal[: len(picked)] = mask[picked]
+            if kept is not None:
+                kept[: len(picked)] = 0.0 if flat is None else flat[picked]
+            outputs = network.act(
+                self._inference[name],
+                {dtype: array[None] for dtype, array in rows.items()},
+                None if legal is None else legal[None],
+                Blocks(*(part[None] for part in cut_blocks(counts, block, pieces))),
+                np.asarray(jax.random.key_data(key))[None],
+                np.uint32(number),
+                None if kept is None else kept[None],
+                block=block,
+                greedy=self.greedy,
+            )
+            own = np.asarray(outputs)[0, : len(picked)]
+            out[start + order] = own[:, :columns]
+            if flat is not None:
+                flat[picked] = own[:, columns:]
+        return out
+
+    def _forget_the_dead(self, timestep: TimeStep) -> None:
+        """Whose life ended in the last step is forgotten; who is in its slot now begins with nothing."""
+        ended = timestep.terminated | timestep.truncated
+        if self._memory and ended.any():
+            for name, memory in self._memory.items():
+                memory[ended[:, list(self._networks[name].kind.slots)]] = 0.0
+
+    def _space(self, name: str, rows: int) -> Rows:
+        return self._rows.setdefault((name, rows), self._networks[name].layout.allocate(rows))
+
+
+def without_critic(tensors: Mapping[str, np.ndarray], settings: TrainSettings) -> Mapping[str, np.ndarray]:
+    """The tensors of the policies alone, named as without a central critic: nobody needs one to play."""
+    if settings.network.critic == "own":
+        return tensors
+    split = [(name, *name.split("/", 2)) for name in tensors]
+    return {f"{kind}/{rest}": tensors[name] for name, kind, part, rest in split if part == "network"}
+
+
+def pad_rows(mask: np.ndarray, rows: int) -> np.ndarray:
+    """A (N, choices) mask with so many rows; in those that were added everything is legal."""
+    padded = np.ones((rows, mask.shape[1]), bool)
+    padded[: len(mask)] = mask
+    return padded
+
+
+def _agents(observation: Mapping[str, np.ndarray], network: PolicyNetwork) -> int:
+    """How many agents an observation is of."""
+    key, space = next(iter(network.kind.observation_space.spaces.items()))
+    axes = len(space.shape or ())
+    lead = np.shape(observation[key])[: np.ndim(observation[key]) - axes]
+    return int(np.prod(lead))

@@ -1,0 +1,131 @@
+"""The best checkpoint of a run by one of its metrics, e.g. the mean life, kept besides the newest ones."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from interplay.core.errors import UserError
+from interplay.train.run.checkpoint import BEST, Checkpoint, keep_best
+from interplay.train.run.manifest import read_manifest
+
+
+class UnknownMetric(UserError):
+    """`train.best_by` names what no update of the run has."""
+
+
+class Best:
+    """Averages a metric over windows of a fixed number of updates and remembers the highest mean.
+
+    Windows are counted from the run's first update, so the best does not depend on when checkpoints are saved or where the run was
+    stopped: a window that is better asks for a checkpoint of its own. Updates weigh as many lives, or episodes, as ended in them.
+
+    Args:
+        metric: name in metrics.jsonl; None keeps no best checkpoint.
+        window: updates.
+        checkpoint: that the run goes on from; the best value is forgotten if its checkpoint is not there.
+
+    Attributes:
+        value: the highest mean so far.
+        agent_steps: where it was; None: no window was good for anything yet.
+
+    Example:
+        >>> best = Best("life", 2, None)
+        >>> best.add({"life": 10.0, "lives": 1}), best.close(1, 100), best.add({"life": 40.0, "lives": 2})
+        (None, False, None)
+        >>> best.close(2, 200), best.value
+        (True, 30.0)
+    """
+
+    def __init__(self, metric: str | None, window: int, checkpoint: Checkpoint | None) -> None:
+        self.metric, self.window, self.value = metric, window, -math.inf
+        self.agent_steps: int | None = None
+        self._sum = self._weight = 0.0
+        saved = checkpoint.record.get("best") if checkpoint else None
+        if not saved or saved["metric"] != metric or "window" not in saved:
+            return  # of another metric, or from before there were windows
+        self._sum, self._weight = (float(number) for number in saved["window"])
+        assert checkpoint is not None
+        there = checkpoint.path.with_name(BEST).exists() or checkpoint.agent_steps == saved["agent_steps"]
+        if saved["value"] is not None and there:
+            self.value, self.agent_steps = float(saved["value"]), saved["agent_steps"]
+
+    def add(self, numbers: Mapping[str, Any], known: Sequence[str] = ()) -> None:
+        """Counts one update.
+
+        Args:
+            numbers: of the update.
+            known: metrics that later updates may have.
+
+        Raises:
+            UnknownMetric: if there is none of that name.
+        """
+        if self.metric is None:
+            return
+        value = numbers.get(self.metric)
+        if value is None or isinstance(value, Mapping):
+            singles = [name for name, one in numbers.items() if not isinstance(one, Mapping)]
+            self._refuse_unknown([*dict.fromkeys([*singles, *known])])
+            return
+        if not math.isfinite(value):  # of no case in this update
+            return
+        weight = numbers.get("lives") or numbers.get("episodes") or 1
+        self._sum, self._weight = self._sum + weight * float(value), self._weight + weight
+
+    def _refuse_unknown(self, names: Sequence[str]) -> None:
+        if self.metric in names:
+            return
+        near = difflib.get_close_matches(str(self.metric), names, 1)
+        plain = ", ".join(name for name in names if "[" not in name)
+        cure = f"did you mean {near[0]}?" if near else f"known: {plain}"
+        raise UnknownMetric(f"train.best_by: there is no metric {self.metric}; {cure}")
+
+    def close(self, updates: int, agent_steps: int) -> bool:
+        """Ends the window if so many updates are its end; whether its mean is the highest so far."""
+        if self.metric is None or updates % self.window:
+            return False
+        total, weight, self._sum, self._weight = self._sum, self._weight, 0.0, 0.0
+        if not weight or total / weight <= self.value:
+            return False
+        self.value, self.agent_steps = total / weight, agent_steps
+        return True
+
+    def describe(self) -> dict[str, Any]:
+        """For the checkpoint's record."""
+        if self.metric is None:
+            return {}
+        value = None if self.agent_steps is None else self.value
+        window = [self._sum, self._weight]
+        return {
+            "best": {
+                "metric": self.metric,
+                "value": value,
+                "agent_steps": self.agent_steps,
+                "window": window,
+            }
+        }
+
+    def keep(self, path: Path, better: bool = False, ends: bool = False) -> None:
+        """Copies a checkpoint if it is the best and the copy is not there.
+
+        Args:
+            path: of the checkpoint.
+            better: `close` has just said that it is the best.
+            ends: the run is complete: where no window was good for anything its last checkpoint is the best there is.
+        """
+        if self.metric is None:
+            return
+        lost = int(path.name) == self.agent_steps != _steps_of(path.with_name(BEST))
+        if better or lost or (ends and self.agent_steps is None):
+            keep_best(path)
+
+
+def _steps_of(best: Path) -> int | None:
+    """Of the checkpoint that was copied; None if there is none, or it cannot be read."""
+    try:
+        return int(read_manifest(best)["agent_steps"])
+    except UserError:
+        return None

@@ -1,0 +1,278 @@
+"""A run's folder: who may write into it, what it holds, and what a crash may have left torn.
+
+``settings.toml`` (what was asked for), ``metrics.jsonl`` (what happened), ``checkpoints/`` (where to go on) and
+``tensorboard/`` where that extra is installed. One process at a time writes into it; readers need no lock.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import os
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from interplay.core.errors import UserError
+from interplay.core.files import FileLock, refuse_links, sync_folder, told_plainly
+from interplay.core.seals import Sealed, read_sealed, sealed_toml
+from interplay.core.settings import Settings, build
+from interplay.core.trust import admit, remove_settings, write_settings
+from interplay.train.run.checkpoint import BEST, Checkpoint, list_checkpoints, set_aside
+from interplay.train.run.manifest import read_manifest
+from interplay.train.run.metrics_log import MetricsLog, TensorBoardLog, cut_torn_line, drop_lines_after
+from interplay.train.run.settings_file import departures, refuse_edits
+from interplay.train.settings import TrainSettings
+from interplay.train.settings.renamed import renew
+
+S = TypeVar("S", bound=Settings)
+_FILES, _FOLDERS = (
+    (".lock", "settings.toml", "settings.toml.sig", "metrics.jsonl"),
+    ("checkpoints", "tensorboard"),
+)
+
+
+class RunFolder(Generic[S]):
+    """A run that this process may write to, until `close`.
+
+    Attributes:
+        path: the folder.
+        settings: what ``settings.toml`` says.
+
+    Example:
+        >>> import tempfile
+        >>> from interplay.train.settings import WorldChoice
+        >>> asked = TrainSettings(world=WorldChoice(id="survival/1v1-heals-low"))
+        >>> with RunFolder.create(Path(tempfile.mkdtemp()) / "first", asked) as run:
+        ...     sorted(path.name for path in run.path.iterdir())
+        ['.lock', 'checkpoints', 'settings.toml']
+    """
+
+    def __init__(self, path: Path, settings: S, lock: FileLock, sealed: Sealed | None = None) -> None:
+        self.path = path
+        self.settings = settings
+        self._lock = lock
+        self._sealed = sealed or Sealed({}, "whole", ())
+        self._logs: tuple[MetricsLog, TensorBoardLog] | None = None
+        self._first_step = 0
+        self._made = False  # the folder was not there before
+
+    @classmethod
+    def create(cls, path: Path | str, settings: S) -> RunFolder[S]:
+        """Makes the folder of a new run.
+
+        Raises:
+            UserError: if the folder already holds a run or links, another process is writing there, or it cannot be made.
+        """
+        path = Path(path)
+        made = not path.exists()
+        with told_plainly("creating the run folder", path):
+            path.mkdir(parents=True, exist_ok=True)
+        refuse_links(path, _FILES, _FOLDERS)
+        lock = _lock(path)
+        try:
+            _refuse_second_run(path)
+            with told_plainly("creating the run folder", path):
+                (path / "checkpoints").mkdir(exist_ok=True)
+                write_settings(path / "settings.toml", settings, sealed_toml(settings))
+                sync_folder(path.parent)
+        except BaseException:
+            lock.release()
+            raise
+        run = cls(path, settings, lock)
+        run._made = made
+        return run
+
+    @classmethod
+    def open(cls, path: Path | str, model: type[S] = TrainSettings) -> RunFolder[S]:  # type: ignore[assignment]
+        """Opens the folder of a run to go on with it; a torn last line of ``metrics.jsonl`` is cut off.
+
+        What its settings say is not acted upon before `admit`.
+
+        Raises:
+            UserError: if there is no run, its settings cannot be read, another process is writing there, or links lead out of
+                the folder.
+        """
+        path = Path(path)
+        refuse_links(path, _FILES, _FOLDERS)
+        if not (path / "settings.toml").is_file():
+            raise UserError(
+                f"{path} holds no run: settings.toml is missing; start one with `interplay train WORLD --out {path}`"
+            )
+        lock = _lock(path)
+        try:
+            sealed = read_sealed(path / "settings.toml")
+            settings = build(model, renew(sealed.values), str(path / "settings.toml"))
+            run = cls(path, settings, lock, sealed)
+            with told_plainly("mending", run.metrics_path):
+                cut_torn_line(run.metrics_path)
+        except BaseException:
+            lock.release()
+            raise
+        return run
+
+    def take_back(self) -> None:
+        """Leaves the folder free for another run, if this one has nothing to show yet; one that it made is removed."""
+        if list_checkpoints(self.path) or (self.metrics_path.exists() and self.metrics_path.stat().st_size):
+            return
+        self._close_logs()
+        self.metrics_path.unlink(missing_ok=True)
+        remove_settings(self.path / "settings.toml")
+        with contextlib.suppress(OSError):  # somebody else's files stay, and what they stand in
+            (self.path / "checkpoints").rmdir()
+            if self._made:
+                (self.path / ".lock").unlink(missing_ok=True)
+                self.path.rmdir()
+
+    @property
+    def metrics_path(self) -> Path:
+        """The log of the run, one JSON object per line."""
+        return self.path / "metrics.jsonl"
+
+    @property
+    def tensorboard_path(self) -> Path:
+        """Where TensorBoard events go."""
+        return self.path / "tensorboard"
+
+    def log(self, agent_steps: int, values: Mapping[str, Any]) -> None:
+        """Appends a line to ``metrics.jsonl`` and, where that extra is installed, to the TensorBoard events.
+
+        Args:
+            agent_steps: where the run stands.
+            values: numbers, texts, lists or groups of them; NaN is written null.
+
+        Raises:
+            UserError: if the line cannot be written (a full disk); earlier lines are intact.
+        """
+        if self._logs is None:
+            self._logs = (
+                MetricsLog(self.metrics_path),
+                TensorBoardLog(self.tensorboard_path, self._first_step),
+            )
+        for log in self._logs:
+            log.write(agent_steps, values)
+
+    def sync(self) -> None:
+        """Makes the lines logged so far durable; called with each checkpoint."""
+        if self._logs is not None:
+            self._logs[0].sync()
+
+    def admit(
+        self, checkpoint: Checkpoint | None, accept_settings: bool = False, trust: bool = False
+    ) -> None:
+        """Makes sure that ``settings.toml`` says what the run was made with, or that the user wants what it says now.
+
+        And that it names no programs which are not the user's own.
+
+        Args:
+            checkpoint: that the run goes on from; None: it has none yet.
+            accept_settings: what the file says now counts, for this run and for its checkpoints so far.
+            trust: the file may name programs, see `interplay.core.trust`.
+
+        Raises:
+            UserError: naming the keys that were changed, or that name programs.
+        """
+        file, edited = self.path / "settings.toml", ""
+        if not accept_settings:
+            manifest = checkpoint.manifest if checkpoint else None
+            edited = refuse_edits(
+                file, self._sealed, self.settings, manifest, checkpoint.path.name if checkpoint else ""
+            )
+        admit(self.settings, file, trust)
+        if edited:
+            print(f"going on with an edit of {edited}", file=sys.stderr, flush=True)
+        if not accept_settings:
+            return
+        kept = dict.fromkeys((*self._sealed.departs, *departures(_manifests(self.path))))
+        self._sealed = self._sealed._replace(seal="none", departs=tuple(kept))
+        self.change(self.settings)
+
+    def change(self, settings: S) -> None:
+        """Rewrites ``settings.toml`` if they are others, e.g. for a resumed run that is to take more steps."""
+        if settings == self.settings and self._sealed.seal == "whole":
+            return
+        with told_plainly("writing", self.path / "settings.toml", "the old settings stand"):
+            text = sealed_toml(settings, self._sealed.departs)
+            write_settings(self.path / "settings.toml", settings, text)
+        self.settings, self._sealed = settings, self._sealed._replace(seal="whole")
+
+    def rewind(self, agent_steps: int) -> None:
+        """Makes the run end at a checkpoint that it is about to go on from.
+
+        Lines of ``metrics.jsonl`` logged after it are dropped, since they will be logged again; later checkpoints
+        (damaged ones, or sound ones that the user does not want) are renamed to ``aside-*``.
+
+        Args:
+            agent_steps: of the checkpoint; 0 for a run that had none yet.
+        """
+        self._close_logs()
+        self._first_step = agent_steps + 1
+        with told_plainly("rewinding the run", self.path):
+            for path in list_checkpoints(self.path):
+                if int(path.name) > agent_steps:
+                    set_aside(path)
+            drop_lines_after(self.metrics_path, agent_steps)
+
+    def close(self) -> None:
+        """Closes the logs and lets other processes write into the folder."""
+        self._close_logs()
+        self._lock.release()
+
+    def _close_logs(self) -> None:
+        for log in self._logs or ():
+            log.close()
+        self._logs = None
+
+    def __enter__(self) -> RunFolder[S]:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def default_run_path(world_id: str, today: datetime.date, parent: Path | str = "runs") -> Path:
+    """``runs/<world>-<date>-<n>`` with the first n whose folder does not exist yet.
+
+    Example:
+        >>> str(default_run_path("survival/1v1-heals-low", datetime.date(2025, 3, 1), "no-such-folder"))
+        'no-such-folder/survival-1v1-heals-low-2025-03-01-1'
+    """
+    stem = re.sub(r"[^A-Za-z0-9]+", "-", world_id).strip("-") or "run"
+    number = 1
+    while (path := Path(parent) / f"{stem}-{today.isoformat()}-{number}").exists():
+        number += 1
+    return path
+
+
+def _manifests(run: Path) -> list[dict[str, Any]]:
+    """Of all checkpoints whose manifest can be read, the best one included."""
+    found = []
+    for path in (*list_checkpoints(run), run / "checkpoints" / BEST):
+        with contextlib.suppress(UserError):
+            found.append(read_manifest(path))
+    return found
+
+
+def _lock(path: Path) -> FileLock:
+    lock = FileLock(path / ".lock")
+    with told_plainly("locking", lock.path):
+        holder = lock.acquire()
+    if holder is not None:
+        raise UserError(
+            f"{path} is in use by process {holder}; wait until it ends, stop it, or choose another --out"
+        )
+    return lock
+
+
+def _refuse_second_run(path: Path) -> None:
+    """A folder with settings, checkpoints or metrics holds a run already; say how far it got."""
+    checkpoints = list_checkpoints(path)
+    if not (checkpoints or any(os.path.lexists(path / name) for name in ("settings.toml", "metrics.jsonl"))):
+        return
+    steps = int(checkpoints[-1].name) if checkpoints else 0
+    raise UserError(
+        f"{path} already holds a run at {steps:,} agent-steps; resume it with `interplay resume {path}` "
+        "or choose another --out"
+    )

@@ -1,0 +1,175 @@
+"""A run that begins with another run's weights: what fits is taken over, what does not is one line."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.core.errors import UserError
+from interplay.core.world import Kind
+from interplay.train.learner import read_stacks
+from interplay.train.policy_network import PolicyNetwork
+from interplay.train.run.checkpoint import Checkpoint
+from interplay.train.run.records import spaces_of
+from interplay.train.run.settings_file import settings_of
+from interplay.train.settings import NetworkGroup
+
+SEVERAL = 8  # bounds that are written out; more are a checksum
+
+
+def warm_vectors(
+    checkpoint: Checkpoint,
+    networks: Mapping[str, PolicyNetwork],
+    populations: Sequence[str],
+    network: NetworkGroup,
+    say: Callable[[str], object],
+) -> dict[str, Any]:
+    """The weights that a new run takes over: those of the kinds with the same name, or of the only kind.
+
+    Args:
+        checkpoint: of the other run.
+        networks: kind name -> networks of the new run.
+        populations: of the new run; each takes the weights of the one of its name, or of the only one.
+        network: settings of the new run's networks.
+        say: told one line for each kind that the other run does not have.
+
+    Returns:
+        Kind name -> (Q, P) float32 parameters; kinds that the other run does not have are left out.
+
+    Raises:
+        UserError: if no kind is common, spaces or network settings of a common kind differ, or a population is missing.
+    """
+    pairs = _check(checkpoint, networks, network)
+    for name in networks:
+        if name not in pairs:
+            say(f"{checkpoint.path} has no kind {name}; its weights are new")
+    common = {name: networks[name] for name in pairs}
+    each = [_tensors(checkpoint, pairs, population, len(populations)) for population in populations]
+    return read_stacks(common, each)
+
+
+def weights_of(checkpoint: Checkpoint, population: str | None) -> dict[str, np.ndarray]:
+    """The weights in a checkpoint that a population, or a learner without populations (None), takes over.
+
+    Raises:
+        UserError: if there are several and none has its name.
+    """
+    found = {
+        stem.removeprefix("policy-"): tensors
+        for stem, tensors in checkpoint.arrays.items()
+        if stem == "policy" or stem.startswith("policy-")
+    }
+    if len(found) == 1:
+        return next(iter(found.values()))
+    if population is None or population not in found:
+        wanted = "one set of weights" if population is None else f"a population {population}"
+        raise UserError(
+            f"{checkpoint.path} has the populations {', '.join(found)}; {wanted} is needed here, "
+            "begin with another run"
+        )
+    return found[population]
+
+
+def _check(
+    checkpoint: Checkpoint, networks: Mapping[str, PolicyNetwork], network: NetworkGroup
+) -> dict[str, str]:
+    """Kind of the new run -> kind of the other one, whose spaces and networks are the same."""
+    saved = spaces_of(checkpoint)
+    if saved is None:
+        raise UserError(
+            f"{checkpoint.path} does not say the spaces of its agents; go on with that run for an update "
+            "(`interplay resume RUN --steps N`) and begin with its new checkpoint"
+        )
+    pairs = _pairs(list(networks), list(saved))
+    if not pairs:
+        raise UserError(
+            f"{checkpoint.path} has the kinds {', '.join(saved)}, this world {', '.join(networks)}; "
+            "begin with a run that has a kind of the same name"
+        )
+    theirs = settings_of(checkpoint.path, acts=False).network
+    for name, source in pairs.items():
+        owner = f"{checkpoint.path}: kind {name}"
+        _check_spaces(owner, saved[source], describe_spaces([networks[name].kind])[name])
+        _check_network(owner, theirs, network)
+    return pairs
+
+
+def _tensors(
+    checkpoint: Checkpoint, pairs: Mapping[str, str], population: str, of: int
+) -> dict[str, np.ndarray]:
+    """What one population takes over, under the new run's names of kinds."""
+    weights = weights_of(checkpoint, population if of > 1 else None)
+    return {
+        f"{name}/{key.removeprefix(f'{source}/')}": array
+        for name, source in pairs.items()
+        for key, array in weights.items()
+        if key.startswith(f"{source}/")
+    }
+
+
+def describe_spaces(kinds: Iterable[Kind]) -> dict[str, dict[str, str]]:
+    """Kind name -> its spaces as text, for a checkpoint's record; equal spaces give equal texts.
+
+    Example:
+        >>> describe_spaces([Kind("frog", (0,), spaces.Dict(x=spaces.Box(0, 1, (2,))), spaces.Discrete(3))])
+        {'frog': {'observation': 'x: Box 0.0..1.0 (2,) float32', 'action': 'Discrete 0..2'}}
+    """
+    return {
+        kind.name: {"observation": _text(kind.observation_space), "action": _text(kind.action_space)}
+        for kind in kinds
+    }
+
+
+def _pairs(mine: list[str], theirs: list[str]) -> dict[str, str]:
+    if len(mine) == len(theirs) == 1:
+        return {mine[0]: theirs[0]}
+    return {name: name for name in mine if name in theirs}
+
+
+def _check_spaces(owner: str, theirs: Mapping[str, str], mine: Mapping[str, str]) -> None:
+    for part, text in mine.items():
+        if theirs[part] != text:
+            raise UserError(
+                f"{owner}: the {part} space was {theirs[part]}, this world has {text}; "
+                "set the world's options so that they agree, or begin with another run"
+            )
+
+
+def _check_network(owner: str, theirs: NetworkGroup, mine: NetworkGroup) -> None:
+    was, now = theirs.model_dump(mode="json"), mine.model_dump(mode="json")
+    other = [name for name in now if was[name] != now[name]]
+    if other:
+        asked = ", ".join(f"{name} = {_toml(now[name])}" for name in other)
+        cure = " ".join(f"network.{name}={_toml(was[name])}" for name in other)
+        raise UserError(f"{owner}: its network is another one than {asked}; say {cure}")
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value).replace(" ", "")
+
+
+def _text(space: spaces.Space[Any]) -> str:
+    if isinstance(space, spaces.Dict):
+        return "; ".join(f"{key}: {_text(part)}" for key, part in sorted(space.spaces.items()))
+    if isinstance(space, spaces.Box):
+        return f"Box {_number(space.low)}..{_number(space.high)} {space.shape} {space.dtype}"
+    if isinstance(space, spaces.Discrete):
+        return f"Discrete {int(space.start)}..{int(space.start) + int(space.n) - 1}"
+    if isinstance(space, spaces.MultiDiscrete):
+        return f"MultiDiscrete {_number(space.nvec)} from {_number(space.start)} {space.shape}"
+    return " ".join(str(space).split())
+
+
+def _number(bounds: np.ndarray) -> str:
+    """A bound that all elements have in common, else each of them, else their checksum."""
+    if bounds.size and (bounds == bounds.flat[0]).all():
+        return str(bounds.flat[0].item())
+    if bounds.size <= SEVERAL:
+        return str(bounds.tolist())
+    return f"#{zlib.crc32(np.ascontiguousarray(bounds).tobytes()):08x}"

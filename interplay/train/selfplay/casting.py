@@ -1,0 +1,115 @@
+"""Who plays which side of a world in an episode: the learner, one of its past selves, or somebody else.
+
+When a world begins an episode it draws, from streams of its own that are pure functions of the run's seed, the world and the episode, who
+plays the sides that are open to others. Rows of past selves are computed beside the learner's, those of others are not; neither is learnt
+from nor counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from interplay.core import seeding
+from interplay.core.hashing import mix64
+from interplay.core.world import World
+from interplay.train.populations import Populations
+from interplay.train.selfplay.pool import Pool
+
+SELF, PAST = -1, -2  # players who are no guest; guests are numbered from 0
+_STREAM = 0x9001_5E1F  # told from the worlds' own streams
+
+
+class Role(NamedTuple):
+    """What is drawn once for every episode: a side, and who plays it.
+
+    Attributes:
+        sides: (C,) int64, numbers of the sides, each equally likely.
+        players: (n,) int64: `SELF`, `PAST` or the number of a guest.
+        shares: (n,) float64, of the episodes; they sum to 1.
+    """
+
+    sides: np.ndarray
+    players: np.ndarray
+    shares: np.ndarray
+
+
+class Casting:
+    """Who plays what in one shard's worlds.
+
+    Players are numbered as networks are: the populations, then past selves, then guests.
+
+    Args:
+        roles: what is drawn; E of them.
+        sides: of the world.
+        pool: past selves of the run.
+        world: the shard's.
+        seed: of the run.
+
+    Attributes:
+        pool: as given.
+        guests: how many others there are.
+        episode: (W,) int64, episodes that were begun after the first.
+        side: (W, E) int64, the side that was drawn.
+        player: (W, E) int64, who plays it: -1 the learner, then the members of the pool, then guests.
+    """
+
+    def __init__(
+        self, roles: Sequence[Role], sides: Populations, pool: Pool, world: World, seed: int
+    ) -> None:
+        self.pool, self._roles, self._sides = pool, tuple(roles), sides
+        self.guests = 1 + max((int(role.players.max()) for role in roles), default=SELF)
+        worlds = world.num_worlds
+        self.episode = np.zeros(worlds, np.int64)
+        self.side, self.player = (np.full((worlds, len(roles)), SELF, np.int64) for _ in range(2))
+        self._streams = [
+            seeding.world_seeds(seed ^ _STREAM ^ e << 40, worlds, world.first_world)
+            for e in range(len(roles))
+        ]
+        self._cast(np.ones(worlds, bool))
+
+    def draw(self, which: np.ndarray) -> None:
+        """The worlds in the (W,) mask begin an episode."""
+        self.episode[which] += 1
+        self._cast(which)
+
+    def seat(self, population: np.ndarray, world: World) -> np.ndarray:
+        """(W, A) number of the player of each slot, from the (W, A) number of its population."""
+        if (self.player == SELF).all():
+            return population
+        side, keep = self._sides.of(world), self.pool.settings.keep
+        seated = population.astype(np.uint16)
+        for drawn, player in zip(self.side.T[:, :, None], self.player.T[:, :, None], strict=True):
+            guest = self.pool.first + self.pool.places + player - keep
+            past = self.pool.place(population, player)
+            other = np.where(player < keep, past, guest)
+            seated = np.where((side == drawn) & (player != SELF), other, seated).astype(np.uint16)
+        return seated
+
+    def save(self) -> dict[str, np.ndarray]:
+        """What the next draws and the episodes under way depend on."""
+        return {"episode": self.episode, "side": self.side, "player": self.player} if self._roles else {}
+
+    def bounds(self) -> Mapping[str, tuple[int, int]]:
+        """What the arrays of `save` may hold."""
+        most = self.pool.settings.keep + self.guests - 1
+        return {"episode": (0, 2**62), "side": (0, len(self._sides.names) - 1), "player": (SELF, most)}
+
+    def _cast(self, which: np.ndarray) -> None:
+        there, keep = self.pool.members, self.pool.settings.keep
+        for e, role in enumerate(self._roles):
+            who, whose, member = (self._uniform(e, number) for number in range(3))
+            player = role.players[np.searchsorted(np.cumsum(role.shares[:-1]), who, side="right")]
+            past = (member * there).astype(np.int64) if there else np.full(len(who), SELF)
+            number = np.where(player == PAST, past, np.where(player == SELF, SELF, player + keep))
+            self.player[which, e] = number[which]
+            self.side[which, e] = role.sides[(whose * len(role.sides)).astype(np.int64)][which]
+
+    def _uniform(self, role: int, number: int) -> np.ndarray:
+        """(W,) float64 in [0, 1), draw `number` of a role in each world's episode."""
+        with np.errstate(over="ignore"):
+            counter = self.episode.astype(np.uint64) * np.uint64(4) + np.uint64(number)
+            words = mix64(self._streams[role] + mix64(counter + np.uint64(0x9E3779B97F4A7C15)))
+        return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53

@@ -1,0 +1,115 @@
+"""Guesses of who is who: whether a run can have them, and what players are paid for moving them (Sarkar et al. 2025).
+
+A guess is a probability for every seat. What somebody *believes* is the mean of its probabilities over the seats that are really of the
+hidden population. Who speaks in a step is paid by what all others who guess believe more in the next step than they did in this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.loading import did_you_mean
+from interplay.core.world import World
+from interplay.train.populations import Populations
+
+if TYPE_CHECKING:
+    from interplay.train.policy_network import PolicyNetwork
+    from interplay.train.rollout import Collector
+    from interplay.train.samples import PendingSamples
+
+CHUNK = 4096  # rows that are handed to the network at once
+
+
+def check_guesses(about: str, world: World, populations: Populations) -> None:
+    """Refuses guesses that cannot be.
+
+    Raises:
+        UserError: if there is no such population, or it is the only one that learns.
+    """
+    if not about:
+        return
+    if about not in populations.names or len(populations.names) == 1:
+        near = did_you_mean(about, populations.names, f"there are {', '.join(populations.names)}")
+        raise UserError(f"belief.about: {world.id} has no population {about!r} to guess; {near}")
+    if populations.own == (about,):
+        raise UserError(
+            f"belief.about: {about} alone learns and would guess itself; leave belief.about empty"
+        )
+
+
+def pay_speakers(collector: Collector, parameters: Mapping[str, Any], speaking: float) -> None:
+    """Adds the reward of speaking to the trajectories, after a rollout and before rewards are scaled.
+
+    Seats are paid for steps in which they act, and by those who guess in this step and in the next one of the same life. What a
+    rollout's last step changes is not seen and not paid.
+
+    Args:
+        collector: after `collect`.
+        parameters: with which it played.
+        speaking: reward for raising a belief from 0 to 1.
+    """
+    buffer = collector.buffer
+    believed = np.full((buffer.steps, collector.present.size), np.nan, np.float32)
+    hidden = np.zeros(believed.shape, bool)
+    for name, network in collector.networks.items():
+        pending = collector.pending[name]
+        new = slice(pending.kept, pending.count)
+        at = (pending.step[new] - buffer.earlier, pending.slot[new])
+        own = pending.population[new] == network.guessed
+        hidden[at] = own
+        belief = read_beliefs(network, parameters[name], pending)
+        believed[at] = np.where(own, np.nan, belief)
+    shape = (buffer.steps, *collector.present.shape)
+    last = slice(buffer.earlier, buffer.earlier + buffer.steps)
+    paid = share_changes(believed.reshape(shape), buffer.ended[last])
+    paid[hidden.reshape(shape)] *= -1
+    buffer.reward[last] += np.float32(speaking) * paid * buffer.acting[last]
+
+
+def share_changes(believed: np.ndarray, ended: np.ndarray) -> np.ndarray:
+    """How much more the others believe after each step.
+
+    Args:
+        believed: (T, W, A), NaN where nobody guesses.
+        ended: (T, W, A) bool, the life ended in the step.
+
+    Returns:
+        (T, W, A) float32: the mean, over all others whose life goes on and who guess before and after, of the change; 0 without any.
+
+    Example:
+        >>> believed = np.array([[[0.25, 0.5, np.nan]], [[0.75, 0.75, np.nan]]])
+        >>> share_changes(believed, np.zeros((2, 1, 3), bool))[0].tolist()
+        [[0.25, 0.5, 0.375]]
+    """
+    change = np.zeros(believed.shape)
+    change[:-1] = believed[1:] - believed[:-1]
+    there = np.isfinite(change) & ~ended
+    there[-1] = False
+    change = np.where(there, change, 0.0)
+    others = there.sum(axis=-1, keepdims=True) - there
+    summed = change.sum(axis=-1, keepdims=True) - change
+    return (np.where(others > 0, summed, 0.0) / np.maximum(others, 1)).astype(np.float32)
+
+
+def read_beliefs(network: PolicyNetwork, parameters: Any, pending: PendingSamples) -> np.ndarray:
+    """What each row of the last rollout believes of the seats that are guessed, (N,) float32; NaN where there is no such seat."""
+    assert pending.truth is not None
+    out = np.full(pending.count - pending.kept, np.nan, np.float32)
+    population = pending.population[pending.kept : pending.count]
+    rows = network.layout.allocate(CHUNK)
+    for number in np.unique(population[population != network.guessed]):
+        index = np.flatnonzero(population == number)
+        for start in range(0, len(index), CHUNK):
+            part = index[start : start + CHUNK]
+            picked = part + pending.kept
+            for dtype, array in rows.items():
+                array[: len(part)] = pending.seen.rows[dtype][picked]
+            belief = np.asarray(network.beliefs(parameters, np.int32(number), rows))[: len(part)]
+            truth = pending.truth[picked]
+            count = truth.sum(axis=1)
+            out[part] = np.where(count, (belief * truth).sum(axis=1) / np.maximum(count, 1), np.nan)
+    return out

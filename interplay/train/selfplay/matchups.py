@@ -1,0 +1,165 @@
+"""Who takes part in a run: its populations, the sides of its world, and who may play them by ``opponents`` and ``pool``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.loading import did_you_mean
+from interplay.core.world import World
+from interplay.train.play.policy import open_opponent
+from interplay.train.populations import Populations, find_populations, group_by_name
+from interplay.train.run.checkpoint import find_checkpoint
+from interplay.train.selfplay.casting import PAST, SELF, Role
+from interplay.train.selfplay.opponents import Guest, Opponents
+from interplay.train.settings import SidesGroup, TrainSettings, shares_of
+
+ANY = "any"  # of the sides, each equally often
+_NO_GUESTS = {"self": SELF, "past": PAST}
+
+
+def find_sides(settings: SidesGroup, world: World, populations: Populations) -> Populations:
+    """The sides of a world, in the form of populations.
+
+    Raises:
+        UserError: if the world has no teams, or groups do not fit.
+    """
+    if settings.by == "population":
+        return populations
+    if settings.by == "name":
+        return group_by_name("sides.groups", settings.groups, world)
+    slots = range(len(world.agents))
+    if settings.by == "seat":
+        return Populations(tuple(world.agents), np.array(slots, np.uint16))
+    if world.teams is None:
+        raise UserError(f'sides.by = "team": {world.id} has no teams; use "seat", or "name" with groups')
+    named = {slot for team in world.teams for slot in team}
+    teams = [*world.teams, *((slot,) for slot in slots if slot not in named)]
+    side = np.zeros(len(slots), np.uint16)
+    for number, team in enumerate(teams):
+        side[list(team)] = number
+    return Populations(tuple(f"team{number}" for number in range(len(teams))), side)
+
+
+def make_roles(settings: TrainSettings, populations: Populations, sides: Populations) -> list[Role]:
+    """What is drawn for every episode."""
+    roles, guests = [], 0
+    for key, who in settings.opponents.items():
+        plays, shares = zip(*shares_of(who), strict=True)
+        players = []
+        for play in plays:
+            players.append(_NO_GUESTS.get(play, guests))
+            guests += play not in _NO_GUESTS
+        roles.append(Role(_numbers(key, sides), np.array(players), np.array(shares)))
+    if settings.pool.populations and not settings.has_past_selves:
+        share, pooled = settings.pool.share, list(map(populations.names.index, settings.pool.populations))
+        own = pooled if settings.sides.by == "population" else range(len(sides.names))
+        roles.append(Role(np.array(own), np.array([PAST, SELF]), np.array([share, 1.0 - share])))
+    return roles
+
+
+def make_guests(settings: TrainSettings, sides: Populations) -> list[Guest]:
+    """Those whom ``opponents`` names, in the order of `make_roles`.
+
+    Raises:
+        UserError: if there is no such policy or run.
+    """
+    return list(_guests(settings, sides))
+
+
+def with_opponents(settings: TrainSettings, world: World) -> Populations:
+    """The populations of a run, with those that others play.
+
+    Raises:
+        UserError: if opponents are named that cannot be, or nobody is left to learn.
+    """
+    found = find_populations(settings.population, world)
+    if settings.opponents or settings.sides.by != "population":
+        _check(settings, world, found, find_sides(settings.sides, world, found))
+    return found._replace(opponents=tuple(name for name in found.names if name in settings.foreign))
+
+
+def check_opponents(settings: TrainSettings, world: World, populations: Populations) -> None:
+    """Refuses opponents who cannot play in a world, before there is a run folder.
+
+    Raises:
+        UserError: as the opponent says it.
+    """
+    guests = make_guests(settings, find_sides(settings.sides, world, populations))
+    if guests:
+        world.reset()
+        Opponents(world, guests, range(len(guests)), (settings.seed, 0, 0))
+
+
+def pinned(settings: TrainSettings) -> dict[str, str | list[dict[str, str | float]]]:
+    """The opponents with runs replaced by their checkpoints, so that all workers and later readers mean the same ones."""
+    return {
+        key: pin(who)
+        if isinstance(who, str)
+        else [{"play": pin(play), "share": share} for play, share in shares_of(who)]
+        for key, who in settings.opponents.items()
+    }
+
+
+def pin(who: str) -> str:
+    """A run's newest checkpoint; whoever else as named."""
+    return str(find_checkpoint(who)) if who not in _NO_GUESTS and Path(who).is_dir() else who
+
+
+def _numbers(key: str, sides: Populations) -> np.ndarray:
+    return np.arange(len(sides.names)) if key == ANY else np.array([sides.names.index(key)])
+
+
+def _guests(settings: TrainSettings, sides: Populations) -> Iterator[Guest]:
+    for key, who in settings.opponents.items():
+        own = key if settings.sides.by == "population" and key != ANY else None
+        seen = sides.names.index(key) if own is not None and sides.fixed is None else None
+        for index, (play, _) in enumerate(shares_of(who)):
+            if play not in _NO_GUESTS:
+                name = key if isinstance(who, str) else f"{key}/{index}"
+                yield Guest(name, open_opponent(settings, f"opponents.{key}", play, own), seen)
+
+
+def _check(settings: TrainSettings, world: World, populations: Populations, sides: Populations) -> None:
+    asked = {key: dict(shares_of(who)) for key, who in settings.opponents.items()}
+    by_population, noun = settings.sides.by == "population", "side"
+    if by_population:
+        noun = "population"
+        if settings.population.by == "kind":
+            raise UserError(
+                'opponents: population.by = "kind" makes all agents one population, which cannot play against somebody; '
+                'use by = "world", by = "name" with groups, or sides'
+            )
+    if len(sides.names) == 1:
+        raise UserError(
+            f'opponents: {world.id} has one {noun}; make several with population.by = "name" and groups, '
+            'or say with sides.by = "seat" who may be played by others'
+        )
+    for name in asked:
+        if name not in sides.names and name != ANY:
+            near = did_you_mean(name, sides.names, f"there are {', '.join(sides.names)}")
+            raise UserError(f"opponents: {world.id} has no {noun} {name!r}; {near}")
+    if ANY in asked and len(asked) > 1:
+        raise UserError(f"opponents: any beside {', '.join(asked.keys() - {ANY})}; leave one of them out")
+    if len(asked) == len(sides.names) and not any("self" in who for who in asked.values()):
+        raise UserError(f"opponents: all {noun}s are played by others, nobody learns; leave one out")
+    for name, who in asked.items():
+        if world.persistent and (len(who) > 1 or name == ANY):
+            raise UserError(
+                f"opponents.{name}: worlds of {world.id} may never end, shares are of episodes; name one opponent"
+            )
+        if by_population and name != ANY and "past" in who and "self" not in who:
+            raise UserError(
+                f"opponents.{name}: past selves of a population that never plays itself; add self with a share"
+            )
+    if settings.pool.populations and asked and not settings.has_past_selves:
+        pooled = [ANY, *settings.pool.populations] if by_population else list(asked)
+        both = [name for name in asked if name in pooled and name not in settings.foreign]
+        if both:
+            raise UserError(
+                f"pool: past selves and opponents.{both[0]} would play the same side; "
+                f'give past selves a share in opponents.{both[0]}: {{play = "past", share = ...}}'
+            )

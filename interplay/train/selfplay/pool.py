@@ -1,0 +1,126 @@
+"""Past selves: a learner's weights as they were, who play some sides while the others learn (`interplay.train.selfplay.casting`).
+
+Every so many updates the weights of a population are copied into its pool, the newest in the place of the oldest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.loading import did_you_mean
+from interplay.core.world import World
+from interplay.train.populations import Populations
+from interplay.train.run.restoring import restore
+from interplay.train.settings import PoolGroup, TrainSettings
+
+
+class Pool:
+    """The past selves of a run; every worker holds the same.
+
+    Args:
+        settings: of the pool; without populations it is empty.
+        populations: of the run.
+        sizes: kind name -> P, parameters of a network.
+
+    Attributes:
+        taken: (populations with a pool,) int64, snapshots so far.
+        stacks: kind name -> (R, P) float32, R = populations with a pool times ``settings.keep``.
+    """
+
+    def __init__(self, settings: PoolGroup, populations: Populations, sizes: Mapping[str, int]) -> None:
+        self.settings = settings
+        self.numbers = np.array([populations.names.index(name) for name in settings.populations], np.int64)
+        self.first = len(populations.names)  # number of the first past self
+        self.taken = np.zeros(len(self.numbers), np.int64)
+        self._place = np.full(self.first, -1)
+        self._place[self.numbers] = self.first + settings.keep * np.arange(len(self.numbers))
+        self.stacks = {name: np.zeros((self.places, size), np.float32) for name, size in sizes.items()}
+
+    @property
+    def places(self) -> int:
+        """R."""
+        return len(self.numbers) * self.settings.keep
+
+    @property
+    def there(self) -> np.ndarray:
+        """(populations with a pool,) int64, members that there are."""
+        return np.minimum(self.taken, self.settings.keep)
+
+    @property
+    def members(self) -> int:
+        """How many past selves of a population there are; all have as many."""
+        return int(min(self.there, default=0))
+
+    def place(self, population: np.ndarray, member: np.ndarray) -> np.ndarray:
+        """Numbers of past selves among all networks; of a population without a pool its own number."""
+        first = self._place[population]
+        return np.where(first < 0, population, first + member)
+
+    def add(self, updates: int, vectors: Mapping[str, Any]) -> None:
+        """Takes a snapshot if it is time for one.
+
+        Args:
+            updates: done so far.
+            vectors: kind name -> (Q, P), the weights after them.
+        """
+        if not len(self.numbers) or updates % self.settings.every:
+            return
+        for index, number in enumerate(self.numbers):
+            place = index * self.settings.keep + self.taken[index] % self.settings.keep
+            for name, stack in self.stacks.items():
+                stack[place] = np.asarray(vectors[name][int(number)])
+        self.taken += 1
+
+    def save(self) -> dict[str, np.ndarray]:
+        """Members and how many there were."""
+        return {"taken": self.taken.copy()} | {f"stack/{name}": stack for name, stack in self.stacks.items()}
+
+    def load(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Restores what `save` gave; a run without a pool so far begins with an empty one.
+
+        Raises:
+            UserError: if the pool was of other populations or another size.
+        """
+        if not arrays:
+            return
+        restore(self._arrays(), arrays, "checkpoint: pool", {"taken": (0, 2**62)})
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        return {"taken": self.taken} | {f"stack/{name}": stack for name, stack in self.stacks.items()}
+
+
+def pool_of(settings: TrainSettings, populations: Populations) -> PoolGroup:
+    """The pool of a run: of all populations that it plays where ``opponents`` names past selves and the pool nobody."""
+    names = settings.pool.populations
+    if not names and settings.has_past_selves:
+        names = populations.own
+    return settings.pool.model_copy(update={"populations": names})
+
+
+def check_pool(settings: PoolGroup, world: World, populations: Populations, sides: Populations) -> None:
+    """Refuses a pool that cannot be.
+
+    Raises:
+        UserError: for an unknown population or one that others play, a world of one side, or one that never ends.
+    """
+    if not settings.populations:
+        return
+    if len(sides.names) == 1:
+        raise UserError(
+            f'pool: {world.id} has one population; make several with population.by = "name" and groups, '
+            'or say with sides.by = "seat" who may be played by past selves'
+        )
+    for name in settings.populations:
+        if name not in populations.names:
+            near = did_you_mean(name, populations.names, f"there are {', '.join(populations.names)}")
+            raise UserError(f"pool.populations: no population {name!r}; {near}")
+        if name in populations.opponents:
+            raise UserError(f"pool.populations: {name} is played by somebody else; take it out of opponents")
+    if world.persistent:
+        raise UserError(
+            f"pool: worlds of {world.id} may never end, past selves come with episodes; leave out pool"
+        )

@@ -1,0 +1,31 @@
+"""The settings of a training run: one model per group, every number with its unit and source."""
+
+from interplay.train.settings.algorithms import PolicyGradientGroup, PpoGroup, RatesGroup
+from interplay.train.settings.network import NetworkGroup
+from interplay.train.settings.populations import (
+    NAME,
+    AlternateGroup,
+    BeliefGroup,
+    PoolGroup,
+    PopulationGroup,
+    SidesGroup,
+    shares_of,
+)
+from interplay.train.settings.train import TrainGroup, TrainSettings, WorldChoice
+
+__all__ = [
+    "NAME",
+    "AlternateGroup",
+    "BeliefGroup",
+    "NetworkGroup",
+    "PolicyGradientGroup",
+    "PoolGroup",
+    "PopulationGroup",
+    "PpoGroup",
+    "RatesGroup",
+    "SidesGroup",
+    "TrainGroup",
+    "TrainSettings",
+    "WorldChoice",
+    "shares_of",
+]

@@ -1,0 +1,129 @@
+"""The algorithms' numbers, and rates that change over a run.
+
+Source: *preset* is the column of specification survival 10 that follows the code of Fanti (2022).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, Self
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+
+from interplay.core.loading import did_you_mean
+from interplay.core.settings import Settings
+from interplay.train.schedules import Rate, check_rate
+
+# Name of a rate -> least and most of it, and whether these are out of bounds themselves.
+_BOUNDS = {
+    "learning_rate": (0.0, 1.0, False),
+    "clip": (0.0, 1.0, True),
+    "entropy_coefficient": (0.0, math.inf, False),
+}
+
+
+class RatesGroup(Settings):
+    """What algorithms have in common whose rates may change over a run, and differ from population to population."""
+
+    populations: dict[str, dict[str, Rate]] = Field(
+        {}, description="Population to rates of its own, e.g. {werewolf = {learning_rate = 1e-4}}."
+    )
+
+    @classmethod
+    def rates(cls) -> tuple[str, ...]:
+        """Names of the rates that the group has."""
+        return tuple(name for name in _BOUNDS if name in cls.model_fields)
+
+    @field_validator(*_BOUNDS, check_fields=False)
+    @classmethod
+    def _rate_in_bounds(cls, rate: Rate, info: ValidationInfo) -> Rate:
+        return check_rate(rate, *_BOUNDS[str(info.field_name)])
+
+    @model_validator(mode="after")
+    def _own_rates(self) -> Self:
+        for population, rates in self.populations.items():
+            for name, rate in rates.items():
+                where = f"populations.{population}.{name}"
+                if name not in self.rates():
+                    near = did_you_mean(name, self.rates(), f"there are {', '.join(self.rates())}")
+                    raise ValueError(f"{where}: no such rate; {near}")
+                try:
+                    check_rate(rate, *_BOUNDS[name])
+                except ValueError as error:
+                    raise ValueError(f"{where} = {rate}: {error}") from None
+        return self
+
+
+class PpoGroup(RatesGroup):
+    """Proximal policy optimisation (Schulman et al. 2017); defaults are the preset where none is named."""
+
+    rollout: int = Field(128, ge=1, description="Steps of each world per update; 256 in the preset.")
+    minibatch: int = Field(512, ge=1, description="Samples per gradient step.")
+    epochs: int = Field(
+        10, ge=1, description="Most passes over a rollout; target_kl ends them earlier. 400 in the preset."
+    )
+    clip: Rate = Field(0.2, description="Clip range of the probability ratio; a number or a schedule.")
+    gamma: float = Field(0.99, ge=0, le=1, description="Discount per step, or per decision; see discount.")
+    discount: Literal["step", "decision"] = Field(
+        "step", description="What gamma counts: steps of the world, or an agent's own decisions."
+    )
+    gae_lambda: float = Field(0.95, ge=0, le=1, description="Lambda of generalised advantage estimation.")
+    target_kl: float | None = Field(
+        0.01, gt=0, description='Epochs end when the KL estimate exceeds 1.5 times this; "off" runs them all.'
+    )
+    learning_rate: Rate = Field(3e-4, description="Adam's step size; a number or a schedule.")
+    entropy_coefficient: Rate = Field(0.0, description="Weight of the entropy bonus; a number or a schedule.")
+    value_coefficient: float = Field(0.5, ge=0, description="Weight of the value loss.")
+    max_grad_norm: float = Field(0.5, gt=0, description="Gradients are scaled down to this global norm.")
+    normalise_advantage: bool = Field(
+        True, description="Mean 0 and deviation 1 over each population's acting samples of all shards."
+    )
+    mask_dead: bool = Field(
+        True, description="Learn from acting steps only; the paper's code learns from all."
+    )
+    reward_scale: float = Field(1.0, gt=0, description="Rewards are multiplied by this; 1 in the preset.")
+    sequence: int = Field(
+        16, ge=1, description="Steps that memory is learnt through at once; it divides the rollout."
+    )
+
+
+class PolicyGradientGroup(RatesGroup):
+    """Policy gradient with a value baseline, one step per batch; defaults are those of Suarez et al. (2019) and their code.
+
+    Read where ``algorithm = "policy_gradient"`` (specification mmo 10).
+    """
+
+    rollout: int = Field(32, ge=1, description="Steps of each world per update.")
+    returns: Literal["lives", "cut"] = Field(
+        "lives",
+        description="lives: a life is learnt from when it has ended; cut: at once, with the value of what is to come.",
+    )
+    horizon: int = Field(
+        128,
+        ge=1,
+        description="Steps after which a running life's older part is learnt from anyway, with a value at its cut.",
+    )
+    gamma: float = Field(0.99, ge=0, le=1, description="Discount per step, or per decision; see discount.")
+    discount: Literal["step", "decision"] = Field(
+        "step", description="What gamma counts: steps of the world, or an agent's own decisions."
+    )
+    learning_rate: Rate = Field(1e-3, description="Adam's step size; a number or a schedule.")
+    weight_decay: float = Field(
+        1e-5, ge=0, description="Times the weights, added to the gradient before Adam."
+    )
+    entropy_coefficient: Rate = Field(
+        0.01, description="Weight of the entropy bonus; a number or a schedule."
+    )
+    value_coefficient: float = Field(
+        0.25, ge=0, description="Weight of the value loss, half a squared error."
+    )
+    clip_element: float = Field(
+        5.0, gt=0, description="Bound of each element of a population's mean gradient."
+    )
+    normalise_advantage: bool = Field(
+        True, description="Mean 0 and deviation 1 over each population's rows of the batch."
+    )
+    reward_scale: float = Field(1.0, gt=0, description="Rewards are multiplied by this.")
+    sequence: int = Field(
+        8, ge=1, description="Steps that memory is learnt through at once; it divides the rollout."
+    )

@@ -1,0 +1,102 @@
+"""The network and how its numbers fit together.
+
+Source: *preset* is the column of specification survival 10 that follows the code of Fanti (2022).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from interplay.core.settings import Settings
+
+CLASS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+_NETWORKS = ("attention", "mlp", "seats", "tiles", "tiles_attention")
+_MOST_UNITS = 1_000_000  # of one layer; what fits into memory is checked when the run is made
+
+
+class NetworkGroup(Settings):
+    """The policy and value network; defaults are the preset."""
+
+    kind: str = Field(
+        "attention",
+        description="attention, mlp, seats, tiles, tiles_attention or your own package.module:Class.",
+    )
+    width: int = Field(32, ge=1, le=_MOST_UNITS, description="Units per embedded entity.")
+    heads: int = Field(4, ge=1, description="Attention heads; they share the width evenly.")
+    layers: int = Field(2, ge=0, le=8, description="seats: how often every seat hears the others.")
+    tail: int = Field(64, ge=1, le=_MOST_UNITS, description="Units of the layers after the attention.")
+    activation: Literal["tanh", "relu", "none"] = Field("tanh", description="Of every hidden layer.")
+    attention_mask_additive: bool = Field(
+        False, description="The author's mask, which hides nothing: +1 on the logits of hidden entities."
+    )
+    separate_value: bool = Field(False, description="A second network for the value, as in the paper's text.")
+    separate_heads: bool = Field(
+        False, description="tiles: a trunk for every head of the action and one for the value."
+    )
+    hidden: tuple[int, ...] = Field((64, 64), description="Units per hidden layer of the mlp.")
+    memory: Literal["none", "gru", "lstm", "own"] = Field(
+        "none",
+        description="A recurrent cell before the heads; own: the network of yours remembers by itself.",
+    )
+    stack: int = Field(
+        1,
+        ge=1,
+        le=1024,
+        description="How many of an agent's last observations the network sees; mlp or one of your own.",
+    )
+    critic: Literal["own", "team", "world"] = Field(
+        "own", description="What the value sees: the agent's observation, its team's, or the world's state."
+    )
+    critic_hidden: tuple[int, ...] = Field((64, 64), description="Units per hidden layer of such a critic.")
+    memory_size: int = Field(64, ge=1, le=65_536, description="Units of the recurrent cell.")
+    input_scale: bool = Field(False, description="Scale observations by the bounds of their space.")
+    probability_floor: float = Field(
+        0.0,
+        ge=0,
+        lt=1,
+        description="Added to the probability of every legal choice before they are made to sum to 1.",
+    )
+
+    @property
+    def remembers(self) -> str:
+        """The setting by which the networks remember something, e.g. ``memory = gru``; empty if they do not."""
+        if self.memory != "none":
+            return f"memory = {self.memory}"
+        return f"stack = {self.stack}" if self.stack > 1 else ""
+
+    @field_validator("kind")
+    @classmethod
+    def _known_kind(cls, kind: str) -> str:
+        if kind in _NETWORKS or CLASS.fullmatch(kind):
+            return kind
+        raise ValueError(
+            f'"{kind}" is no network; give {", ".join(_NETWORKS)} or your own as package.module:Class'
+        )
+
+    @field_validator("hidden", "critic_hidden")
+    @classmethod
+    def _positive_layers(cls, hidden: tuple[int, ...]) -> tuple[int, ...]:
+        if all(1 <= units <= _MOST_UNITS for units in hidden):
+            return hidden
+        raise ValueError(f"{list(hidden)}: every layer has 1 to {_MOST_UNITS:,} units; give such numbers")
+
+    @model_validator(mode="after")
+    def _stacks(self) -> NetworkGroup:
+        if self.stack > 1 and self.memory != "none":
+            raise ValueError(f"stack = {self.stack} beside memory = {self.memory}; leave one of them out")
+        if self.stack > 1 and self.kind in _NETWORKS and self.kind != "mlp":
+            raise ValueError(
+                f"stack = {self.stack}: {self.kind} reads one observation; use kind = mlp, or memory = gru"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _heads_share_width(self) -> NetworkGroup:
+        if self.kind in ("attention", "seats", "tiles_attention") and self.width % self.heads:
+            raise ValueError(
+                f"width = {self.width} cannot be shared by heads = {self.heads}; use a multiple of {self.heads}"
+            )
+        return self

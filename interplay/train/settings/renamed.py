@@ -1,0 +1,38 @@
+"""Keys of settings that had other names in earlier versions, so that what runs of those wrote can still be read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+RENAMED = {
+    "train.most_updates": "train.max_updates",
+    "train.most_episodes": "train.max_episodes",
+    "train.most_seconds": "train.max_seconds",
+    "ppo.lam": "ppo.gae_lambda",
+    "ppo.entropy": "ppo.entropy_coefficient",
+    "policy_gradient.entropy": "policy_gradient.entropy_coefficient",
+}
+_POPULATION = re.compile(r"\.populations\..+\.")
+
+
+def renew(values: Mapping[str, Any], group: str = "") -> dict[str, Any]:
+    """What an earlier version wrote, with today's keys; the rates of populations are renewed like those of their group.
+
+    Args:
+        values: nested as in ``settings.toml``, or by the paths of keys as in manifests. An old key beside the new one stays.
+        group: path of the group that they are, with a dot behind it.
+
+    Example:
+        >>> renew({"ppo": {"lam": 0.9, "clip": 0.1}}), renew({"ppo.lam": 0.9})
+        ({'ppo': {'gae_lambda': 0.9, 'clip': 0.1}}, {'ppo.gae_lambda': 0.9})
+    """
+    found: dict[str, Any] = {}
+    for old, value in values.items():
+        _, _, name = RENAMED.get(_POPULATION.sub(".", group + old), "").rpartition(".")
+        new = old[: -len(old.rpartition(".")[2])] + name if name else old
+        found[old if new in values else new] = (
+            renew(value, f"{group}{old}.") if isinstance(value, Mapping) else value
+        )
+    return found

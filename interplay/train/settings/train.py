@@ -1,0 +1,237 @@
+"""A whole run: its world, its split over processes, and all groups together.
+
+Source: *shards* is specification scale 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+from pydantic import Field, field_validator, model_validator
+
+from interplay.core.loading import did_you_mean, is_code
+from interplay.core.settings import Settings
+from interplay.core.settings_text import show
+from interplay.train.settings.algorithms import PolicyGradientGroup, PpoGroup
+from interplay.train.settings.network import CLASS, NetworkGroup
+from interplay.train.settings.populations import (
+    AlternateGroup,
+    BeliefGroup,
+    PoolGroup,
+    PopulationGroup,
+    SidesGroup,
+    is_share,
+    shares_of,
+)
+from interplay.train.settings.renamed import RENAMED
+
+_ALGORITHMS = ("ppo", "policy_gradient")
+
+
+class WorldChoice(Settings):
+    """Which world is trained on."""
+
+    id: str = Field(min_length=1, description="Registry id; `interplay worlds` lists them.")
+    options: dict[str, Any] = Field({}, description="Options of this world, as its own settings name them.")
+
+
+class TrainGroup(Settings):
+    """How the run is split over processes and kept on disk."""
+
+    shards: int = Field(4, ge=1, le=1024, description="Fixed parts of the run; part of the result (shards).")
+    workers: int = Field(
+        1, ge=1, le=1024, description="Processes that share the shards; never changes a bit."
+    )
+    checkpoint_seconds: float = Field(
+        30.0, ge=0, description="Seconds of training between checkpoints; the most that a crash can cost."
+    )
+    keep_checkpoints: int = Field(3, ge=1, description="Newest checkpoints that are kept.")
+    checkpoint_updates: int | None = Field(
+        None, ge=1, description="Updates between checkpoints, besides those by time."
+    )
+    checkpoint_at_end: bool = Field(True, description="Save when the run is complete.")
+    log_every: int = Field(1, ge=1, description="Updates per line of metrics.jsonl.")
+    max_updates: int | None = Field(None, ge=1, description="The run ends after so many updates.")
+    max_episodes: int | None = Field(None, ge=1, description="The run ends after so many whole episodes.")
+    max_seconds: float | None = Field(None, gt=0, description="The run ends after so many seconds.")
+    learners: tuple[str, ...] = Field(
+        (), description="Kinds of agents, or populations, that learn; empty = all of them."
+    )
+    start_from: str | None = Field(
+        None, min_length=1, description="Run or checkpoint whose weights the run begins with."
+    )
+    best_by: str | None = Field(
+        None,
+        min_length=1,
+        description="Metric, e.g. life; the checkpoint with its highest mean is kept as checkpoints/best.",
+    )
+    best_updates: int = Field(20, ge=1, description="Updates that this mean is taken over.")
+    evaluate_against: tuple[str, ...] = Field(
+        (),
+        description="Fixed opponents that the policy is rated against: policies, run folders, checkpoints.",
+    )
+    evaluate_every: int | None = Field(
+        None, ge=1, description="Agent-steps between two ratings; off: a twentieth of the run."
+    )
+    evaluate_episodes: int = Field(
+        32, ge=2, multiple_of=2, description="Episodes against each, half of them in each seat."
+    )
+    quiet: bool = Field(False, description="Show no progress.")
+
+    @field_validator("evaluate_against")
+    @classmethod
+    def _each_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(names)) == len(names) and all(names):
+            return names
+        raise ValueError(f"{list(names)} does not name different opponents; name each once")
+
+    @model_validator(mode="after")
+    def _workers_share_shards(self) -> TrainGroup:
+        if self.shards & (self.shards - 1):
+            below = 1 << (self.shards.bit_length() - 1)
+            raise ValueError(
+                f"shards = {self.shards} is not a power of two; use for example {below} or {2 * below}"
+            )
+        if self.workers & (self.workers - 1) or self.workers > self.shards:
+            fit = [str(1 << k) for k in range(self.shards.bit_length())]
+            choice = f"{', '.join(fit[:-1])} or {fit[-1]}" if len(fit) > 1 else fit[0]
+            noun = "shard" if self.shards == 1 else "shards"
+            raise ValueError(
+                f"{self.workers} workers cannot share {self.shards} {noun} evenly; use {choice}."
+            )
+        return self
+
+
+class TrainSettings(Settings):
+    """A whole training run; with the same package, thread count and jax version it fixes every bit of it.
+
+    Example:
+        >>> TrainSettings(world=WorldChoice(id="survival/1v1-heals-low")).ppo.clip
+        0.2
+    """
+
+    renamed: ClassVar[Mapping[str, str]] = RENAMED
+
+    seed: int = Field(0, ge=0, lt=2**63, description="Names every random stream of the run.")
+    num_worlds: int = Field(64, ge=1, description="Worlds stepped together, over all shards.")
+    steps: int = Field(
+        1_000_000, ge=1, description="Agent-steps in total: steps of one agent, summed over all."
+    )
+    algorithm: str = Field(
+        "ppo",
+        description="How to learn: ppo, policy_gradient (each has a group of its name) or your own package.module:Class.",
+    )
+    algorithm_options: dict[str, Any] = Field({}, description="Settings of an algorithm of your own.")
+    world: WorldChoice
+    train: TrainGroup = TrainGroup()
+    ppo: PpoGroup = PpoGroup()
+    policy_gradient: PolicyGradientGroup = PolicyGradientGroup()
+    population: PopulationGroup = PopulationGroup()
+    sides: SidesGroup = SidesGroup()
+    opponents: dict[str, Any] = Field(
+        {},
+        description="Population, side or any (one of them) to who plays it: a scripted policy, run folder or checkpoint, "
+        'or a list with shares of the episodes: [{play = "random", share = 0.2}, {play = "self", share = 0.8}].',
+    )
+    alternate: AlternateGroup = AlternateGroup()
+    pool: PoolGroup = PoolGroup()
+    belief: BeliefGroup = BeliefGroup()
+    network: NetworkGroup = NetworkGroup()
+
+    def code_names(self) -> Iterator[tuple[str, Any]]:
+        """World, network, algorithm and opponents, where they are programs of somebody's own."""
+        if ":" in self.world.id:
+            yield "world.id", self.world.id
+            yield "world.options", self.world.options
+        if ":" in self.network.kind:
+            yield "network.kind", self.network.kind
+        if ":" in self.algorithm:
+            yield "algorithm", self.algorithm
+            yield "algorithm_options", self.algorithm_options
+        for side, who in self.opponents.items():
+            for play, _ in shares_of(who):
+                if is_code(play):
+                    yield f"opponents.{side}", play
+        for who in self.train.evaluate_against:
+            if is_code(who):
+                yield "train.evaluate_against", who
+
+    @property
+    def has_past_selves(self) -> bool:
+        """Whether ``opponents`` names past selves."""
+        return any("past" in dict(shares_of(who)) for who in self.opponents.values())
+
+    @property
+    def foreign(self) -> dict[str, str]:
+        """Population -> who plays it, of several the most frequent, where the run's own networks never do."""
+        each = {name: dict(shares_of(who)) for name, who in self.opponents.items()}
+        some = self.sides.by == "population"
+        return {
+            name: max(who, key=lambda play: who[play])
+            for name, who in each.items()
+            if some and name != "any" and not {"self", "past"} & who.keys()
+        }
+
+    @field_validator("opponents")
+    @classmethod
+    def _shares_sum_to_one(cls, opponents: dict[str, Any]) -> dict[str, Any]:
+        for side, who in opponents.items():
+            if isinstance(who, str) and who:
+                continue
+            if not isinstance(who, list) or not who or not all(map(is_share, who)):
+                raise ValueError(
+                    f"{side} = {show(who)} is nobody; name one, or a list of "
+                    '{play = "random", share = 0.2} with shares above 0'
+                )
+            shares = [one["share"] for one in who]
+            if abs(sum(shares) - 1.0) > 1e-6:
+                raise ValueError(f"{side}: shares {shares} sum to {sum(shares):g}; make them sum to 1")
+        return opponents
+
+    @field_validator("algorithm")
+    @classmethod
+    def _known_algorithm(cls, algorithm: str) -> str:
+        if algorithm in _ALGORITHMS or CLASS.fullmatch(algorithm):
+            return algorithm
+        near = did_you_mean(
+            algorithm, _ALGORITHMS, f"give {', '.join(_ALGORITHMS)} or your own as package.module:Class"
+        )
+        raise ValueError(f'"{algorithm}" is no algorithm; {near}')
+
+    @model_validator(mode="after")
+    def _sequences_fit(self) -> TrainSettings:
+        if self.belief.about and (self.network.remembers or self.network.critic != "own"):
+            key = self.network.remembers.partition(" ")[0] or "critic"
+            raise ValueError(
+                f'belief.about = "{self.belief.about}" with network.{key} = "{getattr(self.network, key)}": '
+                f"networks that guess have no {'other critic' if key == 'critic' else 'memory'}; leave one of them out"
+            )
+        if self.network.memory == "none" or self.algorithm not in _ALGORITHMS:
+            return self
+        group = getattr(self, self.algorithm)
+        if group.rollout % group.sequence:
+            fits = next(n for n in range(group.sequence, 0, -1) if group.rollout % n == 0)
+            raise ValueError(
+                f"{self.algorithm}.sequence = {group.sequence} does not divide {self.algorithm}.rollout = {group.rollout}; "
+                f"use for example {fits}"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _options_are_read(self) -> TrainSettings:
+        if self.algorithm_options and ":" not in self.algorithm:
+            raise ValueError(
+                f"algorithm_options = {self.algorithm_options} is not read by {self.algorithm}; "
+                f"its settings are under {self.algorithm}"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _shards_share_worlds(self) -> TrainSettings:
+        if self.num_worlds % self.train.shards:
+            raise ValueError(
+                f"num_worlds = {self.num_worlds} cannot be split over train.shards = {self.train.shards} evenly; "
+                f"use a multiple of {self.train.shards}"
+            )
+        return self
