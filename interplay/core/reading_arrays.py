@@ -1,4 +1,4 @@
-"""Archives of arrays (``.npz``) from outside, through the one door: no pickle, nothing unpacked beyond what it says and fits."""
+"""Archives of arrays (``.npz``) from outside, through the one reader: no pickle, nothing unpacked beyond what it says and fits."""
 
 from __future__ import annotations
 

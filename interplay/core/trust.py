@@ -1,4 +1,4 @@
-"""The door for what comes out of files: settings are data, and a name in them that leads to a program is not followed
+"""The check of what comes out of files: settings are data, and a name in them that leads to a program is not followed
 unless the user wrote it on this machine, or says that he trusts it.
 
 What a user types or passes in Python is his own word and does not come through here. What is signed is the names of programs,

@@ -1,4 +1,4 @@
-"""Slots that never lived leave when their world ends, through every door of worlds."""
+"""Slots that never lived leave when their world ends, through every adapter of worlds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Werewolf through every door: the original's stack of wrappers, turns, dense arrays, and the learning libraries."""
+"""Werewolf through every adapter: the original's stack of wrappers, turns, dense arrays, and the learning libraries."""
 
 from __future__ import annotations
 

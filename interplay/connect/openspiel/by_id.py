@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from interplay.connect.openspiel.door import Door, action_spec_of, require_discrete
+from interplay.connect.openspiel.adapter import Adapter, action_spec_of, require_discrete
 from interplay.sim.checks import require
 from interplay.sim.managers import SimulationManager
 
 
-class OpenSpielWrapper(Door):
+class OpenSpielWrapper(Adapter):
     """A manager as an OpenSpiel environment in the manual's form: every field is a dictionary by agent id.
 
     Stock learning agents insist on integer players and need `OpenSpielListWrapper`.

@@ -7,7 +7,7 @@ from typing import Any
 
 from gymnasium import spaces
 
-from interplay.connect.openspiel.door import Door, action_spec_of
+from interplay.connect.openspiel.adapter import Adapter, action_spec_of
 from interplay.sim.checks import require
 from interplay.sim.managers import AllStepManager, SimulationManager
 from interplay.sim.wrappers.flatten_wrapper import flatdim, flatten
@@ -15,7 +15,7 @@ from interplay.sim.wrappers.flatten_wrapper import flatdim, flatten
 SIMULTANEOUS, TERMINAL = -2, -4  # OpenSpiel's own player ids: everybody, nobody
 
 
-class OpenSpielListWrapper(Door):
+class OpenSpielListWrapper(Adapter):
     """A manager as OpenSpiel's learning agents expect an environment: lists by integer player, in the agents' order.
 
     - ``current_player`` is the one whose turn it is, -2 where all act together, -4 at the end.

@@ -23,7 +23,7 @@ _NO_TREE = (
 )
 
 
-class Door(ABC):
+class Adapter(ABC):
     """What both forms share: whose actions are wanted, and a report on everybody in every step."""
 
     def __init__(self, sim: SimulationManager, discounts: float | Mapping[str, float] = 1.0) -> None:
@@ -212,7 +212,7 @@ def _open_spiel() -> Any:
         from open_spiel.python import rl_environment
     except ImportError as error:
         raise MissingExtraError(
-            'this door needs OpenSpiel; install it with pip install "interplay[openspiel]"'
+            'this adapter needs OpenSpiel; install it with pip install "interplay[openspiel]"'
         ) from error
     return rl_environment
 
