@@ -14,7 +14,7 @@ from interplay.sim.batch.layout import MASK, Buffers, KindLayout, Layout, Leaf, 
 _OUTPUTS = ("reward", "acting", "terminated", "truncated")
 
 
-class Member:
+class EnvSlot:
     """World w of the batch.
 
     Args:
