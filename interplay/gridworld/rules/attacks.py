@@ -9,7 +9,7 @@ import numpy as np
 from interplay.core.jit import kernel, phase
 from interplay.gridworld.rules.cells import leave_cell
 from interplay.gridworld.rules.sight import is_hidden, is_screen
-from interplay.kernels.draws import integer_below, uniform
+from interplay.kernels.philox import integer_below, uniform
 
 ANY, BY_ENCODING, BY_CELL, CELLS_NAMED = 0, 1, 2, 3
 

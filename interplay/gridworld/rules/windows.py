@@ -8,7 +8,7 @@ import numpy as np
 
 from interplay.core.jit import kernel, phase
 from interplay.gridworld.rules.sight import is_screen, shades
-from interplay.kernels.draws import random_bits
+from interplay.kernels.philox import random_bits
 
 CENTRED, ABSOLUTE, STACKED, MASK = 0, 1, 2, 3
 _ENCODING = np.int32((1 << 29) - 1)

@@ -7,7 +7,7 @@ import numpy as np
 
 from interplay.core.jit import kernel, phase
 from interplay.gridworld.rules.sight import is_hidden, is_screen
-from interplay.kernels.draws import uniform
+from interplay.kernels.philox import uniform
 
 
 @kernel

@@ -3,7 +3,7 @@
 import numpy as np
 
 from interplay.core.jit import kernel, phase
-from interplay.kernels.counters import below, chance, draw, first
+from interplay.kernels.splitmix import episode_start, integer_below, random_bits, uniform
 from interplay.worlds.mmo.observe import look_around
 from interplay.worlds.mmo.rules.deeds import move, share_out, strike
 from interplay.worlds.mmo.rules.lives import close_books, die, replace_dead, spawn, update_body
@@ -70,14 +70,15 @@ def draw_world(stream, table, which, map_seed, cap):
     for w in range(which.shape[0]):
         if not which[w]:
             continue
-        start = first(stream[w, 0], stream[w, 1])
-        bits = draw(start, _ONE)
-        map_seed[w] = bits if rules.maps == 0 else np.uint64(rules.map_seed + below(bits, rules.maps))
+        start = episode_start(stream[w, 0], stream[w, 1])
+        map_seed[w] = random_bits(start, _ONE)
+        if rules.maps != 0:
+            map_seed[w] = np.uint64(rules.map_seed + integer_below(start, _ONE, rules.maps))
         stream[w, 2] = _ONE
         cap[w] = rules.most
         if rules.cap_draw != FIXED:
             stream[w, 2] += _ONE
-            drawn = 1 + below(draw(start, stream[w, 2]), rules.most)
+            drawn = 1 + integer_below(start, stream[w, 2], rules.most)
             cap[w] = -(-drawn // rules.npop) * rules.npop if rules.cap_draw == MULTIPLE else drawn
 
 
@@ -173,11 +174,11 @@ def act_together(state, sight, rules, scratch, action, thread, w, acting):
 @phase
 def regrow(state, rules, w):
     """One test per depleted tile; on success the last entry takes its place and is tested next."""
-    start, number = first(state.stream[w, 0], state.stream[w, 1]), state.stream[w, 2]
+    start, number = episode_start(state.stream[w, 0], state.stream[w, 1]), state.stream[w, 2]
     k, left = 0, state.room[w].depleted
     while k < left:
         number += _ONE
-        if chance(draw(start, number), rules.regrow):
+        if uniform(start, number) < rules.regrow:
             tile = state.depleted[w, k]
             state.tiles[w, tile // rules.side, tile % rules.side] = FOREST
             left -= 1

@@ -3,7 +3,7 @@
 import numpy as np
 
 from interplay.core.jit import phase
-from interplay.kernels.draws import normal, uniform
+from interplay.kernels.philox import normal, uniform
 from interplay.worlds.survival.state import EMPTY, NOBODY
 
 EMPTY_SLOT = np.int16(EMPTY)

@@ -6,7 +6,7 @@ number of a draw is made of the step, or of the step and the seat.
 
 import numpy as np
 
-from interplay.kernels.counters import first, wrapping
+from interplay.kernels.splitmix import episode_start, wrapping
 
 DEAL, TIES, ILLEGAL, ARMS = range(1, 5)
 
@@ -16,4 +16,4 @@ _APART = np.uint64(0xD1B54A32D192ED03)
 @wrapping
 def start(seed, episode, stream):
     """Where a stream's counter starts."""
-    return first(seed ^ (np.uint64(stream) * _APART), episode)
+    return episode_start(seed ^ (np.uint64(stream) * _APART), episode)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from interplay.core.jit import phase
-from interplay.kernels.counters import below, draw
+from interplay.kernels.splitmix import integer_below
 from interplay.worlds.werewolf.rules.draws import TIES, start
 from interplay.worlds.werewolf.rules.numbers import (
     MAJORITY,
@@ -72,7 +72,7 @@ def find_second(rules, scratch, s, best, sharing):
 def draw_among(state, scratch, s, w, sharing):
     """One of the seats that share the top: always one draw of the stream `ties` for a step, whether it is needed or not."""
     begin = start(state.stream[w, 0], state.stream[w, 1], TIES)
-    return scratch.top[s, below(draw(begin, state.stream[w, 2]), sharing)]
+    return scratch.top[s, integer_below(begin, state.stream[w, 2], sharing)]
 
 
 @phase
