@@ -25,7 +25,7 @@ def open_world(world_id: str, num_worlds: int = 1, seed: int = 0, **options: Any
     return world
 
 
-def let_see(world: World, reveal: bool) -> None:
+def set_privileged_view(world: World, reveal: bool) -> None:
     """Sets the privileged view of a world (``--reveal``).
 
     Raises:

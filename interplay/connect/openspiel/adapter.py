@@ -34,7 +34,7 @@ class Adapter(ABC):
         for name, agent in self._players.items():
             require_discrete(name, "action", agent.action_space)
         self.discounts = discounts
-        self._asked: list[str] = []
+        self._queried: list[str] = []
         self._over = True
         self._seed: int | None = None
         self._told: Any = None
@@ -116,7 +116,7 @@ class Adapter(ABC):
         self._seed = None
         observations = self.sim.reset(seed=named, **kwargs)
         self._over = False
-        self._asked = list(observations)
+        self._queried = list(observations)
         self._told = self._spiel.TimeStep(self._observe(observations), None, None, self._spiel.StepType.FIRST)
         return self._told
 
@@ -149,7 +149,7 @@ class Adapter(ABC):
         if actions:
             observations, rewards, dones, _ = self.sim.step(actions, **kwargs)
             self._over = bool(dones["__all__"])
-            self._asked = [] if self._over else [name for name in observations if not dones[name]]
+            self._queried = [] if self._over else [name for name in observations if not dones[name]]
         kind = self._spiel.StepType.LAST if self._over else self._spiel.StepType.MID
         self._told = self._spiel.TimeStep(
             self._observe(observations), self._rewards(rewards), self._step_discounts(), kind
@@ -169,7 +169,7 @@ class Adapter(ABC):
 
     def _counts(self, name: str) -> bool:
         """Whether an action of this agent is handed on."""
-        return name not in self.sim.done_agents and (self.is_turn_based or name in self._asked)
+        return name not in self.sim.done_agents and (self.is_turn_based or name in self._queried)
 
     def _seen(self, observations: Mapping[str, Any]) -> dict[str, Any]:
         """Everybody's observation: of those who have finished the null one, where they have one."""

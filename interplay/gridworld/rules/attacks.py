@@ -131,20 +131,20 @@ def wound(agents, cells, w, a, hits, kills, made):
 
 
 @phase
-def is_asked(form, codes):
+def any_attack(form, codes):
     """Whether any attack was asked for."""
     step = 2 if form == BY_ENCODING else 1
-    asked = False
+    found = False
     for place in range(step - 1, codes.shape[0], step):
-        asked = asked or codes[place] > 0
-    return asked
+        found = found or codes[place] > 0
+    return found
 
 
 @phase
 def attack_by(agents, cells, mapping, stream, w, a, form, stacked, codes, scratch, hits, kills):
     """One agent's attacks: -1 if none was asked for, else the number of hits."""
     stream[w, 2] += np.uint64(1)
-    if not is_asked(form, codes):
+    if not any_attack(form, codes):
         return -1
     number = gather(agents, cells, mapping, w, a, scratch[0])
     if number == 0:

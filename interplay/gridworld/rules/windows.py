@@ -166,17 +166,17 @@ def look(agents, cells, stream, w, a, form, with_self, out):
 
 
 @kernel
-def look_all(agents, cells, stream, form, with_self, slots, asked, out, lo, hi):
-    """Writes the views of all who are asked in the worlds lo..hi-1.
+def look_all(agents, cells, stream, form, with_self, slots, queried, out, lo, hi):
+    """Writes the views of all who are queried in the worlds lo..hi-1.
 
     Args:
         slots: (K,) agents of one kind.
-        asked: (W, A) bool.
+        queried: (W, A) bool.
         out: (W, K, rows, cols, channels), written.
     """
     for w in range(lo, hi):
         for k in range(slots.shape[0]):
-            if asked[w, slots[k]]:
+            if queried[w, slots[k]]:
                 look_in(agents, cells, stream, w, slots[k], form, with_self, out[w, k])
 
 

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from interplay.core.errors import MENDABLE, UserError
+from interplay.core.errors import USER_ERRORS, UserError
 from interplay.core.loading import load
 from interplay.sim.batch.env_slot import EnvSlot
 from interplay.sim.batch.layout import Buffers, place, read_layout, shapes_of, size_of
@@ -232,7 +232,7 @@ def _made(make: Callable[[], Any], w: int, accept: Callable[[Any], Any]) -> Any:
 
 def _one_line(w: int, error: Exception, cure: str) -> str:
     what = " ".join(str(error).split())
-    if isinstance(error, MENDABLE):
+    if isinstance(error, USER_ERRORS):
         return f"world {w}: {what}"  # which says itself what to do
     return f"world {w}: {type(error).__name__}: {what}; {cure}"
 

@@ -155,17 +155,17 @@ def test_masks_and_tables_of_the_wrong_shape():
 def test_actions_at_the_adapters():
     env = make_written("werewolf/9-l1s9", signal_range=4)
     observations, _ = env.reset(seed=1)
-    asked, (asleep, *_) = env.asked, [name for name in env.agents if name not in env.asked]
+    queried, (asleep, *_) = env.queried, [name for name in env.agents if name not in env.queried]
     human = env.possible_agents.index(asleep)
-    assert list(observations) == asked
-    good = {name: np.array([human, 0]) for name in asked}
+    assert list(observations) == queried
+    good = {name: np.array([human, 0]) for name in queried}
     before = env.world.hash().tolist()
     for wrong, said in (
-        ({}, f"no action of {asked[0]}, who is asked; pass one"),
+        ({}, f"no action of {queried[0]}, who is asked; pass one"),
         ({**good, asleep: np.array([0, 0])}, f"an action of {asleep}, who is not asked; asked are"),
-        ({**good, asked[0]: np.array([9, 0])}, f"action .* of {asked[0]} is not in MultiDiscrete"),
-        ({**good, asked[0]: np.array([human, 4])}, "symbol 4 of .* is not below signal_range = 4"),
-        ({**good, asked[0]: np.array([0.5, 0.0])}, f"action .* of {asked[0]} is not in MultiDiscrete"),
+        ({**good, queried[0]: np.array([9, 0])}, f"action .* of {queried[0]} is not in MultiDiscrete"),
+        ({**good, queried[0]: np.array([human, 4])}, "symbol 4 of .* is not below signal_range = 4"),
+        ({**good, queried[0]: np.array([0.5, 0.0])}, f"action .* of {queried[0]} is not in MultiDiscrete"),
     ):
         with pytest.raises(UserError, match=said):
             env.step(wrong)
