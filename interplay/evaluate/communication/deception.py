@@ -1,6 +1,6 @@
 """How the hidden team deceives: bussing, accusations that succeed, claims that are true, names that change (specification 17).
 
-Each share stands beside its null: the same deeds dealt at random among those who stood on the same board, which makes the
+Each share stands beside its null: the same actions dealt at random among those who stood on the same board, which makes the
 number on each board hypergeometric.
 """
 

@@ -5,7 +5,7 @@ import numpy as np
 from interplay.core.jit import kernel, phase
 from interplay.kernels.splitmix import episode_start, integer_below, random_bits, uniform
 from interplay.worlds.mmo.observe import look_around
-from interplay.worlds.mmo.rules.deeds import move, share_out, strike
+from interplay.worlds.mmo.rules.actions import attack, move, share_out
 from interplay.worlds.mmo.rules.lives import close_books, die, replace_dead, spawn, update_body
 from interplay.worlds.mmo.rules.numbers import FIXED, MULTIPLE, NONE
 from interplay.worlds.mmo.rules.turns import draw_order
@@ -133,7 +133,7 @@ def act_in_turn(state, sight, rules, scratch, action, thread, w, acting):
         if not state.agent[w, i].alive:
             continue
         if update_body(state, rules, w, i) and move(state, rules, w, i, action[w, i, 0]) and rules.combat:
-            strike(state, sight, rules, scratch, thread, w, i, action, False)
+            attack(state, sight, rules, scratch, thread, w, i, action, False)
     scratch.fetched[thread] = fetched
 
 
@@ -148,7 +148,7 @@ def fetch_turn(state, sight, w, later, soon):
 
 @phase
 def act_together(state, sight, rules, scratch, action, thread, w, acting):
-    """Resolution simultaneous: bodies in order, then all moves, then all blows; deaths by blows last."""
+    """Resolution simultaneous: bodies in order, then all moves, then all attacks; deaths by attacks last."""
     order = scratch.order[thread]
     for k in range(acting):
         update_body(state, rules, w, order[k])
@@ -162,7 +162,7 @@ def act_together(state, sight, rules, scratch, action, thread, w, acting):
     water_won[:] = 0
     for k in range(acting):
         if state.agent[w, order[k]].alive:
-            strike(state, sight, rules, scratch, thread, w, order[k], action, True)
+            attack(state, sight, rules, scratch, thread, w, order[k], action, True)
     for k in range(acting):
         i = order[k]
         if state.agent[w, i].alive:

@@ -51,8 +51,8 @@ def phases_of_the_pack(settings: WerewolfSettings, roles_known: bool) -> np.ndar
     telling = np.zeros(len(names), bool)
     for row in settings.table:
         wolf = row.actors.get("werewolf", row.actors.get("all"))
-        deeds = {wolf} if roles_known else set(row.actors.values())
-        telling[names.index(row.name)] = deeds <= {"speak_in_pack", "attack"}
+        actions = {wolf} if roles_known else set(row.actors.values())
+        telling[names.index(row.name)] = actions <= {"speak_in_pack", "attack"}
     return telling
 
 
