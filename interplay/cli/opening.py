@@ -12,7 +12,7 @@ import typer
 from interplay.core.errors import UserError
 from interplay.core.world import World
 
-PATIENCE = 1.5  # seconds; the bar for a start from the cache
+NOTICE_AFTER = 1.5  # seconds; the bar for a start from the cache
 
 
 def open_world(world_id: str, num_worlds: int = 1, seed: int = 0, **options: Any) -> World:
@@ -40,8 +40,10 @@ def set_privileged_view(world: World, reveal: bool) -> None:
 
 @contextmanager
 def _told_if_slow(world_id: str) -> Iterator[None]:
-    said = f"preparing {world_id}: its kernels are compiled at first use, later starts find them in the cache"
-    timer = threading.Timer(PATIENCE, typer.echo, [said], {"err": True})
+    message = (
+        f"preparing {world_id}: its kernels are compiled at first use, later starts find them in the cache"
+    )
+    timer = threading.Timer(NOTICE_AFTER, typer.echo, [message], {"err": True})
     timer.daemon = True
     timer.start()
     try:

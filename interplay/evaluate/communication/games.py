@@ -45,13 +45,13 @@ class Subject:
 
     def probabilities(self, observation: Any, mask: Any, population: np.ndarray) -> np.ndarray:
         """(N, choices), see `TrainedPolicy.probabilities`."""
-        said: np.ndarray = self.policy.probabilities(observation, mask, self._own(population))
-        return said
+        answer: np.ndarray = self.policy.probabilities(observation, mask, self._own(population))
+        return answer
 
     def beliefs(self, observation: Any, population: np.ndarray) -> np.ndarray:
         """(N, n), see `TrainedPolicy.beliefs`."""
-        said: np.ndarray = self.policy.beliefs(observation, self._own(population))
-        return said
+        answer: np.ndarray = self.policy.beliefs(observation, self._own(population))
+        return answer
 
     def _own(self, population: np.ndarray) -> np.ndarray:
         return np.searchsorted(self._seats, population)

@@ -19,16 +19,16 @@ from interplay.worlds.werewolf.state import NOBODY
 
 @phase
 def hear(state, sight, rules, scratch, action, s, w):
-    """Reads every ballot into `scratch.said`; an illegal name becomes a uniform legal one and is counted (specification 1)."""
+    """Reads every ballot into `scratch.ballots`; an illegal name becomes a uniform legal one and is counted (specification 1)."""
     n, names = rules.players, rules.names
-    said, mask, acting = scratch.said[s], sight.mask[w], state.acting[w]
+    ballots, mask, acting = scratch.ballots[s], sight.mask[w], state.acting[w]
     for i in range(n):
         for slot in range(names):
             name = action[w, i, slot]
             if acting[i] and not mask[i, name]:
                 name = replace_name(state, rules, mask, w, i, slot)
             # Without a branch: who acts is hard to foresee.
-            said[i, slot] = name if acting[i] & (name < n) else NOBODY
+            ballots[i, slot] = name if acting[i] & (name < n) else NOBODY
 
 
 @phase
@@ -64,16 +64,16 @@ def speaks(ability):
 def write_board(state, rules, tables, scratch, action, targets, words, s, w):
     """What this phase's audience sees of it."""
     hides = rules.arm == TARGETS_OFF and tables.resolver[state.room[w].row] == TALKED
-    write_names(state.ability[w], scratch.said[s], targets[w], rules, hides)
+    write_names(state.ability[w], scratch.ballots[s], targets[w], rules, hides)
     write_words(state, rules, tables, scratch, action, words[w], s, w)
 
 
 @phase
-def write_names(ability, said, board, rules, hides):
+def write_names(ability, ballots, board, rules, hides):
     for i in range(rules.players):
         shown = speaks(ability[i]) & (not hides)
         for slot in range(rules.names):
-            board[i, slot] = said[i, slot] if shown else NOBODY
+            board[i, slot] = ballots[i, slot] if shown else NOBODY
 
 
 @phase

@@ -27,7 +27,7 @@ def is_first_mention(ballot, slot):
 @phase
 def count_ballots(state, rules, scratch, s, w, ability):
     """Pools the first k names of everybody with that ability; returns how many voters there are."""
-    votes, said = scratch.votes[s], scratch.said[s]
+    votes, ballots = scratch.votes[s], scratch.ballots[s]
     voters = 0
     for i in range(rules.players):
         votes[i] = 0
@@ -35,10 +35,10 @@ def count_ballots(state, rules, scratch, s, w, ability):
         entitled = state.ability[w, i] == ability
         voters += entitled
         for slot in range(rules.depth):
-            name = said[i, slot]
+            name = ballots[i, slot]
             counts = entitled & (name != NOBODY)
             if slot > 0 and not rules.duplicates:
-                counts = counts & is_first_mention(said[i], slot)
+                counts = counts & is_first_mention(ballots[i], slot)
             votes[max(name, 0)] += counts
     return voters
 
