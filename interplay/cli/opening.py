@@ -1,4 +1,4 @@
-"""Making a world for a verb, with a word to who waits for the compiler."""
+"""Makes a world for a verb, with a notice where the compiler takes long."""
 
 from __future__ import annotations
 

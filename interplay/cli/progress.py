@@ -1,4 +1,4 @@
-"""How far a long measure is, on stderr."""
+"""The progress of a long measurement, on stderr."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class SimulationWorld(EnvironmentBatch):
 
     Agents that observe and act are the slots, in the simulation's order; those with equal spaces are one kind, named by what their
     names have in common. Observations that are no Dict are called ``"observation"``, nested ones get names with dots. Whose turn it
-    is not shows his last observation. `get_action_mask` becomes the time step's mask for each kind of which it says one after the
+    is not shows its last observation. `get_action_mask` becomes the time step's mask for each kind of which it says one after the
     first reset.
 
     A snapshot is the episode's seed and its actions: `load` resets with the seed and plays them again, so it is exact for every

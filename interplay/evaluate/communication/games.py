@@ -1,4 +1,4 @@
-"""Games that are played and recorded with everything that measures of talk ask for, and played again without some of it."""
+"""Plays and records games with everything that measures of talk need, and plays them again without some of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the language is like: how many words, how evenly used (specification 17)."""
+"""Statistics of the language: how many words, how evenly used (specification 17)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What words tell of who said them and of how they vote (specification 17), beside permutation nulls."""
+"""The information of words about their speaker's role and next vote (specification 17), beside permutation nulls."""
 
 from __future__ import annotations
 

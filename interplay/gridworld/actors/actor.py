@@ -1,4 +1,4 @@
-"""What an actor is, alone and for a batch."""
+"""The base of actors, for one simulation and for a batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The health of those whom an agent can see (specification 7; Abmarl issue 363)."""
+"""The health of the agents in view (specification 7; Abmarl issue 363)."""
 
 from interplay.core.jit import kernel
 from interplay.gridworld.rules.windows import chance, darken

@@ -1,4 +1,4 @@
-"""Where agents begin (manual 3.2.1; specification S1 to S6)."""
+"""Initial placement of agents (manual 3.2.1; specification S1 to S6)."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""What the managers do, for a batch: who acts, who is told what, who has finished (specification 2.3)."""
+"""The managers' work for a batch: which agents act, are reported and have finished (specification 2.3)."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What agents see of the grid (manual 3.2.6 to 3.2.9; specification O2 to O8).
+"""Observations of the grid (manual 3.2.6 to 3.2.9; specification O2 to O8).
 
 Codes: encodings, 0 empty, -1 outside the grid, -2 hidden. Where a cell has several occupants one is shown by chance, drawn
 from the moment and the place rather than from the stream: looking changes nothing, and looking twice shows the same.

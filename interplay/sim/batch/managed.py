@@ -15,10 +15,10 @@ from interplay.sim.managers import SimulationManager
 
 
 class ManagedSimulation:
-    """Everybody who can act is listed from reset until the manager reports him done.
+    """Everybody who can act is listed from reset until the manager reports it done.
 
-    Whose turn it is not stays listed, shows his last observation, and his info says ``{"acting": False}``; an action for
-    him is not handed on. Agents whom a time limit stops are truncated, all others terminated.
+    An agent whose turn it is not stays listed, shows its last observation, and its info says ``{"acting": False}``; an action for
+    it is not handed on. Agents whom a time limit stops are truncated, all others terminated.
 
     Args:
         manager: of the simulation; its agents keep their order.

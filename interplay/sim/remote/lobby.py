@@ -1,4 +1,4 @@
-"""Who waits at a port: callers who have not shown yet that they know the token, several at once, none of them in another's way.
+"""Pending connections: callers that have not shown the token yet, several at once, none in another's way.
 
 Anybody on the machine can knock, stay silent, or send a byte a second. So nobody is waited for alone: whoever shows the token is let in
 at once, each of the others has so long for it and no longer, and where too many wait, who has waited longest makes room.

@@ -70,7 +70,7 @@ class BroadcastingState(BoardState):
         rules.begin_messages(board.stream, which, initial, self.message, self.heard, self.received)
 
     def update_receipients(self, from_agent: Any, to_agents: Any) -> None:
-        """Marks who heard a broadcast; whoever has no message of his own hears nothing."""
+        """Marks the agents that heard a broadcast; an agent without a message of its own hears nothing."""
         sender = self.grid.slot_of(from_agent)
         for agent in to_agents:
             if self.supports(agent):

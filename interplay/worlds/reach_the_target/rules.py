@@ -1,4 +1,4 @@
-"""The rules that only this world has: who reaches the target leaves the grid; who is left alone has finished."""
+"""The rules that only this world has: a runner that reaches the target leaves the grid; an agent left alone has finished."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What players who guess believe of the others, and what an exact observer would believe in their place, at every vote by day."""
+"""The beliefs of players who guess, beside those of an exact observer in their place, at every vote by day."""
 
 from __future__ import annotations
 

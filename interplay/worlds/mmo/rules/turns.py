@@ -1,4 +1,4 @@
-"""Who acts when (specification 6, step 1)."""
+"""The acting order (specification 6, step 1)."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Reset: who stands where, how boxes are shaped, where the zone will go (specification 3, 4.1, 4.3, 4.5)."""
+"""Reset: places of agents, shapes of boxes, the path of the zone (specification 3, 4.1, 4.3, 4.5)."""
 
 import numpy as np
 

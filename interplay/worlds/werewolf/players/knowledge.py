@@ -1,4 +1,4 @@
-"""What a scripted player knows beside what it sees now: who it is, who is in its pack, and public boards of before.
+"""A scripted player's knowledge beside its observation: its own seat, its pack, and earlier public boards.
 
 It is told who it is and who the pack, unless the world keeps them to itself (``obs.role``, ``obs.pack``). Then it sees them in its
 own mask: in a phase of the pack alone, living players whom it may not name are the pack, and it is one of them.

@@ -1,4 +1,4 @@
-"""The streams of a game's chance: each a function of (seed of the world, episode, stream, number of the draw) alone.
+"""The random streams of a game: each a function of (seed of the world, episode, stream, number of the draw) alone.
 
 So a tie never shifts what is dealt, an illegal choice never shifts a tie, and a world's game is the same in every batch. The
 number of a draw is made of the step, or of the step and the seat.

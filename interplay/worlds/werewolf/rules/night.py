@@ -1,4 +1,4 @@
-"""The night: look, guard, attack, brew, and who is dead at dawn (specification 16.3)."""
+"""The night: look, guard, attack, brew, and the deaths at dawn (specification 16.3)."""
 
 from interplay.core.jit import phase
 from interplay.worlds.werewolf.roles import BREW, DIVINE, GUARD

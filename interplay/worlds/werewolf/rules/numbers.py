@@ -1,4 +1,4 @@
-"""What kernels read of the settings: numbers, and the small tables of phases, roles and words."""
+"""The settings as kernels read them: numbers, and the small tables of phases, roles and words."""
 
 from __future__ import annotations
 

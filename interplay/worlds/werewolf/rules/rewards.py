@@ -1,4 +1,4 @@
-"""What players earn (specification 8)."""
+"""The rewards of players (specification 8)."""
 
 import numpy as np
 

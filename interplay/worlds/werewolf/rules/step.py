@@ -1,4 +1,4 @@
-"""One phase of every world: what is said is heard, shown, counted; somebody may die; the next phase is reached."""
+"""One phase of every world: ballots and words are read, shown and counted; players may die; the next phase is reached."""
 
 import numpy as np
 

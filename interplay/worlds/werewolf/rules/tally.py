@@ -1,4 +1,4 @@
-"""What is counted for the metrics (specification 10), as sums and counts over the episode."""
+"""Counts for the metrics (specification 10), as sums and counts over the episode."""
 
 from interplay.core.jit import phase
 from interplay.worlds.werewolf.roles import VOTE, WEREWOLF, WOLF
