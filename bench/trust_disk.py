@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bench.trust_damaged_files import ASKED, make_cup, make_run, make_talk
-from interplay.cli.main import MENDABLE, explain
+from interplay.cli.main import USER_ERROR, explain
 from interplay.cli.overlays import write as write_overlay
 from interplay.connect.werewolf.evaluated import EvaluatedEnv
 from interplay.evaluate.communication.shards import TalkFolder, read_talk
@@ -243,7 +243,7 @@ def try_to_write(writer: Writer, folder: Path, failing: contextlib.AbstractConte
             writer.write(folder)
     except Exception as error:
         line, code = explain(error)
-        if code != MENDABLE or "\n" in line:
+        if code != USER_ERROR or "\n" in line:
             return f"exit code {code}: {line[:200]}"
         after = contents(folder)
         lost = [name for name, data in before.items() if after.get(name) != data]
@@ -290,7 +290,7 @@ def main() -> int:
     where = "the system's limit on files" + ("" if disk is None or options.no_mount else " and a full disk")
     print(
         f"{total.total()} writes over {len(all_writers)} writers, cut by {where}: {total['refused']} refused in one line with "
-        f"exit code {MENDABLE} and nothing lost, {total['went through']} went through, {wrong} wrong"
+        f"exit code {USER_ERROR} and nothing lost, {total['went through']} went through, {wrong} wrong"
     )
     return int(wrong > 0)
 

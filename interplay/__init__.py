@@ -1,6 +1,6 @@
 """interplay: many worlds where agents compete, cooperate and talk.
 
-The doors most users need; each is imported when it is first used, so that ``import interplay`` stays light:
+The names most users need; each is imported when it is first used, so that ``import interplay`` stays light:
 
 - `make(id)`: one world as a PettingZoo `ParallelEnv`
 - `make_world(id, num_worlds=...)`: a batch of worlds, stepped together
@@ -33,7 +33,7 @@ __all__ = [
     "register",
 ]
 
-_DOORS = {
+_LAZY = {
     "UserError": "interplay.core.errors",
     "WorldSpec": "interplay.core.spec",
     "list_worlds": "interplay.registry",
@@ -46,9 +46,9 @@ _DOORS = {
 
 def __getattr__(name: str) -> Any:
     # By name, not by import statements: the parts below import `__version__` from here, and must not depend on
-    # the doors above them.
-    if name in _DOORS:
-        return getattr(import_module(_DOORS[name]), name)
+    # the names above.
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

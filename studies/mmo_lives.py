@@ -8,7 +8,7 @@ Run from the repository root::
 Each name plays a population of its own; all have the same share of the cap of 128, which is fixed. 16 worlds run for 500 ticks,
 until they stand steady, and then for as many as asked for, in which the lives that end are counted. The cap does not bind: all
 take part in the births alike, so the mean life of a population is its standing number over its share of the births. Printed: mean
-life in ticks with the standard error over worlds, the number of lives, blows that killed per life, and the shares of the causes.
+life in ticks with the standard error over worlds, the number of lives, attacks that killed per life, and the shares of the causes.
 """
 
 from __future__ import annotations

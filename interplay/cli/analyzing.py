@@ -94,8 +94,8 @@ def _script(words: list[str] | None) -> str:
     from interplay.core.errors import UserError
 
     if not words or len(words) > 1:
-        said = " ".join(words) if words else "nothing"
+        given = " ".join(words) if words else "nothing"
         raise UserError(
-            f"analyze: one SCRIPT.py or an --overlay is needed, there is {said}; see `interplay analyze --help`"
+            f"analyze: one SCRIPT.py or an --overlay is needed, there is {given}; see `interplay analyze --help`"
         )
     return words[0]

@@ -1,4 +1,4 @@
-"""`interplay check`: does a world keep the protocol's laws?"""
+"""`interplay check`: whether a world keeps the protocol's laws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who plays a tournament: what a person typed, found, identified and checked against the world."""
+"""The players of a tournament: names that a user typed, found, identified and checked against the world."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ from interplay.cli import (
     visualizing,
     worlds,
 )
-from interplay.core.errors import MENDABLE as MENDABLE_ERRORS
+from interplay.core.errors import USER_ERRORS
 
 VERBS = (
     (worlds.worlds, worlds.EXAMPLE),
@@ -53,7 +53,7 @@ VERBS = (
     (analyzing.analyze, analyzing.EXAMPLE),
 )
 
-DONE, BROKEN, MENDABLE, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 130, 141
+DONE, BROKEN, USER_ERROR, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 130, 141
 _TRACEBACK = "--traceback"
 LONG = 100  # letters of a word that is repeated to whoever typed it
 # typer 0.29 carries its own copy of click, earlier ones import click's: the family is found from either.
@@ -135,12 +135,12 @@ def explain(error: Exception, arguments: Sequence[str] = ()) -> tuple[str, int]:
         where = context.command_path if context is not None else "interplay"
         message = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
         message = _short(_typed(getattr(error, "param", None), arguments) + message)
-        return f"{message}{' See' if message.endswith('?') else '; see'} `{where} --help`", MENDABLE
-    if isinstance(error, MENDABLE_ERRORS):
-        return str(error), MENDABLE
+        return f"{message}{' See' if message.endswith('?') else '; see'} `{where} --help`", USER_ERROR
+    if isinstance(error, USER_ERRORS):
+        return str(error), USER_ERROR
     if isinstance(error, OSError) and error.strerror:
         named = f"{error.filename}: " if error.filename else ""
-        return f"{named}{error.strerror}; free the place or choose another one", MENDABLE
+        return f"{named}{error.strerror}; free the place or choose another one", USER_ERROR
     return f"{type(error).__name__}: {error}; run again with {_TRACEBACK} to see where", BROKEN
 
 

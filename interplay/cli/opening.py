@@ -1,4 +1,4 @@
-"""Making a world for a verb, with a word to who waits for the compiler."""
+"""Makes a world for a verb, with a notice where the compiler takes long."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import typer
 from interplay.core.errors import UserError
 from interplay.core.world import World
 
-PATIENCE = 1.5  # seconds; the bar for a start from the cache
+NOTICE_AFTER = 1.5  # seconds; the bar for a start from the cache
 
 
 def open_world(world_id: str, num_worlds: int = 1, seed: int = 0, **options: Any) -> World:
@@ -25,7 +25,7 @@ def open_world(world_id: str, num_worlds: int = 1, seed: int = 0, **options: Any
     return world
 
 
-def let_see(world: World, reveal: bool) -> None:
+def set_privileged_view(world: World, reveal: bool) -> None:
     """Sets the privileged view of a world (``--reveal``).
 
     Raises:
@@ -40,8 +40,10 @@ def let_see(world: World, reveal: bool) -> None:
 
 @contextmanager
 def _told_if_slow(world_id: str) -> Iterator[None]:
-    said = f"preparing {world_id}: its kernels are compiled at first use, later starts find them in the cache"
-    timer = threading.Timer(PATIENCE, typer.echo, [said], {"err": True})
+    message = (
+        f"preparing {world_id}: its kernels are compiled at first use, later starts find them in the cache"
+    )
+    timer = threading.Timer(NOTICE_AFTER, typer.echo, [message], {"err": True})
     timer.daemon = True
     timer.start()
     try:

@@ -104,8 +104,8 @@ def on_one_map(
     """
     if not world.startswith("mmo/"):
         return dict(options)
-    said = {word.partition("=")[0] for word in typed}
-    one = {**options, **{key: value for key, value in ALIKE.items() if key not in said}}
+    given = {word.partition("=")[0] for word in typed}
+    one = {**options, **{key: value for key, value in ALIKE.items() if key not in given}}
     return one if world_seed is None else {**one, "map_seed": world_seed}
 
 

@@ -1,4 +1,4 @@
-"""From what a person types to somebody who plays: a run folder or a scripted policy's name."""
+"""Finds the policy that a user names: a run folder or a scripted policy."""
 
 from __future__ import annotations
 

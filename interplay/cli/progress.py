@@ -1,4 +1,4 @@
-"""How far a long measure is, on stderr."""
+"""The progress of a long measurement, on stderr."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class ProgressLines:
     def __init__(self) -> None:
         self._clock = time.monotonic
         self._what, self._heard, self._first = "", 0, 0
-        self._started = self._said = 0.0
+        self._started = self._reported = 0.0
 
     def __call__(self, what: str, done: int, of: int) -> None:
         now = self._clock()
@@ -23,10 +23,10 @@ class ProgressLines:
             self._what, self._heard = what, 0
         self._heard += 1
         if self._heard <= 2:  # the first piece of work may have waited for the compiler
-            self._started, self._said, self._first = now, now, done
-        elif now - self._said >= EVERY and done > self._first:
+            self._started, self._reported, self._first = now, now, done
+        elif now - self._reported >= EVERY and done > self._first:
             from interplay.train.run.progress import duration
 
-            self._said = now
+            self._reported = now
             left = (of - done) * (now - self._started) / (done - self._first)
             typer.echo(f"{what}: {done:,} / {of:,}, {duration(left)} left", err=True)

@@ -1,4 +1,4 @@
-"""How a verb ends that was stopped by a signal: what can be saved is saved, and the exit code is 128 + the signal's number."""
+"""The end of a verb that a signal stopped: what can be saved is saved, and the exit code is 128 + the signal's number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The games that `interplay talk` measures: from what a person types to a world and who plays it."""
+"""The games that `interplay talk` measures: from what a user types to a world and its policies."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def transcript(
     seed: Annotated[int, typer.Option(help="Of the world and of the players.", min=0)] = 0,
 ) -> None:
     """Plays an episode and tells it in words, step by step."""
-    from interplay.cli.opening import let_see
+    from interplay.cli.opening import set_privileged_view
     from interplay.cli.players import find_player
     from interplay.core.settings import parse_overrides
     from interplay.view.transcript import print_lines
@@ -44,6 +44,6 @@ def transcript(
 
     found = find_player(player, world, parse_overrides(options or []), greedy, roles=roles, trust=trust)
     batch = found.make_world(num_worlds=1, seed=seed)
-    let_see(batch, reveal)
+    set_privileged_view(batch, reveal)
     print_lines(lines_of(batch, found.policy, episodes=episodes, max_steps=max_steps, seed=seed))
     batch.close()

@@ -1,4 +1,4 @@
-"""Data that whoever gets it may keep and change: a simulation may hand out its own arrays, and the same ones again and again."""
+"""Copies of data that the receiver may keep and change: a simulation may hand out its own arrays, and the same ones again and again."""
 
 from __future__ import annotations
 

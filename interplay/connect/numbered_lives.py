@@ -14,7 +14,7 @@ from interplay.core.world import World
 
 T = TypeVar("T")
 
-PATIENCE = 10_000  # steps in which nobody lives
+MAX_WAIT = 10_000  # steps in which nobody lives
 MOST = 1_000_000  # lives; each has a name and two spaces before the first step
 
 
@@ -112,12 +112,12 @@ class NumberedLivesEnv(LivesEnv):
 
     def _wait(self) -> tuple[list[str], Infos, dict[str, Any]]:
         """Lets steps pass until somebody is born, or the world is over: those who were, their infos and what they see."""
-        for _ in range(PATIENCE):
+        for _ in range(MAX_WAIT):
             if self.agents or self.over:
                 break
             observation, _, _, _, infos = super().step({})
         else:
-            raise UserError(f"{self.world.id}: nobody was born in {PATIENCE:,} steps; see its settings")
+            raise UserError(f"{self.world.id}: nobody was born in {MAX_WAIT:,} steps; see its settings")
         if not self.agents:
             return [], {}, {}
         return list(self.agents), infos, observation

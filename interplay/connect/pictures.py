@@ -1,4 +1,4 @@
-"""Pictures of a simulation under a manager, for the doors whose libraries ask for ``render_mode="rgb_array"``."""
+"""Pictures of a simulation under a manager, for the adapters whose libraries ask for ``render_mode="rgb_array"``."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ PIXELS = "rgb_array"
 
 
 def metadata_of(manager: Any) -> dict[str, Any]:
-    """What a door says of its pictures: none, if the simulation has no ``draw(canvas)``."""
+    """What an adapter says of its pictures: none, if the simulation has no ``draw(canvas)``."""
     return {"render_modes": [PIXELS] if _draws(manager) else [], "render_fps": 10}
 
 
 def check_render_mode(manager: Any, render_mode: str | None) -> None:
-    """Whether a door can keep what its render mode promises.
+    """Whether an adapter can keep what its render mode promises.
 
     Raises:
         UserError: for another mode than ``"rgb_array"`` and None, and where the simulation has no ``draw(canvas)``.

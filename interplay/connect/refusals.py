@@ -1,4 +1,4 @@
-"""What is said to whom hands something else than a manager to a door of managers."""
+"""The error for an object that is no manager, where an adapter of managers needs one."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ try:
     from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 except ImportError as error:
     raise MissingExtraError(
-        'this door needs Stable-Baselines3; install it with pip install "interplay[sb3]"'
+        'this adapter needs Stable-Baselines3; install it with pip install "interplay[sb3]"'
     ) from error
 
 

@@ -1,7 +1,7 @@
-"""One world as a simulation that says whose turn it is, so that every door of managers opens for worlds, too.
+"""One world as a simulation that says whose turn it is, so that every adapter of managers takes worlds, too.
 
 Who acts next is read from the world's acting mask: a `DynamicOrderManager` asks nobody else. With it, worlds go through `to_aec`
-and the OpenSpiel doors (there under a `RavelActionWrapper`, as OpenSpiel's actions are numbers).
+and the OpenSpiel adapters (there under a `RavelActionWrapper`, as OpenSpiel's actions are numbers).
 """
 
 from __future__ import annotations

@@ -21,4 +21,4 @@ class MissingExtraError(UserError, ImportError):
     """A neighbour that is not installed; the line says what to install."""
 
 
-MENDABLE = (UserError, Refused, NoRoom)
+USER_ERRORS = (UserError, Refused, NoRoom)

@@ -62,7 +62,7 @@ def kernel(function: F) -> F:
 
 
 def phase(function: F) -> F:
-    """Compiles a function that only kernels call: inlined into its caller, without a door to Python.
+    """Compiles a function that only kernels call: inlined into its caller, without a wrapper for Python.
 
     Meant for functions that take a whole state: handing its arrays from function to function costs more than most
     phases do (`docs/decisions/0005-records-and-phases.md`).
@@ -82,7 +82,7 @@ def phase(function: F) -> F:
 
 
 class _Phase(CPUDispatcher):
-    """A compiled function without a door to Python: Numba itself would follow a null pointer through it."""
+    """A compiled function without a wrapper for Python: Numba itself would follow a null pointer through it."""
 
     def __call__(self, *_args: Any, **_kwargs: Any) -> Any:
         raise TypeError(

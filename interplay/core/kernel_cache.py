@@ -30,7 +30,7 @@ from numba.core.serialize import dumps
 from interplay.core.kernel_key import kernel_key
 
 _CHECKSUM = hashlib.sha256().digest_size
-_said: set[str] = set()
+_reported: set[str] = set()
 
 
 def cache_root() -> Path:
@@ -76,8 +76,8 @@ def _unusable(path: Path) -> str | None:
 
 def say_once(line: str) -> None:
     """One line on standard error, once in the life of the process."""
-    if line not in _said:
-        _said.add(line)
+    if line not in _reported:
+        _reported.add(line)
         print(f"interplay: {line}", file=sys.stderr, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""The one door for files that came from outside: what is no file, too large, or not what it says is refused in one line.
+"""The one reader of files that came from outside: what is no file, too large, or not what it says is refused in one line.
 
 A run, a tournament, a recording, a map may have been made by anybody and damaged by anything. Nothing here waits for a FIFO,
 reads a device, or takes in more than it was told to; texts are UTF-8, JSON and TOML say every key once, numbers are finite where

@@ -1,4 +1,4 @@
-"""Archives of arrays (``.npz``) from outside, through the one door: no pickle, nothing unpacked beyond what it says and fits."""
+"""Archives of arrays (``.npz``) from outside, through the one reader: no pickle, nothing unpacked beyond what it says and fits."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def read_npz(path: Path | str, links: bool = True) -> dict[str, np.ndarray]:
                 raise ValueError("its list of members leaves some out")
             return {m.filename.removesuffix(".npy"): _array(archive.read(m), m.filename) for m in members}
     except _ODD as error:
-        said = " ".join(str(error).split()) or type(error).__name__
-        raise UserError(f"{path} is no archive of arrays ({said[:200]}); remove the file") from None
+        message = " ".join(str(error).split()) or type(error).__name__
+        raise UserError(f"{path} is no archive of arrays ({message[:200]}); remove the file") from None
 
 
 def _covered(data: bytes, members: list[zipfile.ZipInfo]) -> int:

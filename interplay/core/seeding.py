@@ -4,7 +4,7 @@ A world's stream is three uint64 numbers: its seed, the episode, and how many dr
 a pure function of the three (Philox4x32-10, Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"),
 so results depend on neither batch size, position in the batch, threads nor processes.
 
-The state array `stream` of a batch is (W, 3) uint64; kernels draw with the functions of `interplay.kernels.draws`
+The state array `stream` of a batch is (W, 3) uint64; kernels draw with the functions of `interplay.kernels.philox`
 and add what they used to ``stream[w, 2]``.
 """
 

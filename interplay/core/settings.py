@@ -151,8 +151,8 @@ def _describe(model: type[Settings], problem: Any) -> str:
     if kind == "missing":
         return f"{path} is missing; give {allowed(_field(model, parts))}"
     if kind == "value_error":
-        said = str(problem["ctx"]["error"])
-        return f"{path}: {said}" if path else said
+        message = str(problem["ctx"]["error"])
+        return f"{path}: {message}" if path else message
     field = _field(model, parts)
     if field is not None and len(union_members(field.annotation)) > 1:
         # pydantic also names the member of the union that it tried last, which is no key.

@@ -1,7 +1,7 @@
-"""The door for what comes out of files: settings are data, and a name in them that leads to a program is not followed
-unless the user wrote it on this machine, or says that he trusts it.
+"""The check of what comes out of files: settings are data, and a name in them that leads to a program is not followed
+unless the user wrote it on this machine, or says that the file is trusted.
 
-What a user types or passes in Python is his own word and does not come through here. What is signed is the names of programs,
+What a user types or passes in Python is the user's own word and is not checked here. What is signed is the names of programs,
 where they lead and what they are called with; all else in a settings file can start none, and may be edited.
 """
 

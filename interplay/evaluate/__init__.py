@@ -1,4 +1,4 @@
-"""Playing worlds with policies and saying what came of it; no jax here."""
+"""Plays worlds with policies and measures the results; no jax here."""
 
 from interplay.evaluate.episodes import EpisodeTable, compare, play
 from interplay.evaluate.lifetimes.lives import Watch

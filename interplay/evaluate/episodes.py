@@ -1,4 +1,4 @@
-"""Playing a fixed set of episodes to their ends, whichever end first.
+"""Plays a fixed set of episodes to their ends, whichever end first.
 
 Taking the first N episodes that finish in a batch favours short ones. Here the episodes are named beforehand by
 their seeds, worlds take them in that order as they become free, and every one of them is played to its end:

@@ -1,4 +1,4 @@
-"""Several policies in one world: who acts for which slot."""
+"""Several policies in one world: which policy acts for which slot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long measures say how far they are."""
+"""Reports the progress of long measurements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which policy acts for which agent.
+"""Assigns a policy to every agent.
 
 Source: specification 6.3 and section 3, row 8.
 """

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from interplay.core.errors import MENDABLE, UserError
+from interplay.core.errors import USER_ERRORS, UserError
 from interplay.core.files import replace_file, told_plainly
 from interplay.core.settings_reading import read_bytes
 from interplay.core.signatures import sign
@@ -166,7 +166,7 @@ def _run(path: Path, read: Callable[[Path], bytes], *folders: Path) -> ModuleTyp
         if (error.name or "").partition(".")[0] == "ray":
             hint = 'leave register_env out, or install it with pip install "interplay[rllib]"'
         raise UserError(f"{path} imports {error.name}, which is not installed; {hint}") from error
-    except MENDABLE as error:
+    except USER_ERRORS as error:
         raise UserError(f"{path}: {error}") from error
     except Exception as error:
         raise UserError(

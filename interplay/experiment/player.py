@@ -1,4 +1,4 @@
-"""What a script gets as its trainer: the trained policies, asked for one action at a time.
+"""The trainer that a script receives: the trained policies, asked for one action at a time.
 
 Source: manual 2.5; specification section 3, row 7.
 """

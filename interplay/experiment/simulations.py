@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from interplay.core.errors import MENDABLE, UserError
+from interplay.core.errors import USER_ERRORS, UserError
 from interplay.experiment.params import Experiment
 from interplay.sim.managers import SimulationManager
 
@@ -64,7 +64,7 @@ class Maker:
     def _made(self) -> Any:
         try:
             return self._experiment.sim_creator(self._experiment.config.get("env_config", {}))
-        except MENDABLE as error:
+        except USER_ERRORS as error:
             raise UserError(f"{self._experiment.title}: sim_creator: {error}") from error
         except Exception as error:
             raise UserError(

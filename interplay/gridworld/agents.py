@@ -1,4 +1,4 @@
-"""Who lives in a grid world: parameters of agents, and handles on their rows of the board.
+"""The agents of a grid world: parameters of agents, and handles on their rows of the board.
 
 Agents are data; what they do is written in components. An agent that belongs to no grid has a row of its own.
 Source: manual 3.1.3 and 7.5.2; specification 2.5.

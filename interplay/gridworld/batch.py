@@ -69,8 +69,8 @@ _FACES = {
     "process_action": "run",
     "as_result": "run",
     "get_obs": "look_all",
-    "get_done": "judge",
-    "get_all_done": "judge",
+    "get_done": "evaluate",
+    "get_all_done": "evaluate",
     "collect": "collect_all",
     "end_step": "end_all",
     "pay": "collect_all",
@@ -147,14 +147,14 @@ class Batch:
         for state in self.parts.states:
             state.end_all(board, self.turn.length, lo, hi)
 
-    def judge(self, lo: int, hi: int) -> None:
+    def evaluate_dones(self, lo: int, hi: int) -> None:
         """Asks the done components."""
         self.done[lo:hi] = 0
         self.ended[lo:hi] = 0
         for done in self.parts.dones:
-            done.judge(self.board, self.done, self.ended, lo, hi)
+            done.evaluate(self.board, self.done, self.ended, lo, hi)
 
-    def misfit(self) -> tuple[int, Any] | None:
+    def first_invalid(self) -> tuple[int, Any] | None:
         """The first slot whose code is out of bounds, and the actor that it was meant for; None if all fit."""
         for actor, codes, (low, high, users) in zip(self.parts.actors, self.codes, self._limits, strict=True):
             found = check_codes(codes, low, high, self.turn.order, self.turn.length, users, 0, len(codes))

@@ -1,4 +1,4 @@
-"""What every component of a grid world is: it knows the agents and the grid, and works for some or all agents.
+"""The base of every component of a grid world: it knows the agents and the grid, and works for some or all agents.
 
 Source: manual 3.1.3 and 7.5.1; specification 2.5 to 2.10 and 7.
 """

@@ -30,23 +30,23 @@ class DoneBaseComponent(GridWorldBaseComponent):
 
 
 class BoardDone(DoneBaseComponent):
-    """A done component that also judges a whole batch at once."""
+    """A done component that also evaluates a whole batch at once."""
 
     form = scores.ACTIVE
 
     def get_done(self, agent: Any, **kwargs: Any) -> bool:
-        done, _ = self._judge_here()
+        done, _ = self._evaluate_here()
         return bool(done[0, self._grid.slot_of(agent)])
 
     def get_all_done(self, **kwargs: Any) -> bool:
-        _, over = self._judge_here()
+        _, over = self._evaluate_here()
         return bool(over[0])
 
     def done_at_once(self, agents: list[Any], slots: np.ndarray) -> list[bool]:
         """`get_done` of several agents, who stand in these slots."""
         return [self.get_done(agent) for agent in agents]
 
-    def _judge_here(self) -> tuple[np.ndarray, np.ndarray]:
+    def _evaluate_here(self) -> tuple[np.ndarray, np.ndarray]:
         board = self._grid.board
         done, over = self.__dict__.get("_answers") or (None, None)
         if done is None or over is None or done.shape != board.agents.shape:
@@ -54,13 +54,13 @@ class BoardDone(DoneBaseComponent):
             self.__dict__["_answers"] = done, over
         done[:] = 0
         over[:] = 0
-        self.judge(board, done, over, 0, 1)
+        self.evaluate(board, done, over, 0, 1)
         return done, over
 
-    def judge(self, board: Board, done: np.ndarray, over: np.ndarray, lo: int, hi: int) -> None:
+    def evaluate(self, board: Board, done: np.ndarray, over: np.ndarray, lo: int, hi: int) -> None:
         """Adds its answers for the worlds lo..hi-1 to ``done`` (W, A) and ``over`` (W,), uint8."""
         targets, encodings, any_ends = self._mapped()
-        scores.judge(
+        scores.evaluate_dones(
             board.agents,
             self.form,
             self.users,

@@ -1,4 +1,4 @@
-"""The grid: who stands in which cell, and who may share one.
+"""The grid: the agents in each cell, and which of them may share one.
 
 A handle on the board of one world, which it owns; cells are read as ``grid[row, col]``, a dict of id -> agent.
 Source: manual 3.1.3 and 7.5.1; specification 2.6.

@@ -1,4 +1,4 @@
-"""Keyword arguments go from a builder to whoever knows them; this finds those that nobody knows, but nearly."""
+"""Finds misspelt keyword arguments, which a builder hands on to its agents and components."""
 
 from __future__ import annotations
 

@@ -48,9 +48,9 @@ class BoardObserver(ObserverBaseComponent):
 
     @abstractmethod
     def look_all(
-        self, board: Board, slots: np.ndarray, asked: np.ndarray, out: np.ndarray, lo: int, hi: int
+        self, board: Board, slots: np.ndarray, queried: np.ndarray, out: np.ndarray, lo: int, hi: int
     ) -> None:
-        """Writes the observations of the agents in ``slots`` (K,) who are ``asked`` (W, A) into ``out`` (W, K, ...).
+        """Writes the observations of the agents in ``slots`` (K,) who are ``queried`` (W, A) into ``out`` (W, K, ...).
 
         Where the channel is a Dict of spaces, ``out`` is a dict of such arrays.
         """
@@ -120,11 +120,20 @@ class WindowObserver(BoardObserver):
         return [{key: view} for view in views]
 
     def look_all(
-        self, board: Board, slots: np.ndarray, asked: np.ndarray, out: np.ndarray, lo: int, hi: int
+        self, board: Board, slots: np.ndarray, queried: np.ndarray, out: np.ndarray, lo: int, hi: int
     ) -> None:
         channels = out if self.form == windows.STACKED else out[..., None]
         windows.look_all(
-            board.agents, board.cells, board.stream, self.form, self.with_self, slots, asked, channels, lo, hi
+            board.agents,
+            board.cells,
+            board.stream,
+            self.form,
+            self.with_self,
+            slots,
+            queried,
+            channels,
+            lo,
+            hi,
         )
 
     def _side(self, agent: Any) -> int:
@@ -201,9 +210,9 @@ class FieldObserver(BoardObserver):
     fields: tuple[str, ...] = ()
 
     def look_all(
-        self, board: Board, slots: np.ndarray, asked: np.ndarray, out: np.ndarray, lo: int, hi: int
+        self, board: Board, slots: np.ndarray, queried: np.ndarray, out: np.ndarray, lo: int, hi: int
     ) -> None:
-        ask = asked[lo:hi, slots]
+        ask = queried[lo:hi, slots]
         for place, name in enumerate(self.fields):
             # A scalar channel is (W, K); a box has its numbers last.
             column = out[lo:hi] if out.ndim == 2 else out[lo:hi, :, place]

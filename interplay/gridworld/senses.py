@@ -44,9 +44,9 @@ class PositionCenteredHealthObserver(BoardObserver):
         return {self.key: out[0, 0]}
 
     def look_all(
-        self, board: Board, slots: np.ndarray, asked: np.ndarray, out: np.ndarray, lo: int, hi: int
+        self, board: Board, slots: np.ndarray, queried: np.ndarray, out: np.ndarray, lo: int, hi: int
     ) -> None:
-        look_at_health(board.agents, board.cells, board.stream, slots, asked, out[..., None], lo, hi)
+        look_at_health(board.agents, board.cells, board.stream, slots, queried, out[..., None], lo, hi)
 
 
 class TargetObserver(BoardObserver):
@@ -81,11 +81,11 @@ class TargetObserver(BoardObserver):
         return {self.key: target.position - agent.position}
 
     def look_all(
-        self, board: Board, slots: np.ndarray, asked: np.ndarray, out: np.ndarray, lo: int, hi: int
+        self, board: Board, slots: np.ndarray, queried: np.ndarray, out: np.ndarray, lo: int, hi: int
     ) -> None:
         if len(self._targets) != board.agents.shape[1]:
             self._targets = target_slots(self.target_mapping, self)
-        targets, ask = self._targets[slots], asked[lo:hi, slots]
+        targets, ask = self._targets[slots], queried[lo:hi, slots]
         for place, name in enumerate(("row", "col")):
             away = board.agents[name][lo:hi, targets] - board.agents[name][lo:hi, slots]
             np.copyto(out[lo:hi, :, place], away, where=ask, casting="unsafe")

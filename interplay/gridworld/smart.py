@@ -290,7 +290,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
                 mine = [place for place, slot in enumerate(slots) if users[slot]]
                 whose, what, where = ([given[place] for place in mine] for given in (acting, actions, slots))
                 self._encode(actor, whose, what, where, codes[0])
-        wrong = batch.misfit()
+        wrong = batch.first_invalid()
         if wrong is not None:
             slot, actor = wrong
             refused = self._grid.agents[slot]

@@ -109,7 +109,7 @@ class GridWorld(ArrayWorld):
         self.outputs = Outputs._make(
             [*(self._told[name] for name in Outputs._fields[:-1]), self._room["over"]]
         )
-        self._asked = np.zeros((worlds, agents), bool)
+        self._queried = np.zeros((worlds, agents), bool)
         self._returns = np.zeros((worlds, learners))
         self._seen = {
             kind.key("observation", leaf): np.zeros(
@@ -162,8 +162,8 @@ class GridWorld(ArrayWorld):
         self._chunks.close()
 
     def _look_anew(self) -> None:
-        self._asked[:] = False
-        self._asked[:, self._learners] = self.outputs.acting
+        self._queried[:] = False
+        self._queried[:, self._learners] = self.outputs.acting
         for kind in self._layouts:  # what is legal follows from the board, whatever the snapshot says
             for leaf in kind.masks:
                 self._find_legal(kind, leaf, 0, self.num_worlds, None)
@@ -174,8 +174,8 @@ class GridWorld(ArrayWorld):
         stream[which, 0] = environment_seeds(self._stream)[which].astype(np.uint64)
         stream[which, 1:] = 0
         self._batch.begin(which)
-        self._asked[:] = False
-        report.first_report(which, self._learners, self._told, self._room, self._asked, self._in_turns)
+        self._queried[:] = False
+        report.first_report(which, self._learners, self._told, self._room, self._queried, self._in_turns)
         self._returns[which] = 0.0
         self._look(0, self.num_worlds, which)
 
@@ -192,7 +192,7 @@ class GridWorld(ArrayWorld):
         """One step of the worlds lo..hi-1, as the manager takes it."""
         batch = self._batch
         order, count = batch.turn
-        report.line_up(self._learners, self._told, self._room, order, count, lo, hi)
+        report.list_acting(self._learners, self._told, self._room, order, count, lo, hi)
         if self._shuffled:
             shuffle_orders(batch.board.stream, order, count, lo, hi)
         stream = batch.board.stream
@@ -200,7 +200,7 @@ class GridWorld(ArrayWorld):
         batch.act(lo, hi)
         # A new moment, as `GridWorldSimulation` has it: who is shown of a cell's occupants depends on the stream's place.
         stream[lo:hi, 2] += (stream[lo:hi, 2] == drawn) & (count[lo:hi] > 0)
-        batch.judge(lo, hi)
+        batch.evaluate_dones(lo, hi)
         report.report(
             batch.board.agents,
             batch.done,
@@ -208,7 +208,7 @@ class GridWorld(ArrayWorld):
             self._learners,
             self._told,
             self._room,
-            self._asked,
+            self._queried,
             self._limit,
             self._in_turns,
             lo,
@@ -253,7 +253,7 @@ class GridWorld(ArrayWorld):
         super()._forget()
 
     def _look(self, lo: int, hi: int, which: np.ndarray | None = None) -> None:
-        """What those who are asked see, and the masks, in the worlds lo..hi-1; with `which`, (W,) bool, in those of them alone."""
+        """What those who are queried see, and the masks, in the worlds lo..hi-1; with `which`, (W,) bool, in those of them alone."""
         for kind in self._layouts:
             slots = self._slots[kind.kind.name]
             board, leaves = (
@@ -268,10 +268,10 @@ class GridWorld(ArrayWorld):
                 if out is None:  # the channel is nested
                     out = {path[1]: array for path, array in leaves.items() if path[0] == observer.key}
                 if mine.all():
-                    observer.look_all(board, slots, self._asked, out, lo, hi)
+                    observer.look_all(board, slots, self._queried, out, lo, hi)
                 else:
                     seen = _part(out, mine)
-                    observer.look_all(board, slots[mine], self._asked, seen, lo, hi)
+                    observer.look_all(board, slots[mine], self._queried, seen, lo, hi)
                     _put(out, mine, seen, lo, hi)
             for leaf in kind.masks:
                 self._find_legal(kind, leaf, lo, hi, which)
@@ -286,11 +286,11 @@ class GridWorld(ArrayWorld):
                 continue
             slots = self._slots[name][members]
             found = np.ones((self.num_worlds, len(slots), actor.entries(agent)), bool)
-            actor.find_legal(self._batch.board, self._sim.grid.overlap, slots, self._asked, found, lo, hi)
+            actor.find_legal(self._batch.board, self._sim.grid.overlap, slots, self._queried, found, lo, hi)
             acting = self.outputs.acting[lo:hi, columns[members]]
             entries = actor.choice_entries(agent, leaf.path[1:])
             shown = found[lo:hi][:, :, entries] | ~acting[:, :, None]
-            if which is not None:  # the others were not asked, and go on with the masks that they have
+            if which is not None:  # the others were not queried, and go on with the masks that they have
                 shown = np.where(which[lo:hi, None, None], shown, legal[lo:hi, members])
             legal[lo:hi, members] = shown
 

@@ -1,1 +1,1 @@
-"""Questions that several worlds ask, answered by compiled kernels."""
+"""Compiled kernels that several worlds use."""

@@ -10,7 +10,7 @@ There are no branches and no tables, so that LLVM computes several places at onc
 import numpy as np
 
 from interplay.core.jit import kernel, phase
-from interplay.kernels.counters import PHI, mix64, wrapping
+from interplay.kernels.splitmix import PHI, mix64, wrapping
 
 _0, _1, _2, _27, _30, _31, _32, _40, _61 = (np.uint64(n) for n in (0, 1, 2, 27, 30, 31, 32, 40, 61))
 _SKEW = -0.21132486540518713  # (1 / sqrt(3) - 1) / 2: places to lattice

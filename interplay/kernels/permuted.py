@@ -7,7 +7,7 @@ Permutation number 0 is the order that was recorded; the others are drawn by Fis
 import numpy as np
 
 from interplay.core.jit import kernel, phase
-from interplay.kernels.counters import below, draw, first
+from interplay.kernels.splitmix import episode_start, integer_below
 
 # Statistics of a table n[k, y], K words against Y things; the last axis of what `permuted_statistics` writes.
 STATISTICS = ("information", "context", "distance", "agreement", "share")
@@ -60,7 +60,7 @@ def permuted_statistics(
     boards, columns, kinds = group.shape[0], code.shape[1], weight.shape[1]
     for p in range(out.shape[0]):
         number = first_number + p
-        begin, drawn = first(seed, np.uint64(number)), np.uint64(0)
+        begin, drawn = episode_start(seed, np.uint64(number)), np.uint64(0)
         for g in range(table.shape[0]):
             for c in range(columns):
                 for k in range(sizes[c]):
@@ -73,7 +73,7 @@ def permuted_statistics(
             if number > 0:
                 for i in range(count - 1, 0, -1):
                     drawn += np.uint64(1)
-                    j = below(draw(begin, drawn), i + 1)
+                    j = integer_below(begin, drawn, i + 1)
                     order[i], order[j] = order[j], order[i]
             own = group[board]
             for i in range(count):
@@ -182,7 +182,7 @@ def permuted_rank_sums(rank, living, marked, seed, first_number, order, out):
     """
     games, days, seats = rank.shape
     for p in range(out.shape[0]):
-        begin, drawn = first(seed, np.uint64(first_number + p)), np.uint64(0)
+        begin, drawn = episode_start(seed, np.uint64(first_number + p)), np.uint64(0)
         for d in range(days):
             out[p, d] = 0.0
         for g in range(games):
@@ -190,7 +190,7 @@ def permuted_rank_sums(rank, living, marked, seed, first_number, order, out):
                 order[i] = i
             for i in range(seats - 1, 0, -1):
                 drawn += np.uint64(1)
-                j = below(draw(begin, drawn), i + 1)
+                j = integer_below(begin, drawn, i + 1)
                 order[i], order[j] = order[j], order[i]
             for d in range(days):
                 left = marked[g, d]

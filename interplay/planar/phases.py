@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from interplay.core.jit import kernel, phase
-from interplay.kernels.draws import integer_below
+from interplay.kernels.philox import integer_below
 from interplay.planar.contacts import apply_impulses, step_bodies
 from interplay.planar.sight import cast_lidar, look
 

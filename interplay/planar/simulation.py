@@ -137,11 +137,11 @@ class Group:
         table.spin[worlds, row] = 0.0
         table.angle[worlds, row] = angle
         table.turn[worlds, row] = np.cos(angle), np.sin(angle)
-        self.simulation.tell(self, "post_spawn", bodies)
+        self.simulation.notify(self, "post_spawn", bodies)
 
     def despawn(self, bodies: np.ndarray) -> None:
         """Takes bodies, a mask (W, n), out of the room; the modules' `pre_despawn` runs first."""
-        self.simulation.tell(self, "pre_despawn", bodies)
+        self.simulation.notify(self, "pre_despawn", bodies)
         self.present[...] &= ~bodies
 
 
@@ -242,7 +242,7 @@ class Simulation:
                 plan += self._of_module(module, group, callback)
         return plan
 
-    def tell(self, group: Group, callback: str, bodies: np.ndarray) -> None:
+    def notify(self, group: Group, callback: str, bodies: np.ndarray) -> None:
         """Tells the modules of a group that bodies come or go through `Group.spawn` or `Group.despawn`."""
         flags = self.state.body["came" if callback == "post_spawn" else "left"]
         flags[:, group.first : group.end] = bodies
@@ -298,14 +298,14 @@ class Simulation:
             return call
         flags = self.state.body["came" if callback == "post_spawn" else "left"]
 
-        def tell() -> None:
+        def notify() -> None:
             bodies = flags[:, group.first : group.end] & self.active[:, None]
             if bodies.any():
                 module.group = group
                 method(bodies)
 
-        tell.__name__ = name
-        return tell
+        notify.__name__ = name
+        return notify
 
     def _merge(self, plan: Plan) -> Plan:
         """Joins neighbouring phases, so that one compiled call runs them world by world."""

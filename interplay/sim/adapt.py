@@ -31,7 +31,7 @@ class SimulationWorld(EnvironmentBatch):
 
     Agents that observe and act are the slots, in the simulation's order; those with equal spaces are one kind, named by what their
     names have in common. Observations that are no Dict are called ``"observation"``, nested ones get names with dots. Whose turn it
-    is not shows his last observation. `get_action_mask` becomes the time step's mask for each kind of which it says one after the
+    is not shows its last observation. `get_action_mask` becomes the time step's mask for each kind of which it says one after the
     first reset.
 
     A snapshot is the episode's seed and its actions: `load` resets with the seed and plays them again, so it is exact for every
@@ -108,7 +108,7 @@ class SimulationWorld(EnvironmentBatch):
 
     def draw(self, canvas: Canvas, world: int) -> None:
         """The simulation's own ``draw(canvas)``, where it has one and is in this process; else a table of its agents."""
-        environment = self._crew.environment(world)
+        environment = self._pool.environment(world)
         draw = None if environment is None else getattr(environment.manager.sim.unwrapped, "draw", None)
         if callable(draw):
             draw(canvas)
@@ -168,7 +168,7 @@ class SimulationWorld(EnvironmentBatch):
 
     def _limit(self) -> int:
         """Steps after which an episode is cut; 0 where there is none, or another process knows it."""
-        managed = self._crew.environment(0)
+        managed = self._pool.environment(0)
         return 0 if managed is None else managed.manager.time_limit or 0
 
     def _ranges(self) -> dict[str, Range]:
@@ -191,16 +191,16 @@ class SimulationWorld(EnvironmentBatch):
         which[:] = True
         self._buffers["seed"][:] = environment_seeds(self._stream)
         self._returns[:] = 0.0
-        self._crew.reset()
+        self._pool.reset()
         for t in range(longest):
             which[:] = t < lengths
             self._refuse_further(which, t)
             self._history.show(self._buffers, t)
-            self._crew.step()
+            self._pool.step()
             self._returns += np.where(which[:, None], self._buffers["reward"], 0.0)
         if self._stood.any():
             which[:] = self._stood
-            self._crew.step()
+            self._pool.step()
         self._compare(saved)
 
     def _refuse_further(self, which: np.ndarray, t: int) -> None:

@@ -1,4 +1,4 @@
-"""Agents: who lives in a simulation, what they observe and how they act.
+"""Agents of a simulation: their observations and actions.
 
 An agent is little more than a record; simulations give theirs further attributes (a position, an inventory). Its spaces
 may be written as plain dicts of spaces until `finalize` turns them into gymnasium's.

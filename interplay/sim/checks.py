@@ -1,4 +1,4 @@
-"""How arguments are refused in `sim` and `gridworld`: `AssertionError` for a wrong value, `TypeError` for a wrong container.
+"""Checks of arguments in `sim` and `gridworld`: `AssertionError` for a wrong value, `TypeError` for a wrong container.
 
 The specification (C1) names these classes, because simulations of the manual's readers catch them. They are raised
 explicitly, so ``python -O`` removes no check.

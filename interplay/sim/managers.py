@@ -1,4 +1,4 @@
-"""Managers: whose turn it is, between a trainer and a simulation.
+"""Managers stand between a trainer and a simulation and decide whose turn it is.
 
 ``reset()`` gives observations, ``step(actions)`` four dicts, observations, rewards, dones and infos, of those agents whose
 actions are wanted next and of those who have just finished. ``dones["__all__"]`` says that the episode is over.

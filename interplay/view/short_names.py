@@ -1,4 +1,4 @@
-"""Names of players where room is short."""
+"""Short names of players."""
 
 from __future__ import annotations
 

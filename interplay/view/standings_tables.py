@@ -27,8 +27,8 @@ def print_results(results: Standings | MergeResults, console: Console | None = N
         console.print(company_table(results))
         fewest = min(cell.lives + cell.cut for cell in results.cells)
         if fewest < WANTED_LIVES:
-            said = f"a home has only {fewest:,} lives in one of these cells; {WANTED_LIVES:,} are wanted, play more maps"
-            console.print(said, markup=False, highlight=False, soft_wrap=True)
+            message = f"a home has only {fewest:,} lives in one of these cells; {WANTED_LIVES:,} are wanted, play more maps"
+            console.print(message, markup=False, highlight=False, soft_wrap=True)
         results = results.standings
     console.print(ratings_table(results))
     console.print(win_table(results))

@@ -1,4 +1,4 @@
-"""Playing one world of a batch step by step, for those who look on."""
+"""Plays one world of a batch step by step, for a viewer."""
 
 from __future__ import annotations
 

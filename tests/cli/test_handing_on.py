@@ -98,13 +98,13 @@ def for_evaluate(heard: Heard) -> None:
 
 def for_record(heard: Heard) -> None:
     players(heard)
-    heard.put("interplay.cli.opening:let_see", None)
+    heard.put("interplay.cli.opening:set_privileged_view", None)
     heard.put("interplay.view.video:record")
 
 
 def for_transcript(heard: Heard) -> None:
     players(heard)
-    heard.put("interplay.cli.opening:let_see", None)
+    heard.put("interplay.cli.opening:set_privileged_view", None)
     heard.put("interplay.view.transcript:transcript")
 
 
@@ -257,14 +257,14 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "size": ("--size 90x60", {"record.size": (90, 60)}),
         "frames": ("--frames 5", {"record.frames": 5}),
         "step": ("--step 6", {"record.step": 6}),
-        "reveal": ("--reveal", {"let_see.reveal": True}),
+        "reveal": ("--reveal", {"set_privileged_view.reveal": True}),
         "seed": ("--seed 11", {"record.seed": 11, "make_world.seed": 11}),
     }]),
     "transcript": (for_transcript, [{
         **_PLAYER,
         "episodes": ("--episodes 3", {"transcript.episodes": 3}),
         "max_steps": ("--max-steps 13", {"transcript.max_steps": 13}),
-        "reveal": ("--reveal", {"let_see.reveal": True}),
+        "reveal": ("--reveal", {"set_privileged_view.reveal": True}),
         "seed": ("--seed 11", {"transcript.seed": 11, "make_world.seed": 11}),
     }]),
     "check": (for_check, [{

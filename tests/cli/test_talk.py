@@ -136,10 +136,10 @@ def test_a_run_is_asked_for_those_whom_it_moves_itself():
         settings=settings, beliefs=lambda seen, own: own, probabilities=lambda *given: given[2]
     )
     everybody = Subject(policy, (0, 1), ("villager", "werewolf"))
-    assert (everybody.asked, everybody.foe) == ((0,), "unite")
+    assert (everybody.queried, everybody.foe) == ((0,), "unite")
     some = Subject(policy, (0, 2), ("villager", "werewolf", "seer"))
-    assert some.asked == (0, 2)
+    assert some.queried == (0, 2)
     assert some.beliefs({}, np.array([2, 0, 2])).tolist() == [1, 0, 1]
     assert some.probabilities({}, None, np.array([2, 0])).tolist() == [1, 0]
     scripted = Subject(SimpleNamespace(), (0, 1), ("villager", "werewolf"))
-    assert (scripted.asked, scripted.foe) == ((0, 1), "")
+    assert (scripted.queried, scripted.foe) == ((0, 1), "")

@@ -153,9 +153,9 @@ def test_a_run_from_elsewhere_is_asked_for_once(capsys, tmp_path, own, monkeypat
     line = refusal(capsys, *evaluate)
     for word in (str(moved / "settings.toml"), "world.id", OWN, "--trust"):
         assert word in line
-    for door in (load_policy, resume, lambda path: load_population(path, "pop0")):
+    for open_run in (load_policy, resume, lambda path: load_population(path, "pop0")):
         with pytest.raises(UserError, match="trust=True"):
-            door(moved)
+            open_run(moved)
     assert typed(capsys, *evaluate, "--trust")[0] == 0
     assert typed(capsys, *evaluate)[0] == 0
     assert resume(moved, steps=40) == moved

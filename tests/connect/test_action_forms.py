@@ -1,4 +1,4 @@
-"""Actions in every form that NumPy has: each door takes them at their value, or refuses them in one line; none is misread.
+"""Actions in every form that NumPy has: each adapter takes them at their value, or refuses them in one line; none is misread.
 
 The same number may come big-endian, strided, read-only, unsigned, 0-d, as a list or a bool. What is seen after a step with a form is
 held against what is seen after the plain action.
@@ -59,7 +59,7 @@ def formed(point, form):
     return {k: formed(v, form) for k, v in point.items()} if isinstance(point, dict) else form(point)
 
 
-# -- doors: each a function that makes (step, a plain action); step returns all that can be seen ----------------------
+# -- adapters: each a function that makes (step, a plain action); step returns all that can be seen ----------------------
 
 
 def batch(world):
@@ -142,7 +142,7 @@ def stable_baselines():
 MOVES = spaces.Dict(
     move=spaces.Box(-1, 1, (2,), int), say=spaces.Discrete(3, start=2), push=spaces.Box(-1.0, 1.0, (1,))
 )
-DOORS = {
+ADAPTERS = {
     "World, MultiDiscrete": lambda: batch(Line(1)),
     "World, kinds": lambda: batch(Hunt(1)),
     "World, Discrete": lambda: batch(Relay(1, story=("oooo", "oooo"))),
@@ -177,13 +177,13 @@ def outcome(step, given):
         return f"refused: {error}"
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_no_form_of_an_action_is_misread(door):
-    step, action = DOORS[door]()
+@pytest.mark.parametrize("adapter", ADAPTERS)
+def test_no_form_of_an_action_is_misread(adapter):
+    step, action = ADAPTERS[adapter]()
     expected = repr(step(copy.deepcopy(action)))
     taken = set()
     for name, form in FORMS.items():
-        step, action = DOORS[door]()
+        step, action = ADAPTERS[adapter]()
         given = formed(action, form)
         before = repr(given)
         told = outcome(step, given)

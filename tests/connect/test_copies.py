@@ -1,4 +1,4 @@
-"""Copies through every door: deep copies and pickles of environments go on as the original does, and leave it alone."""
+"""Copies through every adapter: deep copies and pickles of environments go on as the original does, and leave it alone."""
 
 import copy
 import pickle
@@ -183,7 +183,7 @@ def play_openspiel(env, seed, steps=STEPS):
     return told
 
 
-DOORS = {
+ADAPTERS = {
     "world": (lambda: interplay.make("simulation/multi-corridor", seed=3), play_parallel),
     "deaths": (lambda: WorldEnv(Line(1, seed=3, masked=True), mask_in_observation=True), play_parallel),
     "kinds": (lambda: WorldEnv(Hunt(1, seed=3)), play_parallel),
@@ -225,9 +225,9 @@ def same(a, b):
     return type(a) is type(b) and (a == b or (a != a and b != b))
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_copies_go_on_as_the_original_does(door):
-    make, play = DOORS[door]
+@pytest.mark.parametrize("adapter", ADAPTERS)
+def test_copies_go_on_as_the_original_does(adapter):
+    make, play = ADAPTERS[adapter]
     env = make()
     play(env, seed=0, steps=37)
     copies = [copier(env) for copier in COPIERS.values()]

@@ -1,4 +1,4 @@
-"""The forms of the PettingZoo door: flat, kept, slots, numbered lives, masks in observations, and all of them together."""
+"""The forms of the PettingZoo adapter: flat, kept, slots, numbered lives, masks in observations, and all of them together."""
 
 import itertools
 import warnings

@@ -244,7 +244,7 @@ def test_an_episode_is_one_life(lines, rewards, ends):
 
 
 def test_who_is_never_asked_is_one_line(monkeypatch):
-    monkeypatch.setattr("interplay.connect.gymnasium.worlds.PATIENCE", 20)
+    monkeypatch.setattr("interplay.connect.gymnasium.worlds.MAX_WAIT", 20)
     env = WorldGymEnv(Relay(1, story=("-----", "ooooo")))
     with pytest.raises(UserError, match="slot_0 was never asked in 20 episodes; play another agent"):
         env.reset(seed=1)
@@ -286,7 +286,7 @@ def test_the_others_start_anew_with_a_seed_and_forget_otherwise():
 
 
 def test_the_others_forget_an_episode_that_was_passed_over(monkeypatch):
-    monkeypatch.setattr("interplay.connect.gymnasium.worlds.PATIENCE", 20)
+    monkeypatch.setattr("interplay.connect.gymnasium.worlds.MAX_WAIT", 20)
     others = Told()
     with pytest.raises(UserError, match="never asked in 20 episodes"):
         WorldGymEnv(Relay(1, story=("-----", "ooooo")), others=others).reset(seed=3)

@@ -124,16 +124,16 @@ def test_a_simulation_without_pictures_passes_the_check_too():
         del gymnasium.registry[name]
 
 
-@pytest.mark.parametrize("door", [to_parallel, to_aec])
-def test_pettingzoo_shows_a_simulation(door):
-    env = door(AllStepManager(MultiCorridor(end=6, num_agents=2)), render_mode="rgb_array")
+@pytest.mark.parametrize("adapter", [to_parallel, to_aec])
+def test_pettingzoo_shows_a_simulation(adapter):
+    env = adapter(AllStepManager(MultiCorridor(end=6, num_agents=2)), render_mode="rgb_array")
     env.reset(seed=1)
     picture = env.render()
     assert (picture.ndim, picture.dtype, env.render_mode) == (3, np.uint8, "rgb_array")
     assert env.metadata["render_modes"] == ["rgb_array"]
-    assert door(AllStepManager(Strict({"a": 9}))).metadata["render_modes"] == []
+    assert adapter(AllStepManager(Strict({"a": 9}))).metadata["render_modes"] == []
     with pytest.raises(UserError, match="render_mode = 'film'; choose"):
-        door(AllStepManager(MultiCorridor()), render_mode="film")
+        adapter(AllStepManager(MultiCorridor()), render_mode="film")
 
 
 def test_gymnasium_shows_a_simulation(corridor):

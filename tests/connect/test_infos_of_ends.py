@@ -1,4 +1,4 @@
-"""What infos say of lives, of their ends and of the world's, at every door of worlds with respawns: the world's own numbers."""
+"""What infos say of lives, of their ends and of the world's, at every adapter of worlds with respawns: the world's own numbers."""
 
 from __future__ import annotations
 
@@ -162,27 +162,27 @@ def test_who_has_left_goes_on_being_told_what_was_said_at_its_end(story):
 
 
 @pytest.mark.parametrize("leave", [False, True])
-@pytest.mark.parametrize("door", ["parallel", "dense", "gymnasium"])
-def test_metrics_are_zero_until_an_end_and_then_the_worlds_own(door, leave):
-    """Of whoever ends in this step, or of all where the door knows one end alone; numbers, not views of the world's arrays."""
+@pytest.mark.parametrize("adapter", ["parallel", "dense", "gymnasium"])
+def test_metrics_are_zero_until_an_end_and_then_the_worlds_own(adapter, leave):
+    """Of whoever ends in this step, or of all where the adapter knows one end alone; numbers, not views of the world's arrays."""
     world = Line(1, leave=leave)
-    env = {"parallel": WorldEnv, "dense": DenseEnv, "gymnasium": WorldGymEnv}[door](world)
+    env = {"parallel": WorldEnv, "dense": DenseEnv, "gymnasium": WorldGymEnv}[adapter](world)
     rng, ends, told = np.random.default_rng(0), 0, []
     for seed in range(6):
         _, info = env.reset(seed=seed)
         over = False
         while not over:
-            if door == "parallel":
+            if adapter == "parallel":
                 actions = {name: rng.integers([3, 2]) for name in env.agents}
                 _, _, terminated, truncated, infos = env.step(actions)
                 ended = {name for name in infos if terminated[name] or truncated[name]}
                 rows = [(infos[name], name in ended, world.agents.index(name)) for name in infos]
                 over = not env.agents
             else:
-                action = rng.integers([3, 2], size=(3, 2) if door == "dense" else (2,))
+                action = rng.integers([3, 2], size=(3, 2) if adapter == "dense" else (2,))
                 _, _, terminated, truncated, info = env.step(action)
                 over = terminated or truncated
-                rows = [(info, over, slice(None) if door == "dense" else 0)]
+                rows = [(info, over, slice(None) if adapter == "dense" else 0)]
             for info, last, slot in rows:
                 for name, values in world.metrics.items():
                     now = values[0, slot] if values.ndim == 2 else values[0]

@@ -1,4 +1,4 @@
-"""Slots that never lived leave when their world ends, through every door of worlds."""
+"""Slots that never lived leave when their world ends, through every adapter of worlds."""
 
 from __future__ import annotations
 
@@ -86,6 +86,6 @@ def test_who_never_lived_leaves_rllib_too():
 
 
 def test_who_never_lives_can_not_be_played(monkeypatch):
-    monkeypatch.setattr("interplay.connect.gymnasium.worlds.PATIENCE", 50)
+    monkeypatch.setattr("interplay.connect.gymnasium.worlds.MAX_WAIT", 50)
     with pytest.raises(UserError, match="agent_1 was never asked"):
         WorldGymEnv(Vacant(1), "agent_1").reset(seed=1)

@@ -324,7 +324,7 @@ def test_a_wrong_action_is_one_line_and_changes_nothing(change, message):
     assert env.world.hash() == before
 
 
-def test_other_doors_say_where_to_go():
+def test_other_adapters_say_where_to_go():
     with pytest.raises(UserError, match=r"has no possible_agents.*go by their id"):
         interplay.make_world("tests.connect.test_lives:small")
     with pytest.raises(UserError, match="makes one world; use make_world"):
@@ -335,6 +335,6 @@ def small() -> ParallelEnv:
     return interplay.make("mmo/forage", **SMALL)
 
 
-def test_a_door_of_slots_refuses_a_world_with_respawns():
+def test_an_adapter_of_slots_refuses_a_world_with_respawns():
     with pytest.raises(UserError, match=r"make it with interplay\.make"):
         WorldEnv(Colony(1))

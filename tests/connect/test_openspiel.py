@@ -62,13 +62,13 @@ def train(env, agents, steps):
 # -- X3: what is refused ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("door", [OpenSpielWrapper, OpenSpielListWrapper])
-def test_x3_managers_with_discrete_actions_only(door):
+@pytest.mark.parametrize("adapter", [OpenSpielWrapper, OpenSpielListWrapper])
+def test_x3_managers_with_discrete_actions_only(adapter):
     with pytest.raises(AssertionError, match="no SimulationManager"):
-        door(Strict({"a": 1}))
+        adapter(Strict({"a": 1}))
     box = Strict({"a": 1}, actions=spaces.Box(0, 1, (2,), np.int64))
     with pytest.raises(AssertionError, match=r"action space .* of a is not Discrete"):
-        door(AllStepManager(box))
+        adapter(AllStepManager(box))
 
 
 def test_x3_the_manuals_form_wants_discrete_observations_too():
@@ -77,18 +77,18 @@ def test_x3_the_manuals_form_wants_discrete_observations_too():
     assert corridor().num_players == 3
 
 
-@pytest.mark.parametrize("door", [OpenSpielWrapper, OpenSpielListWrapper])
-def test_x3_discounts(door):
+@pytest.mark.parametrize("adapter", [OpenSpielWrapper, OpenSpielListWrapper])
+def test_x3_discounts(adapter):
     manager = AllStepManager(Strict({"a": 3, "b": 3}))
-    assert door(manager).discounts == {"a": 1.0, "b": 1.0}
-    assert door(manager, 0.9).discounts == {"a": 0.9, "b": 0.9}
-    env = door(manager, {"a": 0.5, "b": 1})
+    assert adapter(manager).discounts == {"a": 1.0, "b": 1.0}
+    assert adapter(manager, 0.9).discounts == {"a": 0.9, "b": 0.9}
+    env = adapter(manager, {"a": 0.5, "b": 1})
     env.reset()
     told = env.step([0, 0]).discounts
     assert (list(told.values()) if isinstance(told, dict) else told) == [0.5, 1]
     for wrong in ({"a": 1}, {"a": 1, "b": 1, "wall": 1}, {"a": 1, "b": "1"}, "1", True, None):
         with pytest.raises(AssertionError, match="discount"):
-            door(manager, wrong)
+            adapter(manager, wrong)
         with pytest.raises(AssertionError, match="discount"):
             env.discounts = wrong
 
@@ -113,9 +113,9 @@ def test_x4_fields_are_dictionaries_by_id():
     assert env.render() == "clock 1"
 
 
-@pytest.mark.parametrize("door", [OpenSpielWrapper, OpenSpielListWrapper])
-def test_x4_a_wrong_number_of_actions_fails(door):
-    together, in_turns = (door(manager(Strict({"a": 3, "b": 3}))) for manager in MANAGERS)
+@pytest.mark.parametrize("adapter", [OpenSpielWrapper, OpenSpielListWrapper])
+def test_x4_a_wrong_number_of_actions_fails(adapter):
+    together, in_turns = (adapter(manager(Strict({"a": 3, "b": 3}))) for manager in MANAGERS)
     together.reset()
     in_turns.reset()
     for wrong in ([], [1], [1, 1, 1]):
@@ -299,12 +299,12 @@ def test_f22_a_seed_names_the_episode(manager):
         assert len(starts) > 3
 
 
-@pytest.mark.parametrize("door", [OpenSpielWrapper, OpenSpielListWrapper])
-def test_a_seed_names_one_episode(door):
+@pytest.mark.parametrize("adapter", [OpenSpielWrapper, OpenSpielListWrapper])
+def test_a_seed_names_one_episode(adapter):
     """`seed` and then `reset`: that episode, and the next ones go on from there. A reset's own seed comes first, and spends it."""
 
     def make():
-        return door(AllStepManager(Strict({"a": 3, "b": 3})))
+        return adapter(AllStepManager(Strict({"a": 3, "b": 3})))
 
     def starts(env, count=4):
         return [str(env.reset().observations["info_state"]) for _ in range(count)]
@@ -368,9 +368,9 @@ def test_openspiels_vector_of_environments():
         ([[0, 1], [0, 1]], "are no list"),
     ],
 )
-@pytest.mark.parametrize("door", [OpenSpielWrapper, OpenSpielListWrapper])
-def test_what_is_no_action_is_one_line(door, actions, words):
-    env = door(AllStepManager(Strict({"a": 3, "b": 3})))
+@pytest.mark.parametrize("adapter", [OpenSpielWrapper, OpenSpielListWrapper])
+def test_what_is_no_action_is_one_line(adapter, actions, words):
+    env = adapter(AllStepManager(Strict({"a": 3, "b": 3})))
     env.reset()
     with pytest.raises(AssertionError, match=words) as error:
         env.step(actions)
@@ -494,4 +494,4 @@ def test_f20_without_openspiel_one_sentence_says_what_to_install():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     last = done.stderr.strip().splitlines()[-1]
-    assert last.endswith('this door needs OpenSpiel; install it with pip install "interplay[openspiel]"')
+    assert last.endswith('this adapter needs OpenSpiel; install it with pip install "interplay[openspiel]"')

@@ -143,7 +143,7 @@ def test_agents_changed_at_a_reset_are_looked_at():
         casts = set()
         for episode in range(7):
             timestep = world.reset() if episode else world.reset(seeds=1)
-            envs = [world._crew.environment(w) for w in range(2)]
+            envs = [world._pool.environment(w) for w in range(2)]
             present = [[name in env.agents for name in world.agents] for env in envs]
             casts |= {tuple(env.agents) for env in envs}
             assert timestep.acting.tolist() == present
@@ -287,7 +287,7 @@ def test_a_killed_process_is_noticed():
     timestep = world.reset()
     policy = _started(world)
     world.step(policy.act(timestep))
-    victim = world._crew._processes[1].pid
+    victim = world._pool._processes[1].pid
     os.kill(victim, signal.SIGKILL)
     os.waitid(os.P_PID, victim, os.WEXITED | os.WNOWAIT)
     with pytest.raises(UserError, match=r"world 1: its process died \(exit code -9\)"):
@@ -356,6 +356,6 @@ def test_pettingzoos_own_environments(path):
 def test_options_reach_the_factory():
     world = interplay.make_world(HERE + "Market", num_worlds=2, silent=True, processes=0)
     assert world.id == HERE + "Market"
-    assert world._crew._members[0].env.silent
+    assert world._pool._slots[0].env.silent
     with pytest.raises(UserError, match="unknown option 'slient'; did you mean 'silent'"):
         interplay.make_world(HERE + "Market", slient=True)

@@ -507,4 +507,4 @@ def test_f20_without_rllib_one_sentence_says_what_to_install():
         code = f"import sys; sys.modules['ray'] = None\nfrom interplay.connect import {name}"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         last = done.stderr.strip().splitlines()[-1]
-        assert last.endswith('this door needs RLlib; install it with pip install "interplay[rllib]"')
+        assert last.endswith('this adapter needs RLlib; install it with pip install "interplay[rllib]"')

@@ -1,4 +1,4 @@
-"""Werewolf through every door: the original's stack of wrappers, turns, dense arrays, and the learning libraries."""
+"""Werewolf through every adapter: the original's stack of wrappers, turns, dense arrays, and the learning libraries."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def play_written(env, rng, seed=None):
     yield observations, {}, {}, {}, infos
     n = env.world.settings.n_players
     while env.agents:
-        actions = {name: choose(infos[name]["action_mask"], n, rng) for name in env.asked}
+        actions = {name: choose(infos[name]["action_mask"], n, rng) for name in env.queried}
         told = env.step(actions)
         infos = told[-1]
         yield told
@@ -115,7 +115,7 @@ def test_the_flat_vector_can_be_read_back(boards, length):
             for key, place in env.layout.items():
                 assert np.array_equal(_read(flat[place], key, boards, length), original[key]), key
                 seen += 1
-        actions = {name: choose(observations[name]["action_mask"], 9, rng) for name in env.asked}
+        actions = {name: choose(observations[name]["action_mask"], 9, rng) for name in env.queried}
         observations, *_ = env.step(actions)
     assert seen > 100
     assert not any(one["action_mask"].any() for one in observations.values())
@@ -158,7 +158,7 @@ def test_the_log_holds_what_was_played(tmp_path):
         rows, role = [], None
         observations, _ = env.reset(seed=game)
         while env.agents:
-            actions = {name: choose(observations[name]["action_mask"], 9, rng) for name in env.asked}
+            actions = {name: choose(observations[name]["action_mask"], 9, rng) for name in env.queried}
             phase, alive = env.world.timestep.observation["phase"][0, 0], env.world.state.alive[0].copy()
             observations, *_ = env.step(actions)
             died = np.flatnonzero(alive & ~env.world.state.alive[0])
@@ -189,7 +189,7 @@ def test_every_column_of_the_log_is_as_it_was_after_its_phase(tmp_path):
     observations, _ = env.reset(seed=4)
     rows = []
     while env.agents:
-        actions = {name: choose(env.env.action_mask(name), 9, rng) for name in env.asked}
+        actions = {name: choose(env.env.action_mask(name), 9, rng) for name in env.queried}
         env.step(actions)
         room = {
             name: int(state.room[name][0])

@@ -1,4 +1,4 @@
-"""A small simulation that insists on its action spaces, with everything that the doors of managers have to get right."""
+"""A small simulation that insists on its action spaces, with everything that the adapters of managers have to get right."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from interplay.core import jit
-from interplay.kernels.draws import integer_below, normal, random_bits, uniform
+from interplay.kernels.philox import integer_below, normal, random_bits, uniform
 
 
 @pytest.mark.parametrize(

@@ -175,7 +175,7 @@ def test_types_are_told_apart():
 
 
 def test_say_once(capsys, monkeypatch):
-    monkeypatch.setattr(kernel_cache, "_said", set())
+    monkeypatch.setattr(kernel_cache, "_reported", set())
     kernel_cache.say_once("a line")
     kernel_cache.say_once("a line")
     assert capsys.readouterr().err == "interplay: a line\n"

@@ -1,4 +1,4 @@
-"""The one door for files from outside: whatever stands there, it is read or refused in one line, and nobody waits."""
+"""The one reader of files from outside: whatever stands there, it is read or refused in one line, and nobody waits."""
 
 from __future__ import annotations
 

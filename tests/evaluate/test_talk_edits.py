@@ -31,21 +31,21 @@ def observations(rng, viewers=30, n=5, length=2, symbols=3):
 
 
 def word_reader(row=0):
-    """Chances that follow the first symbol that one seat said."""
+    """Probabilities that follow the first symbol that one seat said."""
     table = np.random.default_rng(1).dirichlet(np.ones(4), 4)
 
-    def chances(seen):
+    def probabilities(seen):
         first = np.asarray(seen["public_signals"])[:, row, 0]
         return np.concatenate([table[first], np.full((len(first), 2), 0.5)], axis=1)
 
-    return chances, table
+    return probabilities, table
 
 
 def test_the_influence_of_the_row_that_is_read_and_of_no_other():
     seen = observations(np.random.default_rng(0))
-    chances, table = word_reader(row=2)
+    probabilities, table = word_reader(row=2)
     marginal = Marginal(np.array([[0, 0], [1, 1], [2, 0]]), np.array([0.5, 0.25, 0.25]))
-    found = board_influence(chances, seen, marginal, HEADS)
+    found = board_influence(probabilities, seen, marginal, HEADS)
     mixed = np.array([0.5, 0.25, 0.25]) @ table[:3]
     first = seen["public_signals"][:, 2, 0]
     expected = [
@@ -77,12 +77,14 @@ def test_a_policy_that_does_not_listen_gives_exactly_zero():
     seen = observations(np.random.default_rng(0))
     deaf = np.random.default_rng(3).dirichlet(np.ones(6), 30) * 1.0
 
-    def chances(other):
+    def probabilities(other):
         # The same numbers whatever is said; the viewer is told by a leaf that no edit touches.
         return deaf[np.asarray(other["own_row"])]
 
     seen["own_row"] = np.arange(30)
-    found = board_influence(chances, seen, speaker_marginal(seen["public_signals"].reshape(-1, 2)), HEADS)
+    found = board_influence(
+        probabilities, seen, speaker_marginal(seen["public_signals"].reshape(-1, 2)), HEADS
+    )
     assert (found == 0).all()
 
 

@@ -18,7 +18,7 @@ from interplay.evaluate.communication.deception import (
 from interplay.evaluate.communication.gru import first_weights, loss_and_gradient
 from interplay.evaluate.communication.histories import read_histories, summaries
 from interplay.evaluate.communication.language import describe_language
-from interplay.evaluate.communication.probe import Logistic, auc, judge, probe_roles
+from interplay.evaluate.communication.probe import Logistic, auc, evaluate, probe_roles
 from tests.evaluate.talks import made_up, random_words, telling_words
 
 
@@ -47,7 +47,7 @@ def test_judging_counts_pairs_of_living_seats_day_by_day():
     talk = made_up(random_words((3,)), games=30, symbols=(3,), days=2)
     histories = read_histories(talk)
     score = np.random.default_rng(0).integers(0, 5, histories.living.shape).astype(float)
-    found = judge("x", score, histories, permutations=20)
+    found = evaluate("x", score, histories, permutations=20)
     for day in range(2):
         living = histories.living[:, day]
         label = np.broadcast_to(histories.label, living.shape)[living]
@@ -71,7 +71,7 @@ def test_all_days_are_all_pairs_of_seats_of_one_day(seed):
                 if histories.label[g, a] and not histories.label[h, b]:
                     x, y = score[g, day, a], score[h, day, b]
                     right, pairs = right + (x > y) + (x == y) / 2, pairs + 1
-    found = judge("x", score, histories, permutations=5)
+    found = evaluate("x", score, histories, permutations=5)
     assert bool(found) == (pairs > 0)
     if found:
         assert pooled(found, "x").observed == pytest.approx(right / pairs)
@@ -83,7 +83,7 @@ def test_the_null_of_the_probe_deals_roles_within_games():
     talk = made_up(random_words((3,)), games=20, symbols=(3,), days=2)
     histories = read_histories(talk)
     score = np.broadcast_to(np.arange(20.0)[:, None, None], histories.living.shape)
-    for probed in judge("x", score, histories, permutations=30):
+    for probed in evaluate("x", score, histories, permutations=30):
         assert probed.null_95 == pytest.approx(probed.observed)
         assert probed.p == 1
 

@@ -136,7 +136,7 @@ def test_statements_are_true_if_their_subject_is_what_they_say(seed):
 
 @settings(max_examples=30)
 @given(seeds)
-def test_histories_hold_the_deeds_of_each_seat_on_each_public_board(seed):
+def test_histories_hold_the_actions_of_each_seat_on_each_public_board(seed):
     talk = wild_talk(seed)
     histories = read_histories(talk)
     assert histories.names[-len(DEEDS) :] == DEEDS
@@ -149,7 +149,7 @@ def test_histories_hold_the_deeds_of_each_seat_on_each_public_board(seed):
                 if seat not in board.speakers:
                     assert not any(told)
                     continue
-                assert told == pytest.approx(deeds(board, before, seat))
+                assert told == pytest.approx(actions(board, before, seat))
         assert not histories.features[game, len(boards) :].any()
         assert histories.label[game].tolist() == [team == WOLVES for team in talk.games.team[game]]
         for day in range(histories.until.shape[1]):
@@ -159,7 +159,7 @@ def test_histories_hold_the_deeds_of_each_seat_on_each_public_board(seed):
             assert np.flatnonzero(histories.living[game, day]).tolist() == living
 
 
-def deeds(board, before, seat):
+def actions(board, before, seat):
     """What a speaker's row holds: its symbols as choices, then `DEEDS`."""
     others = [other for other in board.speakers if other != seat]
     named, word = board.name[seat], board.word[seat]

@@ -56,7 +56,7 @@ def rllib_params(base, **config):
 def test_rllib_trains_two_policies(tmp_path, request):
     """6.2, 6.3: RLlib's own checkpoint folders."""
     pytest.importorskip("ray.rllib", reason="needs the rllib extra")
-    pytest.importorskip("interplay.connect.rllib", reason="needs the RLlib door")
+    pytest.importorskip("interplay.connect.rllib", reason="needs the RLlib adapter")
     ray = pytest.importorskip("ray", reason="needs the rllib extra")
     request.addfinalizer(ray.shutdown)  # which RLlib started by itself
     folder = train(rllib_params(tmp_path))

@@ -41,7 +41,7 @@ def test_u1_passages_are_connected_loop_free_and_cannot_grow(size, strict):
                 assert len(open_neighbours(maze, *cell)) != 1  # none: it is closed in by walls
 
 
-def chances(rows, cols, start, strict):
+def probabilities(rows, cols, start, strict):
     """Maze as bytes -> its probability, by following every choice of the growth."""
 
     def neighbours(cell):
@@ -81,7 +81,7 @@ def chances(rows, cols, start, strict):
 def test_u1_mazes_are_as_likely_as_the_growth_makes_them(strict):
     """Release: a wall is opened if two opposite neighbours differ in being unvisited; without that as an option."""
     size = (3, 4)
-    expected, number = chances(*size, (0, 0), strict), 4000
+    expected, number = probabilities(*size, (0, 0), strict), 4000
     assert sum(expected.values()) == pytest.approx(1)
     counts = {}
     for seed in range(number):
@@ -91,7 +91,7 @@ def test_u1_mazes_are_as_likely_as_the_growth_makes_them(strict):
     for maze, chance in expected.items():
         spread = (number * chance * (1 - chance)) ** 0.5
         assert abs(counts.get(maze, 0) - number * chance) < 5 * spread + 1
-    assert chances(*size, (0, 0), not strict) != expected
+    assert probabilities(*size, (0, 0), not strict) != expected
 
 
 def test_u1_the_release_has_fewer_passages():

@@ -119,7 +119,7 @@ def test_a_reset_and_a_step_draw_anew_who_is_shown(kind):
             seen.append((shown(sim), shown(sim, "g1")))
         counts = [seen.count(pair) for pair in ((2, 2), (2, 3), (3, 2), (3, 3))]
         assert sum(counts) == 200
-        assert min(counts) > 25, "guards see by chances of their own"
+        assert min(counts) > 25, "guards see by draws of their own"
 
 
 @pytest.mark.parametrize("kind", KINDS)

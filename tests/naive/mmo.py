@@ -15,7 +15,7 @@ from interplay.worlds.mmo.config import MmoSettings
 from interplay.worlds.mmo.tiles import FOREST, LAVA, PASSABLE, SCRUB, WATER
 
 from .mmo_births import births, draw_cap
-from .mmo_combat import Blow, strike, strike_together
+from .mmo_combat import Attack, resolve, resolve_together
 from .mmo_sight import aims, mask, observe
 from .mmo_terrain import make_map
 from .mmo_things import BOTH, CUT, HUNGER, LAVA_DEATH, STEPS, THIRST, Agent, Stream, Tally
@@ -120,9 +120,9 @@ class MmoTwin:
         for agent in self.order(began):
             self.live(agent)
             self.move(agent, actions[agent.slot][0])
-            blow = self.blow(agent, actions[agent.slot])
-            if blow is not None and blow.victim.alive:
-                strike(self, blow)
+            attack = self.attack(agent, actions[agent.slot])
+            if attack is not None and attack.victim.alive:
+                resolve(self, attack)
 
     def act_together(self, began: list[Agent], actions: Sequence[Sequence[int]]) -> None:
         order = self.order(began)
@@ -130,8 +130,8 @@ class MmoTwin:
             self.live(agent)
         for agent in order:
             self.move(agent, actions[agent.slot][0])
-        blows = [self.blow(agent, actions[agent.slot]) for agent in order]
-        strike_together(self, [blow for blow in blows if blow is not None and blow.victim.alive])
+        attacks = [self.attack(agent, actions[agent.slot]) for agent in order]
+        resolve_together(self, [attack for attack in attacks if attack is not None and attack.victim.alive])
 
     def order(self, began: list[Agent]) -> list[Agent]:
         rule, order = self.settings.order, list(began)
@@ -192,8 +192,8 @@ class MmoTwin:
             self.visited.add((agent.population, row, col))
             agent.tick.new_tiles += 1
 
-    def blow(self, agent: Agent, action: Sequence[int]) -> Blow | None:
-        """The blow that an agent's action asks for, its target as it was seen before the tick."""
+    def attack(self, agent: Agent, action: Sequence[int]) -> Attack | None:
+        """The attack that an agent's action asks for, its target as it was seen before the tick."""
         s = self.settings
         style = int(action[1]) - s.no_attack
         if not agent.alive or not s.combat or style < 0:
@@ -203,7 +203,7 @@ class MmoTwin:
         victim = choices[choice] if choice < len(choices) else None
         if victim is None or (s.retest_range and agent.distance(victim) > s.reach[style]):
             return None
-        return Blow(agent, victim, style)
+        return Attack(agent, victim, style)
 
     def die(self, agent: Agent, cause: int) -> None:
         agent.alive, agent.cause = False, cause

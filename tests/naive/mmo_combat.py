@@ -14,34 +14,34 @@ CAUSES = (MELEE, RANGE, MAGE)
 FREEZING = 2  # the style that freezes
 
 
-class Blow(NamedTuple):
+class Attack(NamedTuple):
     attacker: Agent
     victim: Agent
     style: int
 
 
-def shields(world: MmoTwin, blow: Blow) -> tuple[bool, bool]:
+def shields(world: MmoTwin, attack: Attack) -> tuple[bool, bool]:
     """Whether the victim's health is safe, and whether its goods and legs are."""
-    s, young = world.settings, blow.victim.life < world.settings.immunity_ticks
+    s, young = world.settings, attack.victim.life < world.settings.immunity_ticks
     if s.immunity == "full":
         return young, young
     if s.immunity == "health_only":
         return young, False
     if s.immunity == "elders":
-        bully = blow.attacker.life > s.elder_age >= blow.victim.life
+        bully = attack.attacker.life > s.elder_age >= attack.victim.life
         return bully, bully
     return False, False
 
 
 def loot(world: MmoTwin, style: int) -> int:
-    """Points of food, and of water, that a blow takes."""
+    """Points of food, and of water, that an attack takes."""
     return floor(world.settings.damage[style] * world.settings.steal_fraction + 0.5)
 
 
-def strike(world: MmoTwin, blow: Blow) -> None:
-    """One blow, at once."""
-    s, (attacker, victim, style) = world.settings, blow
-    safe_health, safe_goods = shields(world, blow)
+def resolve(world: MmoTwin, attack: Attack) -> None:
+    """One attack, at once."""
+    s, (attacker, victim, style) = world.settings, attack
+    safe_health, safe_goods = shields(world, attack)
     if not safe_goods:
         for goods, most in (("food", s.food), ("water", s.water)):
             has = getattr(victim, goods)
@@ -54,47 +54,47 @@ def strike(world: MmoTwin, blow: Blow) -> None:
         victim.health -= s.damage[style]
         victim.damage += s.damage[style]
         if victim.health <= 0:
-            kill(world, blow)
+            kill(world, attack)
 
 
-def kill(world: MmoTwin, blow: Blow) -> None:
-    world.die(blow.victim, CAUSES[blow.style])
-    blow.attacker.kills += 1
-    blow.attacker.tick.kills += 1
+def kill(world: MmoTwin, attack: Attack) -> None:
+    world.die(attack.victim, CAUSES[attack.style])
+    attack.attacker.kills += 1
+    attack.attacker.tick.kills += 1
 
 
-def strike_together(world: MmoTwin, blows: list[Blow]) -> None:
-    """All blows from one state: sums, then deaths, each credited to the blow that did it in acting order."""
-    steal_together(world, blows)
-    fatal: list[Blow] = []
-    for blow in blows:
-        safe_health, safe_goods = shields(world, blow)
-        victim, power = blow.victim, world.settings.damage[blow.style]
-        if not safe_goods and blow.style == FREEZING:
+def resolve_together(world: MmoTwin, attacks: list[Attack]) -> None:
+    """All attacks from one state: sums, then deaths, each credited to the attack that did it in acting order."""
+    steal_together(world, attacks)
+    fatal: list[Attack] = []
+    for attack in attacks:
+        safe_health, safe_goods = shields(world, attack)
+        victim, power = attack.victim, world.settings.damage[attack.style]
+        if not safe_goods and attack.style == FREEZING:
             victim.freeze = world.settings.freeze
         if not safe_health:
             if 0 < victim.health <= power:
-                fatal.append(blow)
+                fatal.append(attack)
             victim.health -= power
             victim.damage += power
-    for blow in fatal:
-        kill(world, blow)
+    for attack in fatal:
+        kill(world, attack)
 
 
-def steal_together(world: MmoTwin, blows: list[Blow]) -> None:
+def steal_together(world: MmoTwin, attacks: list[Attack]) -> None:
     """Thefts from the goods as they were; conserved ones take in acting order what is left of them."""
     s = world.settings
     for goods, most in (("food", s.food), ("water", s.water)):
-        left = {blow.victim.slot: getattr(blow.victim, goods) for blow in blows}
-        change = {agent.slot: 0 for blow in blows for agent in (blow.attacker, blow.victim)}
-        for blow in blows:
-            if shields(world, blow)[1]:
+        left = {attack.victim.slot: getattr(attack.victim, goods) for attack in attacks}
+        change = {agent.slot: 0 for attack in attacks for agent in (attack.attacker, attack.victim)}
+        for attack in attacks:
+            if shields(world, attack)[1]:
                 continue
-            amount = loot(world, blow.style)
+            amount = loot(world, attack.style)
             if s.steal == "conserved":
-                amount = min(amount, left[blow.victim.slot])
-                left[blow.victim.slot] -= amount
-            change[blow.attacker.slot] += amount
-            change[blow.victim.slot] -= amount
-        for agent in {a.slot: a for blow in blows for a in (blow.attacker, blow.victim)}.values():
+                amount = min(amount, left[attack.victim.slot])
+                left[attack.victim.slot] -= amount
+            change[attack.attacker.slot] += amount
+            change[attack.victim.slot] -= amount
+        for agent in {a.slot: a for attack in attacks for a in (attack.attacker, attack.victim)}.values():
             setattr(agent, goods, max(0, min(most, getattr(agent, goods) + change[agent.slot])))

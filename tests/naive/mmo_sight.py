@@ -109,13 +109,13 @@ def observe(world: MmoTwin, agent: Agent) -> dict[str, np.ndarray | int]:
 
 def may_hit(world: MmoTwin, agent: Agent, other: Agent, style: int) -> bool:
     s = world.settings
-    reach = min(s.reach[style], s.vision)  # nobody strikes whom it cannot see
+    reach = min(s.reach[style], s.vision)  # nobody attacks whom it cannot see
     ours = not s.friendly_fire and other.population == agent.population
     return other is not agent and agent.distance(other) <= reach and not ours
 
 
 def target(world: MmoTwin, agent: Agent, style: int) -> Agent | None:
-    """Whom a style strikes by rule: the weakest, or the nearest."""
+    """The target of a style by rule: the weakest, or the nearest."""
 
     def weakest(other: Agent) -> tuple[int, ...]:
         return other.health, agent.distance(other), other.slot
@@ -148,7 +148,7 @@ def move_mask(world: MmoTwin, agent: Agent) -> list[bool]:
 
 
 def attack_mask(world: MmoTwin, aim: list[list[Agent | None]]) -> list[bool]:
-    """Styles with somebody to strike; a head without any legal choice is all legal."""
+    """Styles with somebody to attack; a head without any legal choice is all legal."""
     s = world.settings
     styles = [any(who is not None for who in row) for row in aim]
     if not s.combat or (not s.no_attack and not any(styles)):

@@ -1,4 +1,4 @@
-"""Every door that makes a batch of a simulation hands on what it was told: which worlds, which seed, whose turn, how long."""
+"""Every adapter that makes a batch of a simulation hands on what it was told: which worlds, which seed, whose turn, how long."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def in_turns() -> SimulationManager:
     return TurnBasedManager(corridor(), time_limit=STEPS)
 
 
-Door = Callable[..., World]
-DOORS: dict[str, Door] = {
+Adapter = Callable[..., World]
+ADAPTERS: dict[str, Adapter] = {
     "a simulation": lambda **asked: corridor().vectorize(manager=TurnBasedManager, time_limit=STEPS, **asked),
     "a manager": lambda **asked: TurnBasedManager(corridor(), time_limit=STEPS).vectorize(**asked),
     "the class": lambda **asked: SimulationWorld(in_turns, **asked),
@@ -66,10 +66,10 @@ def played(world: World, first: int) -> list[tuple[Any, ...]]:
     return told
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_a_door_hands_on_what_it_was_told(door):
+@pytest.mark.parametrize("adapter", ADAPTERS)
+def test_an_adapter_hands_on_what_it_was_told(adapter):
     whole, part, other = (
-        DOORS[door](num_worlds=number, seed=seed, first_world=first)
+        ADAPTERS[adapter](num_worlds=number, seed=seed, first_world=first)
         for number, seed, first in ((4, 5, 0), (2, 5, 2), (4, 6, 0))
     )
     assert part.first_world == 2

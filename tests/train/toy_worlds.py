@@ -9,7 +9,7 @@ from gymnasium import spaces
 
 from interplay.core import seeding
 from interplay.core.world import ArrayWorld, Kind, TimeStep
-from interplay.kernels.draws import uniform
+from interplay.kernels.philox import uniform
 
 LENGTH = 5  # cells of the corridor
 PLACE = 0  # column of the place in a row of the observation

@@ -25,7 +25,7 @@ def test_survival_sides_and_floors_differ(sight):
     for a, b in [*combinations(sides[:2], 2), *((a, b) for a in sides for b in floors)]:
         assert distance(a, b, sight) > 20, (a, b)
     assert distance(*floors, sight) > 6
-    for item in (render.HEAL, render.BOX_ITEM, render.CRATE, render.STRIKING, render.RIM):
+    for item in (render.HEAL, render.BOX_ITEM, render.CRATE, render.ATTACKING, render.RIM):
         assert min(distance(item, floor, sight) for floor in floors) > 20, item
 
 

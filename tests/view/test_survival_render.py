@@ -63,7 +63,7 @@ def test_the_dead_are_dimmed_and_neither_strike_nor_carry(world):
     world.state.agent["held"][1, :2] = 1
     world.state.bodies.present[1, [1, 3]] = False
     assert layer(world, "agents").columns["dimmed"].tolist() == [False, True, False, True]
-    assert layer(world, "strikes").columns["absent"].tolist() == [False, True, True, True]
+    assert layer(world, "attacks").columns["absent"].tolist() == [False, True, True, True]
     assert layer(world, "melee").columns["absent"].tolist() == [True, True, False, True]
     carried = ~layer(world, "carried").columns["absent"].reshape(4, -1)
     assert carried.sum(axis=1).tolist() == [1, 0, 0, 0]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from interplay.core.jit import kernel
-from interplay.kernels import draws
+from interplay.kernels import philox
 from interplay.planar.bodies import allocate_bodies, view_bodies
 from interplay.planar.contacts import step_bodies
 from interplay.planar.scratch import allocate_scratch
@@ -37,13 +37,13 @@ class Stream:
         return np.uint64(self.made - 1)
 
     def uniform(self) -> float:
-        return draws.uniform(*self.key, self._next())
+        return philox.uniform(*self.key, self._next())
 
     def normal(self) -> float:
-        return draws.normal(*self.key, self._next())
+        return philox.normal(*self.key, self._next())
 
     def integer_below(self, bound: int) -> int:
-        return draws.integer_below(*self.key, self._next(), bound)
+        return philox.integer_below(*self.key, self._next(), bound)
 
 
 @kernel

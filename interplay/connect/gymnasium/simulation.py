@@ -37,18 +37,18 @@ class GymABS(AgentBasedSimulation):
                 null_action=null_action,
             )
         }
-        self._said: tuple[Any, Any, bool, dict[str, Any]] = (None, 0.0, False, {})
+        self._outputs: tuple[Any, Any, bool, dict[str, Any]] = (None, 0.0, False, {})
         self.finalize()
 
     def reset(self, seed: int | None = None, **kwargs: Any) -> None:
         """Starts an episode; the seed reaches the environment."""
         observation, info = self.env.reset(seed=seed, **kwargs)
-        self._said = (observation, 0.0, False, info)
+        self._outputs = (observation, 0.0, False, info)
 
     def step(self, action: dict[str, Any], **kwargs: Any) -> None:
         """Goes on with the agent's action."""
         observation, reward, terminated, truncated, info = self.env.step(action[AGENT])
-        self._said = (observation, reward, bool(terminated or truncated), info)
+        self._outputs = (observation, reward, bool(terminated or truncated), info)
 
     def render(self, **kwargs: Any) -> Any:
         """Has the environment draw itself."""
@@ -56,23 +56,23 @@ class GymABS(AgentBasedSimulation):
 
     def get_obs(self, agent_id: str, **kwargs: Any) -> Any:
         """The last observation."""
-        return self._said[0]
+        return self._outputs[0]
 
     def get_reward(self, agent_id: str, **kwargs: Any) -> Any:
         """The last reward."""
-        return self._said[1]
+        return self._outputs[1]
 
     def get_done(self, agent_id: str, **kwargs: Any) -> bool:
         """Whether the environment has ended."""
-        return self._said[2]
+        return self._outputs[2]
 
     def get_all_done(self, **kwargs: Any) -> bool:
         """Whether the environment has ended."""
-        return self._said[2]
+        return self._outputs[2]
 
     def get_info(self, agent_id: str, **kwargs: Any) -> dict[str, Any]:
         """The last info."""
-        return self._said[3]
+        return self._outputs[3]
 
 
 def gym_to_simulation(

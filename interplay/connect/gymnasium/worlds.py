@@ -17,7 +17,7 @@ from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.spaces import check_action
 from interplay.core.world import TimeStep, World
 
-PATIENCE = 10_000  # steps, and episodes, until the agent is asked for the first time
+MAX_WAIT = 10_000  # steps, and episodes, until the agent is asked for the first time
 
 
 class WorldGymEnv(gymnasium.Env[Any, Any]):
@@ -97,7 +97,7 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
         else:
             self._others.start(self.world, self._seed)
         self._seed, self._owed, self._playing = None, 0.0, True
-        for _ in range(PATIENCE):
+        for _ in range(MAX_WAIT):
             timestep = self._wait(timestep, self._acts(timestep))
             if self._acts(timestep):
                 return self._seen(timestep), self._told(timestep)
@@ -105,7 +105,7 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
             self._others.forget(np.ones(1, bool))
             self._owed = 0.0
         raise UserError(
-            f"{self.world.id}: {self.agent} was never asked in {PATIENCE:,} episodes; play another agent"
+            f"{self.world.id}: {self.agent} was never asked in {MAX_WAIT:,} episodes; play another agent"
         )
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -144,13 +144,13 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
 
     def _wait(self, timestep: TimeStep, enough: bool) -> TimeStep:
         """Lets the others play until the agent acts or has ended."""
-        for _ in range(PATIENCE):
+        for _ in range(MAX_WAIT):
             if enough:
                 return timestep
             timestep = self._advance(None)
             enough = self._acts(timestep) or self._has_ended(timestep)
         raise UserError(
-            f"{self.world.id}: {self.agent} was not asked for {PATIENCE:,} steps; play another agent"
+            f"{self.world.id}: {self.agent} was not asked for {MAX_WAIT:,} steps; play another agent"
         )
 
     def _checked(self, action: Any) -> Any:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from interplay.connect.openspiel.door import Door, action_spec_of, require_discrete
+from interplay.connect.openspiel.adapter import Adapter, action_spec_of, require_discrete
 from interplay.sim.checks import require
 from interplay.sim.managers import SimulationManager
 
 
-class OpenSpielWrapper(Door):
+class OpenSpielWrapper(Adapter):
     """A manager as an OpenSpiel environment in the manual's form: every field is a dictionary by agent id.
 
     Stock learning agents insist on integer players and need `OpenSpielListWrapper`.
@@ -33,8 +33,8 @@ class OpenSpielWrapper(Door):
     @property
     def current_player(self) -> str:
         """Whose turn it is; the first agent's id where all act together."""
-        if self.is_turn_based and self._asked:
-            self._current = self._asked[0]
+        if self.is_turn_based and self._queried:
+            self._current = self._queried[0]
         return self._current
 
     @current_player.setter
@@ -43,7 +43,7 @@ class OpenSpielWrapper(Door):
         require(value in self._players, f"current_player {value!r} is no learning agent; choose from {known}")
         self._current = value
         if self.is_turn_based:
-            self._asked = [value]
+            self._queried = [value]
 
     def observation_spec(self) -> dict[str, dict[str, Any]]:
         """Id -> the shapes of a TimeStep's observations; a Discrete(n) observation counts as (n,)."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from gymnasium import spaces
 
-from interplay.connect.openspiel.door import Door, action_spec_of
+from interplay.connect.openspiel.adapter import Adapter, action_spec_of
 from interplay.sim.checks import require
 from interplay.sim.managers import AllStepManager, SimulationManager
 from interplay.sim.wrappers.flatten_wrapper import flatdim, flatten
@@ -15,7 +15,7 @@ from interplay.sim.wrappers.flatten_wrapper import flatdim, flatten
 SIMULTANEOUS, TERMINAL = -2, -4  # OpenSpiel's own player ids: everybody, nobody
 
 
-class OpenSpielListWrapper(Door):
+class OpenSpielListWrapper(Adapter):
     """A manager as OpenSpiel's learning agents expect an environment: lists by integer player, in the agents' order.
 
     - ``current_player`` is the one whose turn it is, -2 where all act together, -4 at the end.
@@ -64,9 +64,9 @@ class OpenSpielListWrapper(Door):
         """Whose turn it is."""
         if self._over:
             return TERMINAL
-        if isinstance(self.sim, AllStepManager) or len(self._asked) != 1:
+        if isinstance(self.sim, AllStepManager) or len(self._queried) != 1:
             return SIMULTANEOUS
-        return list(self._players).index(self._asked[0])
+        return list(self._players).index(self._queried[0])
 
     def observation_spec(self) -> dict[str, Any]:
         """Shapes of a TimeStep's observations, for every player the same."""
@@ -88,15 +88,15 @@ class OpenSpielListWrapper(Door):
 
     def get_legal_actions(self, agent_id: str) -> list[int]:
         """What a player may choose from now, counted from 0."""
-        if self.current_player == SIMULTANEOUS and agent_id not in self._asked:
+        if self.current_player == SIMULTANEOUS and agent_id not in self._queried:
             return [0]
-        if agent_id not in self._asked:
+        if agent_id not in self._queried:
             return []
         start = int(self._players[agent_id].action_space.start)
         return [action - start for action in super().get_legal_actions(agent_id)]
 
     def _named(self) -> list[str]:
-        return list(self._players) if self.current_player == SIMULTANEOUS else list(self._asked)
+        return list(self._players) if self.current_player == SIMULTANEOUS else list(self._queried)
 
     def _action(self, name: str, action: Any) -> int:
         action = super()._action(name, action)
@@ -123,8 +123,8 @@ class OpenSpielListWrapper(Door):
         for name in rewards:
             self._owed[name] += float(rewards[name])
         everybody = self._over or self.current_player == SIMULTANEOUS
-        paid = [self._owed[name] if everybody or name in self._asked else 0.0 for name in self._players]
-        for name in self._players if everybody else self._asked:
+        paid = [self._owed[name] if everybody or name in self._queried else 0.0 for name in self._players]
+        for name in self._players if everybody else self._queried:
             self._owed[name] = 0.0
         return paid
 

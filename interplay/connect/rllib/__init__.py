@@ -11,7 +11,7 @@ try:
     from ray.rllib.env.multi_agent_env import MultiAgentEnv as _MultiAgentEnv  # noqa: F401
 except ImportError as error:
     raise MissingExtraError(
-        'this door needs RLlib; install it with pip install "interplay[rllib]"'
+        'this adapter needs RLlib; install it with pip install "interplay[rllib]"'
     ) from error
 
 from interplay.connect.rllib.simulation import MultiAgentABS, multi_agent_to_simulation

@@ -8,7 +8,7 @@ from interplay.connect.lives import PREFIX, LivesEnv
 from interplay.connect.rllib.worlds import Members, WorldMultiAgentEnv
 from interplay.core.errors import UserError
 
-PATIENCE = 10_000  # steps until the first birth
+MAX_WAIT = 10_000  # steps until the first birth
 
 
 class LivesMultiAgentEnv(WorldMultiAgentEnv):
@@ -48,9 +48,9 @@ class LivesMultiAgentEnv(WorldMultiAgentEnv):
         while not (observations or self.env.over):
             observations, _, _, _, infos = super().step({})
             waited += 1
-            if waited == PATIENCE:
+            if waited == MAX_WAIT:
                 raise UserError(
-                    f"{self.env.world.id}: nobody was born in {PATIENCE:,} steps; see its settings"
+                    f"{self.env.world.id}: nobody was born in {MAX_WAIT:,} steps; see its settings"
                 )
         if len(self.env.agents) > len(self._lives):
             raise UserError(

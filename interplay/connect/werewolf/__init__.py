@@ -1,7 +1,7 @@
-"""Doors of werewolf's own: the original's stack of wrappers with its spaces, and agents with role-bearing names.
+"""Werewolf's own adapters: the original's stack of wrappers with its spaces, and agents with role-bearing names.
 
 ``EvaluatedEnv(MaskedEnv(make_written("werewolf/9-l1s9")))`` is the original's stack: base, mask wrapper, evaluation wrapper. All
-other doors (`interplay.make`, `to_aec`, `world_to_rllib`, `SB3VecEnv`, OpenSpiel) take werewolf like any world.
+other adapters (`interplay.make`, `to_aec`, `world_to_rllib`, `SB3VecEnv`, OpenSpiel) take werewolf like any world.
 """
 
 from interplay.connect.werewolf.evaluated import EvaluatedEnv, read_log

@@ -36,10 +36,10 @@ class WrappedEnv(ParallelEnv[str, Any, Any]):
         return agents
 
     @property
-    def asked(self) -> list[str]:
+    def queried(self) -> list[str]:
         """The seats that act in the coming phase."""
-        asked: list[str] = self.env.asked
-        return asked
+        queried: list[str] = self.env.queried
+        return queried
 
     @property
     def owed(self) -> dict[str, float]:

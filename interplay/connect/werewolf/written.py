@@ -80,16 +80,16 @@ class WrittenEnv(ParallelEnv[str, Any, Any]):
         self.world.reset(seeds=seed)
         self.agents = list(self.possible_agents)
         self.owed = dict.fromkeys(self.possible_agents, 0.0)
-        asked = self.asked
-        return self._seen(asked), self._infos(asked, [])
+        queried = self.queried
+        return self._seen(queried), self._infos(queried, [])
 
     @property
-    def asked(self) -> list[str]:
+    def queried(self) -> list[str]:
         """The seats that act in the coming phase."""
         return self._flagged(self.world.timestep.acting)
 
     def step(self, actions: Mapping[str, Any]) -> tuple[Told, Told, Told, Told, Told]:
-        """Plays a phase with an action of each seat in `asked`.
+        """Plays a phase with an action of each seat in `queried`.
 
         Raises:
             UserError: for an action that is missing, too many or outside its space, naming the seat; nothing has happened then.
@@ -101,7 +101,7 @@ class WrittenEnv(ParallelEnv[str, Any, Any]):
             self.owed[name] += float(now.reward[0, seat])
         cut = self._flagged(now.truncated)
         ended = self._flagged(now.terminated) + cut
-        shown = self.asked
+        shown = self.queried
         shown = [name for name in self.agents if name in shown or name in ended]
         rewards = {name: self.owed[name] for name in shown}
         self.owed |= dict.fromkeys(shown, 0.0)
@@ -128,11 +128,11 @@ class WrittenEnv(ParallelEnv[str, Any, Any]):
         return [name for name, flag in zip(self.possible_agents, flags[0].tolist(), strict=True) if flag]
 
     def _batch(self, actions: Mapping[str, Any]) -> np.ndarray:
-        asked = self.asked
-        for name in [*actions, *asked]:
-            if name not in asked:
+        queried = self.queried
+        for name in [*actions, *queried]:
+            if name not in queried:
                 raise UserError(
-                    f"{self.world.id}: an action of {name}, who is not asked; asked are {', '.join(asked)}"
+                    f"{self.world.id}: an action of {name}, who is not asked; asked are {', '.join(queried)}"
                 )
             if name not in actions:
                 raise UserError(f"{self.world.id}: no action of {name}, who is asked; pass one")
@@ -186,7 +186,7 @@ def make_written(world_id: str = "werewolf/written", *, seed: int = 0, **options
         >>> env.action_space("seat_0")
         MultiDiscrete([9 9])
         >>> observations, infos = env.reset(seed=1)
-        >>> len(observations), infos[env.asked[0]]["action_mask"].shape  # three wolves
+        >>> len(observations), infos[env.queried[0]]["action_mask"].shape  # three wolves
         (3, (18,))
     """
     if find_world(world_id).options.get("board", "split") == "split":

@@ -1,6 +1,6 @@
 """How the hidden team deceives: bussing, accusations that succeed, claims that are true, names that change (specification 17).
 
-Each share stands beside its null: the same deeds dealt at random among those who stood on the same board, which makes the
+Each share stands beside its null: the same actions dealt at random among those who stood on the same board, which makes the
 number on each board hypergeometric.
 """
 
@@ -103,13 +103,13 @@ def vote_switching(talk: Talk, permutations: int = PERMUTATIONS, seed: int = 0) 
         return [_no_cases(f"switch, {name}") for name in names]
     cases = prepare(talk, rows)
     at = cases.parts.index("name")
-    said = cases.utterances
+    utterances = cases.utterances
     cases = cases._replace(code=np.ascontiguousarray(cases.code[:, [at]]), parts=("name",))
-    voted = talk.next_votes()[said.board, said.speaker]
-    both = (voted >= 0) & (said.name >= 0)
+    voted = talk.next_votes()[utterances.board, utterances.speaker]
+    both = (voted >= 0) & (utterances.name >= 0)
     found = []
     for team, name in enumerate(names, -1):
-        counted = both & ((said.role == team) | (team < 0))
+        counted = both & ((utterances.role == team) | (team < 0))
         weight = (np.where(counted, voted, -1)[:, None] == np.arange(talk.seats)).astype(np.int32)
         kept = 1 - permute(cases, weight, permutations=permutations, seed=seed)[0][:, 0, 0, AGREEMENT]
         count = int(counted.sum())
@@ -128,24 +128,24 @@ def truthfulness(talk: Talk, permutations: int = PERMUTATIONS, seed: int = 0) ->
     verbs = talk.about.verbs
     if not verbs:
         return []
-    said = talk.utterances()
-    verb, subject, role = said.word[:, -3], said.word[:, -2], said.word[:, -1]
+    utterances = talk.utterances()
+    verb, subject, role = utterances.word[:, -3], utterances.word[:, -2], utterances.word[:, -1]
     about_somebody = (subject >= 0) & (subject < talk.seats)
     at = np.where(about_somebody, subject, 0)
-    hides = talk.games.team[said.game, at] == talk.about.wolves
+    hides = talk.games.team[utterances.game, at] == talk.about.wolves
     kind = {name: verb == verbs.index(name) for name in (CLAIM, ACCUSE, DEFEND) if name in verbs}
     made = np.any(list(kind.values()), axis=0) & about_somebody
     true = np.zeros(len(verb), bool)
     for name, chosen in kind.items():
-        right = {CLAIM: talk.games.role[said.game, at] == role, ACCUSE: hides, DEFEND: ~hides}[name]
+        right = {CLAIM: talk.games.role[utterances.game, at] == role, ACCUSE: hides, DEFEND: ~hides}[name]
         true[chosen] = right[chosen]
     size = len(talk.boards.game)
-    all_made = np.bincount(said.board[made], minlength=size)
-    all_true = np.bincount(said.board[made & true], minlength=size)
+    all_made = np.bincount(utterances.board[made], minlength=size)
+    all_true = np.bincount(utterances.board[made & true], minlength=size)
     found = []
     for t, name in enumerate(talk.about.teams):
-        own = made & (said.role == t)
-        drawn = np.bincount(said.board[own], minlength=size)
+        own = made & (utterances.role == t)
+        drawn = np.bincount(utterances.board[own], minlength=size)
         both = int((own & true).sum())
         found.append(
             _share(f"true, {name}", both, drawn, all_true, all_made, int(own.sum()), permutations, seed)

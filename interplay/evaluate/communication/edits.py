@@ -19,7 +19,7 @@ from interplay.evaluate.communication.table import Array
 BLOCKS = {"public_signals": "past_signals", "pack_signals": "", "signal": ""}
 SILENT = -1
 
-Chances = Callable[
+Probabilities = Callable[
     [Mapping[str, Array]], Array
 ]  # observation name -> (N, ...), to probabilities (N, choices)
 
@@ -103,7 +103,7 @@ def edited(observation: Mapping[str, Array], field: str, row: Array, word: Array
 
 
 def board_influence(
-    chances: Chances,
+    probabilities: Probabilities,
     observation: Mapping[str, Array],
     marginal: Marginal,
     heads: Sequence[int],
@@ -112,7 +112,7 @@ def board_influence(
     """KL of what a policy does to what it would do had a seat said something else.
 
     Args:
-        chances: the policy, with the same hidden state for every edit.
+        probabilities: the policy, with the same hidden state for every edit.
         observation: of N viewers, name -> (N, ...).
         marginal: words to put in the place of what was said.
         heads: choices of each head of the action, in the order of the probabilities.
@@ -126,14 +126,14 @@ def board_influence(
     influence = np.zeros((*shown.shape, len(heads)))
     if not len(viewer):
         return influence
-    real = _heads(chances(observation), heads)
+    real = _heads(probabilities(observation), heads)
     mixed = [np.zeros((len(viewer), count)) for count in heads]
     seen = {name: np.asarray(leaf)[viewer] for name, leaf in observation.items()}
     for word, share in zip(marginal.words, marginal.share, strict=True):
         words = np.broadcast_to(word, (len(viewer), len(word)))
-        answers = _heads(chances(edited(seen, field, row, words)), heads)
+        answers = _heads(probabilities(edited(seen, field, row, words)), heads)
         for mix, answer, own in zip(mixed, answers, real, strict=True):
-            # Summed as differences, so that a policy that does not care gets exactly its own chances back.
+            # Summed as differences, so that a policy that does not care gets exactly its own probabilities back.
             mix += share * (answer - own[viewer])
     for h, (mix, own) in enumerate(zip(mixed, real, strict=True)):
         influence[viewer, row, h] = divergence(own[viewer], own[viewer] + mix)

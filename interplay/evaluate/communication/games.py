@@ -1,4 +1,4 @@
-"""Games that are played and recorded with everything that measures of talk ask for, and played again without some of it."""
+"""Plays and records games with everything that measures of talk need, and plays them again without some of it."""
 
 from __future__ import annotations
 
@@ -33,25 +33,25 @@ class Subject:
         names: of the world's populations.
 
     Attributes:
-        asked: those of them that it moves itself; a run's own opponents move the others.
+        queried: those of them that it moves itself; a run's own opponents move the others.
         foe: who those are that a run was trained to guess, where it brings them; else empty.
     """
 
     def __init__(self, policy: Any, seats: tuple[int, ...], names: tuple[str, ...]) -> None:
         self.policy, self._seats = policy, np.array(seats)
         opponents = getattr(getattr(policy, "settings", None), "foreign", {})
-        self.asked = tuple(p for p in seats if not names or names[p] not in opponents)
+        self.queried = tuple(p for p in seats if not names or names[p] not in opponents)
         self.foe = opponents.get(policy.settings.belief.about, "") if opponents else ""
 
     def probabilities(self, observation: Any, mask: Any, population: np.ndarray) -> np.ndarray:
         """(N, choices), see `TrainedPolicy.probabilities`."""
-        said: np.ndarray = self.policy.probabilities(observation, mask, self._own(population))
-        return said
+        answer: np.ndarray = self.policy.probabilities(observation, mask, self._own(population))
+        return answer
 
     def beliefs(self, observation: Any, population: np.ndarray) -> np.ndarray:
         """(N, n), see `TrainedPolicy.beliefs`."""
-        said: np.ndarray = self.policy.beliefs(observation, self._own(population))
-        return said
+        answer: np.ndarray = self.policy.beliefs(observation, self._own(population))
+        return answer
 
     def _own(self, population: np.ndarray) -> np.ndarray:
         return np.searchsorted(self._seats, population)
@@ -104,7 +104,7 @@ def play_games(
     noted: list[Any] = [recorder, views, Ticker("playing", games, progress)]
     player, believer = policy, None
     if getattr(subject.policy, "guesses", False):
-        player = believer = BeliefRecorder(policy, subject, subject.asked, ways_of(foe or subject.foe))
+        player = believer = BeliefRecorder(policy, subject, subject.queried, ways_of(foe or subject.foe))
         noted.append(believer)
 
     def note(batch: World, episode: Any) -> None:
@@ -168,9 +168,9 @@ def listen(played: Played) -> list[Influence]:
     subject, seen = played.subject, {} if played.views is None else played.views.observations()
     if not seen or subject is None or played.world is None or not hasattr(subject.policy, "probabilities"):
         return []
-    asked = np.isin(seen["population"], subject.asked)
-    seen = {name: leaf[asked] for name, leaf in seen.items()}
-    if not asked.any():
+    queried = np.isin(seen["population"], subject.queried)
+    seen = {name: leaf[queried] for name, leaf in seen.items()}
+    if not queried.any():
         return []
     marginal = speaker_marginal(played.talk.utterances().word)
     return measure_influence(subject, played.world, seen, marginal, played.talk.about.phases)

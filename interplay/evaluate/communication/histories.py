@@ -1,7 +1,7 @@
 """Public history as numbers: what everybody knows each seat to have said and done, board by board.
 
 Seats are dealt anew in every game, so nothing here depends on a seat's number: the features of a seat are its own words and
-deeds and how they stand to those of the others.
+actions and how they stand to those of the others.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ def read_histories(talk: Talk, most_days: int = 6) -> Histories:
     game, day = boards.game[rows], boards.day[rows]
     first = np.searchsorted(game, np.arange(len(talk)))
     place = np.arange(len(rows)) - first[game]
-    deeds = _deeds(talk, rows)
-    features = np.zeros((len(talk), int(place.max()) + 1, talk.seats, deeds.shape[2]), np.float32)
-    features[game, place] = deeds
+    actions = _actions(talk, rows)
+    features = np.zeros((len(talk), int(place.max()) + 1, talk.seats, actions.shape[2]), np.float32)
+    features[game, place] = actions
     days = min(int(day.max()) + 1, most_days)
     until = np.zeros((len(talk), days), np.int64)
     living = np.zeros((len(talk), days, talk.seats), bool)
@@ -90,7 +90,7 @@ def summaries(histories: Histories) -> Array:
     return summed
 
 
-def _deeds(talk: Talk, rows: Array) -> Array:
+def _actions(talk: Talk, rows: Array) -> Array:
     """(R, n, F) features of public boards."""
     boards, n = talk.boards, talk.seats
     spoke, words = boards.spoke[rows], boards.words[rows]

@@ -1,4 +1,4 @@
-"""What the language is like: how many words, how evenly used (specification 17)."""
+"""Statistics of the language: how many words, how evenly used (specification 17)."""
 
 from __future__ import annotations
 
@@ -49,23 +49,23 @@ class Language(NamedTuple):
 
 def describe_language(talk: Talk) -> list[Language]:
     """Words of public boards: all, by team, by phase, and by phase and day; empty without words."""
-    said = talk.utterances()
-    spoken = np.asarray((said.word >= 0).all(axis=1) & bool(talk.about.symbols))
+    utterances = talk.utterances()
+    spoken = np.asarray((utterances.word >= 0).all(axis=1) & bool(talk.about.symbols))
     if not spoken.any():
         return []
     rows: list[tuple[str, int | None, str, Array]] = [("all", None, "all", spoken)]
     for number, team in enumerate(talk.about.teams):
-        rows.append(("all", None, team, spoken & (said.role == number)))
-    for phase in np.unique(said.phase):
-        own = spoken & (said.phase == phase)
+        rows.append(("all", None, team, spoken & (utterances.role == number)))
+    for phase in np.unique(utterances.phase):
+        own = spoken & (utterances.phase == phase)
         rows.append((talk.about.phases[phase], None, "all", own))
         rows += [
-            (talk.about.phases[phase], int(day), "all", own & (said.day == day))
-            for day in np.unique(said.day[own])
+            (talk.about.phases[phase], int(day), "all", own & (utterances.day == day))
+            for day in np.unique(utterances.day[own])
         ]
     most = float(np.log2(np.array(talk.about.symbols, np.float64)).sum())
     return [
-        _describe(phase, day, team, said.word[rows_of], most)
+        _describe(phase, day, team, utterances.word[rows_of], most)
         for phase, day, team, rows_of in rows
         if rows_of.any()
     ]

@@ -102,12 +102,12 @@ def measure_influence(
     heads = action_choices(world.kinds[0].action_space)
     names = world.population_names or tuple(f"pop{p}" for p in range(world.num_populations))
 
-    def chances(observation: Mapping[str, Array]) -> Array:
+    def probabilities(observation: Mapping[str, Array]) -> Array:
         return policy.probabilities(observation, observation["action_mask"], observation["population"])
 
     length = np.shape(seen[FIELD])[2]  # a structured claim stands in a field of its own and is left as it was
     influence = board_influence(
-        chances, seen, marginal._replace(words=marginal.words[:, :length]), heads, FIELD
+        probabilities, seen, marginal._replace(words=marginal.words[:, :length]), heads, FIELD
     )
     others = np.arange(len(seen[FIELD][0])) != np.asarray(seen["own_id"])[:, None]
     shown = editable(seen, FIELD)

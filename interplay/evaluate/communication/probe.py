@@ -1,6 +1,6 @@
 """Role probe: how well a stranger could tell the hidden team from public history, by AUC (specification 17).
 
-Games are split: models are fitted to one part and judged on the other. A shared code is found in other runs too (`transfer`);
+Games are split: models are fitted to one part and tested on the other. A shared code is found in other runs too (`transfer`);
 a private password is not.
 """
 
@@ -31,7 +31,7 @@ class Probed(NamedTuple):
     Attributes:
         model: ``"logistic"`` or ``"gru"``.
         day: history up to its end; None: all days, the mean weighted by their pairs.
-        seats: living seats that were judged.
+        seats: living seats that were tested.
         observed: AUC.
         null_mean, null_95, null_05, p, permutations: when roles are dealt anew among the living seats of each game.
     """
@@ -64,7 +64,7 @@ def probe_roles(
     permutations: int = PERMUTATIONS,
     seed: int = 0,
 ) -> list[Probed]:
-    """Fits models to half of the games and judges them on the other half, or on all games of another run.
+    """Fits models to half of the games and tests them on the other half, or on all games of another run.
 
     Args:
         talk: games to fit.
@@ -78,7 +78,7 @@ def probe_roles(
     """
     if len(talk) < LEAST_GAMES:
         raise UserError(
-            f"role probe: {len(talk)} games are too few to fit and judge; record at least {LEAST_GAMES}"
+            f"role probe: {len(talk)} games are too few to fit and test; record at least {LEAST_GAMES}"
         )
     if other is not None and (other.about.symbols, other.seats) != (talk.about.symbols, talk.seats):
         raise UserError(
@@ -87,15 +87,17 @@ def probe_roles(
         )
     chosen = seeding.generator(seed, 0x5917).permutation(len(talk)) < len(talk) // 2
     fitting = read_histories(talk.select(chosen) if other is None else talk)
-    judged = read_histories(talk.select(~chosen) if other is None else other)
+    tested = read_histories(talk.select(~chosen) if other is None else other)
     found = []
     for model in models:
         scorer = _fit(model, fitting, seed)
-        found += judge(model, scorer(judged), judged, permutations, seed)
+        found += evaluate(model, scorer(tested), tested, permutations, seed)
     return found
 
 
-def judge(model: str, score: Array, histories: Histories, permutations: int, seed: int = 0) -> list[Probed]:
+def evaluate(
+    model: str, score: Array, histories: Histories, permutations: int, seed: int = 0
+) -> list[Probed]:
     """AUC of scores (G, D, n) for every day, each beside its null, and over all days."""
     living, label = histories.living, histories.label[:, None] & histories.living
     ranks = np.zeros(score.shape)

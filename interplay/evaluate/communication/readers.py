@@ -1,4 +1,4 @@
-"""Which reader goes with a world."""
+"""Finds the reader of a world's boards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How one world's boards are read while it is played."""
+"""Reads one world's boards while it is played."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What words tell of who said them and of how they vote (specification 17), beside permutation nulls."""
+"""The information of words about their speaker's role and next vote (specification 17), beside permutation nulls."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ def prepare(talk: Talk, rows: Array | None = None) -> Cases:
     Raises:
         UserError: if nobody spoke there.
     """
-    said = talk.utterances(rows)
-    if not len(said.board):
+    utterances = talk.utterances(rows)
+    if not len(utterances.board):
         raise UserError(
             f"{talk.about.world}: nobody spoke on the boards that are looked at; record longer games"
         )
-    changes = np.flatnonzero(np.diff(said.board)) + 1
-    start = np.concatenate([[0], changes, [len(said.board)]]).astype(np.int64)
-    group, spots = find_spots(talk, said.phase[start[:-1]], said.day[start[:-1]])
-    word = whole_words(said.word)
-    parts = [f"symbol {place}" for place in range(said.word.shape[1])]
-    readings = [said.word[:, place] for place in range(said.word.shape[1])]
-    spoken = (said.word >= 0).all(axis=1) if readings else np.zeros(0, bool)
+    changes = np.flatnonzero(np.diff(utterances.board)) + 1
+    start = np.concatenate([[0], changes, [len(utterances.board)]]).astype(np.int64)
+    group, spots = find_spots(talk, utterances.phase[start[:-1]], utterances.day[start[:-1]])
+    word = whole_words(utterances.word)
+    parts = [f"symbol {place}" for place in range(utterances.word.shape[1])]
+    readings = [utterances.word[:, place] for place in range(utterances.word.shape[1])]
+    spoken = (utterances.word >= 0).all(axis=1) if readings else np.zeros(0, bool)
     different = len(np.unique(word[spoken])) if readings else 0
     if len(readings) > 1 and different and len(word) >= PER_CELL * different * len(talk.about.teams):
         parts.append("word")
         readings.append(np.where(spoken, np.unique(word, return_inverse=True)[1], -1))
-    if (said.name >= 0).any():
+    if (utterances.name >= 0).any():
         parts.append("name")
-        readings.append(said.name)
+        readings.append(utterances.name)
     if not readings:
         raise UserError(
             f"{talk.about.world}: boards with neither words nor names; choose a world with either"
@@ -62,7 +62,7 @@ def prepare(talk: Talk, rows: Array | None = None) -> Cases:
         code=np.ascontiguousarray(np.stack(readings, axis=1), np.int32),
         parts=tuple(parts),
         word=word.astype(np.int64),
-        utterances=said,
+        utterances=utterances,
     )
 
 
@@ -93,9 +93,9 @@ def signal_vote(
     speaker's own; ``agreement`` of the part ``name`` is how often the vote names whom the talk named.
     """
     cases, vote = _with_votes(talk)
-    said = cases.utterances
+    utterances = cases.utterances
     own = _one_hot(vote, talk.seats)
-    team = _one_hot(talk.team_of(said.game, vote), len(talk.about.teams))
+    team = _one_hot(talk.team_of(utterances.game, vote), len(talk.about.teams))
     options: dict[str, Any] = {"permutations": permutations, "seed": seed}
     by_name, counts = permute(cases, own, progress=_named(progress, "words and votes"), **options)
     by_team, _ = permute(cases, team, progress=_named(progress, "words and whom votes hit"), **options)
@@ -118,13 +118,13 @@ def heard_vote(
 ) -> list[Finding]:
     """What i's word tells of the others' next votes: whom j names, and whether j names i."""
     cases, vote = _with_votes(talk)
-    said = cases.utterances
+    utterances = cases.utterances
     board = np.repeat(np.arange(len(cases.group)), np.diff(cases.start))
     cast = np.zeros((len(cases.group), talk.seats), np.int32)
     voted = vote >= 0
     np.add.at(cast, (board[voted], vote[voted]), 1)
     others = cast[board] - _one_hot(vote, talk.seats)
-    at_me = others[np.arange(len(board)), said.speaker]
+    at_me = others[np.arange(len(board)), utterances.speaker]
     options: dict[str, Any] = {"permutations": permutations, "seed": seed}
     by_name, counts = permute(cases, others, progress=_named(progress, "words and others' votes"), **options)
     hits = np.stack([others.sum(axis=1) - at_me, at_me], axis=1)
@@ -169,16 +169,16 @@ def _with_votes(talk: Talk) -> tuple[Cases, Array]:
     if not (talk.boards.counted == EXECUTION).any():
         raise UserError(f"{talk.about.world}: nobody votes there; ask for signal_role alone")
     cases = prepare(talk, talk.boards.public & (talk.next_execution() >= 0))
-    said = cases.utterances
-    return cases, talk.next_votes()[said.board, said.speaker]
+    utterances = cases.utterances
+    return cases, talk.next_votes()[utterances.board, utterances.speaker]
 
 
 def _row_of(talk: Talk, cases: Cases, seat: Array) -> Array:
     """(U,) row of the utterance of a seat on the same board, or -1."""
-    said = cases.utterances
+    utterances = cases.utterances
     at = np.full((len(cases.group), talk.seats), -1, np.int64)
     board = np.repeat(np.arange(len(cases.group)), np.diff(cases.start))
-    at[board, said.speaker] = np.arange(len(board))
+    at[board, utterances.speaker] = np.arange(len(board))
     found: Array = np.where(seat >= 0, at[board, np.maximum(seat, 0)], -1)
     return found
 

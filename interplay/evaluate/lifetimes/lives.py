@@ -1,4 +1,4 @@
-"""Watching a world in which agents are born and die: whose lives last how long, what they got and how they ended."""
+"""Statistics of lives in a world where agents are born and die: their length, return and cause of death."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long lives last, of which some were not followed to their end: the product-limit curve, its error, its means.
+"""Survival analysis of lives, some of them not followed to their end: the product-limit curve, its error, its means.
 
 S(t) = product over t_i <= t of (1 - d_i / n_i), with d_i lives that ended at age t_i and n_i that had reached it (a life cut
 at t_i had). Source: Kaplan and Meier 1958, "Nonparametric estimation from incomplete observations".

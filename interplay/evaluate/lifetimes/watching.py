@@ -1,4 +1,4 @@
-"""Playing a world for some ticks while recorders look on."""
+"""Plays a world for some ticks while recorders record it."""
 
 from __future__ import annotations
 

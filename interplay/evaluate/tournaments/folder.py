@@ -83,13 +83,13 @@ class TournamentFolder(Generic[S]):
                 trust.write_settings(file, self.settings, sealed_toml(self.settings))
                 sync_folder(path.parent)
             return
-        stands = _read(file).values
-        asked = _plain(self.settings)
-        for key in [*asked, *stands]:
-            if stands.get(key) != asked.get(key):
+        stored = _read(file).values
+        given = _plain(self.settings)
+        for key in [*given, *stored]:
+            if stored.get(key) != given.get(key):
                 raise UserError(
-                    f"{path} holds another tournament: {key} is {_shown(stands.get(key))} there and "
-                    f"{_shown(asked.get(key))} here; choose another --out"
+                    f"{path} holds another tournament: {key} is {_shown(stored.get(key))} there and "
+                    f"{_shown(given.get(key))} here; choose another --out"
                 )
         if not resume:
             raise UserError(f"{path} already holds this tournament; go on with it by --resume")

@@ -1,4 +1,4 @@
-"""Whether a policy that was trained in one world can read another: fields and shapes of observations, actions."""
+"""Checks whether a policy trained in one world can read another: fields and shapes of observations, actions."""
 
 from __future__ import annotations
 

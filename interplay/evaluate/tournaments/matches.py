@@ -1,4 +1,4 @@
-"""Playing matches: a block of one matchup's matches side by side, each to its end."""
+"""Plays matches: a block of one matchup's matches side by side, each to its end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who plays whom, and who sits where: sides of a world, matchups of players, and seats that go round."""
+"""Matchups and seating: sides of a world, matchups of players, and seats that rotate."""
 
 from __future__ import annotations
 

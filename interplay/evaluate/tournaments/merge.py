@@ -1,4 +1,4 @@
-"""Server merges: the populations of two homes are put into one world, learn nothing more, and are asked who lives longer.
+"""Server merges: the populations of two homes are put into one world, learn nothing more, and their lifetimes are compared.
 
 The protocol of Suarez et al. 2019, "Neural MMO", section "Server Merge Tournaments", with what it leaves open decided: fixed
 caps, maps that nobody trained on, lives counted from a window of births and followed to their ends.

@@ -1,4 +1,4 @@
-"""What merges say of homes: how long their agents live beside whom, with intervals, and who is stronger."""
+"""Results of merges: how long the agents of each home live beside each other home, with intervals, and which home is stronger."""
 
 from __future__ import annotations
 

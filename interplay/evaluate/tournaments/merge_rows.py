@@ -1,4 +1,4 @@
-"""What is kept of one merge on one map, checked when it is read again: a file of results may come from anywhere."""
+"""The record of one merge on one map, checked when it is read again: a file of results may come from anywhere."""
 
 from __future__ import annotations
 

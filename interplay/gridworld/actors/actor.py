@@ -1,4 +1,4 @@
-"""What an actor is, alone and for a batch."""
+"""The base of actors, for one simulation and for a batch."""
 
 from __future__ import annotations
 
@@ -134,12 +134,12 @@ class BoardActor(ActorBaseComponent):
         board: Board,
         overlap: np.ndarray,
         slots: np.ndarray,
-        asked: np.ndarray,
+        queried: np.ndarray,
         out: np.ndarray,
         lo: int,
         hi: int,
     ) -> None:
-        """Writes what is legal for the agents in ``slots`` (K,) who are ``asked`` (W, A): (W, K, entries) bool."""
+        """Writes what is legal for the agents in ``slots`` (K,) who are ``queried`` (W, A): (W, K, entries) bool."""
 
     def entry_of(self, agent: Any, point: Any) -> int | None:
         """The entry that says whether a point of the channel is legal; None: no single one does."""
@@ -148,9 +148,9 @@ class BoardActor(ActorBaseComponent):
     def legal_here(self, agent: Any) -> np.ndarray:
         """(entries,) bool of an agent of this simulation."""
         board, slot = self._grid.board, self._grid.slot_of(agent)
-        asked = np.ones((1, board.agents.shape[1]), bool)
+        queried = np.ones((1, board.agents.shape[1]), bool)
         out = np.ones((1, 1, self.entries(agent)), bool)
-        self.find_legal(board, self._grid.overlap, np.array([slot], np.int32), asked, out, 0, 1)
+        self.find_legal(board, self._grid.overlap, np.array([slot], np.int32), queried, out, 0, 1)
         legal: np.ndarray = out[0, 0]
         return legal
 

@@ -150,7 +150,7 @@ class AttackActorBaseComponent(BoardActor):
         board: Board,
         overlap: np.ndarray,
         slots: np.ndarray,
-        asked: np.ndarray,
+        queried: np.ndarray,
         out: np.ndarray,
         lo: int,
         hi: int,
@@ -158,7 +158,7 @@ class AttackActorBaseComponent(BoardActor):
         by_encoding = self.form == attacks.BY_ENCODING
         scratch = np.zeros(board.agents.shape[1], np.int32)
         masks.mask_attacks(
-            board.agents, board.cells, self.matrix, by_encoding, slots, asked, scratch, out, lo, hi
+            board.agents, board.cells, self.matrix, by_encoding, slots, queried, scratch, out, lo, hi
         )
 
     @abstractmethod
@@ -232,13 +232,13 @@ class BinaryAttackActor(AttackActorBaseComponent):
         board: Board,
         overlap: np.ndarray,
         slots: np.ndarray,
-        asked: np.ndarray,
+        queried: np.ndarray,
         out: np.ndarray,
         lo: int,
         hi: int,
     ) -> None:
         cells = np.zeros((*out.shape[:2], super().entries(self._grid.agents[slots[0]])), bool)
-        super().find_legal(board, overlap, slots, asked, cells, lo, hi)
+        super().find_legal(board, overlap, slots, queried, cells, lo, hi)
         out[lo:hi, :, 0] = True
         out[lo:hi, :, 1] = cells[lo:hi, :, 1:].any(axis=2)
 

@@ -80,12 +80,12 @@ class Mover(BoardActor):
         board: Board,
         overlap: np.ndarray,
         slots: np.ndarray,
-        asked: np.ndarray,
+        queried: np.ndarray,
         out: np.ndarray,
         lo: int,
         hi: int,
     ) -> None:
-        masks.mask_moves(board.agents, board.cells, overlap, self.form, slots, asked, out, lo, hi)
+        masks.mask_moves(board.agents, board.cells, overlap, self.form, slots, queried, out, lo, hi)
 
     def outcome(self, num_worlds: int, num_agents: int) -> Outcome:
         attempted, success = np.zeros((2, num_worlds, num_agents), np.uint8)

@@ -9,7 +9,7 @@ import numpy as np
 from interplay.core.jit import kernel, phase
 from interplay.gridworld.rules.cells import leave_cell
 from interplay.gridworld.rules.sight import is_hidden, is_screen
-from interplay.kernels.draws import integer_below, uniform
+from interplay.kernels.philox import integer_below, uniform
 
 ANY, BY_ENCODING, BY_CELL, CELLS_NAMED = 0, 1, 2, 3
 
@@ -131,20 +131,20 @@ def wound(agents, cells, w, a, hits, kills, made):
 
 
 @phase
-def is_asked(form, codes):
+def any_attack(form, codes):
     """Whether any attack was asked for."""
     step = 2 if form == BY_ENCODING else 1
-    asked = False
+    found = False
     for place in range(step - 1, codes.shape[0], step):
-        asked = asked or codes[place] > 0
-    return asked
+        found = found or codes[place] > 0
+    return found
 
 
 @phase
 def attack_by(agents, cells, mapping, stream, w, a, form, stacked, codes, scratch, hits, kills):
     """One agent's attacks: -1 if none was asked for, else the number of hits."""
     stream[w, 2] += np.uint64(1)
-    if not is_asked(form, codes):
+    if not any_attack(form, codes):
         return -1
     number = gather(agents, cells, mapping, w, a, scratch[0])
     if number == 0:

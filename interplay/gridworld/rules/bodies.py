@@ -3,7 +3,7 @@
 import numpy as np
 
 from interplay.core.jit import kernel
-from interplay.kernels.draws import integer_below, uniform
+from interplay.kernels.philox import integer_below, uniform
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Who stands where: cells hold their occupants as a list, in the order in which they came."""
+"""Occupants of cells: cells hold them as a list, in the order in which they came."""
 
 import numpy as np
 

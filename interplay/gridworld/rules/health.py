@@ -1,24 +1,24 @@
-"""The health of those whom an agent can see (specification 7; Abmarl issue 363)."""
+"""The health of the agents in view (specification 7; Abmarl issue 363)."""
 
 from interplay.core.jit import kernel
 from interplay.gridworld.rules.windows import chance, darken
 
 
 @kernel
-def look_at_health(agents, cells, stream, slots, asked, out, lo, hi):
-    """Writes the health around all who are asked in the worlds lo..hi-1: -1 outside the grid, -2 hidden, 0 nobody.
+def look_at_health(agents, cells, stream, slots, queried, out, lo, hi):
+    """Writes the health around all who are queried in the worlds lo..hi-1: -1 outside the grid, -2 hidden, 0 nobody.
 
     Of several in a cell the health of the one is shown whom the encoding observer shows.
 
     Args:
         slots: (K,) agents of one kind.
-        asked: (W, A) bool.
+        queried: (W, A) bool.
         out: (W, K, side, side, 1) float32, written.
     """
     for w in range(lo, hi):
         for k in range(slots.shape[0]):
             a = slots[k]
-            if not asked[w, a]:
+            if not queried[w, a]:
                 continue
             side = out.shape[2]
             reach = side // 2

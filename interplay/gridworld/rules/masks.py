@@ -18,19 +18,19 @@ def can_step(agents, cells, overlap, w, a, down, right):
 
 
 @kernel
-def mask_moves(agents, cells, overlap, form, slots, asked, out, lo, hi):
-    """Legal moves of all who are asked in the worlds lo..hi-1.
+def mask_moves(agents, cells, overlap, form, slots, queried, out, lo, hi):
+    """Legal moves of all who are queried in the worlds lo..hi-1.
 
     Args:
         form: CROSS: entries are the five codes; else the cells of the square of the agent's range, row by row.
         slots: (K,) agents of one kind.
-        asked: (W, A) bool.
+        queried: (W, A) bool.
         out: (W, K, entries) bool, written.
     """
     for w in range(lo, hi):
         for k in range(slots.shape[0]):
             a = slots[k]
-            if not asked[w, a]:
+            if not queried[w, a]:
                 continue
             if form == CROSS:
                 for code in range(5):
@@ -44,8 +44,8 @@ def mask_moves(agents, cells, overlap, form, slots, asked, out, lo, hi):
 
 
 @kernel
-def mask_attacks(agents, cells, mapping, by_encoding, slots, asked, scratch, out, lo, hi):
-    """What attacks of those who are asked in the worlds lo..hi-1 could hit; nothing without ammo.
+def mask_attacks(agents, cells, mapping, by_encoding, slots, queried, scratch, out, lo, hi):
+    """What attacks of those who are queried in the worlds lo..hi-1 could hit; nothing without ammo.
 
     Args:
         by_encoding: entries are encodings; else the cells of the square of the agent's range, row by row, from 1. Entry 0,
@@ -56,7 +56,7 @@ def mask_attacks(agents, cells, mapping, by_encoding, slots, asked, scratch, out
     for w in range(lo, hi):
         for k in range(slots.shape[0]):
             a = slots[k]
-            if not asked[w, a]:
+            if not queried[w, a]:
                 continue
             for entry in range(out.shape[2]):
                 out[w, k, entry] = entry == 0

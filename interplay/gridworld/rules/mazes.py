@@ -7,7 +7,7 @@ yet; cells beyond the edge count as never visited. Without that condition there 
 import numpy as np
 
 from interplay.core.jit import kernel, phase
-from interplay.kernels.draws import integer_below
+from interplay.kernels.philox import integer_below
 
 PASSAGE, WALL = 0, 1
 _WAITING = 2  # a wall in the frontier

@@ -1,4 +1,4 @@
-"""Where agents begin (manual 3.2.1; specification S1 to S6)."""
+"""Initial placement of agents (manual 3.2.1; specification S1 to S6)."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from interplay.core.jit import kernel, phase
 from interplay.gridworld.board import NOWHERE
 from interplay.gridworld.rules.cells import clear_grid, enter_cell, may_enter
 from interplay.gridworld.rules.mazes import grow_maze
-from interplay.kernels.draws import integer_below
+from interplay.kernels.philox import integer_below
 
 OK, NO_ROOM, OCCUPIED, OUTSIDE, ON_TARGET = 0, 1, 2, 3, 4
 FREE, BARRIER, OTHER = 0, 1, 2  # roles around a target

@@ -1,4 +1,4 @@
-"""What the managers do, for a batch: who acts, who is told what, who has finished (specification 2.3)."""
+"""The managers' work for a batch: which agents act, are reported and have finished (specification 2.3)."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ ROOM = np.dtype(
 
 
 @kernel
-def line_up(slots, told, room, order, count, lo, hi):
+def list_acting(slots, told, room, order, count, lo, hi):
     """Lists those who act in worlds that go on: order (W, A) and count (W,), written."""
     for w in range(lo, hi):
         number = 0
@@ -34,7 +34,7 @@ def line_up(slots, told, room, order, count, lo, hi):
 
 
 @kernel
-def first_report(which, slots, told, room, asked, in_turns):
+def first_report(which, slots, told, room, queried, in_turns):
     """Begins the episodes of the worlds in ``which``: everybody is observed, all or the first in line act."""
     number = slots.shape[0]
     for w in range(which.shape[0]):
@@ -46,25 +46,25 @@ def first_report(which, slots, told, room, asked, in_turns):
         for k in range(number):
             told[w, k].finished = False
             told[w, k].acting = k == 0 or not in_turns
-            asked[w, slots[k]] = True
+            queried[w, slots[k]] = True
 
 
 @kernel
-def report(agents, done, ended, slots, told, room, asked, limit, in_turns, lo, hi):
+def report(agents, done, ended, slots, told, room, queried, limit, in_turns, lo, hi):
     """Reports a step of the worlds lo..hi-1 as a manager does; the outputs come cleared.
 
     Args:
         done, ended: (W, A), (W,) uint8: what the done components say.
         slots: (L,) int32, of the learners.
         told, room: (W, L) LEARNER, (W,) ROOM, written.
-        asked: (W, A) bool, written: whose observation is wanted.
+        queried: (W, A) bool, written: whose observation is wanted.
         limit: steps after which an episode is cut; 0 = never.
         in_turns: one after another, in the order of the learners.
     """
     number = slots.shape[0]
     for w in range(lo, hi):
         for k in range(number):
-            asked[w, slots[k]] = False
+            queried[w, slots[k]] = False
         if room[w].over:
             continue
         room[w].length += 1
@@ -78,7 +78,7 @@ def report(agents, done, ended, slots, told, room, asked, limit, in_turns, lo, h
             a = slots[k]
             if told[w, k].finished:
                 continue
-            asked[w, a] = True
+            queried[w, a] = True
             told[w, k].reward = agents[w, a].reward
             agents[w, a].reward = 0.0
             if done[w, a]:

@@ -57,7 +57,7 @@ def pay_targets(agents, order, count, targets, amount, exactly, lo, hi):
 
 
 @kernel
-def judge(agents, form, users, members, targets, encodings, any_ends, done, over, lo, hi):
+def evaluate_dones(agents, form, users, members, targets, encodings, any_ends, done, over, lo, hi):
     """Adds one done component's answers to ``done`` (W, A) and ``over`` (W,), uint8.
 
     Args:

@@ -1,4 +1,4 @@
-"""What blockers hide (manual 3.2.9; specification O7).
+"""Occlusion by blockers (manual 3.2.9; specification O7).
 
 Rays run from the centre of the observer's cell through the two outermost corners of the blocker's cell. Cells whose centre
 lies strictly between them, and not nearer than the blocker, are hidden; the blocker's own cell is not. Coordinates are

@@ -1,4 +1,4 @@
-"""What agents see of the grid (manual 3.2.6 to 3.2.9; specification O2 to O8).
+"""Observations of the grid (manual 3.2.6 to 3.2.9; specification O2 to O8).
 
 Codes: encodings, 0 empty, -1 outside the grid, -2 hidden. Where a cell has several occupants one is shown by chance, drawn
 from the moment and the place rather than from the stream: looking changes nothing, and looking twice shows the same.
@@ -8,7 +8,7 @@ import numpy as np
 
 from interplay.core.jit import kernel, phase
 from interplay.gridworld.rules.sight import is_screen, shades
-from interplay.kernels.draws import random_bits
+from interplay.kernels.philox import random_bits
 
 CENTRED, ABSOLUTE, STACKED, MASK = 0, 1, 2, 3
 _ENCODING = np.int32((1 << 29) - 1)
@@ -166,17 +166,17 @@ def look(agents, cells, stream, w, a, form, with_self, out):
 
 
 @kernel
-def look_all(agents, cells, stream, form, with_self, slots, asked, out, lo, hi):
-    """Writes the views of all who are asked in the worlds lo..hi-1.
+def look_all(agents, cells, stream, form, with_self, slots, queried, out, lo, hi):
+    """Writes the views of all who are queried in the worlds lo..hi-1.
 
     Args:
         slots: (K,) agents of one kind.
-        asked: (W, A) bool.
+        queried: (W, A) bool.
         out: (W, K, rows, cols, channels), written.
     """
     for w in range(lo, hi):
         for k in range(slots.shape[0]):
-            if asked[w, slots[k]]:
+            if queried[w, slots[k]]:
                 look_in(agents, cells, stream, w, slots[k], form, with_self, out[w, k])
 
 

@@ -48,10 +48,10 @@ class History:
         self._make_room(int(at.max()) + 1)
         for kind, leaf in self._leaves():
             key = kind.key("action", leaf)
-            asked = buffers["acting"][:, list(kind.kind.slots)]
+            queried = buffers["acting"][:, list(kind.kind.slots)]
             given = buffers[key]
-            asked = asked.reshape(*asked.shape, *[1] * (given.ndim - 2))
-            self._actions[key][going, at[going]] = np.where(asked, given, resting(leaf.space))[going]
+            queried = queried.reshape(*queried.shape, *[1] * (given.ndim - 2))
+            self._actions[key][going, at[going]] = np.where(queried, given, resting(leaf.space))[going]
 
     def show(self, buffers: Buffers, t: int) -> None:
         """Puts every world's actions of step t into the buffers."""

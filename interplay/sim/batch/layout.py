@@ -112,7 +112,7 @@ def _first_mask(env: Any, agent: Any, infos: Mapping[Any, Any]) -> Any:
 
 
 def by_parts(env: Any, agent: Any, mask: Any) -> Any:
-    """A mask of a Dict that came as one row of all its choices, as our own PettingZoo door gives it, in gymnasium's form."""
+    """A mask of a Dict that came as one row of all its choices, as our own PettingZoo adapter gives it, in gymnasium's form."""
     if isinstance(mask, np.ndarray) and isinstance(env.action_space(agent), spaces.Dict):
         return as_gymnasium(env.action_space(agent), mask.astype(bool))
     return mask

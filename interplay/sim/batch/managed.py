@@ -15,10 +15,10 @@ from interplay.sim.managers import SimulationManager
 
 
 class ManagedSimulation:
-    """Everybody who can act is listed from reset until the manager reports him done.
+    """Everybody who can act is listed from reset until the manager reports it done.
 
-    Whose turn it is not stays listed, shows his last observation, and his info says ``{"acting": False}``; an action for
-    him is not handed on. Agents whom a time limit stops are truncated, all others terminated.
+    An agent whose turn it is not stays listed, shows its last observation, and its info says ``{"acting": False}``; an action for
+    it is not handed on. Agents whom a time limit stops are truncated, all others terminated.
 
     Args:
         manager: of the simulation; its agents keep their order.
@@ -36,7 +36,7 @@ class ManagedSimulation:
                 f"{self.metadata['name']}: no agent both observes and acts, so there is nobody to play; add an Agent"
             )
         self.agents: list[str] = []
-        self._asked: set[str] = set()
+        self._queried: set[str] = set()
         self._seen: dict[str, Any] = {}
 
     def observation_space(self, agent: str) -> Any:
@@ -64,7 +64,7 @@ class ManagedSimulation:
         """Starts an episode: observations and infos of all."""
         first = self.manager.reset(seed=seed)
         self.agents = list(self.possible_agents)
-        self._asked = set(first)
+        self._queried = set(first)
         waiting = {name: self.manager.sim.get_obs(name) for name in self.agents if name not in first}
         self._seen = {**first, **waiting}
         return {name: self._seen[name] for name in self.agents}, self._infos({})
@@ -73,14 +73,14 @@ class ManagedSimulation:
         self, actions: Mapping[str, Any]
     ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Any]]:
         """Goes on with the actions of those whose turn it is."""
-        given = {name: action for name, action in actions.items() if name in self._asked}
+        given = {name: action for name, action in actions.items() if name in self._queried}
         observations, rewards, dones, infos = self.manager.step(given)
         before, over, cut = self.agents, bool(dones["__all__"]), self.manager.truncated
         self._seen |= observations
         finished = {name: bool(dones.get(name, False)) or (over and not cut) for name in before}
         stopped = {name: over and not finished[name] for name in before}
         self.agents = [name for name in before if not finished[name] and not stopped[name]]
-        self._asked = set(observations) & set(self.agents)
+        self._queried = set(observations) & set(self.agents)
         told = self._infos(infos, before)
         return (
             {name: self._seen[name] for name in before},
@@ -102,8 +102,8 @@ class ManagedSimulation:
         told = {}
         for name in self.agents if names is None else names:
             own = infos.get(name)
-            told[name] = {**(own if isinstance(own, dict) else {}), "acting": name in self._asked}
-            mask = self.action_mask(name) if name in self._asked else None
+            told[name] = {**(own if isinstance(own, dict) else {}), "acting": name in self._queried}
+            mask = self.action_mask(name) if name in self._queried else None
             if mask is not None:
                 told[name]["action_mask"] = mask
         return told

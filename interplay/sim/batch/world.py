@@ -13,9 +13,9 @@ from interplay.core.errors import UserError
 from interplay.core.hashing import mix64
 from interplay.core.loading import load
 from interplay.core.world import TimeStep, World
-from interplay.sim.batch.crews import InLine, Processes
 from interplay.sim.batch.layout import KindLayout
 from interplay.sim.batch.managed import as_environment
+from interplay.sim.batch.worker_pool import SerialPool, WorkerPool
 
 
 class EnvironmentBatch(World):
@@ -52,18 +52,18 @@ class EnvironmentBatch(World):
                 f'processes = {processes}: worker processes import the factory; name it as "module:function"'
             )
         options = dict(kwargs or {})
-        self._crew: InLine | Processes
+        self._pool: SerialPool | WorkerPool
         if processes:
-            self._crew = Processes(str(factory), options, num_worlds, processes, accept)
+            self._pool = WorkerPool(str(factory), options, num_worlds, processes, accept)
         else:
             make = load(factory, users=True) if isinstance(factory, str) else factory
-            self._crew = InLine(partial(make, **options), num_worlds, accept)
-        layout = self._crew.layout
+            self._pool = SerialPool(partial(make, **options), num_worlds, accept)
+        layout = self._pool.layout
         self.id = str(factory) if named else layout.name
         agents = [str(agent) for agent in layout.agents]
         super().__init__(num_worlds, agents, [kind.kind for kind in layout.kinds], seed, first_world)
         self._layouts = layout.kinds
-        self._buffers = self._crew.buffers
+        self._buffers = self._pool.buffers
         self._stream = seeding.new_stream(num_worlds)
         self._lengths = np.zeros(num_worlds, np.int64)
         self._returns = np.zeros((num_worlds, len(agents)))
@@ -74,7 +74,7 @@ class EnvironmentBatch(World):
         return {"episode_length": self._lengths, "episode_return": self._returns}
 
     def close(self) -> None:
-        self._crew.close()
+        self._pool.close()
 
     def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
         seeding.begin_episode(self._stream, which, seeds)
@@ -82,7 +82,7 @@ class EnvironmentBatch(World):
         self._buffers["seed"][:] = environment_seeds(self._stream)
         self._lengths[which] = 0
         self._returns[which] = 0.0
-        self._crew.reset()
+        self._pool.reset()
         return self._step_of_buffers
 
     def _step(self, action: Any) -> TimeStep:
@@ -98,7 +98,7 @@ class EnvironmentBatch(World):
         """Steps with the actions that stand in the buffers."""
         self._lengths += ~self._buffers["over"]
         self._buffers["which"][:] = True
-        self._crew.step()
+        self._pool.step()
         self._returns += self._buffers["reward"]
 
     def _time_step(self) -> TimeStep:

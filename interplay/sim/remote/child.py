@@ -54,18 +54,18 @@ class Child:
         except ChildProcessError:  # somebody else reaped it: its number means nothing any more
             return self._process.poll() is not None
 
-    def end(self, patience: float) -> str:
+    def end(self, timeout: float) -> str:
         """Waits so long for the program to end by itself, then kills it with all it started.
 
         Args:
-            patience: seconds.
+            timeout: seconds.
 
         Returns:
             How it ended by itself, as a phrase; empty if it had to be killed.
         """
         if os.getpid() != self._owner:
             return ""  # a forked worker: the program is its parent's
-        until = time.monotonic() + patience
+        until = time.monotonic() + timeout
         while not (ended := self.has_ended()) and time.monotonic() < until:
             time.sleep(_POLL)
         self._kill_group()

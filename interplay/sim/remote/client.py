@@ -279,11 +279,11 @@ class RemoteSimulator:
         return RemoteSimulationError(f"{self.name}: {deed} after {when}; {cure}")
 
 
-def _end(connection: Connection | None, child: Child | None, patience: float) -> None:
+def _end(connection: Connection | None, child: Child | None, timeout: float) -> None:
     if connection is not None:
         connection.close()
     if child is not None:
-        child.end(patience)
+        child.end(timeout)
 
 
 def _await_call(
@@ -291,7 +291,7 @@ def _await_call(
 ) -> tuple[Connection, dict[str, Any]]:
     """The connection and the hello of the program; strangers may call, too, and nobody waits for them."""
     until = time.monotonic() + seconds
-    with Lobby(listener, token, patience=seconds) as lobby:
+    with Lobby(listener, token, timeout=seconds) as lobby:
         while time.monotonic() < until:
             ended = child.has_ended()  # before a last look at what it said
             admitted = lobby.admit(_POLL)

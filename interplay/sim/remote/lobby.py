@@ -1,4 +1,4 @@
-"""Who waits at a port: callers who have not shown yet that they know the token, several at once, none of them in another's way.
+"""Pending connections: callers that have not shown the token yet, several at once, none in another's way.
 
 Anybody on the machine can knock, stay silent, or send a byte a second. So nobody is waited for alone: whoever shows the token is let in
 at once, each of the others has so long for it and no longer, and where too many wait, who has waited longest makes room.
@@ -24,17 +24,17 @@ class Lobby:
     Args:
         listener: to be closed by whoever opened it.
         token: that a caller's hello has to show.
-        patience: seconds that a caller has for its whole hello, however slowly its bytes drip.
+        timeout: seconds that a caller has for its whole hello, however slowly its bytes drip.
         largest: bytes of a hello's JSON.
 
     Attributes:
         refusal: what the last of those who were turned away did wrong; None: nobody was.
     """
 
-    def __init__(self, listener: socket.socket, token: str, patience: float, largest: int = LARGEST) -> None:
+    def __init__(self, listener: socket.socket, token: str, timeout: float, largest: int = LARGEST) -> None:
         self.refusal: Fault | None = None
         self._listener, self._token = listener, token
-        self._patience, self._largest = patience, largest
+        self._timeout, self._largest = timeout, largest
         self._waiting: dict[Connection, float] = {}  # until when, in the order of their calls
         self._selector = selectors.DefaultSelector()
         listener.setblocking(False)
@@ -72,14 +72,14 @@ class Lobby:
 
     def silence(self) -> Fault | None:
         """What those do wrong who still wait and say nothing; None: nobody waits."""
-        return next(iter(self._waiting)).silence(self._patience) if self._waiting else None
+        return next(iter(self._waiting)).silence(self._timeout) if self._waiting else None
 
     def _let_in(self) -> Connection | None:
         try:
             caller = Connection(self._listener.accept()[0])
         except OSError:  # it has gone already
             return None
-        self._waiting[caller] = time.monotonic() + self._patience
+        self._waiting[caller] = time.monotonic() + self._timeout
         self._selector.register(caller, selectors.EVENT_READ, caller)
         if len(self._waiting) > MOST:
             first = next(iter(self._waiting))
@@ -102,7 +102,7 @@ class Lobby:
     def _turn_away_the_late(self) -> None:
         now = time.monotonic()
         for caller in [one for one, until in self._waiting.items() if until <= now]:
-            self._turn_away(caller, caller.silence(self._patience))
+            self._turn_away(caller, caller.silence(self._timeout))
 
     def _turn_away(self, caller: Connection, fault: Fault) -> None:
         self.refusal = fault

@@ -1,4 +1,4 @@
-"""What the messages say: who lives in the simulator, what they may do, and what happened to them.
+"""The contents of messages: the simulator's agents, their spaces, and the results of a step.
 
 Both ends check what they are sent with the functions of this file, and each check ends in a `Fault`.
 """

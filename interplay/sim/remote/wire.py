@@ -20,7 +20,7 @@ from interplay.core.reading import parse_json
 PROTOCOL = 1  # goes up when an older program would misunderstand a newer one
 LARGEST = 1 << 20  # bytes of a message's JSON
 HEADER = 4  # bytes of the length, most significant first
-HOST = "127.0.0.1"  # the machine's own door: nobody outside can knock
+HOST = "127.0.0.1"  # the machine's own loopback address: nobody outside can connect
 PORT_VARIABLE = "INTERPLAY_REMOTE_PORT"
 TOKEN_VARIABLE = "INTERPLAY_REMOTE_TOKEN"
 

@@ -1,4 +1,4 @@
-"""Those who send messages, and those who block them. Source: manual 6.2.3, specification 9.5."""
+"""Broadcasters and blockers. Source: manual 6.2.3, specification 9.5."""
 
 from __future__ import annotations
 

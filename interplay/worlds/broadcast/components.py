@@ -70,7 +70,7 @@ class BroadcastingState(BoardState):
         rules.begin_messages(board.stream, which, initial, self.message, self.heard, self.received)
 
     def update_receipients(self, from_agent: Any, to_agents: Any) -> None:
-        """Marks who heard a broadcast; whoever has no message of his own hears nothing."""
+        """Marks the agents that heard a broadcast; an agent without a message of its own hears nothing."""
         sender = self.grid.slot_of(from_agent)
         for agent in to_agents:
             if self.supports(agent):
@@ -253,9 +253,9 @@ class BroadcastObserver(BoardObserver):
         return {self.key: {name: told[column : column + 1] for name, column in self._columns.items()}}
 
     def look_all(
-        self, board: Board, slots: np.ndarray, asked: np.ndarray, out: Any, lo: int, hi: int
+        self, board: Board, slots: np.ndarray, queried: np.ndarray, out: Any, lo: int, hi: int
     ) -> None:
-        ask = asked[lo:hi, slots]
+        ask = queried[lo:hi, slots]
         for name, column in self._columns.items():
             told = self._state.received[lo:hi, slots, column].copy()
             mine = slots == column
@@ -289,13 +289,15 @@ class AverageMessageDone(BoardDone):
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
         return isinstance(agent, BroadcastingAgent)
 
-    def judge(self, board: Board, done: np.ndarray, over: np.ndarray, lo: int, hi: int) -> None:
+    def evaluate(self, board: Board, done: np.ndarray, over: np.ndarray, lo: int, hi: int) -> None:
         talkers = _talkers(self)
         if not talkers:
             over[lo:hi] = 1
             return
         message = talkers[0]._messages  # the table that all of them share
-        rules.judge_consensus(message, self.supported_slots(), float(self.done_tolerance), done, over, lo, hi)
+        rules.evaluate_consensus(
+            message, self.supported_slots(), float(self.done_tolerance), done, over, lo, hi
+        )
 
 
 def _talkers(component: GridWorldBaseComponent) -> list[Any]:

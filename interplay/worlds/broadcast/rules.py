@@ -7,7 +7,7 @@ import numpy as np
 
 from interplay.core.jit import kernel, phase
 from interplay.gridworld.rules.sight import is_hidden, is_screen
-from interplay.kernels.draws import uniform
+from interplay.kernels.philox import uniform
 
 
 @kernel
@@ -154,7 +154,7 @@ def average(acted, listeners, message, heard, received, lo, hi):
 
 
 @kernel
-def judge_consensus(message, talkers, tolerance, done, over, lo, hi):
+def evaluate_consensus(message, talkers, tolerance, done, over, lo, hi):
     """Adds to ``done`` (W, A) who is near the mean message, and to ``over`` (W,) where all are; uint8."""
     for w in range(lo, hi):
         total, number = 0.0, 0

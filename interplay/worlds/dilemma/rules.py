@@ -10,7 +10,7 @@ import numpy as np
 
 from interplay.core import seeding
 from interplay.core.world import Outputs
-from interplay.kernels.draws import draw_uniform
+from interplay.kernels.philox import draw_uniform
 from interplay.worlds.dilemma.config import DilemmaSettings
 from interplay.worlds.dilemma.state import COOPERATE, NONE, DilemmaState
 

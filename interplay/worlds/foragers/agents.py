@@ -1,4 +1,4 @@
-"""Who lives on the map: resources, foragers, hunters. Source: manual 4.1, specification 9.6."""
+"""The agents: resources, foragers, hunters. Source: manual 4.1, specification 9.6."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a study of foragers counts, over the agents (W, A) of a batch."""
+"""Measures for a study of foragers, over the agents (W, A) of a batch."""
 
 from __future__ import annotations
 

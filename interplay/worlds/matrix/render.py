@@ -1,4 +1,4 @@
-"""A matrix game as a table: who was shown what, chose what, and was right how often."""
+"""A matrix game as a table: cue, choice and number of right choices of each agent."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from interplay.core import seeding
 from interplay.core.world import Outputs
-from interplay.kernels.draws import draw_integers
+from interplay.kernels.philox import draw_integers
 from interplay.worlds.matrix.config import CLIMBING
 from interplay.worlds.matrix.state import NONE, MatrixState
 

@@ -69,7 +69,7 @@ class MmoSettings(Settings):
     # -- combat (paper, "Combat") --
     combat: bool = True
     damage: tuple[Count, Count, Count] = (10, 2, 1)  # melee, range, mage
-    # Chebyshev distance, own tile included; nobody strikes beyond its vision
+    # Chebyshev distance, own tile included; nobody attacks beyond its vision
     reach: tuple[Count, Count, Count] = (1, 2, 3)
     freeze: Count = 3  # counter set by mage; blocks freeze - 1 moves
     steal_fraction: Annotated[float, Field(ge=0, le=100)] = 1.0  # food and water taken per point of damage

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.core.jit import phase
-from interplay.kernels.draws import integer_below, uniform
+from interplay.kernels.philox import integer_below, uniform
 from interplay.worlds.mmo.config import MOVES
 from interplay.worlds.mmo.search import (
     FOOD_GOAL,

@@ -1,4 +1,4 @@
-"""What somebody would see who stood where nobody stands: for maps of what a policy expects (specification 14)."""
+"""Observations of an imaginary agent at any place: for maps of what a policy expects (specification 14)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The global state of the persistent world: who lives where and how well; the ground is not in it."""
+"""The global state of the persistent world: every agent's place and condition; the ground is not in it."""
 
 from __future__ import annotations
 

@@ -281,5 +281,5 @@ LAWS: dict[str, Callable[[Moment], np.ndarray]] = {
     "its age is not the ticks since its birth": ages,
     "its reward is not that of living or dying": rewards,
     "ticks of ended lives and ages are not the ticks lived": ticks_add_up,
-    "kills are not the deaths by blows": kills_add_up,
+    "kills are not the deaths by attacks": kills_add_up,
 }

@@ -1,4 +1,4 @@
-"""Maps by seed, outside of a world: for tests, viewers and whoever wants to look at the ground."""
+"""Maps by seed, outside of a world: for tests and viewers."""
 
 from __future__ import annotations
 

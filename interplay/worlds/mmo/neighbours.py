@@ -1,4 +1,4 @@
-"""Who is near whom, and whom a blow would hit (specification 6 and 7).
+"""The neighbours of each agent, and the target of each attack style (specification 6 and 7).
 
 Neighbours are found by a counting sort of the living into squares of 8 x 8 tiles; squares of one row of squares stand one after
 another, so a view is three runs of entries. Each agent's row of features is computed once and copied to all who see it.

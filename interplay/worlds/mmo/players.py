@@ -3,7 +3,7 @@
 import numpy as np
 
 from interplay.core.jit import kernel, phase
-from interplay.kernels.draws import integer_below
+from interplay.kernels.philox import integer_below
 from interplay.worlds.mmo.foraging import draw_number, forage
 from interplay.worlds.mmo.tactics import choose_row, choose_style, fight, flee, sees_prey
 

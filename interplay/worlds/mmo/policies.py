@@ -100,7 +100,7 @@ class Forager(MmoPolicy):
 
 
 class Fighter(Forager):
-    """Forages and strikes whoever it can; closes in on the frozen and the weaker, keeps away from the stronger."""
+    """Forages and attacks whoever it can; closes in on the frozen and the weaker, keeps away from the stronger."""
 
     name = "fighter"
     player = players.FIGHT

@@ -1,4 +1,4 @@
-"""State -> drawing primitives (specification 15): the map, who lives on it, the blows, births and deaths of the last tick."""
+"""State -> drawing primitives (specification 15): the map, the agents on it, the attacks, births and deaths of the last tick."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def draw_deaths(canvas: Canvas, world: MmoWorld, w: int, ended: np.ndarray) -> N
 
 
 def draw_blows(canvas: Canvas, world: MmoWorld, w: int, x: np.ndarray, y: np.ndarray) -> None:
-    """The blows that landed: a line from who struck to where the target stood, and a ring there."""
+    """The attacks that landed: a line from the attacker to where the target stood, and a ring there."""
     agent = world.state.agent[w]
     to_x = agent["col"] + agent["struck_col"] + 0.5
     to_y = agent["row"] + agent["struck_row"] + 0.5

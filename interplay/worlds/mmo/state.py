@@ -34,7 +34,7 @@ AGENT = np.dtype(
         ("life_id", np.int64),  # births of this world's episode before this one
         ("life", np.int32),  # updates lived through
         ("birth", np.int32),  # tick in which it was born
-        ("struck", np.int32),  # slot that this tick's blow landed on, or NOBODY
+        ("struck", np.int32),  # slot that this tick's attack landed on, or NOBODY
         ("damage", np.int32),  # received in this tick
         ("row", np.int16),
         ("col", np.int16),
@@ -42,13 +42,13 @@ AGENT = np.dtype(
         ("food", np.int16),
         ("water", np.int16),
         ("freeze", np.int16),  # counter; moves are refused while it is above 0
-        ("struck_row", np.int8),  # where the blow's target stood, from the attacker
+        ("struck_row", np.int8),  # where the attack's target stood, from the attacker
         ("struck_col", np.int8),
         ("kills", np.int32),  # of this life, as the next three
         ("eaten", np.int32),  # units of food taken up
         ("drunk", np.int32),  # units of water
         ("harm", np.int32),  # damage dealt
-        ("style", np.int8),  # of this tick's blow, 0..2, or NOBODY
+        ("style", np.int8),  # of this tick's attack, 0..2, or NOBODY
         ("population", np.uint8),
         ("alive", np.bool_),
     ],
@@ -109,7 +109,7 @@ class MmoState(NamedTuple):
 
 
 class Sight(NamedTuple):
-    """What agents see, and whom their blows would hit: a function of the state. O observers: slots, or ghosts."""
+    """What agents see, and whom their attacks would hit: a function of the state. O observers: slots, or ghosts."""
 
     tiles: np.ndarray  # (W, O, V, V) uint8
     occupancy: np.ndarray  # (W, O, V, V) uint8, or (W, O, 0, 0)

@@ -1,4 +1,4 @@
-"""Which way a policy goes from every cell of the proxy: the decision field analysis of manual 4.2.4."""
+"""The direction that a policy takes in every cell of the proxy: the decision field analysis of manual 4.2.4."""
 
 from __future__ import annotations
 

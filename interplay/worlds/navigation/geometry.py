@@ -1,4 +1,4 @@
-"""Does a walk touch a wall? Answered exactly, whatever the numbers.
+"""Tests exactly whether a walk touches a wall, whatever the numbers.
 
 Points are pairs of floats, walls line segments. Signs are taken from float arithmetic where it cannot be wrong and from
 fractions where it might be, so a walker can never slip through by a rounding error.

@@ -28,9 +28,9 @@ _PLACE = (
 
 
 class Navigation:
-    """One walker, who sees his position and asks for a vector to walk along.
+    """One walker, which sees its position and asks for a vector to walk along.
 
-    A step lasts `STEP_SECONDS`. He is there when his way comes within the waypoint's radius, for a reward of `ARRIVAL`.
+    A step lasts `STEP_SECONDS`. It has arrived when its way comes within the waypoint's radius, for a reward of `ARRIVAL`.
     Info: ``blocked``, whether an obstacle cut the step short, and ``seconds`` since the start.
 
     Args:

@@ -15,7 +15,7 @@ _NAMES = {
 }
 
 _SUMMARIES = {
-    "pacman": "pacman eats, five baddies learn to catch him",
+    "pacman": "pacman eats, five baddies learn to catch it",
     "pacman-simple": "pacman eats, five baddies walk their rounds",
 }
 

@@ -1,4 +1,4 @@
-"""Who is on the map. Source: specification 9.4."""
+"""The agents of pacman's worlds. Source: specification 9.4."""
 
 from __future__ import annotations
 

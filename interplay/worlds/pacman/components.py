@@ -176,7 +176,7 @@ class ContactActor(BoardActor):
     """What happens to those who share a cell; nobody sends actions for it.
 
     Attributes:
-        pacman: his slot.
+        pacman: its slot.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -221,7 +221,7 @@ class ContactActor(BoardActor):
 
 
 class EatActor(ContactActor):
-    """Pacman eats the food in his cell."""
+    """Pacman eats the food in its cell."""
 
     @property
     def key(self) -> str:
@@ -248,7 +248,7 @@ class EatActor(ContactActor):
 
 
 class MeetActor(ContactActor):
-    """Pacman dies when a baddie shares his cell."""
+    """Pacman dies when a baddie shares its cell."""
 
     @property
     def key(self) -> str:

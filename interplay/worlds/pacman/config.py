@@ -17,7 +17,7 @@ REWARDS = {
     "entropy": -0.01,  # for any other move: either one or the other
     "eat_food": 0.1,  # for each piece
     "kill": 1.0,  # for a baddie who catches pacman
-    "die": -1.0,  # for pacman when he is caught
+    "die": -1.0,  # for pacman when it is caught
 }
 
 

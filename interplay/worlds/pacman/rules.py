@@ -72,7 +72,7 @@ def walk_rounds(agents, cells, overlap, stream, count, rounds, clock, lo, hi):
 
 @kernel
 def eat_all(agents, cells, count, pacman, food, num_hits, lo, hi):
-    """Pacman eats what is in his cell, in the worlds lo..hi-1; ``num_hits`` (W, A) says how many pieces."""
+    """Pacman eats what is in its cell, in the worlds lo..hi-1; ``num_hits`` (W, A) says how many pieces."""
     for w in range(lo, hi):
         num_hits[w, pacman] = 0
         if count[w] == 0 or not agents[w, pacman].active or not agents[w, pacman].placed:
@@ -90,7 +90,7 @@ def eat_all(agents, cells, count, pacman, food, num_hits, lo, hi):
 
 @kernel
 def meet_all(agents, cells, count, pacman, baddies, num_hits, lo, hi):
-    """Pacman dies if baddies share his cell, in the worlds lo..hi-1; ``num_hits`` (W, A) marks those baddies, and him by -1."""
+    """Pacman dies if baddies share its cell, in the worlds lo..hi-1; ``num_hits`` (W, A) marks those baddies, and pacman by -1."""
     for w in range(lo, hi):
         for a in range(agents.shape[1]):
             num_hits[w, a] = 0

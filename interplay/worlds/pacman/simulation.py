@@ -1,6 +1,6 @@
 """The simulations: declared components, nothing else. Source: specification 9.4.
 
-In a step pacman moves, dies if he meets a baddie, else eats; then baddies move and may catch him, and all who do are paid.
+In a step pacman moves, dies if it meets a baddie, else eats; then baddies move and may catch it, and all who do are paid.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from interplay.worlds.pacman.components import (
 
 
 class PacmanSim(SmartGridWorldSimulation):
-    """Pacman, who must have the id ``pacman``, and baddies who learn to catch him.
+    """Pacman, who must have the id ``pacman``, and baddies that learn to catch it.
 
-    The simulation is over when he dies or the last food is eaten. A tunnel joins the ends of a row where neither is a wall.
+    The simulation is over when pacman dies or the last food is eaten. A tunnel joins the ends of a row where neither is a wall.
 
     Args:
         reward_scheme: event -> number; events that are missing take the default.

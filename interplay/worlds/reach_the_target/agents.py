@@ -1,4 +1,4 @@
-"""Who takes part: barriers, runners, and the target that hunts them. Source: specification 9.4."""
+"""The agents: barriers, runners, and the target that hunts them. Source: specification 9.4."""
 
 from __future__ import annotations
 

@@ -112,9 +112,9 @@ class ArrivalReward(_Aiming, BoardReward):
 class TargetDone(_Aiming, BoardDone):
     """Runners are done who stand, or left the grid, on the target's cell; the simulation is over when all are."""
 
-    def judge(self, board: Board, done: np.ndarray, over: np.ndarray, lo: int, hi: int) -> None:
+    def evaluate(self, board: Board, done: np.ndarray, over: np.ndarray, lo: int, hi: int) -> None:
         slots = self.supported_slots()
-        rules.judge_arrivals(board.agents, slots, self._target_slot, done, over, lo, hi)
+        rules.evaluate_arrivals(board.agents, slots, self._target_slot, done, over, lo, hi)
 
 
 class OnlyAgentLeftDone(BoardDone):
@@ -123,8 +123,8 @@ class OnlyAgentLeftDone(BoardDone):
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
         return is_agent(agent)
 
-    def judge(self, board: Board, done: np.ndarray, over: np.ndarray, lo: int, hi: int) -> None:
-        rules.judge_alone(board.agents, self.supported_slots(), done, over, lo, hi)
+    def evaluate(self, board: Board, done: np.ndarray, over: np.ndarray, lo: int, hi: int) -> None:
+        rules.evaluate_alone(board.agents, self.supported_slots(), done, over, lo, hi)
 
 
 def named_target(value: Any, agents: Any, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""The rules that only this world has: who reaches the target leaves the grid; who is left alone has finished."""
+"""The rules that only this world has: a runner that reaches the target leaves the grid; an agent left alone has finished."""
 
 import numpy as np
 
@@ -65,7 +65,7 @@ def pay_arrivals(agents, order, count, payees, attempted, target, amount, lo, hi
 
 
 @kernel
-def judge_arrivals(agents, runners, target, done, over, lo, hi):
+def evaluate_arrivals(agents, runners, target, done, over, lo, hi):
     """Runners (A,) who stand, or stood last, on the target's cell are done; the world is over when all are."""
     for w in range(lo, hi):
         everybody = True
@@ -81,7 +81,7 @@ def judge_arrivals(agents, runners, target, done, over, lo, hi):
 
 
 @kernel
-def judge_alone(agents, who, done, over, lo, hi):
+def evaluate_alone(agents, who, done, over, lo, hi):
     """While at most one learning agent is active, all in ``who`` (A,) are done and the world is over."""
     for w in range(lo, hi):
         left = 0

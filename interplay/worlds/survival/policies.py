@@ -77,7 +77,7 @@ class HealCollector(ZoneFollower):
 
 
 class Hunter(HealCollector):
-    """Collects, and chases and strikes any opponent in sight."""
+    """Collects, and chases and attacks any opponent in sight."""
 
     name = "hunter"
 

@@ -1,4 +1,4 @@
-"""What the author reported and what random play reaches: reference figures for learning curves.
+"""The author's published figures and those of random play: references for learning curves.
 
 Source: specification 11 (the author's training logs, one run each, means over windows of agent-steps) and
 specification 12 (the released code under a uniform policy, 150 episodes each).

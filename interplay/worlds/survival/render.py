@@ -22,7 +22,7 @@ OUTSIDE, INSIDE = "#e3d5d0", "#f8f6f1"  # unsafe floor, safe floor
 RIM, NEXT_RIM = "#1864ab", "#5a8fc0"  # edges of the zone now and next
 HEAL, CRATE, BOX_ITEM, OTHER = "#2b8a3e", "#b08968", "#7f4f24", "#5f3dc4"
 WALL = "#868e96"
-IDLE, STRIKING = "#343a40", "#c92a2a"  # the melee segment
+IDLE, ATTACKING = "#343a40", "#c92a2a"  # the melee segment
 CARRIED_RADIUS, CARRIED_APART, CARRIED_BELOW = 0.14, 0.36, 0.85  # m, items held, drawn below their owner
 
 
@@ -129,15 +129,15 @@ def draw_agents(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> N
 
 
 def draw_melee(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
-    """The reach of each living agent's melee, from its rim; who strikes shows it thick and red."""
+    """The reach of each living agent's melee, from its rim; whoever attacks shows it thick and red."""
     x, y = state.bodies.position[w, : rules.agents].T
     cosine, sine = state.bodies.turn[w, : rules.agents].T
     radius, reach = state.bodies.radius[w, : rules.agents], rules.melee_range
     dead = ~state.bodies.present[w, : rules.agents]
-    strikes = state.action[w, :, ATTACK] == 1
+    attacks = state.action[w, :, ATTACK] == 1
     for name, colour, width, absent in (
-        ("melee", IDLE, 0.06, dead | strikes),
-        ("strikes", STRIKING, 0.14, dead | ~strikes),
+        ("melee", IDLE, 0.06, dead | attacks),
+        ("attacks", ATTACKING, 0.14, dead | ~attacks),
     ):
         canvas.segments(
             name,

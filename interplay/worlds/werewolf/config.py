@@ -204,7 +204,7 @@ class WerewolfSettings(Settings):
         return (self.n_players - self.num_wolves - sum(extra), self.num_wolves, *extra)
 
     @property
-    def line_up(self) -> tuple[str, ...]:
+    def roles_in_play(self) -> tuple[str, ...]:
         """The roles that are dealt, in the order of `roles.ROLES`; a policy each."""
         return tuple(name for name, count in zip(NAMES, self.crew, strict=True) if count)
 

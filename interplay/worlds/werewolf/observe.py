@@ -1,4 +1,4 @@
-"""What players are shown beside the shared boards: action masks, the pack, boards that not everybody may see.
+"""Observations beside the shared boards: action masks, the pack, boards that not everybody may see.
 
 Boards that everybody sees are not copied: every player looks at the world's own array. What is written here is written when it
 changes, and `anew` from the state alone.

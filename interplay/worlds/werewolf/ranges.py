@@ -50,7 +50,7 @@ class Sound:
 
     def __init__(self, settings: WerewolfSettings, tables: Tables) -> None:
         self._settings, self._tables = settings, tables
-        roles = set(settings.line_up)
+        roles = set(settings.roles_in_play)
         self._stages = [IN_TABLE]
         self._stages += [REVOTE] * (settings.tie == "revote")
         self._stages += [POTIONS_STAGE] * ("witch" in roles) + [SHOT_STAGE] * ("hunter" in roles)

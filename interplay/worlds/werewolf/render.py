@@ -1,4 +1,4 @@
-"""State -> drawing primitives: the players around the table, whom they named, what they said, who is dead, and who won.
+"""State -> drawing primitives: the players around the table, their ballots and words, the dead, and the winners.
 
 Everything is drawn from a `spectator.Moment`, which knows what the public may know; the world's `privileged_view` shows roles and the pack's
 boards too. Row i of a layer belongs to seat i, or to place i of the words in seat order.

@@ -1,4 +1,4 @@
-"""What one player observes (specification 7): the fields, their spaces, and where their numbers are."""
+"""One player's observation (specification 7): the fields, their spaces, and where their numbers are."""
 
 from __future__ import annotations
 

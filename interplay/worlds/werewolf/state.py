@@ -149,7 +149,7 @@ class Sight(NamedTuple):
 class Scratch(NamedTuple):
     """Working arrays of the threads; nothing in them outlasts a step. First axis: thread."""
 
-    said: np.ndarray  # (S, A, b) int16, names of this step's ballots, legal ones; -1 = none
+    ballots: np.ndarray  # (S, A, b) int16, names of this step's ballots, legal ones; -1 = none
     votes: np.ndarray  # (S, A) int32, counts of names
     talked: np.ndarray  # (S, A) int32, counts of names on the talk board
     top: np.ndarray  # (S, A) int16, seats that share the top
@@ -226,7 +226,7 @@ def allocate_scratch(settings: WerewolfSettings, threads: int) -> Scratch:
     """Working arrays for so many threads."""
     shape = (threads, settings.n_players)
     return Scratch(
-        said=np.zeros((*shape, settings.names), np.int16),
+        ballots=np.zeros((*shape, settings.names), np.int16),
         votes=np.zeros(shape, np.int32),
         talked=np.zeros(shape, np.int32),
         top=np.zeros(shape, np.int16),

@@ -82,10 +82,12 @@ class WerewolfWorld(ArrayWorld):
             spaces.MultiDiscrete(np.array(choices(settings), np.int64), dtype=np.int16),
         )
         super().__init__(num_worlds, [f"seat_{i}" for i in seats], [kind], seed, first_world)
-        self.population_names = settings.line_up
-        self.num_populations = len(settings.line_up)
+        self.population_names = settings.roles_in_play
+        self.num_populations = len(settings.roles_in_play)
         self._number = np.zeros(len(NAMES), np.uint8)
-        self._number[[NAMES.index(name) for name in settings.line_up]] = np.arange(len(settings.line_up))
+        self._number[[NAMES.index(name) for name in settings.roles_in_play]] = np.arange(
+            len(settings.roles_in_play)
+        )
         self._chunks = Chunks(num_worlds, threads)
         self._scratch = allocate_scratch(settings, self._chunks.threads)
         self._rules, self._tables = rules_of(settings), tables_of(settings)

@@ -112,7 +112,7 @@ class Sight:
                     if s.targeting == "learned":
                         mask[len(mask) - (STYLES - style) * s.rows + i] = True
         if not s.no_attack and not mask[first : first + STYLES].any():
-            mask[first : first + STYLES] = True  # nobody to strike: no style is worse than another
+            mask[first : first + STYLES] = True  # nobody to attack: no style is worse than another
 
     def timestep(self) -> TimeStep:
         """The time step."""

@@ -35,7 +35,7 @@ def first_step(world: MmoTwin, agent: Agent, thirsty: bool) -> int:
 
 
 def choose(world: MmoTwin, agent: Agent, rng: random.Random, wild: float) -> list[int]:
-    """One action; a share `wild` of moves, and of blows, are any choice, legal or not."""
+    """One action; a share `wild` of moves, and of attacks, are any choice, legal or not."""
     s = world.settings
     move = first_step(world, agent, agent.water <= agent.food)
     if rng.random() < wild:

@@ -20,7 +20,7 @@ from tests.naive.mmo_things import Agent
 
 PASS, EAST, SOUTH, WEST, NORTH = range(5)
 MELEE, RANGE, MAGE = range(3)
-NOTHING = -1  # strikes nobody; under no_attack = False there is no such choice, mage stands in
+NOTHING = -1  # attacks nobody; under no_attack = False there is no such choice, mage stands in
 MIDDLE = 17  # row or column in the middle of the meadow
 
 QUIET: dict[str, Any] = {
@@ -55,7 +55,7 @@ class Scene(ABC):
 
     @abstractmethod
     def act(self, actions: Mapping[int, tuple[int, ...]] | None = None) -> None:
-        """One tick; actions are (move, style, rows ...), slots that are not named pass and strike nobody."""
+        """One tick; actions are (move, style, rows ...), slots that are not named pass and attack nobody."""
 
     @abstractmethod
     def agent(self, slot: int) -> Any:

@@ -59,7 +59,7 @@ def test_who_is_killed_and_who_is_credited(scene, style, health, cause):
     s.act({0: (PASS, style), 1: (PASS, MELEE)})
     assert s.agent(1) is None
     assert (s.ended(1).cause, s.ended(1).life) == (cause, 50)
-    assert s.agent(0).health == 10, "the dead do not strike"
+    assert s.agent(0).health == 10, "the dead do not attack"
     assert s.agent(0).kills == 1
     assert (s.reward(0), s.reward(1)) == (1.0, 0.0)
 
@@ -68,7 +68,7 @@ def test_the_dead_are_not_robbed(scene):
     s = duel(scene, attacker={"food": 5, "water": 5})
     s.place(17, 19, food=5, water=5, **OLD)
     s.act({0: (PASS, MELEE), 1: (PASS, MAGE), 2: (PASS, RANGE)})
-    assert (s.agent(0).food, s.agent(2).food) == (14, 4), "the second blow finds nobody"
+    assert (s.agent(0).food, s.agent(2).food) == (14, 4), "the second attack finds nobody"
 
 
 def test_the_hungry_do_not_strike(scene):
@@ -203,7 +203,7 @@ def test_chosen_targets(scene):
     ],
 )
 def test_theft(scene, resolution, steal, style, fraction, mine, theirs, after):
-    """Both lose 1 at their own updates; the victim acts first, so that its drain comes before the blow."""
+    """Both lose 1 at their own updates; the victim acts first, so that its drain comes before the attack."""
     s = scene(order="seniority", steal=steal, steal_fraction=fraction, resolution=resolution)
     s.place(17, 17, food=theirs, water=theirs, **OLD)
     s.place(17, 19, food=mine, water=mine, **OLD)
@@ -245,7 +245,7 @@ def test_frost_blocks_two_moves(scene, victim_first):
         assert legal is bool(path[-1]), "the mask is exact"
     # struck before its own move of the tick, that move is the first of the two
     assert path == ([0, 0, 1, 1] if victim_first else [0, 1, 1, 1])
-    moved = 1 if victim_first else 0  # in the tick of the blow
+    moved = 1 if victim_first else 0  # in the tick of the attack
     assert s.agent(victim).row == 17 - moved - sum(path)
 
 
@@ -301,7 +301,7 @@ def test_immune_in_health_alone(scene):
     ("attacker", "victim", "hurts"), [(20, 19, False), (19, 10, True), (20, 21, True), (60, 20, False)]
 )
 def test_elders_spare_the_young(scene, attacker, victim, hurts):
-    """The attacker's counter is one higher when it strikes."""
+    """The attacker's counter is one higher when it attacks."""
     s = duel(scene, (0, 3), {"life": attacker}, {"life": victim}, immunity="elders")
     s.act({0: (PASS, MAGE)})
     assert s.agent(1).damage == (1 if hurts else 0)

@@ -1,4 +1,4 @@
-"""Chances of the persistent world against their closed forms (specification 18). Seeds are fixed: nothing here can flicker."""
+"""Probabilities of the persistent world against their closed forms (specification 18). Seeds are fixed: nothing here can flicker."""
 
 from __future__ import annotations
 

@@ -362,7 +362,7 @@ def test_a_fleer_forages_where_nobody_can_hit_it() -> None:
     scene, east = POND_EAST_FOREST_WEST, {"right": -2}
     fled = EAST
     assert choose(Fleer, scene, HUNGRY, east)[0] == fled
-    assert choose(Fleer, scene, HUNGRY | {"life": 13}, east)[0] == WEST  # still immune when the blow lands
+    assert choose(Fleer, scene, HUNGRY | {"life": 13}, east)[0] == WEST  # still immune when the attack lands
     assert choose(Fleer, scene, HUNGRY | {"life": 14}, east)[0] == fled
     assert choose(Fleer, scene, HUNGRY, east, combat=False)[0] == WEST
     assert choose(Fleer, scene, HUNGRY, east | {"same": True}, friendly_fire=False)[0] == WEST

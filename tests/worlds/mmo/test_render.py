@@ -70,7 +70,7 @@ def test_every_landed_blow_is_a_line_of_its_style_from_attacker_to_where_the_tar
                 abs(np.floor(line["x1"]) - np.floor(line["x0"])),
                 abs(np.floor(line["y1"]) - np.floor(line["y0"])),
             )
-            assert (reach[landed] <= number + 3).all()  # both may have gone a tile since the blow was aimed
+            assert (reach[landed] <= number + 3).all()  # both may have gone a tile since the attack was aimed
             seen |= {style} if landed.any() else set()
     assert seen == {"melee", "range", "mage"}
 

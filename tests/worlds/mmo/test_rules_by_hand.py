@@ -170,7 +170,7 @@ def test_lava_at_the_next_update(scene):
     s.place(9, 17)
     s.place(10, 17, **OLD)
     s.act({0: (NORTH, MELEE)})
-    assert (s.agent(0).row, s.agent(1)) == (8, None), "it moves, lives and strikes"
+    assert (s.agent(0).row, s.agent(1)) == (8, None), "it moves, lives and attacks"
     s.place(24, 24)
     s.act({0: (SOUTH, MELEE)})
     assert (s.ended(0).cause, s.ended(0).life) == (LAVA_DEATH, 1)

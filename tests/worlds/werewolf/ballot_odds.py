@@ -1,4 +1,4 @@
-"""Exact chances of one count of ballots: how high the top is, and whether it is a wolf."""
+"""Exact probabilities of one count of ballots: how high the top is, and whether it is a wolf."""
 
 from __future__ import annotations
 

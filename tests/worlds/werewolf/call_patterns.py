@@ -1,4 +1,4 @@
-"""One player behind every door: what it sees when it decides, and what each seat earns in the end."""
+"""One player behind every adapter: what it sees when it decides, and what each seat earns in the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exact chances of whole games under random play: chains over who is living, written anew from the rules.
+"""Exact probabilities of whole games under random play: chains over who is living, written anew from the rules.
 
 Games begin with a night. Wolves win when they are as many as all others, villagers when no wolf is left; tested after the night
 and after the day.

@@ -1,4 +1,4 @@
-"""Exact chances of whole games under random play with one extra role: chains over who is living, by role.
+"""Exact probabilities of whole games under random play with one extra role: chains over who is living, by role.
 
 Games begin with a night. A guard, a hunter or a witch chooses uniformly among what it may choose.
 """

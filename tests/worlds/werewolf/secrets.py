@@ -49,12 +49,12 @@ def forge_private_arrays(world: WerewolfWorld, w: int, owner: int, rng: np.rando
         state.room["victim"][w] = rng.integers(-1, n)
 
 
-def sight_of(world: WerewolfWorld, door: Any, w: int, seat: int) -> dict[str, np.ndarray]:
-    """All that one seat is told: its row of every field and of the mask, and what the door's infos say."""
+def sight_of(world: WerewolfWorld, adapter: Any, w: int, seat: int) -> dict[str, np.ndarray]:
+    """All that one seat is told: its row of every field and of the mask, and what the adapter's infos say."""
     now = world.timestep
     told = {name: field[w, seat].copy() for name, field in now.observation.items()}
     told["mask"] = now.action_mask["action"][w, seat].copy()  # type: ignore[index]
-    info = door._told(now)[1].get(world.agents[seat], {})
+    info = adapter._told(now)[1].get(world.agents[seat], {})
     told |= {f"info/{key}": np.array(value) for key, value in info.items()}
     assert all(key in ("acting", "action_mask") or key.startswith("metrics/") for key in info)
     return told

@@ -35,10 +35,10 @@ def test_resampled_symbols_follow_the_marginal_of_their_place():
     marginal = np.array([[0.1, 0.0, 0.6, 0.3], [0.25, 0.25, 0.5, 0.0]])
     world.marginal = marginal
     heard = np.concatenate([board[acting] for _, _, acting, _, board in played(world)])
-    for place, chances in enumerate(marginal):
+    for place, probabilities in enumerate(marginal):
         shares = np.bincount(heard[:, place], minlength=4) / len(heard)
-        error = np.sqrt(chances * (1 - chances) / len(heard))
-        assert (np.abs(shares - chances) <= 4 * error).all()
+        error = np.sqrt(probabilities * (1 - probabilities) / len(heard))
+        assert (np.abs(shares - probabilities) <= 4 * error).all()
     pairs = np.bincount(heard[:, 0] * 4 + heard[:, 1], minlength=16).reshape(4, 4) / len(heard)
     assert np.abs(pairs - np.outer(*marginal)).max() < 0.02  # places are drawn apart
 

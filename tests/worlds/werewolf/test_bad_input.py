@@ -1,4 +1,4 @@
-"""What is wrong is refused in one line that names the setting, its value and the cure: in Python, on the command line, at the doors."""
+"""What is wrong is refused in one line that names the setting, its value and the cure: in Python, on the command line, at the adapters."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def nested(option, value):
 
 
 @pytest.mark.parametrize(("option", "value", "said", "rest"), WRONG)
-@pytest.mark.parametrize("door", [make_world, make, make_dense, make_written, make_role_named])
-def test_settings(door, option, value, said, rest):
+@pytest.mark.parametrize("adapter", [make_world, make, make_dense, make_written, make_role_named])
+def test_settings(adapter, option, value, said, rest):
     with pytest.raises(UserError) as caught:
-        door("werewolf/9", **nested(option, value), **rest)
+        adapter("werewolf/9", **nested(option, value), **rest)
     (line,) = str(caught.value).splitlines()
     assert line.startswith("werewolf/9: ")
     assert re.search(said, line), line
@@ -152,20 +152,20 @@ def test_masks_and_tables_of_the_wrong_shape():
         masks.from_gymnasium(space, (np.ones(9, np.int8), np.ones(9, np.int8)))
 
 
-def test_actions_at_the_doors():
+def test_actions_at_the_adapters():
     env = make_written("werewolf/9-l1s9", signal_range=4)
     observations, _ = env.reset(seed=1)
-    asked, (asleep, *_) = env.asked, [name for name in env.agents if name not in env.asked]
+    queried, (asleep, *_) = env.queried, [name for name in env.agents if name not in env.queried]
     human = env.possible_agents.index(asleep)
-    assert list(observations) == asked
-    good = {name: np.array([human, 0]) for name in asked}
+    assert list(observations) == queried
+    good = {name: np.array([human, 0]) for name in queried}
     before = env.world.hash().tolist()
     for wrong, said in (
-        ({}, f"no action of {asked[0]}, who is asked; pass one"),
+        ({}, f"no action of {queried[0]}, who is asked; pass one"),
         ({**good, asleep: np.array([0, 0])}, f"an action of {asleep}, who is not asked; asked are"),
-        ({**good, asked[0]: np.array([9, 0])}, f"action .* of {asked[0]} is not in MultiDiscrete"),
-        ({**good, asked[0]: np.array([human, 4])}, "symbol 4 of .* is not below signal_range = 4"),
-        ({**good, asked[0]: np.array([0.5, 0.0])}, f"action .* of {asked[0]} is not in MultiDiscrete"),
+        ({**good, queried[0]: np.array([9, 0])}, f"action .* of {queried[0]} is not in MultiDiscrete"),
+        ({**good, queried[0]: np.array([human, 4])}, "symbol 4 of .* is not below signal_range = 4"),
+        ({**good, queried[0]: np.array([0.5, 0.0])}, f"action .* of {queried[0]} is not in MultiDiscrete"),
     ):
         with pytest.raises(UserError, match=said):
             env.step(wrong)

@@ -79,20 +79,20 @@ def test_3_ghost_votes(chosen, seed):
 def test_4_mask_leaks_roles(chosen, seed, steps, data):
     """At any reached state of any game: other roles, as far as the owner cannot tell, and the owner sees the same bits."""
     world = game(seed=seed, **chosen)
-    door = WorldEnv(world)
-    door.reset(seed=seed)
+    adapter = WorldEnv(world)
+    adapter.reset(seed=seed)
     for taken, action in enumerate(rounds(world, seed)):
         if taken == steps:
             break
         world.step(action)
     assume(not world.timestep.over[0])
     owner = data.draw(st.integers(0, world.settings.n_players - 1))
-    before, roles, snapshot = sight_of(world, door, 0, owner), role_names(world, 0), world.save()
+    before, roles, snapshot = sight_of(world, adapter, 0, owner), role_names(world, 0), world.save()
     for attempt in range(4):
         scramble(world, 0, owner, np.random.default_rng((seed, attempt)))
         world.refresh()
         where = f"seat {owner}, {roles} -> {role_names(world, 0)}"
-        same(before, sight_of(world, door, 0, owner), where)
+        same(before, sight_of(world, adapter, 0, owner), where)
         world.load(snapshot)
 
 
@@ -100,15 +100,15 @@ def test_4_mask_leaks_roles(chosen, seed, steps, data):
 def test_4_the_property_would_notice_a_leak(board):
     """The power of the test above: what a wolf may see does change with the pack, and so does its mask."""
     world = game("9-l1s2", board=board)
-    door = WorldEnv(world)
-    door.reset(seed=1)
+    adapter = WorldEnv(world)
+    adapter.reset(seed=1)
     wolf = int(np.flatnonzero(world.state.role[0] == WEREWOLF)[0])
     mate = int(np.flatnonzero(world.state.role[0] == WEREWOLF)[1])
     villager = int(np.flatnonzero(world.state.role[0] != WEREWOLF)[0])
-    before = sight_of(world, door, 0, wolf)
+    before = sight_of(world, adapter, 0, wolf)
     world.state.role[0, [mate, villager]] = world.state.role[0, [villager, mate]]
     world.refresh()
-    after = sight_of(world, door, 0, wolf)
+    after = sight_of(world, adapter, 0, wolf)
     changed = {name for name in before if not np.array_equal(before[name], after[name])}
     assert {"pack", "mask", "info/action_mask"} <= changed
 
@@ -118,17 +118,17 @@ def test_4_masks_of_extra_roles_and_their_private_channels():
     acted = set()
     for seed in range(6):
         world = game("9", seed=seed, wolves=2, roles=dict.fromkeys(EXTRA, 1), guard_repeat=False)
-        door = WorldEnv(world)
-        door.reset(seed=seed)
+        adapter = WorldEnv(world)
+        adapter.reset(seed=seed)
         for t, action in enumerate(rounds(world, seed)):
             snapshot = world.save()
-            befores = [sight_of(world, door, 0, owner) for owner in range(9)]
+            befores = [sight_of(world, adapter, 0, owner) for owner in range(9)]
             for owner, before in enumerate(befores):
                 if world.timestep.acting[0, owner]:
                     acted.add((NAMES[world.state.role[0, owner]], int(world.state.room["phase"][0])))
                 scramble(world, 0, owner, np.random.default_rng((seed, t, owner)))
                 world.refresh()
-                same(before, sight_of(world, door, 0, owner), f"step {t}, seat {owner}")
+                same(before, sight_of(world, adapter, 0, owner), f"step {t}, seat {owner}")
                 world.load(snapshot)
             world.step(action)
     assert {("seer", 1), ("guard", 1), ("witch", 4), ("hunter", 5), ("werewolf", 1)} <= acted

@@ -1,1 +1,1 @@
-"""What instruments for talk know of werewolf: how its boards are read, and what its players believe."""
+"""Instruments for talk in werewolf: they read its boards and record the beliefs of its players."""

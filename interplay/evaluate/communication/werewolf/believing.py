@@ -1,4 +1,4 @@
-"""What players who guess believe of the others, and what an exact observer would believe in their place, at every vote by day."""
+"""The beliefs of players who guess, beside those of an exact observer in their place, at every vote by day."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ class BeliefRecorder(Policy):
     Args:
         policy: who plays.
         believer: who is asked; it has been started by `policy`, or is it.
-        asked: the world's populations that are asked, by the world's numbers.
+        queried: the world's populations that are queried, by the world's numbers.
         ways: how the exact observer takes players to play.
     """
 
     def __init__(
-        self, policy: Policy, believer: Believing, asked: tuple[int, ...], ways: Ways | None = None
+        self, policy: Policy, believer: Believing, queried: tuple[int, ...], ways: Ways | None = None
     ) -> None:
         self.name = policy.name
         self._policy, self._believer, self._ways = policy, believer, ways
-        self._asked = np.array(asked)
+        self._queried = np.array(queried)
         self._rows: list[tuple[Array, ...]] = []
         self._fresh: tuple[Array, ...] | None = None
 
@@ -109,7 +109,7 @@ class BeliefRecorder(Policy):
         seen, population = timestep.observation, np.asarray(self.world.population)
         voting = timestep.acting & (self._kinds[seen["phase"]] == EXECUTION)
         wolf = population == self._hiding
-        voting &= np.isin(population, self._asked) & ~wolf
+        voting &= np.isin(population, self._queried) & ~wolf
         w, a = np.nonzero(voting)
         if not len(w):
             return None

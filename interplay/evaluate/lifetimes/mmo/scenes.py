@@ -1,4 +1,4 @@
-"""Made-up scenes: an observer in the middle of a field of grass, alone or with one other agent."""
+"""Artificial scenes: an observer in the middle of a field of grass, alone or with one other agent."""
 
 from __future__ import annotations
 

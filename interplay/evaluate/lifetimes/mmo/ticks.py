@@ -1,4 +1,4 @@
-"""What recorders read of the persistent world: the one place that knows where it keeps it."""
+"""The record of one tick of the persistent world, read from its state; no other recorder reads that state."""
 
 from __future__ import annotations
 

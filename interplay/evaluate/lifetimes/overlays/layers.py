@@ -1,4 +1,4 @@
-"""What an overlay gives: layers of numbers that say what they mean and how they want to be coloured."""
+"""The output of an overlay: layers of numbers with their meaning and colour scale."""
 
 from __future__ import annotations
 

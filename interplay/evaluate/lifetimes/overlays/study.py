@@ -1,4 +1,4 @@
-"""What an overlay may ask: the world as it stands, what recorders have seen, and a network's values."""
+"""The input of an overlay: the world's state, what recorders have seen, and a network's values."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Ratings from who beat whom: Bradley and Terry on Elo's scale, openskill, alpha-rank, and standings with intervals."""
+"""Ratings from wins and losses: Bradley and Terry on Elo's scale, openskill, alpha-rank, and standings with intervals."""

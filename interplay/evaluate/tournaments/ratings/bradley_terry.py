@@ -1,4 +1,4 @@
-"""Ratings of players from who beat whom: the model of Bradley and Terry on Elo's scale, by maximum likelihood."""
+"""Ratings of players from wins and losses: the model of Bradley and Terry on Elo's scale, by maximum likelihood."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a tournament says of its players: win matrix, ratings with intervals, circles."""
+"""The standings of a tournament: win matrix, ratings with intervals, circles."""
 
 from __future__ import annotations
 

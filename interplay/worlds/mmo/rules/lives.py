@@ -3,7 +3,7 @@
 import numpy as np
 
 from interplay.core.jit import kernel, phase
-from interplay.kernels.counters import below, draw, first
+from interplay.kernels.splitmix import episode_start, integer_below
 from interplay.worlds.mmo.rules.numbers import FLOW, IMMEDIATE, RING
 from interplay.worlds.mmo.state import BOTH, HUNGER, LAVA_CAUSE, NOBODY, THIRST
 from interplay.worlds.mmo.tiles import FOREST, LAVA, SCRUB, WATER
@@ -149,14 +149,14 @@ def bear(state, rules, w, i, row, col, population):
 @phase
 def draw_place(state, rules, w):
     """A birthplace as row * T + column, or -1 if none was found."""
-    start = first(state.stream[w, 0], state.stream[w, 1])
+    start = episode_start(state.stream[w, 0], state.stream[w, 1])
     top, last = rules.border, rules.border + rules.interior - 1
     tries = 0
     while True:
         state.stream[w, 2] += _ONE
         if rules.spawn_where == RING:
             edge = rules.interior - 1
-            e = below(draw(start, state.stream[w, 2]), 4 * edge)
+            e = integer_below(start, state.stream[w, 2], 4 * edge)
             if e < edge:
                 row, col = top, top + e
             elif e < 2 * edge:
@@ -166,9 +166,9 @@ def draw_place(state, rules, w):
             else:
                 row, col = last - (e - 3 * edge), top
         else:
-            row = top + below(draw(start, state.stream[w, 2]), rules.interior)
+            row = top + integer_below(start, state.stream[w, 2], rules.interior)
             state.stream[w, 2] += _ONE
-            col = top + below(draw(start, state.stream[w, 2]), rules.interior)
+            col = top + integer_below(start, state.stream[w, 2], rules.interior)
             if not state.reachable[w, row, col]:
                 continue
         if not rules.one_per_tile or state.heads[w, row, col] == 0:
@@ -182,7 +182,7 @@ def draw_place(state, rules, w):
 def draw_population(state, w, number):
     """Uniform among the populations below their quota, `number` of them."""
     state.stream[w, 2] += _ONE
-    left = below(draw(first(state.stream[w, 0], state.stream[w, 1]), state.stream[w, 2]), number)
+    left = integer_below(episode_start(state.stream[w, 0], state.stream[w, 1]), state.stream[w, 2], number)
     for p in range(state.quota.shape[1]):
         if state.standing[w, p] < state.quota[w, p]:
             if left == 0:

@@ -58,7 +58,7 @@ class Rules(NamedTuple):
     reach2: int
     reach: int  # the longest
     freeze: int
-    stolen0: int  # food and water that a blow takes
+    stolen0: int  # food and water that an attack takes
     stolen1: int
     stolen2: int
     conserved: bool

@@ -3,9 +3,9 @@
 import numpy as np
 
 from interplay.core.jit import kernel, phase
-from interplay.kernels.counters import below, chance, draw, first
+from interplay.kernels.splitmix import episode_start, integer_below, random_bits, uniform
 from interplay.worlds.mmo.observe import look_around
-from interplay.worlds.mmo.rules.deeds import move, share_out, strike
+from interplay.worlds.mmo.rules.actions import attack, move, share_out
 from interplay.worlds.mmo.rules.lives import close_books, die, replace_dead, spawn, update_body
 from interplay.worlds.mmo.rules.numbers import FIXED, MULTIPLE, NONE
 from interplay.worlds.mmo.rules.turns import draw_order
@@ -70,14 +70,15 @@ def draw_world(stream, table, which, map_seed, cap):
     for w in range(which.shape[0]):
         if not which[w]:
             continue
-        start = first(stream[w, 0], stream[w, 1])
-        bits = draw(start, _ONE)
-        map_seed[w] = bits if rules.maps == 0 else np.uint64(rules.map_seed + below(bits, rules.maps))
+        start = episode_start(stream[w, 0], stream[w, 1])
+        map_seed[w] = random_bits(start, _ONE)
+        if rules.maps != 0:
+            map_seed[w] = np.uint64(rules.map_seed + integer_below(start, _ONE, rules.maps))
         stream[w, 2] = _ONE
         cap[w] = rules.most
         if rules.cap_draw != FIXED:
             stream[w, 2] += _ONE
-            drawn = 1 + below(draw(start, stream[w, 2]), rules.most)
+            drawn = 1 + integer_below(start, stream[w, 2], rules.most)
             cap[w] = -(-drawn // rules.npop) * rules.npop if rules.cap_draw == MULTIPLE else drawn
 
 
@@ -132,7 +133,7 @@ def act_in_turn(state, sight, rules, scratch, action, thread, w, acting):
         if not state.agent[w, i].alive:
             continue
         if update_body(state, rules, w, i) and move(state, rules, w, i, action[w, i, 0]) and rules.combat:
-            strike(state, sight, rules, scratch, thread, w, i, action, False)
+            attack(state, sight, rules, scratch, thread, w, i, action, False)
     scratch.fetched[thread] = fetched
 
 
@@ -147,7 +148,7 @@ def fetch_turn(state, sight, w, later, soon):
 
 @phase
 def act_together(state, sight, rules, scratch, action, thread, w, acting):
-    """Resolution simultaneous: bodies in order, then all moves, then all blows; deaths by blows last."""
+    """Resolution simultaneous: bodies in order, then all moves, then all attacks; deaths by attacks last."""
     order = scratch.order[thread]
     for k in range(acting):
         update_body(state, rules, w, order[k])
@@ -161,7 +162,7 @@ def act_together(state, sight, rules, scratch, action, thread, w, acting):
     water_won[:] = 0
     for k in range(acting):
         if state.agent[w, order[k]].alive:
-            strike(state, sight, rules, scratch, thread, w, order[k], action, True)
+            attack(state, sight, rules, scratch, thread, w, order[k], action, True)
     for k in range(acting):
         i = order[k]
         if state.agent[w, i].alive:
@@ -173,11 +174,11 @@ def act_together(state, sight, rules, scratch, action, thread, w, acting):
 @phase
 def regrow(state, rules, w):
     """One test per depleted tile; on success the last entry takes its place and is tested next."""
-    start, number = first(state.stream[w, 0], state.stream[w, 1]), state.stream[w, 2]
+    start, number = episode_start(state.stream[w, 0], state.stream[w, 1]), state.stream[w, 2]
     k, left = 0, state.room[w].depleted
     while k < left:
         number += _ONE
-        if chance(draw(start, number), rules.regrow):
+        if uniform(start, number) < rules.regrow:
             tile = state.depleted[w, k]
             state.tiles[w, tile // rules.side, tile % rules.side] = FOREST
             left -= 1

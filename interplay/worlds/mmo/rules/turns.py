@@ -1,9 +1,9 @@
-"""Who acts when (specification 6, step 1)."""
+"""The acting order (specification 6, step 1)."""
 
 import numpy as np
 
 from interplay.core.jit import phase
-from interplay.kernels.counters import below, draw, first
+from interplay.kernels.splitmix import episode_start, integer_below
 from interplay.worlds.mmo.rules.numbers import ROTATE, SHUFFLE
 
 _ONE = np.uint64(1)
@@ -23,10 +23,10 @@ def list_living(agent, order, w):
 @phase
 def shuffle(stream, order, w, n):
     """Fisher and Yates: from the last place to the second, each swapped with one at or before it."""
-    start, number = first(stream[w, 0], stream[w, 1]), stream[w, 2]
+    start, number = episode_start(stream[w, 0], stream[w, 1]), stream[w, 2]
     for i in range(n - 1, 0, -1):
         number += _ONE
-        j = below(draw(start, number), i + 1)
+        j = integer_below(start, number, i + 1)
         order[i], order[j] = order[j], order[i]
     stream[w, 2] = number
 
@@ -37,7 +37,7 @@ def rotate(stream, order, spare, w, n):
     if n == 0:
         return
     stream[w, 2] += _ONE
-    shift = below(draw(first(stream[w, 0], stream[w, 1]), stream[w, 2]), n)
+    shift = integer_below(episode_start(stream[w, 0], stream[w, 1]), stream[w, 2], n)
     for k in range(n):
         spare[k] = order[k]
     for k in range(n):

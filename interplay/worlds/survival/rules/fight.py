@@ -69,7 +69,7 @@ def can_damage(state, rules, w, side, target):
 
 
 @phase
-def strike(state, rules, w):
+def attack(state, rules, w):
     """Melee: rays from the current positions, damage now, in agent order.
 
     Continuous: every step while attack = 1. With cooldown: only if anything is in the ray, even a wall.

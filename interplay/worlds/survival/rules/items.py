@@ -3,7 +3,7 @@
 import numpy as np
 
 from interplay.core.jit import phase
-from interplay.kernels.draws import uniform
+from interplay.kernels.philox import uniform
 from interplay.planar.phases import despawn_body, spawn_body
 from interplay.worlds.survival.rules.fight import DROP, GIVE, USE, change_health, side_of
 from interplay.worlds.survival.state import EMPTY, NOBODY

@@ -1,9 +1,9 @@
-"""Reset: who stands where, how boxes are shaped, where the zone will go (specification 3, 4.1, 4.3, 4.5)."""
+"""Reset: places of agents, shapes of boxes, the path of the zone (specification 3, 4.1, 4.3, 4.5)."""
 
 import numpy as np
 
 from interplay.core.jit import phase
-from interplay.kernels.draws import normal, uniform
+from interplay.kernels.philox import normal, uniform
 from interplay.worlds.survival.state import EMPTY, NOBODY
 
 EMPTY_SLOT = np.int16(EMPTY)

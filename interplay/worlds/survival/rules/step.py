@@ -39,7 +39,7 @@ fill_health, bury_dead = general.fill_health, general.bury_dead
 clear_deaths, record_deaths = general.clear_deaths, general.record_deaths
 look_around, drive_motors, move_bodies = general.look_around, general.drive_motors, general.move_bodies
 begin_episode, shape_boxes, place_zone = setup.begin_episode, setup.shape_boxes, setup.place_zone
-queue_actions, strike = fight.queue_actions, fight.strike
+queue_actions, attack = fight.queue_actions, fight.attack
 clear_kills, credit_kills = fight.clear_kills, fight.credit_kills
 drop_broken_boxes, use_items, give_items, drop_items = (
     items.drop_broken_boxes,
@@ -107,7 +107,7 @@ def run_phases(state, table, scratch, plan, active, thread, first_world, end_wor
             elif number == DROP_ITEMS:
                 drop_items(state, rules, w)
             elif number == STRIKE:
-                strike(state, rules, w)
+                attack(state, rules, w)
             elif number == FINISH_PLACED_BOXES:
                 finish_placed_boxes(state, rules, w)
             elif number == OWN_BROKEN_BOXES:

@@ -1,4 +1,4 @@
-"""Who named whom: arrows bent towards the middle of the table, so that none runs through a neighbour."""
+"""Arrows from each player to those it named, bent towards the middle of the table, so that none runs through a neighbour."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What somebody who watches a game may know of it: pictures and transcripts are made of this alone.
+"""A spectator's knowledge of a game: pictures and transcripts are made of this alone.
 
 A spectator of the public view knows what every villager knows: who lives, who died of what, the public boards. Roles, the pack's boards and
 whom a night's vote chose stay hidden until the game is over, so that no picture, text or layer can tell them. The privileged view knows

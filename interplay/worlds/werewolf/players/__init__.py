@@ -1,1 +1,1 @@
-"""Scripted players: what they know, how they choose, whom they follow."""
+"""Scripted players: their knowledge and their choices."""

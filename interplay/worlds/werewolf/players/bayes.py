@@ -12,7 +12,7 @@ from interplay.worlds.werewolf.players.knowledge import EXECUTION, PUBLIC_TALK, 
 from interplay.worlds.werewolf.players.scripted import Rule
 from interplay.worlds.werewolf.theory.belief import Belief, Ways
 
-EQUAL = 1e-9  # chances that differ by less are the same, but for rounding
+EQUAL = 1e-9  # probabilities that differ by less are the same, but for rounding
 
 
 class BayesVillager(Rule):

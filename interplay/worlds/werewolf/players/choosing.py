@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.core.jit import kernel, phase
-from interplay.kernels.counters import draw, first, wrapping
+from interplay.kernels.splitmix import episode_start, random_bits, wrapping
 
 TOGETHER = 512  # stands for a seat in what several players draw as one; seats are fewer
 AT_RANDOM, BY_RULE, WORDS = (
@@ -46,7 +46,7 @@ class Heads(NamedTuple):
 def begin(stream, w, a, k):
     """The start of a world's counter, and the number of a seat's k-th draw in this step."""
     number = (stream.step[w] << _STEP) | (np.uint64(a) << _SEAT) | np.uint64(k)
-    return first(stream.seed[w], stream.episode[w]), number
+    return episode_start(stream.seed[w], stream.episode[w]), number
 
 
 @wrapping
@@ -65,7 +65,7 @@ def split(start, number, fraction, room, bound):
     """
     room *= bound
     if room > _MOST:
-        fraction = draw(start, number) >> _SPARE
+        fraction = random_bits(start, number) >> _SPARE
         number += _ONE
         room = bound
     scaled = fraction * bound

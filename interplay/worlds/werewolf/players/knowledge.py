@@ -1,4 +1,4 @@
-"""What a scripted player knows beside what it sees now: who it is, who is in its pack, and public boards of before.
+"""A scripted player's knowledge beside its observation: its own seat, its pack, and earlier public boards.
 
 It is told who it is and who the pack, unless the world keeps them to itself (``obs.role``, ``obs.pack``). Then it sees them in its
 own mask: in a phase of the pack alone, living players whom it may not name are the pack, and it is one of them.
@@ -51,8 +51,8 @@ def phases_of_the_pack(settings: WerewolfSettings, roles_known: bool) -> np.ndar
     telling = np.zeros(len(names), bool)
     for row in settings.table:
         wolf = row.actors.get("werewolf", row.actors.get("all"))
-        deeds = {wolf} if roles_known else set(row.actors.values())
-        telling[names.index(row.name)] = deeds <= {"speak_in_pack", "attack"}
+        actions = {wolf} if roles_known else set(row.actors.values())
+        telling[names.index(row.name)] = actions <= {"speak_in_pack", "attack"}
     return telling
 
 

@@ -1,4 +1,4 @@
-"""What scripted players have in common: they choose at random, but for what a rule says."""
+"""The base of scripted players: they choose at random, but for what a rule says."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from interplay.core.jit import phase
-from interplay.kernels.counters import below, draw
+from interplay.kernels.splitmix import integer_below
 from interplay.worlds.werewolf.roles import HUMAN, WITCH, WOLF
 from interplay.worlds.werewolf.rules.draws import DEAL, start
 from interplay.worlds.werewolf.state import IN_TABLE, NOBODY
@@ -110,7 +110,7 @@ def deal_roles(state, rules, tables, w):
     for i in range(rules.players):
         role[i] = crew[i]
     for i in range(rules.players - 1, 0, -1):
-        j = below(draw(begin, np.uint64(i)), i + 1)
+        j = integer_below(begin, np.uint64(i), i + 1)
         role[i], role[j] = role[j], role[i]
     room.living, room.wolves, room.humans = rules.players, 0, 0
     for i in range(rules.players):

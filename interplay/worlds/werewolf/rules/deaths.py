@@ -1,4 +1,4 @@
-"""Who dies, what the deaths bring with them, and how a game ends (specification 5 and 16.3)."""
+"""Deaths, their consequences, and the end of a game (specification 5 and 16.3)."""
 
 from interplay.core.jit import phase
 from interplay.worlds.werewolf.phases import EXECUTED, LAST_SHOT, POTIONS

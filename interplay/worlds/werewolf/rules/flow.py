@@ -1,4 +1,4 @@
-"""What comes next: the walk through the table of phases, and who acts in the phase that is reached."""
+"""The walk through the table of phases, and the seats that act in the phase that is reached."""
 
 from interplay.core.jit import phase
 from interplay.worlds.werewolf.phases import EXECUTED, LAST_SHOT, POTIONS

@@ -1,4 +1,4 @@
-"""The night: look, guard, attack, brew, and who is dead at dawn (specification 16.3)."""
+"""The night: look, guard, attack, brew, and the deaths at dawn (specification 16.3)."""
 
 from interplay.core.jit import phase
 from interplay.worlds.werewolf.roles import BREW, DIVINE, GUARD
@@ -12,7 +12,7 @@ HEAL, POISON = 0, 1
 def divine(state, rules, tables, scratch, s, w):
     """Seers learn the species of whom they named, also if it dies this night."""
     for i in range(rules.players):
-        name = scratch.said[s, i, 0]
+        name = scratch.ballots[s, i, 0]
         if state.ability[w, i] == DIVINE and name != NOBODY:
             state.known[w, i, name] = tables.species[state.role[w, name]]
 
@@ -22,7 +22,7 @@ def guard(state, rules, scratch, s, w, victim):
     """Guards stand before whom they named; returns the victim, or NOBODY if somebody stood there."""
     for i in range(rules.players):
         if state.ability[w, i] == GUARD:
-            name = scratch.said[s, i, 0]
+            name = scratch.ballots[s, i, 0]
             state.guarded[w, i] = name
             if name == victim:
                 victim = NOBODY
@@ -48,7 +48,7 @@ def brew(state, rules, scratch, s, w):
     for i in range(rules.players):
         if state.ability[w, i] != BREW:
             continue
-        name = scratch.said[s, i, 0]
+        name = scratch.ballots[s, i, 0]
         if name == NOBODY:
             continue
         if name == victim and state.potions[w, i, HEAL]:

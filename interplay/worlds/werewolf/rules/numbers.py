@@ -1,4 +1,4 @@
-"""What kernels read of the settings: numbers, and the small tables of phases, roles and words."""
+"""The settings as kernels read them: numbers, and the small tables of phases, roles and words."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def _names_by_role(row: Any, s: WerewolfSettings) -> list[str]:
     """Whom each role of the line-up may name in a row, as the ability that stands for it."""
     plain = s.allow_self_vote and not s.allow_abstain
     same = {"attack": "speak_in_pack"} | ({"vote": "speak"} if plain else {})
-    abilities = [ABILITIES[_ability(row, role)] for role in s.line_up]
+    abilities = [ABILITIES[_ability(row, role)] for role in s.roles_in_play]
     return [same.get(ability, ability) for ability in abilities]
 
 

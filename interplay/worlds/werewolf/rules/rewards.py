@@ -1,4 +1,4 @@
-"""What players earn (specification 8)."""
+"""The rewards of players (specification 8)."""
 
 import numpy as np
 
@@ -19,11 +19,11 @@ def pay(state, rules, w, i, term, amount):
 @phase
 def charge_accord(state, rules, scratch, s, w, ability, chosen):
     """Charges the voters who did not name the chosen player; returns the share of voters who did."""
-    said = scratch.said[s]
+    ballots = scratch.ballots[s]
     agreeing, voters = 0, 0
     for i in range(rules.players):
         votes = state.ability[w, i] == ability
-        place = place_on(said[i], rules.names, chosen)
+        place = place_on(ballots[i], rules.names, chosen)
         agrees = votes & (place < rules.depth)
         voters += votes
         agreeing += agrees

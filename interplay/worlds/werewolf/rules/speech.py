@@ -3,7 +3,7 @@
 import numpy as np
 
 from interplay.core.jit import phase
-from interplay.kernels.counters import below, draw
+from interplay.kernels.splitmix import integer_below, uniform
 from interplay.worlds.werewolf.phases import TALKED
 from interplay.worlds.werewolf.roles import SPEAK, VOTE
 from interplay.worlds.werewolf.rules.draws import ARMS, ILLEGAL, start
@@ -16,22 +16,19 @@ from interplay.worlds.werewolf.rules.numbers import (
 )
 from interplay.worlds.werewolf.state import NOBODY
 
-_TO_UNIT = 1.0 / 9007199254740992.0  # 2**-53
-_11 = np.uint64(11)
-
 
 @phase
 def hear(state, sight, rules, scratch, action, s, w):
-    """Reads every ballot into `scratch.said`; an illegal name becomes a uniform legal one and is counted (specification 1)."""
+    """Reads every ballot into `scratch.ballots`; an illegal name becomes a uniform legal one and is counted (specification 1)."""
     n, names = rules.players, rules.names
-    said, mask, acting = scratch.said[s], sight.mask[w], state.acting[w]
+    ballots, mask, acting = scratch.ballots[s], sight.mask[w], state.acting[w]
     for i in range(n):
         for slot in range(names):
             name = action[w, i, slot]
             if acting[i] and not mask[i, name]:
                 name = replace_name(state, rules, mask, w, i, slot)
             # Without a branch: who acts is hard to foresee.
-            said[i, slot] = name if acting[i] & (name < n) else NOBODY
+            ballots[i, slot] = name if acting[i] & (name < n) else NOBODY
 
 
 @phase
@@ -40,16 +37,16 @@ def replace_name(state, rules, mask, w, i, slot):
     state.tally[w].illegal += 1
     begin = start(state.stream[w, 0], state.stream[w, 1], ILLEGAL)
     number = (state.stream[w, 2] * np.uint64(rules.players) + np.uint64(i)) * np.uint64(rules.names)
-    return np.int16(pick_legal(draw(begin, number + np.uint64(slot)), mask[i], rules.players + 1))
+    return np.int16(pick_legal(begin, number + np.uint64(slot), mask[i], rules.players + 1))
 
 
 @phase
-def pick_legal(bits, mask, count):
+def pick_legal(begin, number, mask, count):
     """A uniform choice among the legal ones of the first `count`."""
     legal = 0
     for choice in range(count):
         legal += mask[choice]
-    left = below(bits, legal)
+    left = integer_below(begin, number, legal)
     for choice in range(count):
         left -= mask[choice]
         if left < 0:
@@ -67,16 +64,16 @@ def speaks(ability):
 def write_board(state, rules, tables, scratch, action, targets, words, s, w):
     """What this phase's audience sees of it."""
     hides = rules.arm == TARGETS_OFF and tables.resolver[state.room[w].row] == TALKED
-    write_names(state.ability[w], scratch.said[s], targets[w], rules, hides)
+    write_names(state.ability[w], scratch.ballots[s], targets[w], rules, hides)
     write_words(state, rules, tables, scratch, action, words[w], s, w)
 
 
 @phase
-def write_names(ability, said, board, rules, hides):
+def write_names(ability, ballots, board, rules, hides):
     for i in range(rules.players):
         shown = speaks(ability[i]) & (not hides)
         for slot in range(rules.names):
-            board[i, slot] = said[i, slot] if shown else NOBODY
+            board[i, slot] = ballots[i, slot] if shown else NOBODY
 
 
 @phase
@@ -112,7 +109,7 @@ def shuffle_words(state, rules, scratch, board, s, w):
     begin = start(state.stream[w, 0], state.stream[w, 1], ARMS)
     number = state.stream[w, 2] * np.uint64(rules.players)
     for k in range(count - 1, 0, -1):
-        other = below(draw(begin, number + np.uint64(k)), k + 1)
+        other = integer_below(begin, number + np.uint64(k), k + 1)
         for place in range(rules.length):
             a, b = speakers[k], speakers[other]
             board[a, place], board[b, place] = board[b, place], board[a, place]
@@ -127,7 +124,7 @@ def draw_words(state, rules, tables, board, w):
             continue
         number = (state.stream[w, 2] * np.uint64(rules.players) + np.uint64(i)) * np.uint64(rules.length)
         for place in range(rules.length):
-            x = np.float64(draw(begin, number + np.uint64(place)) >> _11) * _TO_UNIT
+            x = uniform(begin, number + np.uint64(place))
             symbol = 0
             while symbol < tables.symbols[place] - 1 and x >= tables.marginal[place, symbol]:
                 symbol += 1
@@ -140,7 +137,7 @@ def replay_words(state, rules, tables, board, w):
     if rules.games == 0:
         return
     begin = start(state.stream[w, 0], state.stream[w, 1], ARMS)
-    game = below(draw(begin, np.uint64(0)), rules.games)
+    game = integer_below(begin, np.uint64(0), rules.games)
     day = min(state.room[w].day, tables.replay.shape[1] - 1)
     words = tables.replay[game, day, tables.phase[state.room[w].row]]
     for i in range(rules.players):

@@ -1,4 +1,4 @@
-"""One phase of every world: what is said is heard, shown, counted; somebody may die; the next phase is reached."""
+"""One phase of every world: ballots and words are read, shown and counted; players may die; the next phase is reached."""
 
 import numpy as np
 
@@ -199,7 +199,7 @@ def resolve_execution(state, rules, tables, scratch, s, w):
 def shoot(state, rules, scratch, s, w):
     """A dying hunter's shot."""
     room = state.room[w]
-    name = scratch.said[s, room.shooter, 0]
+    name = scratch.ballots[s, room.shooter, 0]
     room.chosen = name
     state.told[w] = True
     state.owed[w, room.shooter] = False

@@ -1,4 +1,4 @@
-"""What is counted for the metrics (specification 10), as sums and counts over the episode."""
+"""Counts for the metrics (specification 10), as sums and counts over the episode."""
 
 from interplay.core.jit import phase
 from interplay.worlds.werewolf.roles import VOTE, WEREWOLF, WOLF
@@ -31,7 +31,7 @@ def note_kill(state, rules, scratch, s, w, ability):
     named, split = NOBODY, False
     for i in range(rules.players):
         if state.ability[w, i] == ability:
-            name = scratch.said[s, i, 0]
+            name = scratch.ballots[s, i, 0]
             split = split or (named != NOBODY and name != named)
             named = name
     tally.splits += split
@@ -40,10 +40,10 @@ def note_kill(state, rules, scratch, s, w, ability):
 @phase
 def note_suicides(state, rules, scratch, s, w, voters):
     """Of every execution: the share of voters who named themselves first, and wolves' votes on wolves."""
-    tally, said, role, ability = state.tally[w], scratch.said[s], state.role[w], state.ability[w]
+    tally, ballots, role, ability = state.tally[w], scratch.ballots[s], state.role[w], state.ability[w]
     suicides, wolf_votes, busses = 0, 0, 0
     for i in range(rules.players):
-        name = said[i, 0]
+        name = ballots[i, 0]
         counts = (ability[i] == VOTE) & (name != NOBODY)
         wolf = counts & (role[i] == WEREWOLF)
         suicides += counts & (name == i)
@@ -76,12 +76,17 @@ def compare_with_talk(state, rules, tables, scratch, s, w):
         return
     if not tables.talks[room.public_phase]:
         return
-    tally, said, talk, ability = state.tally[w], scratch.said[s], state.public_targets[w], state.ability[w]
+    tally, ballots, talk, ability = (
+        state.tally[w],
+        scratch.ballots[s],
+        state.public_targets[w],
+        state.ability[w],
+    )
     spoken, voted = scratch.talked[s], scratch.votes[s]
     talks, votes = count_first_names(state, rules, scratch, s, w)
     voters, switched, followed, follows = 0, 0, 0, 0
     for i in range(rules.players):
-        name = said[i, 0]
+        name = ballots[i, 0]
         votes_now = ability[i] == VOTE
         switches = votes_now & (name != talk[i, 0])
         voters += votes_now
@@ -112,7 +117,7 @@ def count_first_names(state, rules, scratch, s, w):
     for j in range(rules.players):
         spoken[j] = voted[j] = 0
     for i in range(rules.players):
-        name, heard = scratch.said[s, i, 0], talk[i, 0]
+        name, heard = scratch.ballots[s, i, 0], talk[i, 0]
         counts, counted = (state.ability[w, i] == VOTE) & (name != NOBODY), heard != NOBODY
         voted[max(name, 0)] += counts
         spoken[max(heard, 0)] += counted
@@ -124,16 +129,16 @@ def count_first_names(state, rules, scratch, s, w):
 @phase
 def compare_ballots(state, rules, scratch, s, w, voters):
     """Mean change of a voter's ballot from talk to vote: of places, of the number of repeated names, of the set of names."""
-    tally, said, talk, b = state.tally[w], scratch.said[s], state.public_targets[w], rules.names
+    tally, ballots, talk, b = state.tally[w], scratch.ballots[s], state.public_targets[w], rules.names
     for i in range(rules.players):
         if state.ability[w, i] != VOTE:
             continue
         places = 0
         for slot in range(b):
-            places += said[i, slot] != talk[i, slot]
-        now, then = count_distinct(said[i], b), count_distinct(talk[i], b)
-        shared = count_shared(said[i], talk[i], b)
-        repeats = count_names(said[i], b) - now - (count_names(talk[i], b) - then)
+            places += ballots[i, slot] != talk[i, slot]
+        now, then = count_distinct(ballots[i], b), count_distinct(talk[i], b)
+        shared = count_shared(ballots[i], talk[i], b)
+        repeats = count_names(ballots[i], b) - now - (count_names(talk[i], b) - then)
         tally.index_distance += places / b / voters
         tally.repetition_distance += abs(repeats) / b / voters
         if now + then > 0:
@@ -174,15 +179,15 @@ def count_shared(ballot, other, names):
 @phase
 def note_drift(state, rules, scratch, s, w):
     """Of everybody who votes in two executions running: the share of places of the ballot that changed."""
-    tally, said, last, b = state.tally[w], scratch.said[s], state.last_votes[w], rules.names
+    tally, ballots, last, b = state.tally[w], scratch.ballots[s], state.last_votes[w], rules.names
     first = tally.executions == 0
     places, voters = 0, 0
     for i in range(rules.players):
         votes = state.ability[w, i] == VOTE
         voters += votes
         for slot in range(b):
-            places += votes & (said[i, slot] != last[i, slot])
-            last[i, slot] = said[i, slot] if votes else NOBODY
+            places += votes & (ballots[i, slot] != last[i, slot])
+            last[i, slot] = ballots[i, slot] if votes else NOBODY
     if not first:
         tally.drift += places / b
         tally.drifts += voters

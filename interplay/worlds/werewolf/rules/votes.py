@@ -3,7 +3,7 @@
 import numpy as np
 
 from interplay.core.jit import phase
-from interplay.kernels.counters import below, draw
+from interplay.kernels.splitmix import integer_below
 from interplay.worlds.werewolf.rules.draws import TIES, start
 from interplay.worlds.werewolf.rules.numbers import (
     MAJORITY,
@@ -27,7 +27,7 @@ def is_first_mention(ballot, slot):
 @phase
 def count_ballots(state, rules, scratch, s, w, ability):
     """Pools the first k names of everybody with that ability; returns how many voters there are."""
-    votes, said = scratch.votes[s], scratch.said[s]
+    votes, ballots = scratch.votes[s], scratch.ballots[s]
     voters = 0
     for i in range(rules.players):
         votes[i] = 0
@@ -35,10 +35,10 @@ def count_ballots(state, rules, scratch, s, w, ability):
         entitled = state.ability[w, i] == ability
         voters += entitled
         for slot in range(rules.depth):
-            name = said[i, slot]
+            name = ballots[i, slot]
             counts = entitled & (name != NOBODY)
             if slot > 0 and not rules.duplicates:
-                counts = counts & is_first_mention(said[i], slot)
+                counts = counts & is_first_mention(ballots[i], slot)
             votes[max(name, 0)] += counts
     return voters
 
@@ -72,7 +72,7 @@ def find_second(rules, scratch, s, best, sharing):
 def draw_among(state, scratch, s, w, sharing):
     """One of the seats that share the top: always one draw of the stream `ties` for a step, whether it is needed or not."""
     begin = start(state.stream[w, 0], state.stream[w, 1], TIES)
-    return scratch.top[s, below(draw(begin, state.stream[w, 2]), sharing)]
+    return scratch.top[s, integer_below(begin, state.stream[w, 2], sharing)]
 
 
 @phase

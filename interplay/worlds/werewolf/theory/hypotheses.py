@@ -1,7 +1,7 @@
 """Kernels of an exact belief: what everything in public says about every set of players that may be the pack.
 
 A hypothesis is a set of wolves together with one of the ways in which wolves may play. Its weight is the likelihood of what
-was seen, over that of the same deeds done by villagers: so a seat outside the set adds nothing, and all viewers can share the
+was seen, over that of the same actions done by villagers: so a seat outside the set adds nothing, and all viewers can share the
 weights. A viewer sees through the sets that it is in, and a deed that no villager does says to all others that it was a wolf's.
 """
 
@@ -192,7 +192,7 @@ def divide(sets, w, top):
 
 
 @phase
-def add_up(sets, told, w, i, by_deeds, belief):
+def add_up(sets, told, w, i, by_actions, belief):
     """Sums the shares of the sets that a viewer can think of; how much there is of them."""
     total, knows = 0.0, knows_anything(sets, told, w, i)
     for j in range(belief.shape[1]):
@@ -203,7 +203,7 @@ def add_up(sets, told, w, i, by_deeds, belief):
         weight = 0.0
         for m in range(sets.share.shape[0]):
             weight += sets.share[m, h]
-        if weight == 0.0 or (knows and not thinkable(sets, told, w, i, h, by_deeds)):
+        if weight == 0.0 or (knows and not thinkable(sets, told, w, i, h, by_actions)):
             continue
         total += weight
         for place in range(sets.members.shape[1]):
@@ -214,7 +214,7 @@ def add_up(sets, told, w, i, by_deeds, belief):
 
 
 @phase
-def thinkable(sets, told, w, i, h, by_deeds):
+def thinkable(sets, told, w, i, h, by_actions):
     """Whether a viewer can think of a set: not in it, with what it was told, and with all others who did as no villager does."""
     inside = sets.inside[h]
     if inside[i]:
@@ -222,7 +222,7 @@ def thinkable(sets, told, w, i, h, by_deeds):
     for j in range(inside.shape[0]):
         if told[w, i, j] >= 0 and (told[w, i, j] == 1) != inside[j]:
             return False
-        if by_deeds and j != i and sets.must[w, j] and not inside[j]:
+        if by_actions and j != i and sets.must[w, j] and not inside[j]:
             return False
     return True
 

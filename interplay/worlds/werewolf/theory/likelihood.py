@@ -1,4 +1,4 @@
-"""How likely a row of a public board is, as a villager's or as a wolf's, if players play as they are taken to (kernels)."""
+"""The likelihood of a row of a public board, as a villager's or a wolf's, if players play as assumed (kernels)."""
 
 from typing import NamedTuple
 

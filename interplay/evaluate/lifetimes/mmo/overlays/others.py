@@ -1,4 +1,4 @@
-"""Overlays of one agent and those around it: how its value depends on them, and how it strikes them."""
+"""Overlays of one agent and those around it: how its value depends on them, and how it attacks them."""
 
 from __future__ import annotations
 

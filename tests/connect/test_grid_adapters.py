@@ -1,4 +1,4 @@
-"""Grid worlds through the other doors: PettingZoo's own tests, Gymnasium's, and Stable-Baselines3."""
+"""Grid worlds through the other adapters: PettingZoo's own tests, Gymnasium's, and Stable-Baselines3."""
 
 from __future__ import annotations
 

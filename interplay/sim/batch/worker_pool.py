@@ -1,6 +1,6 @@
-"""Who steps the environments of a batch: this process, or several of their own.
+"""The pools that step the environments of a batch: in this process, or in several of their own.
 
-Both crews offer `reset`, `step` and `close`; what they do stands in the shared arrays. Processes are started
+Both pools offer `reset`, `step` and `close`; what they do stands in the shared arrays. Processes are started
 anew (spawn), import the factory by its name, and share one block of memory with the batch: no observation or
 action is ever pickled.
 """
@@ -17,18 +17,18 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from interplay.core.errors import MENDABLE, UserError
+from interplay.core.errors import USER_ERRORS, UserError
 from interplay.core.loading import load
+from interplay.sim.batch.env_slot import EnvSlot
 from interplay.sim.batch.layout import Buffers, place, read_layout, shapes_of, size_of
 from interplay.sim.batch.managed import ManagedSimulation, as_environment
-from interplay.sim.batch.member import Member
 
 T = TypeVar("T")
 
 RESET, STEP, CLOSE = b"reset", b"step", b"close"
 
 
-class InLine:
+class SerialPool:
     """Steps every environment in this process, one after another.
 
     Args:
@@ -44,31 +44,31 @@ class InLine:
         self.layout = _named(0, envs[0], read_layout, envs[0])
         shapes = shapes_of(self.layout, num_worlds, 1)
         self.buffers = place(shapes, bytearray(size_of(shapes)))
-        self._members = [Member(env, self.layout, self.buffers, w) for w, env in enumerate(envs)]
+        self._slots = [EnvSlot(env, self.layout, self.buffers, w) for w, env in enumerate(envs)]
 
     def reset(self) -> None:
         """Restarts the worlds of ``buffers["which"]`` with the seeds of ``buffers["seed"]``."""
-        for w, member in enumerate(self._members):
+        for w, slot in enumerate(self._slots):
             if self.buffers["which"][w]:
-                _named(w, member.env, member.reset, int(self.buffers["seed"][w]))
+                _named(w, slot.env, slot.reset, int(self.buffers["seed"][w]))
 
     def step(self) -> None:
         """Steps the worlds of ``buffers["which"]`` that are not over; those that are stand still."""
-        for w, member in enumerate(self._members):
+        for w, slot in enumerate(self._slots):
             if self.buffers["which"][w]:
-                _named(w, member.env, member.step)
+                _named(w, slot.env, slot.step)
 
     def environment(self, w: int) -> Any:
         """World w's environment; None where it is in another process."""
-        return self._members[w].env
+        return self._slots[w].env
 
     def close(self) -> None:
-        for member in self._members:
-            member.env.close()
-        self._members = []
+        for slot in self._slots:
+            slot.env.close()
+        self._slots = []
 
 
-class Processes:
+class WorkerPool:
     """Spreads the environments over worker processes, each with a run of neighbouring worlds.
 
     Args:
@@ -76,7 +76,7 @@ class Processes:
         kwargs: for the function.
         num_worlds: W.
         processes: at least 1; more than W are not started.
-        accept: as for `InLine`.
+        accept: as for `SerialPool`.
     """
 
     def __init__(
@@ -112,26 +112,26 @@ class Processes:
         self._gather()
 
     def reset(self) -> None:
-        """As `InLine.reset`."""
-        self._tell(RESET)
+        """As `SerialPool.reset`."""
+        self._send(RESET)
 
     def environment(self, w: int) -> Any:
-        """As `InLine.environment`."""
+        """As `SerialPool.environment`."""
         return None
 
     def step(self) -> None:
-        """As `InLine.step`."""
-        self._tell(STEP)
+        """As `SerialPool.step`."""
+        self._send(STEP)
 
     def close(self) -> None:
         self._stop()
 
-    def _tell(self, order: bytes) -> None:
+    def _send(self, command: bytes) -> None:
         if not self._stop.alive:
             raise RuntimeError("this world's processes have ended; make a new one")
         for pipe in self._pipes:
             try:
-                pipe.send_bytes(order)
+                pipe.send_bytes(command)
             except OSError:
                 continue  # a dead worker is named by `_gather`
         self._gather()
@@ -167,19 +167,19 @@ def _work(
     index: int,
     worlds: Sequence[int],
 ) -> None:
-    """A worker's life: obeys orders until the pipe closes."""
+    """A worker's life: obeys commands until the pipe closes."""
     # Signals that ask to stop are for the parent, which closes the pipe; programs that are started here can be ended by SIGTERM.
     for name in ("SIGINT", "SIGHUP"):
         if number := getattr(signal, name, None):
             signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: None)
-    members: dict[int, Member] = {}
+    slots: dict[int, EnvSlot] = {}
     try:
         make = partial(load(factory, users=True), **kwargs)
         envs = [_made(make, w, as_environment) for w in worlds]
         layout = _named(worlds[0], envs[0], read_layout, envs[0])
         buffers = place(shapes_of(layout, num_worlds, num_workers), memory)
-        members = {w: Member(env, layout, buffers, w) for w, env in zip(worlds, envs, strict=True)}
+        slots = {w: EnvSlot(env, layout, buffers, w) for w, env in zip(worlds, envs, strict=True)}
         buffers["at"][index] = worlds[0]
     except Exception as error:
         pipe.send_bytes(str(error).encode())
@@ -187,36 +187,36 @@ def _work(
     pipe.send_bytes(b"")
     while True:
         try:
-            order = pipe.recv_bytes()
+            command = pipe.recv_bytes()
         except (EOFError, OSError):
-            order = CLOSE
-        if order == CLOSE:
+            command = CLOSE
+        if command == CLOSE:
             break
-        pipe.send_bytes(_obey(order, members, buffers, index).encode())
-    for member in members.values():
-        member.env.close()
+        pipe.send_bytes(_run(command, slots, buffers, index).encode())
+    for slot in slots.values():
+        slot.env.close()
 
 
-def _obey(order: bytes, members: Mapping[int, Member], buffers: Buffers, index: int) -> str:
-    """Runs one order over a worker's worlds; the problem in one line, or nothing."""
+def _run(command: bytes, slots: Mapping[int, EnvSlot], buffers: Buffers, index: int) -> str:
+    """Runs one command over a worker's worlds; the problem in one line, or nothing."""
     try:
-        for w, member in members.items():
+        for w, slot in slots.items():
             if not buffers["which"][w]:
                 continue
             buffers["at"][index] = w
-            if order == STEP:
-                _named(w, member.env, member.step)
+            if command == STEP:
+                _named(w, slot.env, slot.step)
             else:
-                _named(w, member.env, member.reset, int(buffers["seed"][w]))
+                _named(w, slot.env, slot.reset, int(buffers["seed"][w]))
     except UserError as error:
         return str(error)
     return ""
 
 
-def _named(w: int, env: Any, deed: Callable[..., T], *args: Any) -> T:
+def _named(w: int, env: Any, function: Callable[..., T], *args: Any) -> T:
     """Does it; what goes wrong in somebody else's code is one line that names the world."""
     try:
-        return deed(*args)
+        return function(*args)
     except Exception as error:
         noun = "simulation" if isinstance(env, ManagedSimulation) else "environment"
         raise UserError(_one_line(w, error, f"mend the {noun}")) from error
@@ -232,7 +232,7 @@ def _made(make: Callable[[], Any], w: int, accept: Callable[[Any], Any]) -> Any:
 
 def _one_line(w: int, error: Exception, cure: str) -> str:
     what = " ".join(str(error).split())
-    if isinstance(error, MENDABLE):
+    if isinstance(error, USER_ERRORS):
         return f"world {w}: {what}"  # which says itself what to do
     return f"world {w}: {type(error).__name__}: {what}; {cure}"
 

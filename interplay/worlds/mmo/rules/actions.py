@@ -1,4 +1,4 @@
-"""What agents do: move and strike (specification 6, steps 2f and 2g, "Combat details")."""
+"""The actions of agents: move and attack (specification 6, steps 2f and 2g, "Combat details")."""
 
 from interplay.core.jit import phase
 from interplay.worlds.mmo.rules.lives import die, enter_tile, leave_tile
@@ -64,7 +64,7 @@ def find_target(sight, rules, w, i, action, style):
 
 
 @phase
-def strike(state, sight, rules, scratch, thread, w, i, action, together):
+def attack(state, sight, rules, scratch, thread, w, i, action, together):
     """Attacks with the chosen style; with `together` (resolution = simultaneous) victims fall and goods arrive later."""
     style = action[w, i, 1] - rules.no_attack
     if style < 0:
@@ -123,7 +123,7 @@ def _rob_later(state, rules, food_won, water_won, w, i, j, style):
 
 @phase
 def share_out(state, rules, food_won, water_won, w, i):
-    """What the blows of a tick have won and cost in sum, cut once."""
+    """What the attacks of a tick have won and cost in sum, cut once."""
     person = state.agent[w, i]
     person.food = min(max(person.food + food_won[i], 0), rules.food)
     person.water = min(max(person.water + water_won[i], 0), rules.water)

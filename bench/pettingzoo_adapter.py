@@ -2,7 +2,7 @@
 
 Run from the repository root::
 
-    .venv/bin/python -m bench.pettingzoo_door survival/1v1-heals-low
+    .venv/bin/python -m bench.pettingzoo_adapter survival/1v1-heals-low
 
 Actions are drawn beforehand. Counted: the agents' dictionaries in and out, checks of actions, the step, fresh observation arrays,
 and the resets of finished episodes. CPU time of one pinned core, median of the windows, so that a busy

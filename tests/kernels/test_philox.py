@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from interplay.core import seeding
-from interplay.kernels.draws import draw_integers, draw_uniform, integer_below, uniform
+from interplay.kernels.philox import draw_integers, draw_uniform, integer_below, uniform
 
 
 def begun(worlds=5, seed=3):

@@ -1,4 +1,4 @@
-"""Nobody reads a file of outside data, or writes a file that matters, past the two doors: core/reading.py and core/files.py."""
+"""Nobody reads a file of outside data, or writes a file that matters, past core/reading.py and core/files.py."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ OF_MODULES = {
 }
 # Where such a call stands for a reason; the file, the call, and why.
 ALLOWED = {
-    ("core/reading.py", "json.loads"): "the door",
-    ("core/reading.py", "tomllib.loads"): "the door",
-    ("core/reading.py", "os.open"): "the door",
-    ("core/reading_arrays.py", "zipfile.ZipFile"): "the door, on bytes that were read through it",
-    ("core/files.py", "os.open"): "the door for writers, folders and locks",
-    ("core/files.py", "os.replace"): "the door for writers",
-    ("core/files.py", "open"): "the door for writers",
+    ("core/reading.py", "json.loads"): "the reader",
+    ("core/reading.py", "tomllib.loads"): "the reader",
+    ("core/reading.py", "os.open"): "the reader",
+    ("core/reading_arrays.py", "zipfile.ZipFile"): "the reader, on bytes that it has read",
+    ("core/files.py", "os.open"): "the writers, folders and locks",
+    ("core/files.py", "os.replace"): "the writers",
+    ("core/files.py", "open"): "the writers",
     ("core/files.py", "shutil.rmtree"): "removes trees of ours",
-    ("core/settings_reading.py", "read_bytes"): "through the door",
+    ("core/settings_reading.py", "read_bytes"): "through the reader",
     ("core/signatures.py", "os.open"): "130 bytes, no links, no waiting",
     ("core/user_key.py", "os.open"): "the user's own key, made for him alone",
     ("core/user_key.py", "os.link"): "the user's own key",
@@ -60,9 +60,9 @@ ALLOWED = {
     ("cli/stopping.py", "os.open"): "os.devnull",
     ("evaluate/tournaments/results_log.py", "json.loads"): "what it has just written, as JSON has it",
     ("evaluate/communication/shards.py", "json.loads"): "what it is about to write, as JSON has it",
-    ("evaluate/communication/shards.py", "numpy.load"): "bytes that were read through the door",
+    ("evaluate/communication/shards.py", "numpy.load"): "bytes that the reader has read",
     ("evaluate/communication/shards.py", "numpy.save"): "into memory",
-    ("train/run/checkpoint.py", "numpy.load"): "bytes that were read through the door",
+    ("train/run/checkpoint.py", "numpy.load"): "bytes that the reader has read",
     ("train/run/checkpoint.py", "numpy.save"): "into memory",
     ("train/run/checkpoint.py", "os.rename"): "whole folders, after everything in them is durable",
     ("train/run/metrics_log.py", "open"): "the file that `replacing` gives",
@@ -107,7 +107,7 @@ def calls(path: Path) -> set[str]:
     return found
 
 
-def test_every_reader_and_writer_of_files_goes_through_a_door() -> None:
+def test_every_reader_and_writer_of_files_goes_through_them() -> None:
     past = {
         (str(path.relative_to(PACKAGE)), call)
         for path in sorted(PACKAGE.rglob("*.py"))

@@ -1,4 +1,4 @@
-"""The survival world through every door."""
+"""The survival world through every adapter."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _NO_TREE = (
 )
 
 
-class Door(ABC):
+class Adapter(ABC):
     """What both forms share: whose actions are wanted, and a report on everybody in every step."""
 
     def __init__(self, sim: SimulationManager, discounts: float | Mapping[str, float] = 1.0) -> None:
@@ -34,7 +34,7 @@ class Door(ABC):
         for name, agent in self._players.items():
             require_discrete(name, "action", agent.action_space)
         self.discounts = discounts
-        self._asked: list[str] = []
+        self._queried: list[str] = []
         self._over = True
         self._seed: int | None = None
         self._told: Any = None
@@ -116,7 +116,7 @@ class Door(ABC):
         self._seed = None
         observations = self.sim.reset(seed=named, **kwargs)
         self._over = False
-        self._asked = list(observations)
+        self._queried = list(observations)
         self._told = self._spiel.TimeStep(self._observe(observations), None, None, self._spiel.StepType.FIRST)
         return self._told
 
@@ -149,7 +149,7 @@ class Door(ABC):
         if actions:
             observations, rewards, dones, _ = self.sim.step(actions, **kwargs)
             self._over = bool(dones["__all__"])
-            self._asked = [] if self._over else [name for name in observations if not dones[name]]
+            self._queried = [] if self._over else [name for name in observations if not dones[name]]
         kind = self._spiel.StepType.LAST if self._over else self._spiel.StepType.MID
         self._told = self._spiel.TimeStep(
             self._observe(observations), self._rewards(rewards), self._step_discounts(), kind
@@ -169,7 +169,7 @@ class Door(ABC):
 
     def _counts(self, name: str) -> bool:
         """Whether an action of this agent is handed on."""
-        return name not in self.sim.done_agents and (self.is_turn_based or name in self._asked)
+        return name not in self.sim.done_agents and (self.is_turn_based or name in self._queried)
 
     def _seen(self, observations: Mapping[str, Any]) -> dict[str, Any]:
         """Everybody's observation: of those who have finished the null one, where they have one."""
@@ -212,7 +212,7 @@ def _open_spiel() -> Any:
         from open_spiel.python import rl_environment
     except ImportError as error:
         raise MissingExtraError(
-            'this door needs OpenSpiel; install it with pip install "interplay[openspiel]"'
+            'this adapter needs OpenSpiel; install it with pip install "interplay[openspiel]"'
         ) from error
     return rl_environment
 

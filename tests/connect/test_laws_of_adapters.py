@@ -1,4 +1,4 @@
-"""What holds at every door: what was handed out stays as it was, and a reset knows nothing of the episode before."""
+"""What holds at every adapter: what was handed out stays as it was, and a reset knows nothing of the episode before."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def play_tuples(env, seed, steps=test_copies.STEPS):
     return told
 
 
-DOORS = test_copies.DOORS | {
+ADAPTERS = test_copies.ADAPTERS | {
     "kept": (lambda: KeptEnv(WorldEnv(Line(1, seed=3, masked=True, leave=True))), play_parallel),
     "slots": (lambda: SlotsEnv(Colony(1, seed=3), mask_in_observation=True), play_parallel),
     "numbered lives": (lambda: NumberedLivesEnv(Colony(1, seed=3), lives=9), play_parallel),
@@ -75,15 +75,15 @@ def watched(env: Any, verbs: tuple[str, ...]) -> list[tuple[Any, Any]]:
     return noted
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_what_was_handed_out_stays_as_it_was(door):
-    make, play = DOORS[door]
+@pytest.mark.parametrize("adapter", ADAPTERS)
+def test_what_was_handed_out_stays_as_it_was(adapter):
+    make, play = ADAPTERS[adapter]
     env = make()
-    noted = watched(env, ("last",) if door == "aec" else ("reset", "step"))
+    noted = watched(env, ("last",) if adapter == "aec" else ("reset", "step"))
     play(env, SEED, SOME)
     assert len(noted) > SOME // 2
     for at, (told, then) in enumerate(noted):
-        assert same(_plain(told), _plain(then)), (door, at)
+        assert same(_plain(told), _plain(then)), (adapter, at)
 
 
 def _plain(told: Any) -> Any:
@@ -109,21 +109,21 @@ def episode(env: Any, play: Any, seed: int) -> Any:
         del env.reset
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_an_episode_that_was_left_leaves_nothing_behind(door):
+@pytest.mark.parametrize("adapter", ADAPTERS)
+def test_an_episode_that_was_left_leaves_nothing_behind(adapter):
     """Left before its first step, in the middle, or some episodes later: a seed names what follows."""
-    make, play = DOORS[door]
+    make, play = ADAPTERS[adapter]
     expected = episode(make(), play, seed=5)
     for steps in (0, 1, 3, 29):
         used = make()
         play(used, 2, steps)
         told = episode(used, play, seed=5)
         at = next((t for t, pair in enumerate(zip(told, expected, strict=True)) if not same(*pair)), None)
-        assert at is None, (door, steps, at, told[at], expected[at])
+        assert at is None, (adapter, steps, at, told[at], expected[at])
 
 
 def short(**options):
-    """A game that is mostly cut, with its world's own flags beside what the door says."""
+    """A game that is mostly cut, with its world's own flags beside what the adapter says."""
     return make_written("werewolf/6", max_days=1, **options)
 
 
@@ -140,11 +140,11 @@ CUT = {
 }
 
 
-@pytest.mark.parametrize("door", CUT)
-def test_an_end_is_by_the_rules_or_by_a_limit_and_comes_once(door):
+@pytest.mark.parametrize("adapter", CUT)
+def test_an_end_is_by_the_rules_or_by_a_limit_and_comes_once(adapter):
     """Whoever ends is told one of the two, as its world has it, and is told of nothing more."""
-    env, ends = CUT[door](), {"terminated": 0, "truncated": 0}
-    kept = door == "kept"
+    env, ends = CUT[adapter](), {"terminated": 0, "truncated": 0}
+    kept = adapter == "kept"
     for step in play_parallel(env, SEED, 400):
         if len(step) == 2:
             over: set[str] = set()
@@ -173,13 +173,13 @@ class Notebook(Strict):
         return self.notes[agent_id]
 
 
-@pytest.mark.parametrize("door", ["aec", "parallel", "gymnasium", "rllib", "openspiel"])
-def test_nothing_is_written_into_what_a_simulation_handed_out(door):
-    names = ["a"] if door == "gymnasium" else ["a", "b"]
+@pytest.mark.parametrize("adapter", ["aec", "parallel", "gymnasium", "rllib", "openspiel"])
+def test_nothing_is_written_into_what_a_simulation_handed_out(adapter):
+    names = ["a"] if adapter == "gymnasium" else ["a", "b"]
     masks = {name: mask(0, 1, 1) for name in names}
     sim = Notebook(lives=dict.fromkeys(names, 5), masks=masks)
     notes, legal = copy.deepcopy(sim.notes), copy.deepcopy(masks)
-    env, play = MANAGED[door](AllStepManager(sim))
+    env, play = MANAGED[adapter](AllStepManager(sim))
     play(env)
     assert sim.clock > 2
     assert sim.notes == notes

@@ -14,7 +14,7 @@ from interplay.sim.batch.layout import MASK, Buffers, KindLayout, Layout, Leaf, 
 _OUTPUTS = ("reward", "acting", "terminated", "truncated")
 
 
-class Member:
+class EnvSlot:
     """World w of the batch.
 
     Args:
@@ -93,7 +93,7 @@ class Member:
             for leaf, row in self._seeing[kind.kind.name]:
                 _write(leaf, row, column, seen, agent)
             info = infos.get(agent, {})
-            # An agent that is listed but cannot act may say so in its info, as our own PettingZoo door does.
+            # An agent that is listed but cannot act may say so in its info, as our own PettingZoo adapter does.
             acting = agent in living and info.get("acting", True)
             self._row["acting"][slot] = acting
             if kind.masks and acting:

@@ -105,17 +105,17 @@ def through_openspiel(manager, seed):
     return dict(zip(AGENTS, earned.tolist(), strict=True)), env.truncated
 
 
-DOORS = (through_parallel, through_aec, through_rllib, through_openspiel)
+ADAPTERS = (through_parallel, through_aec, through_rllib, through_openspiel)
 
 
 @pytest.mark.parametrize("limit", [None, 4])
 @pytest.mark.parametrize("manager", MANAGERS)
-@pytest.mark.parametrize("door", DOORS)
-def test_f22_the_same_episode_through_every_door(door, manager, limit):
+@pytest.mark.parametrize("adapter", ADAPTERS)
+def test_f22_the_same_episode_through_every_adapter(adapter, manager, limit):
     cuts = set()
     for seed in range(12):
         expected = by_hand(manager(MultiCorridor(end=6, num_agents=3), time_limit=limit), seed)
-        assert door(manager(MultiCorridor(end=6, num_agents=3), time_limit=limit), seed) == expected
+        assert adapter(manager(MultiCorridor(end=6, num_agents=3), time_limit=limit), seed) == expected
         cuts.add(expected[1])
     assert (True in cuts) is (limit is not None)
 
