@@ -282,15 +282,15 @@ class PolicyNetwork:
             (S, N, columns + 2 + size): the action, its log-probability, the value, and what is remembered after it.
         """
 
-        asked = (dict(rows), mask, memory, view)
+        inputs = (dict(rows), mask, memory, view)
 
         def one(shard: jax.Array) -> jax.Array:
             key = jax.random.fold_in(jax.random.wrap_key_data(keys[shard]), counter)
             if blocks is None:
-                own = jax.tree.map(lambda array: array[shard], asked)
+                own = jax.tree.map(lambda array: array[shard], inputs)
                 return self._answer(_pick(inference, 0), own, jax.random.fold_in(key, 0), greedy)
             cuts = Blocks(*(part[shard] for part in blocks))
-            return self._answer_blocks(inference, asked, shard, cuts, key, block, greedy)
+            return self._answer_blocks(inference, inputs, shard, cuts, key, block, greedy)
 
         outputs: jax.Array = jax.lax.map(one, jnp.arange(len(keys)))
         return outputs
@@ -298,12 +298,12 @@ class PolicyNetwork:
     def _answer(
         self,
         arrays: Any,
-        asked: tuple[Any, ...],
+        inputs: tuple[Any, ...],
         key: jax.Array,
         greedy: bool,
     ) -> jax.Array:
         """(B, columns + 2 + size) for the rows of one population: their observations, masks, memory and views."""
-        rows, legal, memory, view = asked
+        rows, legal, memory, view = inputs
         seen, after = self._read(rows), []
         if memory is None:
             parameters, value = self._call(arrays, seen, view)
@@ -323,7 +323,7 @@ class PolicyNetwork:
     def _answer_blocks(
         self,
         inference: Any,
-        asked: tuple[Any, ...],
+        inputs: tuple[Any, ...],
         shard: jax.Array,
         blocks: Blocks,
         key: jax.Array,
@@ -334,12 +334,12 @@ class PolicyNetwork:
 
         def one(i: jax.Array, out: jax.Array) -> jax.Array:
             at = blocks.start[i]
-            own = jax.tree.map(lambda array: _cut(array, shard, at, block), asked)
+            own = jax.tree.map(lambda array: _cut(array, shard, at, block), inputs)
             arrays, drawn = _pick(inference, blocks.population[i]), jax.random.fold_in(key, i)
             outputs = self._answer(arrays, own, drawn, greedy)
             return jax.lax.dynamic_update_slice_in_dim(out, outputs, at, 0)
 
-        total = jax.tree.leaves(asked)[0].shape[1]
+        total = jax.tree.leaves(inputs)[0].shape[1]
         out = jnp.zeros((total, self.distribution.columns + 2 + self.memory), jnp.float32)
         return jax.lax.fori_loop(0, blocks.number, one, out)
 

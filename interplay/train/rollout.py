@@ -269,8 +269,8 @@ class Collector:
 
     def _sort(self, name: str, wanted: np.ndarray, out: Seen) -> Stage:
         slots, most = self._slots[name], self._most_blocks(name)
-        asked = wanted if self._alone else wanted & self._played[self._network]
-        picked = np.flatnonzero(asked if self._whole[name] else asked[:, slots])
+        queried = wanted if self._alone else wanted & self._played[self._network]
+        picked = np.flatnonzero(queried if self._whole[name] else queried[:, slots])
         if self._alone:
             blocks = None if most == 1 else cut_alone(len(picked), self.block[name], most)
             return Stage(picked, np.zeros(len(picked), np.uint8), len(picked), blocks, out)
