@@ -101,7 +101,7 @@ class SafeZone(Module):
 class Melee(Module):
     """The attack along the heading, continuous or with a cooldown (`melee`)."""
 
-    phases: ClassVar = {"pre_step": (s.STRIKE,)}
+    phases: ClassVar = {"pre_step": (s.ATTACK,)}
 
 
 class TwoTeams(Module):

@@ -17,7 +17,7 @@ from interplay.worlds.survival.rules import fight, items, score, setup
     USE_ITEMS,
     GIVE_ITEMS,
     DROP_ITEMS,
-    STRIKE,
+    ATTACK,
     FINISH_PLACED_BOXES,
     OWN_BROKEN_BOXES,
     SCATTER_INVENTORIES,
@@ -106,7 +106,7 @@ def run_phases(state, table, scratch, plan, active, thread, first_world, end_wor
                 give_items(state, rules, w)
             elif number == DROP_ITEMS:
                 drop_items(state, rules, w)
-            elif number == STRIKE:
+            elif number == ATTACK:
                 attack(state, rules, w)
             elif number == FINISH_PLACED_BOXES:
                 finish_placed_boxes(state, rules, w)
