@@ -2,6 +2,7 @@
 #
 #   make demo    install, train for a few minutes, show a learning curve and a video
 #   make test    install what the tests need, run them          (ARGS="-k name" goes to pytest)
+#   make test-fast   the quick ones, in under three minutes
 #   make check   ruff (format and lint), mypy, import-linter
 #   make bench   steps per second of the survival worlds on one core
 #   make soak    10^8 agent-steps of the persistent world, its laws checked after every tick (4 to 8 minutes)
@@ -24,7 +25,7 @@ DEMO_STEPS := 1000000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check bench soak trust trust-long mutants integrations docs wheel clean
+.PHONY: help demo test test-fast check bench soak trust trust-long mutants integrations docs wheel clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -61,6 +62,10 @@ demo: $(VENV)/.installed-demo
 
 test: $(VENV)/.installed-all
 	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
+
+# What is quick: without the modules that are marked slow.
+test-fast: $(VENV)/.installed-all
+	$(BIN)/python -m pytest -n auto --dist loadfile -m "not slow" $(ARGS)
 
 check: $(VENV)/.installed-all
 	$(BIN)/ruff format --check .

@@ -8,6 +8,8 @@ from interplay.checker import check_world
 from interplay.core.playthrough import read_head, replay_playthrough
 from tests.playthroughs.regenerate import FOLDER, make, path_of
 
+pytestmark = pytest.mark.slow
+
 IDS = [spec.id for spec in interplay.list_worlds()]
 # The checker's long run of one world of every maker: past the first deaths of random survivors. Its other worlds differ in options.
 STEPS, FEWER = 600, 100

@@ -11,6 +11,8 @@ from tests.checker import faulty_worlds
 from tests.checker.faulty_worlds import FAULTS, Fault
 from tests.checker.sound_worlds import SOUND, Camp, Colony, Mourners
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("world", SOUND)
 def test_no_false_alarm(world):

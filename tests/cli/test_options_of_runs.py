@@ -18,6 +18,8 @@ from interplay.train.trainer import train
 from tests.cli.command import typed
 from tests.train.real_run import SETTINGS
 
+pytestmark = pytest.mark.slow
+
 LINE = "tests.connect.toys:Line"
 
 

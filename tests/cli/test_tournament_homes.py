@@ -12,6 +12,8 @@ from interplay.cli import tournament_kinds
 from interplay.cli.main import run
 from tests.cli.command import refusal, typed
 
+pytestmark = pytest.mark.slow
+
 MERGE = ("--merge", "--world", "mmo/forage", "--option", "interior=20", "--caps", "8", "--matches", "1", "--window", "30",
          "--horizon", "30")  # fmt: skip
 

@@ -14,6 +14,8 @@ from interplay.cli.training import build_settings, workers_for
 from tests.cli.command import MARSH, ROOT, refusal, typed
 from tests.cli.command import interplay as command
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("jax", reason="training needs the train extra")
 
 SMALL = ["network.kind=mlp", "network.hidden=[8]", "ppo.rollout=16", "ppo.epochs=2", "train.shards=1"]

@@ -31,6 +31,8 @@ from tests.cli.planting import (
     watched,
 )
 
+pytestmark = pytest.mark.slow
+
 CODE = [
     *(("world.id", command) for command in COMMANDS),
     ("network.kind", COMMANDS[0]),

@@ -15,6 +15,8 @@ from interplay.sim.managers import AllStepManager, TurnBasedManager
 from interplay.sim.wrappers import FlattenWrapper, RavelActionWrapper
 from tests.connect.grids import battle, cross_traffic, open_maze, traffic, usual_maze
 
+pytestmark = pytest.mark.slow
+
 GRIDS = [traffic, cross_traffic, battle]
 
 

@@ -31,6 +31,8 @@ from interplay.worlds.corridor.simulation import MultiCorridor
 from tests.connect.grids import battle, cross_traffic, traffic
 from tests.connect.toy_simulations import Overheard, Strict, StrictInOrder, mask
 
+pytestmark = pytest.mark.slow
+
 MANAGERS = (AllStepManager, TurnBasedManager)
 
 # PPO trains each of these under both managers.

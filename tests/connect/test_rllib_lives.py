@@ -21,6 +21,8 @@ from interplay.connect.rllib.lives import LivesMultiAgentEnv
 from interplay.core.errors import UserError
 from tests.connect.relay import Relay
 
+pytestmark = pytest.mark.slow
+
 SMALL = {"slots": 8, "interior": 20, "npop": 2, "prefill": 6, "food": 6, "water": 6}
 
 

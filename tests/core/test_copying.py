@@ -21,6 +21,8 @@ from interplay.sim.managers import AllStepManager
 from interplay.worlds.corridor.simulation import MultiCorridor
 from tests.checker.sound_worlds import SOUND, Camp, Colony
 
+pytestmark = pytest.mark.slow
+
 COPIERS = {
     "deepcopy": copy.deepcopy,
     "copy": copy.copy,

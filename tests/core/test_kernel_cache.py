@@ -12,6 +12,8 @@ import pytest
 from interplay.core import kernel_cache
 from interplay.core.kernel_cache import KernelCache, cache_root, describe_type, private_folder
 
+pytestmark = pytest.mark.slow
+
 ACT = "from interplay.core.jit import kernel\nfrom helper import rule\n@kernel\ndef act(x):\n    return rule(x) + 1.0\n"
 
 

@@ -16,6 +16,8 @@ from interplay.core.jit import kernel
 from interplay.core.kernel_cache import KernelCache
 from interplay.core.kernel_key import Unhashable, kernel_key
 
+pytestmark = pytest.mark.slow
+
 LIMIT = 3.0
 TABLE = np.array([1.0, 2.0])
 

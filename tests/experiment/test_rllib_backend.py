@@ -11,6 +11,8 @@ from interplay.connect import rllib_training
 from interplay.core.errors import UserError
 from tests.experiment.corridors import params
 
+pytestmark = pytest.mark.slow
+
 
 def test_without_ray_one_sentence_says_how_to_get_it(monkeypatch):
     """6.3, F20"""

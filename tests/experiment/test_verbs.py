@@ -24,6 +24,8 @@ from tests.cli.command import refusal, typed
 from tests.experiment.corridors import changed, corridor, params, write_file
 from tests.experiment.crews import crew_params
 
+pytestmark = pytest.mark.slow
+
 STAMP = r"\d{4}-\d\d-\d\d_\d\d-\d\d"
 
 

@@ -12,6 +12,8 @@ from tests.machines.ledger_machine import LedgerMachine
 from tests.machines.run_machine import RunMachine
 from tests.machines.world_machine import FAMILIES, Family, WorldMachine, machine_of
 
+pytestmark = pytest.mark.slow
+
 RULES = 10_000
 
 

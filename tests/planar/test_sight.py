@@ -14,6 +14,8 @@ from tests.naive import planar_sight as naive
 from tests.planar.overlaps import shape_of
 from tests.planar.rooms import DEPTH, HALF_VIEW, ITEM_RADIUS, Disc, Room, Slab, hit, scan, sees
 
+pytestmark = pytest.mark.slow
+
 unhurried = settings(deadline=None)  # the first example compiles
 WALL_AT = 6.0
 COSINE, SINE = np.cos(HALF_VIEW), np.sin(HALF_VIEW)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interplay.train.advantage import generalised_advantage
+
+pytestmark = pytest.mark.slow
 
 
 def estimate(reward, value, acting, ended, bootstrap, last, gamma, lam, by_decision=False):

@@ -16,6 +16,8 @@ from interplay.train.trainer import resume, train
 from tests.train.test_population_runs import arrays_of, log_of
 from tests.train.toy_worlds import make_corridor
 
+pytestmark = pytest.mark.slow
+
 OWN = "examples.own_algorithm:ActorCritic"
 
 

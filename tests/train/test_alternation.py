@@ -18,6 +18,8 @@ from interplay.train.trainer import train
 from tests.train.test_opponents import go_on
 from tests.train.test_population_runs import arrays_of, log_of
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("villager", "werewolf", "seer")
 
 

@@ -19,6 +19,8 @@ from interplay.train.trainer import load_policy, resume, train
 from tests.train.crafted import changes, copy_of
 from tests.train.real_run import SETTINGS
 
+pytestmark = pytest.mark.slow
+
 CRAFTED = dict(changes())
 WORLD = str(SETTINGS["world"]["id"])
 

@@ -20,6 +20,8 @@ from interplay.train.update import Worker
 from interplay.train.views import TeamView
 from tests.train.toy_worlds import Corridor, TwoKinds, make_two_kinds
 
+pytestmark = pytest.mark.slow
+
 
 class Pairs(Corridor):
     """Walkers 0 and 2, and 1 and 3, win together; everybody earns what the others' noise says as well."""

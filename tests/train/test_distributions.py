@@ -13,6 +13,8 @@ from gymnasium import spaces
 from interplay.core.spaces import check_action
 from interplay.train.distributions import Distribution
 
+pytestmark = pytest.mark.slow
+
 MIXED = spaces.Dict(
     turn=spaces.Discrete(3, start=-1), push=spaces.Box(-1, 1, (2,), np.float32), flags=spaces.MultiBinary(2)
 )

@@ -22,6 +22,8 @@ from tests.train.test_opponents import go_on
 from tests.train.test_population_runs import arrays_of, log_of
 from tests.train.toy_worlds import Corridor
 
+pytestmark = pytest.mark.slow
+
 RIGHT = "tests.train.test_evaluation:Right"
 AGAINST = {"evaluate_against": ["random", RIGHT], "evaluate_every": 600, "evaluate_episodes": 8}
 

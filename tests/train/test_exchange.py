@@ -15,6 +15,8 @@ from interplay.core.errors import UserError
 from interplay.train.parallel.exchange import LostWorker, SharedMemory, SingleProcess, create_block, tree_sum
 from interplay.train.parallel.workers import worker_pool
 
+pytestmark = pytest.mark.slow
+
 
 def vectors(count: int) -> list[np.ndarray]:
     rng = np.random.default_rng(0)

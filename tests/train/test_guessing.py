@@ -36,6 +36,8 @@ from tests.train.blocks import cut_minibatch, gradient_of
 from tests.train.round_table import Game, observe, spaces_of
 from tests.train.test_population_runs import log_of
 
+pytestmark = pytest.mark.slow
+
 GAME = Game(n=5, words=1, symbols=3)
 NAMES = ("villager", "werewolf")
 COUNTS = (7, 6)

@@ -18,6 +18,8 @@ import pytest
 from interplay.train.run.checkpoint import latest_checkpoint, list_checkpoints, problem, read_checkpoint
 from tests.train import fake_run
 
+pytestmark = pytest.mark.slow
+
 FAKE_KILLS = 10
 REAL_KILLS = 20
 KILLED_EARLY = 5  # of the real ones: while the process starts, opens the run and rewinds it

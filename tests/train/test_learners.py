@@ -17,6 +17,8 @@ from tests.train.meadow import make_meadow
 from tests.train.test_opponents import settings_of
 from tests.train.toy_worlds import make_two_kinds
 
+pytestmark = pytest.mark.slow
+
 TRAIN = {"shards": 2, "max_updates": 2}
 
 

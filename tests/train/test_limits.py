@@ -16,6 +16,8 @@ from interplay.train.settings import NetworkGroup, PpoGroup, TrainGroup, TrainSe
 from interplay.train.trainer import resume, train
 from tests.train.toy_worlds import make_corridor, make_two_kinds
 
+pytestmark = pytest.mark.slow
+
 STEPS = 8 * 4 * 2  # agent-steps of one update
 
 

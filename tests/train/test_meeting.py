@@ -18,6 +18,8 @@ import pytest
 from interplay.train.parallel.exchange import SharedMemory, SingleProcess, create_block, tree_sum
 from interplay.train.parallel.meeting import meet
 
+pytestmark = pytest.mark.slow
+
 LENGTH, TIMES = 1003, 50
 CAPACITY = 8192
 

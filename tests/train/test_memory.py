@@ -29,6 +29,8 @@ from interplay.train.trainer import load_policy, resume, train
 from interplay.train.update import Worker
 from tests.train.toy_worlds import Corridor, make_corridor
 
+pytestmark = pytest.mark.slow
+
 
 def settings_of(**own: Any) -> TrainSettings:
     values: dict[str, Any] = {

@@ -21,6 +21,8 @@ from interplay.train.update import Worker
 from tests.train.meadow import make_meadow
 from tests.train.toy_worlds import Corridor, TwoKinds, make_corridor, make_two_kinds
 
+pytestmark = pytest.mark.slow
+
 HEALS = 5  # rows that may be seen, in the crowded corridor
 
 

@@ -24,6 +24,8 @@ from tests.train.meadow import Grazer, Meadow
 from tests.train.test_population_runs import arrays_of, log_of
 from tests.train.toy_worlds import Corridor
 
+pytestmark = pytest.mark.slow
+
 ID = "tests.train.meadow:Meadow"
 GRAZER = "tests.train.meadow:Grazer"
 

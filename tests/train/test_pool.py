@@ -24,6 +24,8 @@ from tests.train.test_opponents import go_on, last
 from tests.train.test_population_runs import arrays_of, log_of
 from tests.train.toy_worlds import Corridor
 
+pytestmark = pytest.mark.slow
+
 TWO = Populations(("left", "right"), np.array([0, 1], np.uint8))
 
 

@@ -29,6 +29,8 @@ from interplay.train.trainer import load_policy, resume, train
 from tests.train.meadow import Meadow, make_meadow
 from tests.train.toy_worlds import make_corridor
 
+pytestmark = pytest.mark.slow
+
 
 def settings_of(
     updates: int, workers: int = 1, algorithm: str = "policy_gradient", **own: Any

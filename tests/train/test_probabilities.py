@@ -19,6 +19,8 @@ from interplay.train.play.policy import load_policy
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import train
 
+pytestmark = pytest.mark.slow
+
 WORLD = "werewolf/9-l1s2"
 SETTINGS = {
     "world": {"id": WORLD},

@@ -29,6 +29,8 @@ from tests.train import fake_run
 from tests.train.test_population_runs import settings_of as populations_of
 from tests.train.toy_worlds import Corridor
 
+pytestmark = pytest.mark.slow
+
 LINE = "tests.connect.toys:Line"
 KILL, FREEZE = signal.SIGKILL, getattr(signal, "SIGSTOP", signal.SIGKILL)
 

@@ -22,6 +22,8 @@ from interplay.train.settings import NetworkGroup, PopulationGroup, TrainSetting
 from tests.train.blocks import act_greedily
 from tests.train.round_table import Game, exchange, exchange_logits, observe, on_device, spaces_of
 
+pytestmark = pytest.mark.slow
+
 GAMES = {
     "plain": Game(),
     "silent": Game(n=5, words=0, role=False, pack=False),

@@ -25,6 +25,8 @@ from tests.train.test_opponents import go_on, last
 from tests.train.test_population_runs import arrays_of
 from tests.train.toy_worlds import Corridor
 
+pytestmark = pytest.mark.slow
+
 COUNTING = "tests.train.test_opponents:Counting"
 MIXED = [
     {"play": "past", "share": 0.3},

@@ -22,6 +22,8 @@ from tests.train.test_memory import settings_of as recurrent
 from tests.train.test_population_runs import arrays_of
 from tests.train.toy_worlds import LIMIT, Corridor, make_corridor
 
+pytestmark = pytest.mark.slow
+
 STACK = 4
 
 

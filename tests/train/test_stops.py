@@ -26,6 +26,8 @@ from tests.train import fake_run, test_trainer
 from tests.train.test_trainer import arrays_of, log_of
 from tests.train.toy_worlds import Corridor, make_corridor
 
+pytestmark = pytest.mark.slow
+
 ALL = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 SMALL = ["num_worlds=4", "train.shards=2", "ppo.rollout=16", "ppo.minibatch=32", "ppo.epochs=1"]
 SMALL += ["network.kind=mlp", "network.hidden=[8]", "steps=1000000000", "train.checkpoint_seconds=1000"]

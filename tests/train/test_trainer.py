@@ -15,6 +15,8 @@ from interplay.train.settings import NetworkGroup, PpoGroup, TrainGroup, TrainSe
 from interplay.train.trainer import load_policy, resume, train
 from tests.train.toy_worlds import Corridor, make_corridor, make_two_kinds
 
+pytestmark = pytest.mark.slow
+
 SLOT_STEPS = 32 * 16 * 2  # of one update; those who arrived take no more actions
 
 

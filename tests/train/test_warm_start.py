@@ -21,6 +21,8 @@ from interplay.train.settings import NetworkGroup, PpoGroup, TrainGroup, TrainSe
 from interplay.train.trainer import resume, train
 from tests.train.toy_worlds import Corridor, TwoKinds, make_corridor, make_two_kinds
 
+pytestmark = pytest.mark.slow
+
 
 def settings_of(updates: int, seed: int = 0, **group: Any) -> TrainSettings:
     return TrainSettings(

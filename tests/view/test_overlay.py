@@ -12,6 +12,8 @@ from interplay.view import panels, scales
 from interplay.view.overlay import plot_overlay
 from interplay.view.palette import rgb
 
+pytestmark = pytest.mark.slow
+
 
 def picture(path) -> np.ndarray:
     return matplotlib.image.imread(path)[..., :3]

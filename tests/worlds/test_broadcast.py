@@ -29,6 +29,8 @@ from interplay.worlds.broadcast.config import BroadcastSettings
 from interplay.worlds.broadcast.world import manager
 from tests.worlds.lockstep import march_together
 
+pytestmark = pytest.mark.slow
+
 ID = "gridworld/broadcast"
 TALK, HUSH = {"broadcast": 1}, {"broadcast": 0}
 REST = {"move": np.zeros(2, int)}

@@ -26,6 +26,8 @@ from interplay.worlds.maze_navigation.policies import distances
 from interplay.worlds.maze_navigation.world import drawn_maze, manager, maze
 from tests.worlds.lockstep import play_in_step
 
+pytestmark = pytest.mark.slow
+
 ID, MULTI = "gridworld/maze", "gridworld/multi-maze"
 
 

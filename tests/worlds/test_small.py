@@ -28,7 +28,8 @@ from interplay.worlds import (
     MultiAgentSim,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore:SuperAgentWrapper")  # nobody here has null observations
+# Nobody here has null observations.
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:SuperAgentWrapper")]
 
 WHOLE = [MultiAgentGymSpacesSim, MultiAgentSameSpacesSim]
 CONSTANT = [*WHOLE, MultiAgentContinuousGymSpaceSim]

@@ -15,6 +15,8 @@ from tests.naive.survival import SurvivalTwin
 from tests.naive.survival.things import Agent
 from tests.worlds.survival_pair import TEMPERS, Pair
 
+pytestmark = pytest.mark.slow
+
 WORLDS, STEPS = 4, 500
 
 # A small room in which agents meet all the time.

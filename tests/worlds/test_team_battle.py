@@ -20,6 +20,8 @@ from interplay.worlds.team_battle.config import VARIANTS, TeamBattleSettings
 from interplay.worlds.team_battle.world import battle, manager
 from tests.worlds.lockstep import play_in_step
 
+pytestmark = pytest.mark.slow
+
 ID = "gridworld/team-battle"
 STILL = np.zeros(2, int)
 

@@ -185,6 +185,7 @@ class WerewolfWorld(ArrayWorld):
 
     def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
         seeding.begin_episode(self.state.stream, which, seeds)
+        self.outputs.acting[which] = False  # until a phase begins, which some tables never come to
         self._chunks.run(
             lambda _, lo, hi: step.begin_worlds(
                 self.state, self._sight, self._rules, self._tables, which, lo, hi

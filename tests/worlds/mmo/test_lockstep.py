@@ -16,6 +16,8 @@ from interplay.worlds.mmo.world import MmoWorld
 from tests.worlds.mmo.pairs import compare, twins
 from tests.worlds.mmo.players import actions
 
+pytestmark = pytest.mark.slow
+
 SMALL: dict[str, Any] = {"interior": 18, "slots": 24, "npop": 3, "prefill": 12, "spawn_per_tick": 2}
 ODD: dict[str, dict[str, Any]] = {
     "paper": {},

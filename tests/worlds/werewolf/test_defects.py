@@ -24,6 +24,8 @@ from tests.worlds.werewolf.games import game, play, rounds, same, shown, split
 from tests.worlds.werewolf.secrets import role_names, scramble, sight_of
 from tests.worlds.werewolf.settings_of_games import options
 
+pytestmark = pytest.mark.slow
+
 ANY = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 
 

@@ -16,6 +16,8 @@ from interplay.worlds.werewolf.config import VARIANTS
 from tests.worlds.werewolf.pair import Pair
 from tests.worlds.werewolf.settings_of_games import options
 
+pytestmark = pytest.mark.slow
+
 BUSY: dict[str, Any] = {  # as many rules as one table can hold
     "n_players": 12,
     "wolves": 3,
