@@ -6,7 +6,7 @@ Run from the repository root (``make soak``)::
     .venv/bin/python -m bench.mmo_soak --steps 2000000 --parts main learned --seed 3
 
 Most are 64 worlds of mmo/combat-128 that are kept full; the rest goes to other settings (`PARTS`). Actions are random, every
-fourth batch of them among the legal ones alone, but for two parts with scripted players. A broken law (`interplay.worlds.mmo.laws`) ends the run with one line that
+fourth batch of them among the legal ones alone, but for two parts with scripted players. A broken law (`bench.mmo_laws`) ends the run with one line that
 names world, tick and slot, and exit status 1. The same steps and seed give the same states: compare the printed hashes.
 """
 
@@ -22,13 +22,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bench.mmo_invariants import Invariants, Violation
 from interplay import make_world
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.spaces import sample_actions
 from interplay.core.world import TimeStep
 from interplay.registry import make_policy
 from interplay.train.run.progress import Progress
-from interplay.worlds.mmo.invariants import Invariants, Violation
 from interplay.worlds.mmo.state import CAUSES
 
 STEPS = 100_000_000

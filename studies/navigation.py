@@ -100,10 +100,10 @@ def judge(configuration: str, run: Path, seconds: float) -> Outcome:
 def draw(configuration: str, run: Path, out: Path, title: str) -> None:
     """The direction field of a run's last checkpoint."""
     from interplay.train.play.policy import load_policy
-    from interplay.view.field import plot_field
-    from interplay.worlds.navigation.field import direction_field
     from interplay.worlds.navigation.proxy import START, TARGET, WALL, proxy_map
     from interplay.worlds.navigation.settings import ProxySettings
+    from studies.direction_field import direction_field
+    from studies.field_picture import plot_field
 
     grid = proxy_map()
     field = direction_field(load_policy(run), ProxySettings.model_validate({"configuration": configuration}))

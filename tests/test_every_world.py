@@ -72,7 +72,11 @@ def test_a_block_of_a_batch_is_that_block(world_id):
         block = interplay.make_world(world_id, num_worlds=2, seed=5, first_world=first, **options)
         block.reset()
         assert block.hash().tolist() == begun[first : first + 2]
+        block.reset(seeds=6)
+        again = block.hash().tolist()
         block.close()
+        whole.reset(seeds=6)
+        assert again == whole.hash().tolist()[first : first + 2]
     whole.close()
 
 

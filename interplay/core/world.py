@@ -134,6 +134,11 @@ class World(Remakable, ABC):
         self.id = self.id or type(self).__name__
         if len(set(self.agents)) < len(self.agents):
             raise UserError(f"{self.id}: agents = {self.agents}: each slot needs a name of its own")
+        for kind in self.kinds:
+            if not isinstance(kind.observation_space, spaces.Dict):
+                raise UserError(
+                    f"{self.id}: kind {kind.name} observes a {type(kind.observation_space).__name__}; make it a spaces.Dict of named leaves"
+                )
         covered = sorted(slot for kind in self.kinds for slot in kind.slots)
         if covered != list(range(len(self.agents))):
             raise UserError(
@@ -187,8 +192,8 @@ class World(Remakable, ABC):
 
         Args:
             which: (W,) bool mask, or indices of worlds; None restarts all.
-            seeds: None goes on with each world's own stream (its next episode); an int names W new streams
-                (`seeding.world_seeds`); an array (W,) of uint64 gives each world its seed directly, so that
+            seeds: None goes on with each world's own stream (its next episode); an int names new streams
+                (`seeding.world_seeds`), of a part of a batch those of its worlds; an array (W,) of uint64 gives each world its seed directly, so that
                 a world's trajectory does not depend on its position in the batch.
 
         Returns:
@@ -203,7 +208,7 @@ class World(Remakable, ABC):
             # The first reset uses the seeds given at construction; later ones continue the streams.
             given = self._seeds
         elif isinstance(seeds, int | np.integer):
-            given = seeding.world_seeds(int(seeds), self.num_worlds)
+            given = seeding.world_seeds(int(seeds), self.num_worlds, self.first_world)
         else:
             given = np.asarray(seeds)
             if given.shape != (self.num_worlds,) or given.dtype.kind not in "ui" or (given < 0).any():

@@ -45,7 +45,7 @@ def generalised_advantage(
     bootstrap_tp1: jax.Array,
     last_value: jax.Array,
     gamma: float,
-    lam: float,
+    gae_lambda: float,
     by_decision: bool = False,
 ) -> Returns:
     """Estimates advantages and value targets of a rollout.
@@ -53,13 +53,13 @@ def generalised_advantage(
     Args:
         reward_tp1: (T, ...) float32, earned in step t.
         value_t: (T, ...) float32, V of the observation that step t began with.
-        acting_t: (T, ...) bool, the slot acted in step t.
+        acting_t: (T, ...) bool, step t teaches the policy: the slot acted, or its life went on and `mask_dead` is off.
         ended_tp1: (T, ...) bool, the slot's life or its world's episode ended in step t.
         bootstrap_tp1: (T, ...) float32, what follows where `ended_tp1`: 0 if terminated, V of the last
             observation if truncated.
         last_value: (...) float32, V of the observation after the last step.
         gamma: discount per time step, or per decision.
-        lam: lambda, per decision.
+        gae_lambda: lambda, per decision.
         by_decision: gamma counts the slot's own decisions, not time.
 
     Returns:
@@ -77,8 +77,8 @@ def generalised_advantage(
         discount = jnp.where(acting, gamma, 1.0) if by_decision else gamma
         to_come = reward + discount * jnp.where(ended, bootstrap, following)
         advantage = jnp.where(acting, to_come - value, 0.0)
-        mixed = jnp.where(acting, value + lam * advantage, to_come)
-        return mixed, Returns(advantage, jnp.where(acting, to_come, mixed))
+        mixed = jnp.where(acting, value + gae_lambda * advantage, to_come)
+        return mixed, Returns(advantage, to_come)
 
     steps = (reward_tp1, value_t, acting_t, ended_tp1, bootstrap_tp1)
     return jax.lax.scan(back, last_value, steps, reverse=True)[1]

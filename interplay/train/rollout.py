@@ -121,6 +121,7 @@ class Collector:
         self._played = np.concatenate([populations.played, *others])
         self._own = self._played & (np.arange(len(self._played)) < len(populations.names))
         self._alone = len(self._played) == 1  # one network plays everybody: nothing to sort
+        self.pending: dict[str, PendingSamples] = {}
         self.set_learning(populations.played)
         drawn = {name: jax.random.fold_in(key, i) for i, name in enumerate(networks)}
         self.keys = {name: np.asarray(jax.random.key_data(own)) for name, own in drawn.items()}
@@ -142,7 +143,7 @@ class Collector:
         # Networks in the order in which their rows stand: those who learn come first, so that the others' rows can be dropped.
         self._order = np.argsort(~self.learns, kind="stable")
         self._rank = np.argsort(self._order).astype(np.uint16)
-        for pending in getattr(self, "pending", {}).values():
+        for pending in self.pending.values():
             pending.keep(self.learns[pending.population[: pending.count]], 0)
 
     # -- a step -----------------------------------------------------------------------------------------

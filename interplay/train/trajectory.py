@@ -27,7 +27,7 @@ class TrajectoryBuffer:
     Attributes:
         reward: (H + T, W, A) float32, earned in the step.
         value: (H + T, W, A) float32, of the observation that the step began with, when it was made.
-        acting: (H + T, W, A) bool, the step teaches the policy: the slot's action was read.
+        acting: (H + T, W, A) bool, the step teaches the policy: the slot's action was read, or its life went on and `mask_dead` is off.
         ended: (H + T, W, A) bool, the life or the world's episode ended in the step.
         bootstrap: (H + T, W, A) float32, value of the last observation of lives that were cut, else 0.
         last_value: (W, A) float32, value of the observation after the last step, 0 for slots without a life.

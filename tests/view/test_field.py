@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
-from interplay.view.field import plot_field
+from studies.field_picture import plot_field
 
 WALLS = np.zeros((4, 6), bool)
 WALLS[1, 2] = True

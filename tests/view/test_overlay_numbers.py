@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from interplay.evaluate.lifetimes.overlays import Layer, OverlayData
-from interplay.view import field, overlay, scales
+from interplay.view import overlay, scales
 from interplay.view.palette import INK
+from studies import field_picture
 from tests.view.figures import held, ticks
 
 pytest.importorskip("matplotlib", reason="overlays need the extra plot")
@@ -116,12 +117,12 @@ def test_channels_that_mix_are_explained_once(monkeypatch, tmp_path):
 
 
 def test_a_field_holds_each_move_in_its_cell(monkeypatch, tmp_path):
-    figures = held(monkeypatch, field)
+    figures = held(monkeypatch, field_picture)
     walls = np.zeros((3, 4), bool)
     walls[0, 1] = True
     moves = np.full((3, 4, 2), np.nan)
     moves[2, 0], moves[1, 3], moves[0, 0] = (-1.0, 0.5), (0.0, 0.01), (0.0, 2.0)
-    field.plot_field(moves, walls, tmp_path / "a.png", {"start": (2, 1), "target": (0, 3)}, "Ways")
+    field_picture.plot_field(moves, walls, tmp_path / "a.png", {"start": (2, 1), "target": (0, 3)}, "Ways")
     (axes,) = figures[0].axes
     arrows = next(part for part in axes.collections if hasattr(part, "U"))
     np.testing.assert_array_equal(arrows.get_offsets(), [[0, 0], [0, 2]])  # column, row

@@ -19,7 +19,6 @@ from interplay.sim.adapt import SimulationWorld
 from interplay.sim.managers import AllStepManager
 from interplay.worlds.navigation.as_proxy import AsProxy
 from interplay.worlds.navigation.config import CELLS, NAVIGATOR, REACH, SIDE
-from interplay.worlds.navigation.field import direction_field
 from interplay.worlds.navigation.players import Guide
 from interplay.worlds.navigation.proxy import (
     cell_of,
@@ -34,6 +33,7 @@ from interplay.worlds.navigation.settings import ProxySettings
 from interplay.worlds.navigation.simulation import NavigationSim
 from interplay.worlds.navigation.town import Rectangle, load_town
 from interplay.worlds.navigation.world import proxy_manager
+from studies.direction_field import direction_field
 
 GRID = proxy_map()
 STEPS = steps_to_target(GRID)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bench import mmo_laws as laws
 from bench import mmo_soak
+from bench.mmo_invariants import Invariants, Violation
 from interplay import make_world
-from interplay.worlds.mmo import laws
-from interplay.worlds.mmo.invariants import Invariants, Violation
 from interplay.worlds.mmo.tiles import GRASS, WATER
 
 SETTINGS: dict[str, Any] = {
