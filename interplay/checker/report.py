@@ -19,7 +19,7 @@ LAWS: dict[str, str] = {
     "in-space": "clip the observation, or widen the observation space",
     "starts-clean": "_reset gives restarted worlds reward 0, no ended lives, over = False and somebody who acts",
     "determinism": "draw from the world's stream only; clear what outlives a step; no time, no id(), no set order",
-    "seeds": "begin_episode the stream in _reset and key every draw by it",
+    "seeds": "begin_episode the stream in _begin (_reset of a bare World) and key every draw by it",
     "global-random": "draw from the world's stream (interplay.kernels.philox), never from random or np.random",
     "batch-size": "let world w depend on row w alone, never on num_worlds",
     "position": "let world w depend on its seed, never on its index w",

@@ -103,7 +103,15 @@ def _is_installed(place: str) -> bool:
 
 def is_code(name: str) -> bool:
     """Whether a player's name is that of a program, ``module:attribute``, and not that of a folder."""
-    return ":" in name and not Path(name).is_dir()
+    return ":" in name and not is_folder(name)
+
+
+def is_folder(name: str) -> bool:
+    """Whether a name is that of a folder; no name that no file could have."""
+    try:
+        return Path(name).is_dir()
+    except (OSError, ValueError):
+        return False
 
 
 def did_you_mean(word: str, known: Iterable[str], otherwise: str) -> str:

@@ -191,5 +191,7 @@ def _thawed(value: Any, saved: np.ndarray) -> Any:
 def _like(read: Any, known: Any) -> Any:
     """JSON's lists as arrays where a generator's state has them."""
     if isinstance(known, dict):
+        if not isinstance(read, dict):
+            raise ValueError(f"{type(read).__name__} where a mapping belongs")
         return {key: _like(value, known[key]) for key, value in read.items()}
     return np.array(read, known.dtype) if isinstance(known, np.ndarray) else read

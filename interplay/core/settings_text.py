@@ -46,16 +46,17 @@ def allowed(field: pydantic.fields.FieldInfo | None) -> str:
         return "a value"
     members = union_members(field.annotation)
     rules = [*field.metadata, *(rule for member in members for rule in _rules(member))]
+    words = (("gt", "above "), ("ge", "at least "), ("lt", "below "), ("le", "at most "))
     bounds = [
         word + toml_value(bound)
-        for name, word in (("gt", "above "), ("ge", "at least "), ("lt", "below "), ("le", "at most "))
+        for name, word in (*words, ("multiple_of", "a multiple of "))
         for rule in rules
         if isinstance(rule, annotated_types.BaseMetadata) and (bound := getattr(rule, name, None)) is not None
     ]
-    words = " or ".join(_type_words(member) for member in members if member is not type(None))
+    kinds = " or ".join(_type_words(member) for member in members if member is not type(None))
     # Bounds speak of the numbers, so they stand before the alternative that switches the field off.
     off = ' or "off"' if type(None) in members else ""
-    return " ".join([words, *([", ".join(bounds)] if bounds else [])]) + off
+    return " ".join([kinds, *([", ".join(bounds)] if bounds else [])]) + off
 
 
 def union_members(annotation: Any) -> tuple[Any, ...]:

@@ -18,6 +18,8 @@ from interplay.core.errors import UserError
 from interplay.core.world import World
 from interplay.train.settings import NAME, PopulationGroup
 
+MAX_GROUPS = 256
+
 
 class Populations(NamedTuple):
     """The populations of a run.
@@ -86,6 +88,10 @@ def group_by_name(key: str, groups: Mapping[str, Sequence[str]], world: World) -
     """
     found = np.full(len(world.agents), -1)
     names = tuple(groups)
+    if len(names) > MAX_GROUPS:
+        raise UserError(
+            f"{key}: {len(names)} groups, populations are numbered in a byte; make {MAX_GROUPS} at most"
+        )
     for index, (name, patterns) in enumerate(groups.items()):
         for pattern in patterns:
             hits = [slot for slot, agent in enumerate(world.agents) if fnmatchcase(agent, pattern)]

@@ -269,7 +269,7 @@ class Shard:
         if not world:
             self._begin_anew(update)
             return None
-        bounds = {"lengths": (0, 2**62), "life_steps": (0, 2**62)}
+        bounds = {"lengths": (0, 2**53), "life_steps": (0, 2**53)}
         bounds |= {f"cast_{name}": pair for name, pair in self.collector.casting.bounds().items()}
         restore(self._counters(), arrays, owner, bounds)
         self.collector.buffer.load(_below(arrays, "trajectory/"), owner)

@@ -51,7 +51,7 @@ def read_run(path: Path) -> RunLog:
     file = path / "metrics.jsonl"
     if not os.path.lexists(file):
         raise UserError(f"{path}: holds no metrics.jsonl; name a run folder, made by `interplay train`")
-    lines = [line for _, line in read_json_lines(file, links=False)]
+    lines = [_flat(line) for _, line in read_json_lines(file, links=False)]
     if not lines:
         raise UserError(f"{file}: nothing logged yet; wait for the run's first update")
     names = sorted({name for line in lines for name, value in line.items() if _number(value) is not None})
@@ -68,6 +68,17 @@ def read_run(path: Path) -> RunLog:
         raise UserError(f"{file}: lines without agent_steps; this is no log of a run")
     world, settings = _settings(path / "settings.toml")
     return RunLog(path, path.resolve().name, world, settings or str(path.resolve()), steps, table)
+
+
+def _flat(line: dict[str, Any]) -> dict[str, Any]:
+    """A line with the numbers of mappings beside the others: ``rates[learning_rate]``."""
+    inner = {
+        f"{name}[{key}]": v
+        for name, value in line.items()
+        if isinstance(value, dict)
+        for key, v in value.items()
+    }
+    return {name: value for name, value in line.items() if not isinstance(value, dict)} | inner
 
 
 def _number(value: Any) -> float | None:

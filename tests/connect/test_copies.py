@@ -45,7 +45,7 @@ def play_parallel(env, seed, steps=STEPS):
             told.append(env.reset())
             infos = told[-1][1]
             continue
-        asked = getattr(env, "asked", env.agents)
+        asked = getattr(env, "queried", env.agents)
         actions = {}
         for name in asked:
             info = infos.get(name, {})

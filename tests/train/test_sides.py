@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -275,3 +276,54 @@ def test_a_pool_alone_plays_any_side() -> None:
     told = players_of(asked, 2_000, 5).reshape(-1, 2)
     assert abs((told != 0).any(axis=1).mean() - 0.4) < 4 * np.sqrt(0.24 / 10_000)
     assert abs((told != 0).mean(axis=0) - 0.2).max() < 4 * np.sqrt(0.16 / 10_000)
+
+
+@pytest.mark.parametrize(
+    ("own", "says"),
+    [
+        (
+            {"opponents": {"any": [{"play": "random", "share": 0.5}, {"play": "random", "share": 0.5}]}},
+            "names somebody twice; add up the shares",
+        ),
+        ({"opponents": {"any": "a" * 300}}, "opponents.any: "),
+        (
+            {"opponents": {"any": MIXED}, "pool": {"populations": ["gone"]}},
+            "keeps no past selves of pop0; add it there",
+        ),
+        (
+            {"sides": {}, "opponents": {}, "belief": {"speaking": 2.0}},
+            "belief.speaking = 2.0 is not read",
+        ),
+        ({"alternate": {"high": 0.7}}, "alternate.high = 0.7 is not read without turns"),
+        ({"train": {"shards": 2, "best_updates": 5}}, "train.best_updates = 5 is not read without a metric"),
+        (
+            {"train": {"shards": 2, "evaluate_against": ["random"], "evaluate_episodes": 2 * 10**13}},
+            "train.evaluate_episodes = 20000000000000: the worlds need",
+        ),
+        ({"train": {"shards": 2, "evaluate_against": ["random"], "evaluate_episodes": 7}}, "a multiple of 2"),
+    ],
+)
+def test_what_a_stranger_typed_is_one_line(own: dict[str, Any], says: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError) as refused:
+        train(settings_of(**own), tmp_path / "run")
+    assert says in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_side_may_be_past_selves_in_every_episode(tmp_path: Path) -> None:
+    own = {"opponents": {"any": "past"}, "pool": {"every": 1, "keep": 2}}
+    run = train(settings_of(3, **own), tmp_path / "run")
+    lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    assert [line["past_selves"] for line in lines] == [0, 1, 2]
+
+
+def test_more_groups_than_a_byte_counts_are_refused() -> None:
+    world = Corridor(1)
+    groups = {f"g{number}": ["*"] for number in range(300)}
+    with pytest.raises(UserError, match="300 groups, populations are numbered in a byte"):
+        find_sides(
+            SidesGroup(by="name", groups=groups),
+            world,
+            with_opponents(settings_of(opponents={}, sides={}), world),
+        )

@@ -140,9 +140,9 @@ def _listen(hello: dict[str, Any], token: str, port: int) -> Connection:
                 admitted = lobby.admit()
                 if admitted is None:
                     continue
-                connection, hello = admitted
+                connection, answer = admitted
                 try:
-                    check_hello(hello)
+                    check_hello(answer)
                     connection.send(hello, _HELLO)
                     return connection
                 except Fault as fault:  # of another version, or gone: a driver that fits may still come

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from interplay.core.errors import UserError
+from interplay.core.loading import is_folder
 from interplay.core.policy import Policy
 from interplay.core.trust import Untrusted
 from interplay.train.learner import policy_stem
@@ -88,7 +89,7 @@ def open_opponent(settings: TrainSettings, key: str, who: str, population: str |
         UserError: if there is no such policy or run, or the run has no such population.
     """
     try:
-        if Path(who).is_dir():
+        if is_folder(who):
             path = find_checkpoint(who)
             all_play = population is None or population_names(path) == [_ONLY]
             return load_policy(path, populations=None if all_play else [str(population)])

@@ -59,6 +59,8 @@ def check_room(settings: TrainSettings, world: World, populations: Populations) 
         return
     needs = [_worlds(settings, world), _steps(settings, world, populations)]
     needs += [_minibatch(settings, world), _networks(settings, world, populations)]
+    if settings.train.evaluate_against:
+        needs.append(_worlds(settings, world, "train.evaluate_episodes"))
     worst = max(needs, key=lambda need: need.size)
     total = sum(need.size for need in needs)
     if total <= free:
@@ -106,11 +108,11 @@ def _short(doing: str, error: BaseException) -> str:
     return f"{doing}: not enough memory{f' ({detail[:200]})' if detail else ''}; {_CURE}"
 
 
-def _worlds(settings: TrainSettings, world: World) -> Need:
+def _worlds(settings: TrainSettings, world: World, key: str = "num_worlds") -> Need:
     state = getattr(world, "state", ())
     arrays = [array for array in state if isinstance(array, np.ndarray)] if isinstance(state, tuple) else []
     each = max(sum(array.nbytes for array in arrays), _seen(world))
-    return Need(("num_worlds",), "the worlds need", each * settings.num_worlds)
+    return Need((key,), "the worlds need", each * _value(settings, key))
 
 
 def _steps(settings: TrainSettings, world: World, populations: Populations) -> Need:

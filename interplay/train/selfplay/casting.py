@@ -60,7 +60,7 @@ class Casting:
         self, roles: Sequence[Role], sides: Populations, pool: Pool, world: World, seed: int
     ) -> None:
         self.pool, self._roles, self._sides = pool, tuple(roles), sides
-        self.guests = 1 + max((int(role.players.max()) for role in roles), default=SELF)
+        self.guests = 1 + max((int(role.players.max(initial=SELF)) for role in roles), default=SELF)
         worlds = world.num_worlds
         self.episode = np.zeros(worlds, np.int64)
         self.side, self.player = (np.full((worlds, len(roles)), SELF, np.int64) for _ in range(2))
@@ -95,7 +95,7 @@ class Casting:
     def bounds(self) -> Mapping[str, tuple[int, int]]:
         """What the arrays of `save` may hold."""
         most = self.pool.settings.keep + self.guests - 1
-        return {"episode": (0, 2**62), "side": (0, len(self._sides.names) - 1), "player": (SELF, most)}
+        return {"episode": (0, 2**53), "side": (0, len(self._sides.names) - 1), "player": (SELF, most)}
 
     def _cast(self, which: np.ndarray) -> None:
         there, keep = self.pool.members, self.pool.settings.keep

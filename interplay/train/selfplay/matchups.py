@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.core.loading import did_you_mean
+from interplay.core.loading import did_you_mean, is_folder
 from interplay.core.world import World
 from interplay.train.play.policy import open_opponent
 from interplay.train.populations import Populations, find_populations, group_by_name
@@ -106,7 +105,7 @@ def pinned(settings: TrainSettings) -> dict[str, str | list[dict[str, str | floa
 
 def pin(who: str) -> str:
     """A run's newest checkpoint; whoever else as named."""
-    return str(find_checkpoint(who)) if who not in _NO_GUESTS and Path(who).is_dir() else who
+    return str(find_checkpoint(who)) if who not in _NO_GUESTS and is_folder(who) else who
 
 
 def _numbers(key: str, sides: Populations) -> np.ndarray:
@@ -155,9 +154,17 @@ def _check(settings: TrainSettings, world: World, populations: Populations, side
             raise UserError(
                 f"opponents.{name}: past selves of a population that never plays itself; add self with a share"
             )
+        pooled = settings.pool.populations
+        kept = (name,) if by_population and name != ANY else populations.own
+        lacking = [one for one in kept if one not in pooled] if "past" in who and pooled else []
+        if lacking:
+            raise UserError(
+                f"opponents.{name}: past, but pool.populations = {list(pooled)} keeps no past selves of {lacking[0]}; "
+                "add it there, or leave pool.populations out"
+            )
     if settings.pool.populations and asked and not settings.has_past_selves:
-        pooled = [ANY, *settings.pool.populations] if by_population else list(asked)
-        both = [name for name in asked if name in pooled and name not in settings.foreign]
+        open_to_past = [ANY, *settings.pool.populations] if by_population else list(asked)
+        both = [name for name in asked if name in open_to_past and name not in settings.foreign]
         if both:
             raise UserError(
                 f"pool: past selves and opponents.{both[0]} would play the same side; "

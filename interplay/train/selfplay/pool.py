@@ -87,7 +87,7 @@ class Pool:
         """
         if not arrays:
             return
-        restore(self._arrays(), arrays, "checkpoint: pool", {"taken": (0, 2**62)})
+        restore(self._arrays(), arrays, "checkpoint: pool", {"taken": (0, 2**53)})
 
     def _arrays(self) -> dict[str, np.ndarray]:
         return {"taken": self.taken} | {f"stack/{name}": stack for name, stack in self.stacks.items()}

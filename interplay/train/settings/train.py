@@ -184,6 +184,9 @@ class TrainSettings(Settings):
                     f"{side} = {show(who)} is nobody; name one, or a list of "
                     '{play = "random", share = 0.2} with shares above 0'
                 )
+            names = [one["play"] for one in who]
+            if len(set(names)) < len(names):
+                raise ValueError(f"{side}: {names} names somebody twice; add up the shares")
             shares = [one["share"] for one in who]
             if abs(sum(shares) - 1.0) > 1e-6:
                 raise ValueError(f"{side}: shares {shares} sum to {sum(shares):g}; make them sum to 1")

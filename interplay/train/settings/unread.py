@@ -90,6 +90,12 @@ def _unread(settings: TrainSettings) -> Iterator[tuple[str, Any, str]]:
             for name, value in _changed(getattr(settings, group)):
                 yield f"{group}.{name}", value, f"by algorithm = {settings.algorithm}; set algorithm={group}"
     yield from _unread_sides(settings)
+    yield from _without(settings, "belief", "about", "without somebody to guess; name belief.about")
+    yield from _without(settings, "alternate", "metric", "without turns; name alternate.metric")
+    if settings.train.best_by is None:
+        for name, value in _changed(settings.train):
+            if name == "best_updates":
+                yield "train.best_updates", value, "without a metric; name train.best_by"
     if settings.algorithm in _GROUPS and network.memory == "none":
         for name, value in _changed(getattr(settings, settings.algorithm)):
             if name == "sequence":
@@ -114,6 +120,14 @@ def _unread_sides(settings: TrainSettings) -> Iterator[tuple[str, Any, str]]:
     for name, value in _changed(settings.train):
         if name in ("evaluate_every", "evaluate_episodes") and not settings.train.evaluate_against:
             yield f"train.{name}", value, "without opponents to be rated against; name train.evaluate_against"
+
+
+def _without(settings: TrainSettings, group: str, switch: str, cure: str) -> Iterator[tuple[str, Any, str]]:
+    """What is set of a group that is switched off."""
+    own = getattr(settings, group)
+    if not getattr(own, switch):
+        for name, value in _changed(own):
+            yield f"{group}.{name}", value, cure
 
 
 def _changed(group: Settings) -> Iterator[tuple[str, Any]]:
