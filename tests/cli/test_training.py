@@ -64,6 +64,10 @@ def test_resume_goes_on_to_a_new_total(run_folder):
     assert done.returncode == 0, done.stderr
     after = sorted(path.name for path in (run_folder / "checkpoints").iterdir())
     assert int(after[-1]) == 1024 > int(before[-1])
+    assert "nothing to do" not in done.stderr
+    again = command("resume", run_folder)
+    assert again.returncode == 0, again.stderr
+    assert "nothing to do: the run had ended at 1,024 agent-steps; go further with --steps" in again.stderr
 
 
 def test_a_run_begins_with_the_weights_of_another(capsys, run_folder, tmp_path):

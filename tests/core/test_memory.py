@@ -205,7 +205,8 @@ def test_memory_that_cannot_be_read_is_one_line():
     policy = Minded()
     policy.start(Camp(2))
     kept = policy.save()
-    for name, wild in (("rng", np.frombuffer(b"{no json", np.uint8)), ("steps", np.zeros(3, np.int64))):
+    texts = [("rng", np.frombuffer(text, np.uint8)) for text in (b"{no json", b"[]", b"1")]
+    for name, wild in (*texts, ("steps", np.zeros(3, np.int64))):
         with pytest.raises(UserError, match="is not as it was saved") as caught:
             policy.load(kept | {name: wild})
         assert "\n" not in str(caught.value)
