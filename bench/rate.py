@@ -36,7 +36,7 @@ def rates(path: Path) -> tuple[float, float]:
     log = read_run(path)
     first = len(log.steps) // 3
     seconds = log.column("time")[-1] - log.column("time")[first]
-    slots = log.column("slot_steps")
+    slots = log.columns.get("slot_steps", log.steps)  # earlier versions logged them as agent-steps
     return float((slots[-1] - slots[first]) / seconds), float((log.steps[-1] - log.steps[first]) / seconds)
 
 

@@ -124,6 +124,7 @@ def test_a_rating_explains_the_wins() -> None:
         ({"train": AGAINST | {"evaluate_episodes": 7}}, "train.evaluate_episodes = 7"),
         ({"world": {"id": "matrix/climbing"}}, "train.evaluate_against: matrix/climbing: 1 side, and a match needs two"),
         ({"world": {"id": "matrix/recall"}}, "train.evaluate_against: matrix/recall: 1 side, and a match needs two"),
+        ({"world": {"id": "simulation/multi-corridor"}}, "2 players cannot share its 5 sides equally; leave it out"),
         ({"world": {"id": "tests.train.meadow:Meadow"}}, "train.evaluate_against: worlds of .* may never end, so nobody wins"),
         (
             {

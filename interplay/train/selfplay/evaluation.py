@@ -142,7 +142,9 @@ def check_evaluation(settings: TrainSettings, world: World, populations: Populat
     try:
         check_sides(world, 2)
     except UserError as error:
-        raise UserError(f"{_KEY}: {error}") from None
+        # What a tournament would do about it is no cure for a run: here it is always one against one.
+        reason = str(error).partition(";")[0]
+        raise UserError(f"{_KEY}: {reason}; leave it out, and compare runs by `interplay evaluate`") from None
     world.reset()
     for policy in open_opponents(settings):
         policy.start(world)
