@@ -29,17 +29,5 @@ def resume(
     from interplay.cli.trainer import load_trainer
 
     with told_by_exit_code():
-        before = _agent_steps(run)
         done = load_trainer().resume(run, workers, steps, accept_settings=accept_settings, trust=trust)
-        if before and before == _agent_steps(run):
-            typer.echo(
-                f"nothing to do: the run had ended at {before:,} agent-steps; go further with --steps",
-                err=True,
-            )
         typer.echo(f"run folder: {done}")
-
-
-def _agent_steps(run: Path) -> int:
-    """Of the newest checkpoint; 0 without one."""
-    names = [path.name for path in (run / "checkpoints").glob("[0-9]*")] if run.is_dir() else []
-    return max((int(name) for name in names if name.isdigit()), default=0)

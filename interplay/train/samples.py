@@ -150,8 +150,9 @@ class PendingSamples:
             truth: (n, seats), or None.
         """
         new = slice(self.count, self.count + len(slot))
+        given = seen.arrays()
         for name, array in self.seen.part(new).arrays().items():
-            array[...] = seen.arrays()[name]
+            array[...] = given[name]
         self.outputs[new] = outputs
         self.step[new], self.slot[new], self.population[new], self.acts[new] = step, slot, population, acts
         if self.truth is not None and truth is not None:

@@ -250,6 +250,10 @@ def _first_verdict(worker: Worker, seconds: float, checkpoint: Checkpoint | None
     if stop:
         return STOP if checkpoint is not None else SAVE_AND_STOP
     if complete(worker, seconds):
+        tell(
+            f"nothing to do: the run had ended at {worker.agent_steps:,} agent-steps; go further with --steps, "
+            f"or with a later train.max_* in its settings.toml where that ended it"
+        )
         return STOP
     # From a checkpoint on the run that this one begins with is not needed any more.
     begins_with_another = checkpoint is None and worker.settings.train.start_from is not None
