@@ -100,7 +100,7 @@ def parts(worker: Worker) -> dict[str, float]:
     living = int(timestep.acting.sum())
     collector._look(timestep)
     staged = allocate_staged([collector])
-    seen = staged[name]
+    seen, _ = staged[name]
     stage = collector.stage(name, timestep.acting, seen.part(0))
     blocks = None if stage.blocks is None else Blocks(*(part[None] for part in stage.blocks))
     arguments = (inference[name], seen.rows, seen.mask, blocks, collector.keys[name][None], np.uint32(0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ def check_action(owner: str, space: spaces.Space, action: Any, num_worlds: int, 
     low, count = _choices(space)
     if array.dtype.kind == "b":
         array = array.astype(np.int8)
-    bad = None if _surely_inside(array, low, count) else _outside(array, low, count)
+    bad = _outside(array, low, count)
     if bad is not None and bad.any():
         at = tuple(int(i) for i in np.argwhere(bad)[0])
         start, top = (
@@ -86,29 +87,23 @@ def _native(owner: str, action: Any) -> np.ndarray:
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
-def _surely_inside(array: np.ndarray, low: np.ndarray, count: np.ndarray) -> bool:
-    """Whether all numbers are below the smallest number of choices: one pass, enough where all parts have as many."""
-    if array.dtype.kind != "i" or not array.size or low.any():
-        return False
-    # Seen without a sign a negative number is a huge one: half of what fits and above.
-    size = array.dtype.itemsize
-    return bool(array.view(f"u{size}").max() < min(int(count.min()), 1 << (8 * size - 1)))
-
-
-def _outside(array: np.ndarray, low: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """Which elements (W, A, ...) are outside low .. low + count - 1."""
+def _outside(array: np.ndarray, low: np.ndarray, count: np.ndarray) -> np.ndarray | None:
+    """Which elements (W, A, ...) are outside low .. low + count - 1; None where it takes one look to see that none is."""
     if array.dtype.kind == "i" and array.flags.c_contiguous and array.size and not np.any(low):
-        # One comparison for both sides, over whole rows: a negative number is a huge unsigned one.
-        unsigned = np.dtype(f"u{array.dtype.itemsize}")
-        rows = array.reshape(len(array), -1).view(unsigned)
-        limit = np.uint64(1) << np.uint64(8 * array.dtype.itemsize - 1)
-        most = np.minimum(np.ravel(count).astype(np.uint64), limit).astype(unsigned)
-        most = most if most.size == 1 else np.tile(most, rows.shape[1] // most.size)
-        return (rows >= most).reshape(array.shape)
-    outside: np.ndarray = (array < low) | (
-        array > low + (count - 1)
-    )  # no difference, which could wrap around
+        # Seen without a sign a negative number is a huge one: one comparison for both sides, over whole rows.
+        rows = array.reshape(len(array), -1).view(f"u{array.dtype.itemsize}")
+        bad = rows >= _ends(count.tobytes(), array.dtype.itemsize, rows.shape[1])
+        return bad.reshape(array.shape) if bad.any() else None
+    # No difference, which could wrap around.
+    outside: np.ndarray = (array < low) | (array > low + (count - 1))
     return outside
+
+
+@lru_cache(256)
+def _ends(count: bytes, itemsize: int, columns: int) -> np.ndarray:
+    """The first number after the choices of each element of a row, in unsigned numbers of so many bytes; half of what fits at most."""
+    most = np.minimum(np.frombuffer(count, np.int64).astype(np.uint64), np.uint64(1 << (8 * itemsize - 1)))
+    return np.tile(most.astype(f"u{itemsize}"), columns // most.size)
 
 
 def _choices(space: spaces.Space) -> tuple[np.ndarray, np.ndarray]:

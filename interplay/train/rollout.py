@@ -34,7 +34,9 @@ from interplay.train.views import View
 IDLE_EVERY = 8
 
 InferenceParameters = Mapping[str, Any]  # kind name -> as `PolicyNetwork.precompute` gave them
-Staged = Mapping[str, Seen]  # kind name -> (S, N) rows of one step on their way to the networks
+Staged = Mapping[
+    str, tuple[Seen, list[Seen]]
+]  # kind name -> (S, N) rows of one step, and of each shard the (N,) among them
 
 
 class Stage(NamedTuple):
@@ -289,9 +291,7 @@ class Collector:
         if pending.truth is not None:
             truth = self.truth[where[kept] // self.truth.shape[1]][:, self._slots[name]]
         acts = self._teaches.reshape(-1)[where[kept]]
-        pending.append(
-            stage.seen.part(kept), outputs[kept], at, where[kept], stage.network[kept], acts, truth
-        )
+        pending.append(stage.seen, outputs[kept], at, where[kept], stage.network[kept], acts, truth)
 
     def _where(self, name: str, index: np.ndarray) -> np.ndarray:
         """Rows among (W, A_kind) as places among (W, A)."""
@@ -355,11 +355,11 @@ def collect(shards: Sequence[Collector], parameters: InferenceParameters, update
 
 def allocate_staged(shards: Sequence[Collector]) -> Staged:
     """Room for the rows of one step of all shards."""
-    first = shards[0]
-    return {
-        name: pending.layout.allocate(len(shards), first.reach(name))
-        for name, pending in first.pending.items()
-    }
+    first, staged = shards[0], {}
+    for name, pending in first.pending.items():
+        seen = pending.layout.allocate(len(shards), first.reach(name))
+        staged[name] = (seen, [seen.part(at) for at in range(len(shards))])
+    return staged
 
 
 def ask(
@@ -375,10 +375,9 @@ def ask(
     """
     answers: list[dict[str, Answer]] = [{} for _ in shards]
     for name, network in shards[0].networks.items():
-        seen, outputs = staged[name], None
+        (seen, parts), outputs = staged[name], None
         stages = [
-            shard.stage(name, want, seen.part(at))
-            for at, (shard, want) in enumerate(zip(shards, wanted, strict=True))
+            shard.stage(name, want, part) for shard, want, part in zip(shards, wanted, parts, strict=True)
         ]
         if any(len(stage.picked) for stage in stages):
             outputs = _call(shards, name, parameters[name], stages, counter, seen)

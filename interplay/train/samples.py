@@ -141,7 +141,7 @@ class PendingSamples:
         """Keeps n samples of one step.
 
         Args:
-            seen: n rows.
+            seen: n rows, or more, of which the first are kept.
             outputs: (n, columns + 2).
             step: place in the trajectories.
             slot: (n,).
@@ -151,8 +151,8 @@ class PendingSamples:
         """
         new = slice(self.count, self.count + len(slot))
         given = seen.arrays()
-        for name, array in self.seen.part(new).arrays().items():
-            array[...] = given[name]
+        for name, array in self.seen.arrays().items():
+            array[new] = given[name][: len(slot)]
         self.outputs[new] = outputs
         self.step[new], self.slot[new], self.population[new], self.acts[new] = step, slot, population, acts
         if self.truth is not None and truth is not None:

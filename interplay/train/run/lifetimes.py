@@ -46,7 +46,7 @@ class LifeStatistics:
             population: (W, A), of these lives.
         """
         self.steps += present
-        self.earned += np.where(present, timestep.reward, 0.0)
+        self.earned += present * timestep.reward
         over = ended & present
         if not over.any():
             return
