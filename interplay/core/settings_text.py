@@ -88,6 +88,8 @@ def toml_value(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, list | tuple):
         return f"[{', '.join(toml_value(item) for item in value)}]"
+    if isinstance(value, pydantic.BaseModel):
+        return toml_value(value.model_dump(exclude_defaults=True))
     if isinstance(value, Mapping):
         inside = ", ".join(f"{_key(key)} = {toml_value(item)}" for key, item in value.items())
         return f"{{ {inside} }}" if inside else "{}"
@@ -98,18 +100,25 @@ def toml_value(value: Any) -> str:
 
 def _lines(settings: pydantic.BaseModel, path: tuple[str, ...]) -> Iterator[str]:
     fields = type(settings).model_fields
-    groups = []
+    groups: list[tuple[tuple[str, ...], pydantic.BaseModel]] = []
     for name, field in fields.items():
         value = getattr(settings, name)
         if isinstance(value, pydantic.BaseModel):
-            groups.append((name, value))
+            groups.append(((name,), value))
+            continue
+        if (
+            value
+            and isinstance(value, Mapping)
+            and all(isinstance(v, pydantic.BaseModel) for v in value.values())
+        ):
+            groups += [((name, key), own) for key, own in value.items()]
             continue
         comment = f"  # {' '.join(field.description.split())}" if field.description else ""
         yield f"{_key(name)} = {toml_value(value)}{comment}"
     for name, value in groups:
         yield ""
-        yield f"[{'.'.join((*path, name))}]"
-        yield from _lines(value, (*path, name))
+        yield f"[{'.'.join(map(_key, (*path, *name)))}]"
+        yield from _lines(value, (*path, *name))
 
 
 def _key(key: Any) -> str:

@@ -21,6 +21,7 @@ from interplay.train.parallel.meeting import meet
 from interplay.train.policy_network import NUM_TERMS, Batch, Minibatch, PolicyNetwork
 from interplay.train.populations import Populations
 from interplay.train.run.restoring import check_array, check_weights
+from interplay.train.selfplay.league import League
 from interplay.train.selfplay.pool import Pool, pool_of
 from interplay.train.settings import TrainSettings
 from interplay.train.views import View
@@ -77,7 +78,7 @@ class Learner:
         networks: kind name -> `PolicyNetwork`.
         vectors: kind name -> (Q, P) float32, the parameters.
         populations: of the run.
-        pool: past selves.
+        pool: past selves, or the other players of a league.
         learns: (Q,) bool, the populations that learn; the samples of the others are not kept.
 
     Raises:
@@ -111,7 +112,12 @@ class Learner:
             [kind.name for kind in kinds], populations, settings.train.learners
         )
         sizes = {name: network.size for name, network in self.networks.items()}
-        self.pool = Pool(pool_of(settings, populations), populations, sizes)
+        self.pool: Pool | League
+        if settings.league.learners:
+            first = {name: network.first for name, network in self.networks.items()}
+            self.pool = League(settings.league, populations, first)
+        else:
+            self.pool = Pool(pool_of(settings, populations), populations, sizes)
         optimiser = self.algorithm.optimiser()
         self._rates: dict[str, np.ndarray] = {}
         self.set_rates(0.0)
@@ -158,6 +164,24 @@ class Learner:
             name: network.precompute(jnp.concatenate([self.vectors[name], self.pool.stacks[name]]))
             for name, network in self.networks.items()
         }
+
+    def keep_selves(self, updates: int, agent_steps: int) -> dict[str, float]:
+        """Copies weights where it is time for it, after so many updates and agent-steps; gives what there is to log of it."""
+        if isinstance(self.pool, Pool):
+            self.pool.add(updates, self.vectors)
+            return {}
+        decision = self.pool.advance(agent_steps, self.vectors)
+        if decision is None:
+            return {}
+        for learner in decision.restarted:
+            for name, vectors in self.vectors.items():
+                begun = jnp.asarray(self.pool.beginning(name, learner))
+                self.vectors[name] = vectors.at[learner].set(begun)
+                fresh = self._optimiser.init(begun)
+                self._moments[name] = jax.tree.map(
+                    lambda leaf, new, at=learner: leaf.at[at].set(new), self._moments[name], fresh
+                )
+        return {f"rating[{name}]": points for name, points in self.pool.ratings().items()}
 
     def run_epoch(
         self, epochs: Mapping[str, Epoch], minibatches: int, exchange: Exchange, update: int = 0
@@ -251,15 +275,20 @@ class Learner:
                 leaves = jax.tree.leaves(self._moments[name])
                 moments |= {f"{name}/{i}": np.asarray(leaf[index]) for i, leaf in enumerate(leaves)}
             files |= {policy_stem(population): self.weights(population), f"optimiser-{population}": moments}
+        if isinstance(self.pool, League):
+            files |= {policy_stem(name): self._named(vectors) for name, vectors in self.pool.members()}
         return files | {"pool": self.pool.save()} if self.pool.places else files
 
     def weights(self, population: str) -> dict[str, np.ndarray]:
         """The weights of one population's networks: ``kind/tensor`` -> array."""
         index = self.populations.names.index(population)
+        return self._named({name: np.asarray(stack[index]) for name, stack in self.vectors.items()})
+
+    def _named(self, vectors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         return {
             f"{name}/{tensor}": array
             for name, network in self.networks.items()
-            for tensor, array in network.split(np.asarray(self.vectors[name][index])).items()
+            for tensor, array in network.split(vectors[name]).items()
         }
 
     def describe(self) -> dict[str, Any]:
@@ -270,6 +299,8 @@ class Learner:
         """Puts other weights, kind name -> (populations of its own, P) float32, in the place of those drawn; for a run that begins."""
         for name, stack in vectors.items():
             self.vectors[name] = self.vectors[name].at[self._at].set(jnp.asarray(stack))
+        if isinstance(self.pool, League):
+            self.pool.begin_with(vectors)
 
     def load(self, arrays: Mapping[str, Mapping[str, np.ndarray]]) -> None:
         """Restores what `save` gave.

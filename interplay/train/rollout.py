@@ -84,6 +84,7 @@ class Collector:
         key: jax random key of the shard; actions of step t of update u are drawn with ``fold_in(key, u T + t)``.
         mask_dead: only steps whose action was read teach the policy, not those of the dead who are present.
         view: what central critics see; None: values are the networks' own.
+        score: what decides a match of a league: ``"return"``, or a metric with one value per agent.
 
     Attributes:
         present: (W, A) bool, the slot's life goes on: acting, waiting, or dead but earning.
@@ -109,6 +110,7 @@ class Collector:
         key: jax.Array,
         mask_dead: bool = True,
         view: View | None = None,
+        score: str = "return",
     ) -> None:
         self.world, self.networks, self.buffer = world, networks, buffer
         self.present = np.zeros((world.num_worlds, len(world.agents)), bool)
@@ -118,6 +120,7 @@ class Collector:
         self.opponents, self.casting = opponents, casting
         self.truth = np.zeros(self.present.shape, bool)
         self._populations, self._mask_dead, self._view = populations, mask_dead, view
+        self._score = score
         self._guessed = next(iter(networks.values())).guessed
         others = (np.ones(casting.pool.places, bool), np.zeros(casting.guests, bool))
         self._played = np.concatenate([populations.played, *others])
@@ -190,6 +193,8 @@ class Collector:
         """Counts lives and episodes, and restarts worlds that are over."""
         timestep, ended = self.world.timestep, self.buffer.ended[self.buffer.earlier + t]
         self.lives.add(timestep, self.present, ended, self._born)
+        if timestep.over.any():
+            self.casting.record(timestep.over, self._scores(timestep))
         self.episodes.add(timestep)
         self.present &= ~ended
         if self.memory:
@@ -223,12 +228,18 @@ class Collector:
         if self.memory:
             self._forget(np.ones(self.present.shape, bool))
 
+    def _scores(self, timestep: TimeStep) -> np.ndarray:
+        """(W, A) float64, how well everybody did in an episode that is over with this step."""
+        if self._score == "return":
+            return self.episodes.returns + timestep.reward
+        return np.asarray(self.world.metrics[self._score], np.float64)
+
     def _look(self, timestep: TimeStep) -> None:
         """Who is there, of which population, and which network plays it."""
         self.present |= timestep.acting
         if self._alone:
             return
-        self._born = self._populations.of(self.world).copy()
+        self._born = self.casting.born(self._populations.of(self.world))
         np.equal(self._born, self._guessed, out=self.truth)
         self._network = self.casting.seat(self._born, self.world)
 

@@ -24,7 +24,9 @@ from interplay.train.run.restoring import restore
 from interplay.train.samples import ReadySamples, Seen, cut_sequences
 from interplay.train.selfplay.casting import Casting
 from interplay.train.selfplay.guessing import pay_speakers
-from interplay.train.selfplay.matchups import find_sides, make_guests, make_roles
+from interplay.train.selfplay.league import League
+from interplay.train.selfplay.league_casting import LeagueCasting
+from interplay.train.selfplay.matchups import make_guests, make_roles, sides_of
 from interplay.train.selfplay.opponents import Opponents
 from interplay.train.settings import TrainSettings
 from interplay.train.trajectory import TrajectoryBuffer
@@ -66,9 +68,13 @@ class Shard:
         shape = (world.num_worlds, len(world.agents))
         buffer = TrajectoryBuffer(rule.horizon, rule.rollout, shape)
         key = jax.random.fold_in(jax.random.key(settings.seed), 1_000_000 + index)
-        sides = find_sides(settings.sides, world, learner.populations)
-        roles = make_roles(settings, learner.populations, sides)
-        casting = Casting(roles, sides, learner.pool, world, settings.seed)
+        sides = sides_of(settings, world, learner.populations)
+        casting: Casting
+        if isinstance(learner.pool, League):
+            casting = LeagueCasting(learner.pool, sides, world, settings.seed)
+        else:
+            roles = make_roles(settings, learner.populations, sides)
+            casting = Casting(roles, sides, learner.pool, world, settings.seed)
         guests = make_guests(settings, sides)
         numbers = range(learner.pool.first + learner.pool.places, 2**16)[: len(guests)]
         opponents = Opponents(world, guests, numbers, (settings.seed, index, 0))
@@ -82,6 +88,7 @@ class Shard:
             key,
             rule.mask_dead,
             learner.view,
+            settings.league.score,
         )
         self.ready: dict[str, ReadySamples] = {}
         self.units: dict[str, np.ndarray] = {}
@@ -272,6 +279,7 @@ class Shard:
         bounds = {"lengths": (0, 2**53), "life_steps": (0, 2**53)}
         bounds |= {f"cast_{name}": pair for name, pair in self.collector.casting.bounds().items()}
         restore(self._counters(), arrays, owner, bounds)
+        self.collector.casting.restored()
         self.collector.buffer.load(_below(arrays, "trajectory/"), owner)
         slots = self.world.num_worlds * len(self.world.agents)
         bounds = {

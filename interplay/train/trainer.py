@@ -42,7 +42,15 @@ from interplay.train.run.warm_start import describe_spaces, warm_vectors
 from interplay.train.selfplay.alternation import check_turns
 from interplay.train.selfplay.evaluation import Evaluation, check_evaluation
 from interplay.train.selfplay.guessing import check_guesses
-from interplay.train.selfplay.matchups import check_opponents, find_sides, pin, pinned, with_opponents
+from interplay.train.selfplay.matchups import (
+    check_opponents,
+    check_score,
+    pin,
+    pinned,
+    pinned_league,
+    sides_of,
+    with_opponents,
+)
 from interplay.train.selfplay.pool import check_pool, pool_of
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.unread import check_populations_read, check_read
@@ -81,7 +89,8 @@ def train(
         source = find_checkpoint(settings.train.start_from)
         settings = changed(settings, {"train": {"start_from": str(source)}}, "train")
     against = tuple(map(pin, settings.train.evaluate_against))
-    named = {"opponents": pinned(settings), "train": {"evaluate_against": against}}
+    league = pinned_league(settings.league).model_dump()
+    named = {"opponents": pinned(settings), "train": {"evaluate_against": against}, "league": league}
     settings = changed(settings, named, "train")
     make = make_world or _registry_factory(settings)
     learner = make_learner(settings, make, begins=True)
@@ -373,8 +382,9 @@ def make_learner(
         populations = with_opponents(settings, world)
         check_populations_read(settings, populations)
         check_opponents(settings, world, populations)
-        sides = find_sides(settings.sides, world, populations)
+        sides = sides_of(settings, world, populations)
         check_pool(pool_of(settings, populations), world, populations, sides)
+        check_score(settings, world)
         check_guesses(settings.belief.about, world, populations)
         if first:
             check_evaluation(settings, world, populations)

@@ -24,6 +24,7 @@ from interplay.train.run.episodes import read_sums
 from interplay.train.run.lifetimes import read_lives
 from interplay.train.run.records import check_record
 from interplay.train.selfplay.alternation import Alternation
+from interplay.train.selfplay.league import League
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import MakeWorld, Moments, make_shard
 
@@ -73,7 +74,7 @@ class Worker:
         for shard in self.shards:
             shard.finish()
         self.updates += 1
-        self.learner.pool.add(self.updates, self.learner.vectors)
+        numbers |= self.learner.keep_selves(self.updates, self.agent_steps)
         watch.lap("update")
         return numbers | {"time_share": watch.shares(self._played)}
 
@@ -117,10 +118,16 @@ class Worker:
         """Explained variance, actions, lives and episodes that ended, over all shards."""
         collectors = [shard.collector for shard in self.shards]
         vectors = [
-            np.concatenate([shard.moments(), [own.acted], own.lives.take(), own.episodes.take()])
+            np.concatenate(
+                [shard.moments(), [own.acted], own.lives.take(), own.episodes.take(), own.casting.take()]
+            )
             for shard, own in zip(self.shards, collectors, strict=True)
         ]
         total = self.exchange.all_reduce(tree_sum(vectors))
+        if isinstance(self.learner.pool, League):
+            players = self.learner.pool.players
+            self.learner.pool.add(total[-2 * players * players :].reshape(2, players, players))
+            total = total[: -2 * players * players]
         first, names = collectors[0], self.learner.populations.names
         moments, acted, rest = total[:5], int(total[5]), total[6:]
         lives = len(names) * (1 + len(first.lives.names))

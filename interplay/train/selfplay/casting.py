@@ -75,6 +75,10 @@ class Casting:
         self.episode[which] += 1
         self._cast(which)
 
+    def born(self, population: np.ndarray) -> np.ndarray:
+        """(W, A) the population whose lives these are, from what the world or the settings say."""
+        return population.copy()
+
     def seat(self, population: np.ndarray, world: World) -> np.ndarray:
         """(W, A) number of the player of each slot, from the (W, A) number of its population."""
         if (self.player == SELF).all():
@@ -87,6 +91,16 @@ class Casting:
             other = np.where(player < keep, past, guest)
             seated = np.where((side == drawn) & (player != SELF), other, seated).astype(np.uint16)
         return seated
+
+    def record(self, over: np.ndarray, scores: np.ndarray) -> None:
+        """The worlds in the (W,) mask ended their episodes with (W, A) scores of the agents."""
+
+    def take(self) -> np.ndarray:
+        """What was recorded since the last call, in sums that shards can add; here nothing."""
+        return np.zeros(0)
+
+    def restored(self) -> None:
+        """What `save` gave was restored."""
 
     def save(self) -> dict[str, np.ndarray]:
         """What the next draws and the episodes under way depend on."""

@@ -14,10 +14,22 @@ from interplay.train.populations import Populations, find_populations, group_by_
 from interplay.train.run.checkpoint import find_checkpoint
 from interplay.train.selfplay.casting import PAST, SELF, Role
 from interplay.train.selfplay.opponents import Guest, Opponents
-from interplay.train.settings import SidesGroup, TrainSettings, shares_of
+from interplay.train.settings import LeagueGroup, SidesGroup, TrainSettings, shares_of
 
 ANY = "any"  # of the sides, each equally often
 _NO_GUESTS = {"self": SELF, "past": PAST}
+
+
+def sides_of(settings: TrainSettings, world: World, populations: Populations) -> Populations:
+    """The sides of a run's world; in a league its teams, or else its seats, where the settings do not say.
+
+    Raises:
+        UserError: as `find_sides`.
+    """
+    sides = settings.sides
+    if settings.league.learners and sides.by == "population":
+        sides = SidesGroup(by="seat" if world.teams is None else "team")
+    return find_sides(sides, world, populations)
 
 
 def find_sides(settings: SidesGroup, world: World, populations: Populations) -> Populations:
@@ -75,9 +87,11 @@ def with_opponents(settings: TrainSettings, world: World) -> Populations:
     Raises:
         UserError: if opponents are named that cannot be, or nobody is left to learn.
     """
+    if settings.league.learners:
+        return _league(settings, world)
     found = find_populations(settings.population, world)
     if settings.opponents or settings.sides.by != "population":
-        _check(settings, world, found, find_sides(settings.sides, world, found))
+        _check(settings, world, found, sides_of(settings, world, found))
     return found._replace(opponents=tuple(name for name in found.names if name in settings.foreign))
 
 
@@ -87,7 +101,7 @@ def check_opponents(settings: TrainSettings, world: World, populations: Populati
     Raises:
         UserError: as the opponent says it.
     """
-    guests = make_guests(settings, find_sides(settings.sides, world, populations))
+    guests = make_guests(settings, sides_of(settings, world, populations))
     if guests:
         world.reset()
         Opponents(world, guests, range(len(guests)), (settings.seed, 0, 0))
@@ -103,6 +117,31 @@ def pinned(settings: TrainSettings) -> dict[str, str | list[dict[str, str | floa
     }
 
 
+def pinned_league(league: LeagueGroup) -> LeagueGroup:
+    """The league with runs among its fixed players replaced by their checkpoints."""
+    values = league.model_dump()
+    for learner in values["learners"].values():
+        for meeting in learner["meets"]:
+            meeting["play"] = pin(meeting["play"]) if meeting["play"] else ""
+    return LeagueGroup(**values)
+
+
+def check_score(settings: TrainSettings, world: World) -> None:
+    """Refuses a score that the world does not have for each agent; the world is reset.
+
+    Raises:
+        UserError: naming it and those that there are.
+    """
+    score = settings.league.score
+    if not settings.league.learners or score == "return":
+        return
+    world.reset()
+    fitting = [name for name, values in world.metrics.items() if np.ndim(values) == 2]
+    if score not in fitting:
+        near = did_you_mean(score, ["return", *fitting], f"there are {', '.join(['return', *fitting])}")
+        raise UserError(f"league.score = {score!r}: {world.id} does not tell it of each agent; {near}")
+
+
 def pin(who: str) -> str:
     """A run's newest checkpoint; whoever else as named."""
     return str(find_checkpoint(who)) if who not in _NO_GUESTS and is_folder(who) else who
@@ -113,6 +152,8 @@ def _numbers(key: str, sides: Populations) -> np.ndarray:
 
 
 def _guests(settings: TrainSettings, sides: Populations) -> Iterator[Guest]:
+    for play in settings.league.fixed:
+        yield Guest(play, open_opponent(settings, "league", play))
     for key, who in settings.opponents.items():
         own = key if settings.sides.by == "population" and key != ANY else None
         seen = sides.names.index(key) if own is not None and sides.fixed is None else None
@@ -120,6 +161,28 @@ def _guests(settings: TrainSettings, sides: Populations) -> Iterator[Guest]:
             if play not in _NO_GUESTS:
                 name = key if isinstance(who, str) else f"{key}/{index}"
                 yield Guest(name, open_opponent(settings, f"opponents.{key}", play, own), seen)
+
+
+def _league(settings: TrainSettings, world: World) -> Populations:
+    """The learners of a league, each of whom can play every slot.
+
+    Raises:
+        UserError: for a world in which nobody meets anybody, or without an end.
+    """
+    learners = tuple(settings.league.learners)
+    found = Populations(learners, np.zeros(len(world.agents), np.uint8))
+    if world.num_populations > 1:
+        raise UserError(
+            f"league: {world.id} has {world.num_populations} populations of its own; let them play each other without a league"
+        )
+    if world.persistent:
+        raise UserError(f"league: worlds of {world.id} may never end, so nobody wins; leave out league")
+    sides = sides_of(settings, world, found)
+    if len(sides.names) < 2:
+        raise UserError(
+            f'league: {world.id} has one side, and a match needs two; say with sides.by = "seat" or groups who plays against whom'
+        )
+    return found
 
 
 def _check(settings: TrainSettings, world: World, populations: Populations, sides: Populations) -> None:

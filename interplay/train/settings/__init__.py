@@ -1,6 +1,7 @@
 """The settings of a training run: one model per group, every number with its unit and source."""
 
 from interplay.train.settings.algorithms import PolicyGradientGroup, PpoGroup, RatesGroup
+from interplay.train.settings.league import LeagueGroup, LearnerGroup, MeetingGroup
 from interplay.train.settings.network import NetworkGroup
 from interplay.train.settings.populations import (
     NAME,
@@ -17,6 +18,9 @@ __all__ = [
     "NAME",
     "AlternateGroup",
     "BeliefGroup",
+    "LeagueGroup",
+    "LearnerGroup",
+    "MeetingGroup",
     "NetworkGroup",
     "PolicyGradientGroup",
     "PoolGroup",

@@ -14,6 +14,7 @@ from interplay.core.loading import did_you_mean, is_code
 from interplay.core.settings import Settings
 from interplay.core.settings_text import show
 from interplay.train.settings.algorithms import PolicyGradientGroup, PpoGroup
+from interplay.train.settings.league import LeagueGroup
 from interplay.train.settings.network import CLASS, NetworkGroup
 from interplay.train.settings.populations import (
     AlternateGroup,
@@ -136,6 +137,7 @@ class TrainSettings(Settings):
     )
     alternate: AlternateGroup = AlternateGroup()
     pool: PoolGroup = PoolGroup()
+    league: LeagueGroup = LeagueGroup()
     belief: BeliefGroup = BeliefGroup()
     network: NetworkGroup = NetworkGroup()
 
@@ -153,6 +155,9 @@ class TrainSettings(Settings):
             for play, _ in shares_of(who):
                 if is_code(play):
                     yield f"opponents.{side}", play
+        for who in self.league.fixed:
+            if is_code(who):
+                yield "league.learners", who
         for who in self.train.evaluate_against:
             if is_code(who):
                 yield "train.evaluate_against", who
@@ -219,6 +224,22 @@ class TrainSettings(Settings):
                 f"{self.algorithm}.sequence = {group.sequence} does not divide {self.algorithm}.rollout = {group.rollout}; "
                 f"use for example {fits}"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _league_alone(self) -> TrainSettings:
+        if self.league.learners:
+            for key, others in (
+                ("opponents", self.opponents),
+                ("pool.populations", self.pool.populations),
+                ("alternate.metric", self.alternate.metric),
+                ("belief.about", self.belief.about),
+                ("population.groups", self.population.groups),
+            ):
+                if others:
+                    raise ValueError(
+                        f"league.learners and {key} = {show(others)}: a league says itself who learns and who meets whom; leave one out"
+                    )
         return self
 
     @model_validator(mode="after")

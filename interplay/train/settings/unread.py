@@ -91,6 +91,7 @@ def _unread(settings: TrainSettings) -> Iterator[tuple[str, Any, str]]:
                 yield f"{group}.{name}", value, f"by algorithm = {settings.algorithm}; set algorithm={group}"
     yield from _unread_sides(settings)
     yield from _without(settings, "belief", "about", "without somebody to guess; name belief.about")
+    yield from _without(settings, "league", "learners", "without learners; name league.learners")
     yield from _without(settings, "alternate", "metric", "without turns; name alternate.metric")
     if settings.train.best_by is None:
         for name, value in _changed(settings.train):
@@ -105,7 +106,7 @@ def _unread(settings: TrainSettings) -> Iterator[tuple[str, Any, str]]:
 def _unread_sides(settings: TrainSettings) -> Iterator[tuple[str, Any, str]]:
     """Settings of sides, past selves and ratings in runs without."""
     pooled = bool(settings.pool.populations) or settings.has_past_selves
-    if not (pooled or settings.opponents):
+    if not (pooled or settings.opponents or settings.league.learners):
         for name, value in _changed(settings.sides):
             yield f"sides.{name}", value, "without others who play; name them in opponents"
     for name, value in _changed(settings.pool):

@@ -1,0 +1,154 @@
+"""A league: learners, copies of them that are frozen from time to time, and fixed players, and who meets whom (specification interfaces 11)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from interplay.core.loading import did_you_mean
+from interplay.core.settings import Settings
+from interplay.train.settings.populations import NAME
+
+Rule = Literal["self", "current", "latest", "first", "uniform", "pfsp", "nash", "near", "fixed"]
+Priority = Literal["linear", "squared", "half", "variance", "variance_0.1", "variance_0.05"]
+
+_FROZEN = ("latest", "first", "uniform", "pfsp", "nash", "near")  # rules that choose among frozen players
+# Of a rule, the settings that it reads besides `by` and `share`.
+_READS = {
+    "self": (),
+    "current": ("among",),
+    "latest": ("among",),
+    "first": ("among",),
+    "uniform": ("among", "last"),
+    "pfsp": ("among", "priority", "matches"),
+    "nash": ("among",),
+    "near": ("among", "matches"),
+    "fixed": ("play",),
+}
+
+
+class MeetingGroup(Settings):
+    """Whom a learner meets in a share of its matches."""
+
+    by: Rule = Field(
+        description="self: its present self, and both learn; current: another learner as it is now; of the frozen: latest, first, "
+        "uniform, pfsp (by its win rate), nash (their equilibrium), near (as strong); fixed: a policy or run."
+    )
+    share: float = Field(1.0, gt=0, le=1, description="Of its matches; the shares of a learner sum to 1.")
+    among: tuple[str, ...] = Field(
+        (),
+        description="Learners whose frozen selves (current: who themselves) are meant; empty = of latest, first and uniform "
+        "its own, else everybody's.",
+    )
+    priority: Priority = Field(
+        "squared",
+        description="Weight by the own win rate x: linear 1 - x; squared; half min(1/2, 1 - x); variance x (1 - x), at least 0.1 or 0.05.",
+    )
+    matches: int = Field(5, ge=1, description="Before so many matches a win rate counts as one half.")
+    last: int = Field(100, ge=1, description="uniform: over the newest so many of each.")
+    play: str = Field("", description="fixed: name of a policy, run folder, checkpoint, or RUN@player.")
+
+    @model_validator(mode="after")
+    def _reads_what_is_set(self) -> MeetingGroup:
+        for name in ("among", "priority", "matches", "last", "play"):
+            value = getattr(self, name)
+            if value != type(self).model_fields[name].default and name not in _READS[self.by]:
+                reads = ", ".join(_READS[self.by]) or "nothing more"
+                raise ValueError(f'{name} = {value!r} is not read by "{self.by}"; it reads {reads}')
+        if self.by == "fixed" and not self.play:
+            raise ValueError('by = "fixed" without play; name a policy, e.g. play = "random"')
+        return self
+
+
+class LearnerGroup(Settings):
+    """One learner of a league."""
+
+    meets: tuple[MeetingGroup, ...] = Field(
+        (MeetingGroup(by="self", share=0.5), MeetingGroup(by="pfsp", share=0.5)),
+        description="Whom it meets; a rule that finds nobody yet lets it play itself.",
+    )
+    freeze: bool = Field(True, description="A copy of it is kept at the end of every period.")
+    restart_after: int | None = Field(
+        None, ge=1, description="Periods after which it begins anew from its first weights; off: never."
+    )
+    restart_above: float | None = Field(
+        None,
+        gt=0.5,
+        le=1,
+        description="It begins anew as well when it wins more than this share against everybody it met in the period; off: never.",
+    )
+
+    @model_validator(mode="after")
+    def _shares_sum_to_one(self) -> LearnerGroup:
+        total = sum(meeting.share for meeting in self.meets)
+        if not self.meets or abs(total - 1.0) > 1e-6:
+            raise ValueError(
+                f"meets: shares {[m.share for m in self.meets]} sum to {total:g}; make them sum to 1"
+            )
+        return self
+
+
+class LeagueGroup(Settings):
+    """Players of a league; every match is between two or more of them, and each world of a batch has its own."""
+
+    learners: dict[str, LearnerGroup] = Field(
+        {}, description="Name to how it learns; each has weights of its own. Empty = no league."
+    )
+    period: int = Field(
+        500_000, ge=1, description="Agent-steps between two decisions: copies, new beginnings, ratings."
+    )
+    keep: int = Field(
+        32,
+        ge=1,
+        le=256,
+        description="Most frozen players; the oldest of whom there are most copies gives way.",
+    )
+    score: str = Field(
+        "return",
+        min_length=1,
+        description="What decides a match: return, or a metric with one value per agent.",
+    )
+    measure: float = Field(
+        0.1,
+        ge=0,
+        lt=1,
+        description="Share of the matches in which the two who met least play and nobody learns.",
+    )
+    decay: float = Field(
+        1.0, gt=0, le=1, description="Of earlier results at the end of a period; 1: all count alike."
+    )
+
+    @model_validator(mode="after")
+    def _learners_fit(self) -> LeagueGroup:
+        for name, learner in self.learners.items():
+            if not NAME.fullmatch(name) or "@" in name:
+                raise ValueError(f"learners: {name!r} names files; use letters, digits, _, - and dots")
+            for meeting in learner.meets:
+                for other in meeting.among:
+                    if other not in self.learners:
+                        near = did_you_mean(other, self.learners, f"there are {', '.join(self.learners)}")
+                        raise ValueError(f"learners.{name}: among {other!r} is no learner; {near}")
+                others = [other for other in meeting.among or self.learners if other != name]
+                if meeting.by == "current" and not others:
+                    raise ValueError(
+                        f"learners.{name}: there is no other learner to meet; use self, or add one"
+                    )
+        if self.learners and not self.fixed and not any(one.freeze for one in self.learners.values()):
+            alone = all(m.by == "self" for one in self.learners.values() for m in one.meets)
+            if alone:
+                raise ValueError(
+                    "learners meet only themselves and nobody is frozen: a league of one player; set freeze, or let them meet others"
+                )
+        return self
+
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        """Fixed players, each once, in the order in which they are named."""
+        named = (m.play for one in self.learners.values() for m in one.meets if m.by == "fixed")
+        return tuple(dict.fromkeys(named))
+
+    def chooses(self) -> Iterator[MeetingGroup]:
+        """All rules that choose among frozen players."""
+        return (m for one in self.learners.values() for m in one.meets if m.by in _FROZEN)
