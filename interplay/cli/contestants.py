@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from interplay.core.errors import UserError
+from interplay.core.loading import is_folder, split_player
 from interplay.core.policy import Policy
 from interplay.core.world import World
 
@@ -41,7 +42,7 @@ def choose_world(
     if world:
         return world, dict(options)
     for name in names:
-        if Path(name).is_dir():
+        if is_folder(name):
             trained_on = _settings_of(name, trust).world
             return trained_on.id, {**trained_on.options, **options}
     raise UserError(f"scripted policies need a world; add for example --world {example}")
@@ -62,7 +63,7 @@ def find_contestant(
     Raises:
         UserError: for an unknown policy, no sound checkpoint, or a run whose observations or actions are laid out otherwise.
     """
-    if Path(name).is_dir():
+    if is_folder(name):
         return _trained(name, world, greedy, trust)
     if "/" in name and ":" not in name:
         raise UserError(f"{name}: no such run folder; `interplay train WORLD --out {name}` makes one")
@@ -102,8 +103,10 @@ def _trained(name: str, world: World, greedy: bool, trust: bool) -> Contestant:
     from interplay.train.run.manifest import read_manifest
 
     trainer = load_trainer()
-    found = find_checkpoint(name)
-    policy: Policy = trainer.load_policy(found, greedy, trust=trust)
+    folder, player = split_player(name)
+    found = find_checkpoint(folder)
+    of = "" if player is None else f"@{player}"
+    policy: Policy = trainer.load_policy(f"{found}{of}", greedy, trust=trust)
     trained_on = _settings_of(name, trust).world
     with closing(make_world(trained_on.id, 1, **trained_on.options)) as own:
         problem = layout_problem(own, world)
@@ -113,7 +116,7 @@ def _trained(name: str, world: World, greedy: bool, trust: bool) -> Contestant:
             f"{name}: {problem} ({trained_on.id} against {world.id}); leave it out, or choose a world that it can read"
         )
     checksum = str(read_manifest(found)["checksum"])
-    return Contestant(name, policy, f"checkpoint {found.name} {checksum[:16]}", populations)
+    return Contestant(name, policy, f"checkpoint {found.name}{of} {checksum[:16]}", populations)
 
 
 def _settings_of(name: str, trust: bool) -> Any:
@@ -121,10 +124,10 @@ def _settings_of(name: str, trust: bool) -> Any:
     from interplay.train.run.checkpoint import find_checkpoint
     from interplay.train.run.settings_file import settings_of
 
-    folder = Path(name)
+    folder = Path(split_player(name)[0])
     run = folder.resolve().parent.parent if (folder / "manifest.json").exists() else folder
     if not (run / "settings.toml").is_file():
         raise UserError(
             f"{name} holds no run: settings.toml is missing; name a run folder (RUN) or one of RUN/checkpoints"
         )
-    return settings_of(find_checkpoint(name), trust)
+    return settings_of(find_checkpoint(folder), trust)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from interplay.core.errors import UserError
+from interplay.core.loading import is_folder
 from interplay.core.policy import Policy
 from interplay.core.world import World
 
@@ -52,7 +53,7 @@ def find_player(
         player = find_player(name, world, options, greedy, example, trust=trust)
         return _with_roles(player, name, greedy, roles, trust)
     given = dict(options or {})
-    if Path(name).is_dir():
+    if is_folder(name):
         return _trained(Path(name), world, given, greedy, trust)
     if "/" in name and ":" not in name:
         raise UserError(f"{name}: no such run folder; `interplay train WORLD --out {name}` makes one")
@@ -94,7 +95,7 @@ def _with_roles(player: Player, name: str, greedy: bool, roles: Sequence[str], t
 
 def _parts(who: str, player: Player, greedy: bool, trust: bool) -> Callable[[str], Policy]:
     """Gives the policy for a population by its name: of a run, the one that was trained for it."""
-    if Path(who).is_dir():
+    if is_folder(who):
         from interplay.cli.trainer import load_trainer
 
         trainer = load_trainer()

@@ -107,11 +107,24 @@ def is_code(name: str) -> bool:
 
 
 def is_folder(name: str) -> bool:
-    """Whether a name is that of a folder; no name that no file could have."""
+    """Whether a name is that of a folder, or of a player in one (RUN@PLAYER); no name that no file could have."""
     try:
-        return Path(name).is_dir()
+        return Path(split_player(name)[0]).is_dir()
     except (OSError, ValueError):
         return False
+
+
+def split_player(name: str) -> tuple[str, str | None]:
+    """A folder and the player of its league that is meant: of ``RUN@PLAYER``; of ``RUN`` nobody in particular.
+
+    Example:
+        >>> split_player("hunter@8")
+        ('hunter@8', None)
+    """
+    run, at, player = name.rpartition("@")
+    if at and run and player and not Path(name).is_dir() and Path(run).is_dir():
+        return run, player
+    return name, None
 
 
 def did_you_mean(word: str, known: Iterable[str], otherwise: str) -> str:

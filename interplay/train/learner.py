@@ -292,8 +292,9 @@ class Learner:
         }
 
     def describe(self) -> dict[str, Any]:
-        """What a checkpoint's record says of the learner beside its arrays: the order of the populations."""
-        return {"populations": list(self.populations.own)}
+        """What a checkpoint's record says of the learner beside its arrays: the order of the populations, frozen players of a league after them."""
+        frozen = [name for name, _ in self.pool.members()] if isinstance(self.pool, League) else []
+        return {"populations": [*self.populations.own, *frozen]}
 
     def begin_with(self, vectors: Mapping[str, Any]) -> None:
         """Puts other weights, kind name -> (populations of its own, P) float32, in the place of those drawn; for a run that begins."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.core.loading import is_folder
+from interplay.core.loading import is_folder, split_player
 from interplay.core.policy import Policy
 from interplay.core.trust import Untrusted
 from interplay.train.learner import policy_stem
@@ -28,19 +28,27 @@ def load_policy(
     """Loads the policy of a run or of one of its checkpoints.
 
     Args:
-        run: a run folder (its newest sound checkpoint) or a checkpoint's folder.
+        run: a run folder (its newest sound checkpoint) or a checkpoint's folder; of a league RUN@PLAYER, e.g. ``runs/first@main-0003``.
         greedy: take the likeliest action instead of sampling.
-        populations: of a run with several, those that play, e.g. ``["pop3"]``; None: all of them.
+        populations: of a run with several, those that play, e.g. ``["pop3"]``; None: all of them, of a league its first learner.
         trust: the run's settings may name programs of their own; needed once, for a run from elsewhere.
 
     Raises:
         UserError: if there is no sound checkpoint, a population's file is missing or damaged, or the run names programs and
             is not trusted.
     """
-    path = find_checkpoint(run)
+    folder, player = split_player(str(run))
+    path = find_checkpoint(folder)
     settings = settings_of(path, trust)
+    if populations is None and settings.league.learners:
+        populations = [player or next(iter(settings.league.learners))]
+    elif player is not None:
+        raise UserError(
+            f"{folder}@{player}: this run has no league, so no players of their own; leave out @{player}"
+        )
     names, tensors = read_populations(path, populations)
-    name = f"{settings.world.id} {read_manifest(path)['agent_steps']:,}"
+    of = "" if player is None else f" {player}"
+    name = f"{settings.world.id}{of} {read_manifest(path)['agent_steps']:,}"
     foreign = {} if populations is not None else settings.foreign
     others = {population: find_opponent(settings, population) for population in foreign}
     return TrainedPolicy(settings, names, tensors, greedy, name, others)
@@ -90,7 +98,10 @@ def open_opponent(settings: TrainSettings, key: str, who: str, population: str |
     """
     try:
         if is_folder(who):
-            path = find_checkpoint(who)
+            folder, player = split_player(who)
+            path = find_checkpoint(folder)
+            if player is not None:
+                return load_policy(f"{path}@{player}")
             all_play = population is None or population_names(path) == [_ONLY]
             return load_policy(path, populations=None if all_play else [str(population)])
         if "/" in who and ":" not in who:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.core.loading import did_you_mean, is_folder
+from interplay.core.loading import did_you_mean, is_folder, split_player
 from interplay.core.world import World
 from interplay.train.play.policy import open_opponent
 from interplay.train.populations import Populations, find_populations, group_by_name
@@ -144,7 +144,10 @@ def check_score(settings: TrainSettings, world: World) -> None:
 
 def pin(who: str) -> str:
     """A run's newest checkpoint; whoever else as named."""
-    return str(find_checkpoint(who)) if who not in _NO_GUESTS and is_folder(who) else who
+    if who in _NO_GUESTS or not is_folder(who):
+        return who
+    folder, player = split_player(who)
+    return str(find_checkpoint(folder)) + ("" if player is None else f"@{player}")
 
 
 def _numbers(key: str, sides: Populations) -> np.ndarray:

@@ -25,6 +25,14 @@ SPECS = (
         training={**_TRAINING, "ppo": {"reward_scale": 0.1}},  # payoffs of -30 to 11
     ),
     WorldSpec(
+        id="matrix/rock-paper-scissors",
+        summary="rock, paper, scissors: who answers the latest opponent runs in circles, a league finds one third each",
+        make=f"{_HERE}.world:RockPaperScissorsWorld",
+        settings=f"{_HERE}.config:RockPaperScissorsSettings",
+        policies=f"{_HERE}.policies:ROCK_PAPER_SCISSORS",
+        training={**_TRAINING, "ppo": {"rollout": 16}},  # one step is an episode
+    ),
+    WorldSpec(
         id="matrix/credit",
         summary="each names its own cue, paid as a team; an offset of all cues hides what one's own choice was worth",
         make=f"{_HERE}.world:CreditWorld",

@@ -17,6 +17,14 @@ CLIMBING = (
 )
 
 
+# What the row player earns; the column player earns its negative. Rock, paper, scissors, each beaten by the next.
+ROCK_PAPER_SCISSORS = (
+    (0.0, -1.0, 1.0),
+    (1.0, 0.0, -1.0),
+    (-1.0, 1.0, 0.0),
+)
+
+
 class RecallSettings(Settings):
     """Settings of one game of recall."""
 
@@ -36,6 +44,12 @@ class ClimbingSettings(Settings):
     """Settings of one climbing game."""
 
     rounds: Annotated[int, Field(ge=1, le=100_000)] = 10  # of an episode
+
+
+class RockPaperScissorsSettings(Settings):
+    """Settings of one game of rock, paper, scissors."""
+
+    rounds: Annotated[int, Field(ge=1, le=100_000)] = 1  # of an episode; nobody sees what was played
 
 
 class CreditSettings(Settings):

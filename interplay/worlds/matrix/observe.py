@@ -31,6 +31,11 @@ def see_climbing(state: MatrixState, choices: int, rounds: int) -> dict[str, np.
     return {"own": last, "other": last[:, ::-1].copy(), "round": _share(state, rounds)[:, None].repeat(2, 1)}
 
 
+def see_nothing(state: MatrixState) -> dict[str, np.ndarray]:
+    """``ready``: always 1."""
+    return {"ready": np.ones((*state.last.shape, 1), np.float32)}
+
+
 def see_credit(state: MatrixState, cues: int) -> dict[str, np.ndarray]:
     """``cue``: the agent's own."""
     return {"cue": one_hot(state.cue, cues)}
@@ -44,6 +49,11 @@ def whole_recall(state: MatrixState, cues: int, length: int) -> np.ndarray:
 def whole_climbing(state: MatrixState, choices: int, rounds: int) -> np.ndarray:
     """Both last choices and the share of rounds played, (W, 2 * (choices + 1) + 1)."""
     return np.hstack([_flat(one_hot(state.last + 1, choices + 1)), _share(state, rounds)])
+
+
+def whole_rock_paper_scissors(state: MatrixState, rounds: int) -> np.ndarray:
+    """The share of rounds played, (W, 1)."""
+    return _share(state, rounds)
 
 
 def whole_credit(state: MatrixState, cues: int) -> np.ndarray:

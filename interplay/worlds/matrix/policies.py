@@ -51,6 +51,30 @@ class Cautious(Climb):
     choice = int(np.argmax(np.min(config.CLIMBING, axis=1)))
 
 
+class Rock(Policy):
+    """Rock, always."""
+
+    name = "rock"
+    choice = 0
+
+    def act(self, timestep: TimeStep) -> np.ndarray:
+        return np.full(timestep.acting.shape, self.choice, np.int64)
+
+
+class Paper(Rock):
+    """Paper, always."""
+
+    name = "paper"
+    choice = 1
+
+
+class Scissors(Rock):
+    """Scissors, always."""
+
+    name = "scissors"
+    choice = 2
+
+
 class Name(Policy):
     """Names the own cue."""
 
@@ -64,5 +88,8 @@ class Name(Policy):
 RECALL: dict[str, Callable[[], Policy]] = {policy.name: policy for policy in (RandomPolicy, Recall)}
 CLIMBING: dict[str, Callable[[], Policy]] = {
     policy.name: policy for policy in (RandomPolicy, Climb, Cautious)
+}
+ROCK_PAPER_SCISSORS: dict[str, Callable[[], Policy]] = {
+    policy.name: policy for policy in (RandomPolicy, Rock, Paper, Scissors)
 }
 CREDIT: dict[str, Callable[[], Policy]] = {policy.name: policy for policy in (RandomPolicy, Name)}

@@ -10,7 +10,7 @@ import numpy as np
 from interplay.core import seeding
 from interplay.core.world import Outputs
 from interplay.kernels.philox import draw_integers
-from interplay.worlds.matrix.config import CLIMBING
+from interplay.worlds.matrix.config import CLIMBING, ROCK_PAPER_SCISSORS
 from interplay.worlds.matrix.state import NONE, MatrixState
 
 # -- phases -----------------------------------------------------------------------------------------
@@ -86,6 +86,17 @@ def climbing_reward(action: np.ndarray) -> np.ndarray:
     """
     paid = np.array(CLIMBING)[action[:, 0], action[:, 1]]
     return np.repeat(paid[:, None], 2, axis=1)
+
+
+def rock_paper_scissors_reward(action: np.ndarray) -> np.ndarray:
+    """1 for the winner, -1 for the loser, 0 for a draw: (W, 2).
+
+    Example:
+        >>> rock_paper_scissors_reward(np.array([[1, 0], [2, 2], [0, 1]])).tolist()
+        [[1.0, -1.0], [0.0, 0.0], [-1.0, 1.0]]
+    """
+    paid = np.array(ROCK_PAPER_SCISSORS)[action[:, 0], action[:, 1]]
+    return np.stack([paid, 0.0 - paid], axis=1)
 
 
 def credit_reward(cue: np.ndarray, action: np.ndarray, cues: int, offset: float) -> np.ndarray:

@@ -13,7 +13,14 @@ from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
 from interplay.core.world import ArrayWorld, Kind, TimeStep
 from interplay.worlds.matrix import observe, rules
-from interplay.worlds.matrix.config import CLIMBING, ClimbingSettings, CreditSettings, RecallSettings
+from interplay.worlds.matrix.config import (
+    CLIMBING,
+    ROCK_PAPER_SCISSORS,
+    ClimbingSettings,
+    CreditSettings,
+    RecallSettings,
+    RockPaperScissorsSettings,
+)
 from interplay.worlds.matrix.ranges import laws_of, ranges_of
 from interplay.worlds.matrix.render import draw_game
 from interplay.worlds.matrix.state import MatrixState, allocate_state
@@ -162,6 +169,37 @@ class ClimbingWorld(MatrixWorld):
 
     def _look(self) -> Mapping[str, np.ndarray]:
         return observe.see_climbing(self.state, self.choices, self.length)
+
+
+class RockPaperScissorsWorld(MatrixWorld):
+    """Two choose at the same time: paper beats rock, scissors beat paper, rock beats scissors. Nobody sees what was played."""
+
+    with_cues = False
+
+    def __init__(
+        self, settings: RockPaperScissorsSettings, num_worlds: int = 1, seed: int = 0, first_world: int = 0
+    ) -> None:
+        fields = {"ready": observe.unit_box(1)}
+        super().__init__(
+            2, len(ROCK_PAPER_SCISSORS), settings.rounds, fields, 1, num_worlds, seed, first_world
+        )
+        self.settings = settings
+
+    @property
+    def metrics(self) -> Mapping[str, np.ndarray]:
+        """``won`` (W, A): the share of rounds that the agent won; NaN before the first."""
+        return {"won": self._share_of_steps(self.state.hits)}
+
+    def global_state(self) -> np.ndarray:
+        """The share of rounds played, (W, 1)."""
+        return observe.whole_rock_paper_scissors(self.state, self.length)
+
+    def _judge(self, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        reward = rules.rock_paper_scissors_reward(action)
+        return reward, reward > 0
+
+    def _look(self) -> Mapping[str, np.ndarray]:
+        return observe.see_nothing(self.state)
 
 
 class CreditWorld(MatrixWorld):
