@@ -103,7 +103,7 @@ class League:
     def frozen(self) -> np.ndarray:
         """Numbers of the frozen players, the oldest first."""
         at = np.flatnonzero(self.owner >= 0)
-        return 2 * self.learners + at[np.lexsort((self.number[at], self.since[at]))]
+        return 2 * self.learners + at[np.lexsort((self.owner[at], self.since[at]))]
 
     @property
     def fixed(self) -> np.ndarray:
@@ -219,8 +219,9 @@ class League:
         if len(free):
             place = int(free[0])
         else:
-            owners, counts = np.unique(self.owner, return_counts=True)
-            most = np.flatnonzero(self.owner == owners[np.argmax(counts)])
+            counts = np.bincount(self.owner, minlength=self.learners)
+            owner = q if counts[q] == counts.max() else int(np.argmax(counts))
+            most = np.flatnonzero(self.owner == owner)
             place = int(most[np.argmin(self.number[most])])
         player = 2 * self.learners + place
         self.copies[q] += 1

@@ -1,0 +1,393 @@
+"""Leagues: who meets whom by which rule, each result counts once, others teach nobody, and a stop changes no bit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from interplay.core.errors import UserError
+from interplay.core.settings import build
+from interplay.evaluate.tournaments.payoff import Payoff
+from interplay.train.learner import Learner
+from interplay.train.play.policy import load_policy, population_names
+from interplay.train.run.checkpoint import find_checkpoint
+from interplay.train.selfplay.league import League
+from interplay.train.selfplay.league_casting import LeagueCasting
+from interplay.train.selfplay.matchmaking import PRIORITIES, near_in_strength, prioritised
+from interplay.train.selfplay.matchups import sides_of, with_opponents
+from interplay.train.settings import TrainSettings
+from interplay.train.settings.unread import check_read
+from interplay.train.shard import Shard
+from interplay.train.trainer import train
+from interplay.worlds.matrix.config import RockPaperScissorsSettings
+from interplay.worlds.matrix.world import RockPaperScissorsWorld
+from tests.train.test_opponents import go_on, last
+from tests.train.test_population_runs import arrays_of, log_of
+
+TWO = {
+    "main": {
+        "meets": [
+            {"by": "self", "share": 0.3},
+            {"by": "pfsp", "share": 0.5},
+            {"by": "fixed", "share": 0.2, "play": "rock"},
+        ]
+    },
+    "exploiter": {"meets": [{"by": "current", "among": ["main"]}], "restart_after": 2},
+}
+
+
+def settings_of(updates: int = 1, league: dict[str, Any] | None = None, **own: Any) -> TrainSettings:
+    values = {
+        "world": {"id": "matrix/rock-paper-scissors"},
+        "num_worlds": 32,
+        "steps": 10**9,
+        "train": {"shards": 2, "max_updates": updates, "checkpoint_seconds": 1000.0},
+        "ppo": {"rollout": 8, "minibatch": 128, "epochs": 2, "learning_rate": 1e-2, "target_kl": "off"},
+        "network": {"kind": "mlp", "hidden": [8]},
+        "population": {"block": 8},
+        "league": {"learners": TWO, "period": 500, "keep": 4} | (league or {}),
+    }
+    return build(TrainSettings, {**values, **own}, "test")
+
+
+def world_of(worlds: int, **own: Any) -> RockPaperScissorsWorld:
+    world = RockPaperScissorsWorld(RockPaperScissorsSettings(), worlds, **own)
+    world.reset()
+    return world
+
+
+def league_of(settings: TrainSettings) -> League:
+    populations = with_opponents(settings, world_of(1))
+    count = len(populations.names)
+    return League(
+        settings.league, populations, {"agent": np.arange(count * 3, dtype=np.float32).reshape(count, 3)}
+    )
+
+
+def frozen_league(copies: int, **own: Any) -> League:
+    """After so many periods; the weights of learner q at the end of period p are 100 q + p."""
+    league = league_of(settings_of(league=own))
+    for period in range(1, copies + 1):
+        league.advance(500 * period, {"agent": np.full((2, 3), period) + 100.0 * np.arange(2)[:, None]})
+    return league
+
+
+def casting_of(league: League, worlds: int, **own: Any) -> LeagueCasting:
+    settings, world = settings_of(), world_of(worlds, **own)
+    return LeagueCasting(league, sides_of(settings, world, with_opponents(settings, world)), world, seed=3)
+
+
+# -- who there is --------------------------------------------------------------------------------------
+
+
+def test_copies_are_kept_and_the_oldest_gives_way() -> None:
+    league = frozen_league(2)
+    assert [league.name(player) for player in league.frozen] == [
+        "main-0001",
+        "exploiter-0001",
+        "main-0002",
+        "exploiter-0002",
+    ]
+    assert {name: float(own["agent"][0]) for name, own in league.members()} == {
+        "main-0001": 1.0,
+        "exploiter-0001": 101.0,
+        "main-0002": 2.0,
+        "exploiter-0002": 102.0,
+    }
+    names = [name for name, _ in frozen_league(3).members()]
+    assert names == ["main-0002", "exploiter-0002", "main-0003", "exploiter-0003"]
+
+
+def test_a_copy_takes_its_learner_s_results_along() -> None:
+    league = league_of(settings_of())
+    league.payoff.add(np.array([0, 0, 8]), np.array([1, 8, 0]), np.array([1.0, 1.0, -1.0]))
+    rock = int(league.fixed[0])
+    assert rock == 8
+    league.advance(500, {"agent": np.zeros((2, 3))})
+    copy = int(league.frozen[0])
+    assert league.name(copy) == "main-0001"
+    assert league.payoff.met[0].sum() == 0
+    assert league.payoff.met[copy, rock] == 2
+    assert league.payoff.win_rates()[copy, rock] == 1.0
+
+
+def test_who_begins_anew_has_its_first_weights_and_no_results() -> None:
+    settings = settings_of()
+    learner = Learner(world_of(1).kinds, settings, with_opponents(settings, world_of(1)))
+    first = {name: np.array(vectors) for name, vectors in learner.vectors.items()}
+    for name, vectors in first.items():
+        learner.vectors[name] = learner.vectors[name] + 1.0
+    assert learner.keep_selves(1, 100) == {}
+    for period, begins in ((500, False), (1000, True)):
+        learner.keep_selves(2, period)
+        main, exploiter = np.asarray(learner.vectors["agent"])
+        assert np.array_equal(exploiter, first["agent"][1]) == begins
+        assert np.array_equal(main, first["agent"][0] + 1.0)
+    assert isinstance(learner.pool, League)
+    assert np.array_equal(learner.pool.stacks["agent"][1], first["agent"][1])  # its mirror too
+    assert learner.pool.age.tolist() == [2, 0]
+
+
+def test_who_wins_against_all_begins_anew() -> None:
+    strong = {"main": {"meets": [{"by": "self"}], "restart_above": 0.7}}
+    league = league_of(settings_of(league={"learners": strong, "keep": 4}))
+    vectors = {"agent": np.ones((1, 3))}
+    assert league.advance(500, vectors) == (("main-0001",), ())
+    copy = int(league.frozen[0])
+    league.payoff.add(np.zeros(10, int), np.full(10, copy), np.array([1.0] * 8 + [-1.0] * 2))
+    decision = league.advance(1000, vectors)
+    assert decision is not None
+    assert decision.restarted == (0,)
+    league.payoff.add(np.zeros(10, int), np.full(10, copy), np.array([1.0] * 6 + [-1.0] * 4))
+    assert league.advance(1500, vectors) == (("main-0003",), ())
+
+
+# -- who meets whom ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("priority", PRIORITIES)
+def test_priorities_follow_their_formulas(priority: str) -> None:
+    rates = np.array([0.0, 0.25, 0.5, 0.9, 1.0])
+    x = rates
+    expected = {
+        "linear": 1 - x,
+        "squared": (1 - x) ** 2,
+        "half": np.array([0.5, 0.5, 0.5, 0.1, 0.0]),
+        "variance": x * (1 - x),
+        "variance_0.1": np.array([0.1, 0.1875, 0.25, 0.1, 0.1]),
+        "variance_0.05": np.array([0.05, 0.1875, 0.25, 0.09, 0.05]),
+    }[priority]
+    assert prioritised(rates, priority) == pytest.approx(expected / expected.sum())
+
+
+def test_where_all_weights_are_zero_everybody_is_as_likely() -> None:
+    assert prioritised(np.ones(4)).tolist() == [0.25] * 4
+
+
+def test_who_is_as_strong_is_met_most() -> None:
+    weights = near_in_strength(np.array([0.1, 0.5, 0.6]))
+    assert weights.argmax() == 1
+    assert weights[2] / weights[1] == pytest.approx(np.exp(-0.5 * 0.5**2))
+
+
+def rules(**by: Any) -> dict[str, Any]:
+    return {"main": {"meets": [by]}, "other": {"meets": [{"by": "self"}]}}
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ({"by": "self"}, {"main": 1.0}),
+        ({"by": "current"}, {"other": 1.0}),
+        ({"by": "latest"}, {"main-0003": 1.0}),
+        ({"by": "latest", "among": ["other"]}, {"other-0003": 1.0}),
+        ({"by": "first"}, {"main-0001": 1.0}),
+        ({"by": "uniform"}, {"main-0001": 1 / 3, "main-0002": 1 / 3, "main-0003": 1 / 3}),
+        ({"by": "uniform", "last": 2}, {"main-0002": 0.5, "main-0003": 0.5}),
+        ({"by": "fixed", "play": "rock"}, {"rock": 1.0}),
+        ({"by": "pfsp", "among": ["main"]}, {"main-0001": 1 / 3, "main-0002": 1 / 3, "main-0003": 1 / 3}),
+    ],
+)
+def test_rules_choose_as_they_say(rule: dict[str, Any], expected: dict[str, float]) -> None:
+    league = frozen_league(3, learners=rules(**rule), keep=8)
+    told: dict[str, float] = {}
+    for player in np.flatnonzero(league.chances[0]):
+        told[league.name(int(player))] = told.get(league.name(int(player)), 0.0) + league.chances[0, player]
+    assert told == pytest.approx(expected)
+
+
+def test_a_rule_without_candidates_is_self_play() -> None:
+    league = league_of(settings_of())
+    assert league.chances[0].tolist() == pytest.approx([0.8, *[0.0] * 7, 0.2])
+
+
+def test_equilibria_leave_out_who_is_beaten() -> None:
+    league = frozen_league(3, learners=rules(by="nash", among=["main"]), keep=8)
+    one, two, three = (int(p) for p in league._frozen_of([0]))
+    for winner, loser in ((one, two), (one, three)):
+        league.payoff.add(np.full(9, winner), np.full(9, loser), np.ones(9))
+    league.advance(1501, {"agent": np.zeros((2, 3))})
+    assert league.chances[0, one] == pytest.approx(1.0)
+
+
+def test_matches_are_drawn_in_their_shares() -> None:
+    league = frozen_league(2, measure=0.25)
+    league.payoff.add(np.full(9, 0), np.full(9, int(league.frozen[0])), np.ones(9))
+    league.chances = league._chances()
+    casting, count = casting_of(league, 4_000), 0
+    counts = np.zeros((2, league.players))
+    measured = 0
+    for _ in range(5):
+        home, player = casting.home, casting.player
+        count += len(home)
+        measured += int((home < 0).sum())
+        for q in range(2):
+            own = player[home == q]
+            assert (own == q).any(axis=1).all()
+            # The learner sits on either side as often.
+            first = (own[:, 0] == q) & (own[:, 1] != q)
+            second = (own[:, 1] == q) & (own[:, 0] != q)
+            assert abs(first.sum() - second.sum()) < 4 * np.sqrt(first.sum() + second.sum())
+            both = (own == q).all(axis=1)
+            counts[q, q] += both.sum()
+            other = np.where(own[~both] == q, -1, own[~both]).max(axis=1)
+            counts[q] += np.bincount(other, minlength=league.players)
+        casting.draw(np.ones(len(home), bool))
+    assert abs(measured - 0.25 * count) < 4 * np.sqrt(count * 0.25 * 0.75)
+    for q in range(2):
+        expected = counts[q].sum() * league.chances[q]
+        assert (np.abs(counts[q] - expected) <= 4 * np.sqrt(expected)).all()
+
+
+def test_least_played_pairs_are_measured_by_mirrors() -> None:
+    league = frozen_league(1, measure=0.5)
+    casting = casting_of(league, 500)
+    pairs = {tuple(sorted(pair)) for pair in casting.player[casting.home < 0].tolist()}
+    assert pairs <= {tuple(sorted(pair)) for pair in league.pairs.tolist()}
+    assert len(pairs) > 1
+    assert (casting.player[casting.home < 0] >= league.learners).all()
+
+
+def test_draws_are_the_world_s_own() -> None:
+    league = frozen_league(2)
+    whole, part = casting_of(league, 8, seed=1), casting_of(league, 4, seed=1, first_world=4)
+    for _ in range(6):
+        whole.draw(np.ones(8, bool))
+        for w in range(4):
+            part.draw(np.arange(4) == w)
+        assert np.array_equal(whole.player[4:], part.player)
+        assert np.array_equal(whole.home[4:], part.home)
+
+
+# -- what came of it -----------------------------------------------------------------------------------
+
+
+def test_results_count_once_for_the_players_of_the_match() -> None:
+    league = frozen_league(2)
+    casting = casting_of(league, 50)
+    scores = np.random.default_rng(0).normal(size=(50, 2))
+    scores[7] = np.nan  # aborted
+    over = np.arange(50) % 2 == 1
+    expected = Payoff.empty(league.players)
+    for w in np.flatnonzero(over):
+        a, b = league.rated(casting.player[w])
+        if a != b and w != 7:
+            expected.total[a, b] += np.sign(scores[w, 0] - scores[w, 1])
+            expected.matches[a, b] += 1
+    casting.record(over, scores)
+    found = casting.take().reshape(2, league.players, league.players)
+    assert np.array_equal(found, np.stack(expected))
+    assert expected.matches.sum() > 5
+    assert not casting.take().any()
+
+
+def test_a_match_with_who_gave_way_counts_for_nobody() -> None:
+    league = frozen_league(2, measure=0.0)  # every place is taken
+    casting = casting_of(league, 200)
+    old = set(league.frozen.tolist()[:2])
+    meets = np.array([bool(old & set(players)) for players in casting.player.tolist()])
+    assert 5 < meets.sum() < 195
+    league.advance(1500, {"agent": np.zeros((2, 3))})  # main-0001 and exploiter-0001 give way
+    casting.record(meets, np.tile([1.0, 0.0], (200, 1)))
+    assert not casting.take().any()
+    casting.record(~meets, np.tile([1.0, 0.0], (200, 1)))
+    assert casting.take().any()
+
+
+def test_nobody_learns_from_the_others() -> None:
+    settings = settings_of(league={"measure": 0.3})
+    world = world_of(64)
+    learner = Learner(world.kinds, settings, with_opponents(settings, world))
+    learner.keep_selves(1, 500)
+    shard = Shard(0, world, learner, settings)
+    casting, step, expected = shard.collector.casting, world.step, np.zeros(2, int)
+
+    def spy(action: np.ndarray) -> Any:
+        assert np.array_equal(shard.collector._network, casting.player)
+        for q in range(2):
+            expected[q] += int((casting.player == q).sum())
+        rock = int(learner.pool.fixed[0])  # type: ignore[union-attr]
+        assert (action[casting.player == rock] == 0).all()
+        return step(action)
+
+    world.step = spy  # type: ignore[method-assign]
+    shard.play(learner.inference_parameters(), 0)
+    pending = shard.collector.pending["agent"]
+    own = pending.population[: pending.count][pending.acts[: pending.count]]
+    assert np.bincount(own, minlength=2).tolist() == expected.tolist()
+    assert 0 < expected.sum() < 64 * 2 * 8
+    assert shard.collector.acted == expected.sum()
+
+
+@pytest.mark.slow
+def test_a_league_goes_on_to_the_same_bits(tmp_path: Path) -> None:
+    whole = train(settings_of(9), tmp_path / "whole")
+    run = train(settings_of(4), tmp_path / "run")
+    assert arrays_of(go_on(run, 9, workers=2)) == arrays_of(whole)
+    kept = last(whole)["pool"]
+    assert kept["matches"].sum() > 100
+    ratings = [key for key in log_of(whole)[-1] if key.startswith("rating[")]
+    assert "rating[rock]" in {key for line in log_of(whole) for key in line}
+    assert all(log_of(whole)[-1]["rating[rock]"] == 0.0 for _ in ratings)
+
+
+@pytest.mark.slow
+def test_a_player_of_a_league_is_opened_by_its_name(tmp_path: Path) -> None:
+    run = train(settings_of(5), tmp_path / "run")
+    names = population_names(find_checkpoint(run))
+    assert "main" in names
+    frozen = next(name for name in names if name.startswith("main-"))
+    world = world_of(4)
+    for name, player in (("main", ""), (frozen, f"@{frozen}")):
+        policy = load_policy(f"{run}{player}")
+        policy.start(world)
+        assert policy.names == (name,)
+        assert policy.act(world.timestep).shape == (4, 2)
+    with pytest.raises(UserError, match="no population nobody; there are"):
+        load_policy(f"{run}@nobody")
+    train(settings_of(1, league={"learners": rules(by="fixed", play=f"{run}@{frozen}")}), tmp_path / "next")
+
+
+@pytest.mark.parametrize(
+    ("league", "says"),
+    [
+        ({"learners": rules(by="pfps")}, "by"),
+        ({"learners": {"main": {"meets": [{"by": "self", "share": 0.5}]}}}, "sum to 0.5; make them sum to 1"),
+        ({"learners": {"main": {"meets": []}}}, "sum to 0; make them sum to 1"),
+        ({"learners": {"main": {"meets": [{"by": "self"}], "freeze": False}}}, "a league of one player"),
+        ({"learners": {"main": {"meets": [{"by": "current"}]}}}, "there is no other learner to meet"),
+        ({"learners": rules(by="latest", among=["mian"])}, "did you mean 'main'"),
+        ({"learners": rules(by="fixed")}, "without play"),
+        ({"learners": rules(by="self", last=3)}, 'last = 3 is not read by "self"'),
+        ({"learners": {"no/name": {"meets": [{"by": "self"}]}}}, "names files"),
+    ],
+)
+def test_leagues_that_cannot_be_are_one_line(league: dict[str, Any], says: str) -> None:
+    with pytest.raises(UserError, match=says):
+        settings_of(league=league)
+
+
+def test_what_a_league_does_not_read_is_refused() -> None:
+    with pytest.raises(UserError, match="a league says itself who learns"):
+        settings_of(opponents={"any": "random"})
+    with pytest.raises(UserError, match="league.keep = 5 is not read without learners"):
+        check_read(settings_of(league={"learners": {}, "period": 500_000, "keep": 5}))
+
+
+@pytest.mark.parametrize(
+    ("own", "says"),
+    [
+        ({"league": {"learners": rules(by="fixed", play="stone")}}, "league: .*stone"),
+        ({"league": {"learners": rules(by="self"), "score": "returns"}}, "did you mean 'return'"),
+        ({"world": {"id": "mmo/forage"}}, "may never end|populations of its own"),
+    ],
+)
+def test_leagues_that_do_not_fit_the_world_are_one_line(
+    own: dict[str, Any], says: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UserError, match=says):
+        train(settings_of(**own), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
