@@ -15,6 +15,7 @@ EXAMPLE = (
     "interplay train survival/1v1-heals-low --steps 300000 --out runs/first\n"
     "interplay train survival/2v2-all-low ppo.learning_rate=1e-4 world.options.health_cap=100\n"
     "interplay train settings.toml seed=3\n"
+    "interplay train survival/1v1-heals-low --league pfsp --out runs/league\n"
     "interplay train survival/1v1-heals-mid --start-from runs/first\n"
     "interplay train examples/multi_corridor_experiment.py"
 )
@@ -41,6 +42,13 @@ def train(
         Path | None,
         typer.Option(metavar="RUN", help="Begin with the weights of this run, or of one of RUN/checkpoints."),
     ] = None,
+    league: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE.toml",
+            help="Self-play in a league: latest, history, pfsp, psro, exploiters, or a file with the keys of [league].",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -56,12 +64,19 @@ def train(
     flags: dict[str, Any] = {"steps": steps, "seed": seed, "num_worlds": num_worlds, "train.workers": workers}
     flags["train.start_from"] = None if start_from is None else str(start_from)
     if world.endswith(".py"):
-        _refuse_more(world, overrides, {**flags, "out": out})
+        _refuse_more(world, overrides, {**flags, "out": out, "league": league})
     with told_by_exit_code():
-        typer.echo(f"run folder: {_run(world, overrides or [], flags, out, trust)}")
+        typer.echo(f"run folder: {_run(world, overrides or [], flags, out, trust, league)}")
 
 
-def _run(world: str, overrides: list[str], flags: dict[str, Any], out: Path | None, trust: bool) -> Path:
+def _run(
+    world: str,
+    overrides: list[str],
+    flags: dict[str, Any],
+    out: Path | None,
+    trust: bool,
+    league: str | None,
+) -> Path:
     """Trains and gives the run folder."""
     from interplay.cli.trainer import load_trainer
 
@@ -69,13 +84,19 @@ def _run(world: str, overrides: list[str], flags: dict[str, Any], out: Path | No
     if world.endswith(".py"):
         return _train_experiment(Path(world))
     given = {key: value for key, value in flags.items() if value is not None}
-    settings = build_settings(world, overrides, given, trust)
+    settings = build_settings(world, overrides, given, trust, league)
     _check_world(settings)
     path: Path = trainer.train(settings, out)
     return path
 
 
-def build_settings(world: str, overrides: list[str], flags: dict[str, Any], trust: bool = False) -> Any:
+def build_settings(
+    world: str,
+    overrides: list[str],
+    flags: dict[str, Any],
+    trust: bool = False,
+    league: str | None = None,
+) -> Any:
     """The run's settings: defaults, those of the world, the file, KEY=VALUE, options such as --steps; the last one wins.
 
     Args:
@@ -83,6 +104,7 @@ def build_settings(world: str, overrides: list[str], flags: dict[str, Any], trus
         overrides: KEY=VALUE.
         flags: key -> value.
         trust: the file may name programs, see `interplay.core.trust`; what was typed may anyway.
+        league: name of a preset, or path of a file with the keys of the group.
 
     Raises:
         UserError: for an unknown world, key or value, in one line.
@@ -95,7 +117,10 @@ def build_settings(world: str, overrides: list[str], flags: dict[str, Any], trus
     file = SettingsFile(Path(world), trust) if world.endswith(".toml") else None
     owner = "train" if file is None else world
     given = parse_overrides(overrides)
-    values = merge({"world": {"id": world}} if file is None else file.values, given)
+    values = {"world": {"id": world}} if file is None else file.values
+    if league is not None:
+        values = {**values, "league": _league_of(league, trust)}
+    values = merge(values, given)
     chosen, split = values.get("world"), values.get("train", {})
     if not isinstance(split, dict):
         return build(TrainSettings, values, owner)  # which says what is wrong, before options are put into it
@@ -114,6 +139,34 @@ def build_settings(world: str, overrides: list[str], flags: dict[str, Any], trus
     if file is not None:
         file.admit([entry for entry in settings.code_names() if entry[0] != "world.options"], given)
     return settings
+
+
+def _league_of(name: str, trust: bool) -> dict[str, Any]:
+    """The group ``league`` of a preset or a file.
+
+    Raises:
+        UserError: for an unknown name, or a file that names programs and is not trusted.
+    """
+    from interplay.core.errors import UserError
+    from interplay.core.loading import did_you_mean
+    from interplay.core.settings import build
+    from interplay.train.settings import LeagueGroup
+    from interplay.train.settings.league_presets import PRESETS
+
+    if not name.endswith(".toml"):
+        if name not in PRESETS:
+            near = did_you_mean(name, PRESETS, f"give {', '.join(PRESETS)}, or a file that ends with .toml")
+            raise UserError(f"--league {name}: no such league; {near}")
+        return PRESETS[name]
+    from interplay.core.loading import is_code
+
+    file = SettingsFile(Path(name), trust)
+    group = file.values.get("league", file.values)
+    found = build(LeagueGroup, group, name)
+    if not found.learners:
+        raise UserError(f"{name}: league.learners is missing; name who learns, e.g. [learners.main]")
+    file.admit([("league.learners", who) for who in found.fixed if is_code(who)], {})
+    return dict(group)
 
 
 class SettingsFile:

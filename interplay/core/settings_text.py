@@ -111,14 +111,14 @@ def _lines(settings: pydantic.BaseModel, path: tuple[str, ...]) -> Iterator[str]
             and isinstance(value, Mapping)
             and all(isinstance(v, pydantic.BaseModel) for v in value.values())
         ):
-            groups += [((name, key), own) for key, own in value.items()]
+            groups += [((name, str(key)), own) for key, own in value.items()]
             continue
         comment = f"  # {' '.join(field.description.split())}" if field.description else ""
         yield f"{_key(name)} = {toml_value(value)}{comment}"
-    for name, value in groups:
+    for place, group in groups:
         yield ""
-        yield f"[{'.'.join(map(_key, (*path, *name)))}]"
-        yield from _lines(value, (*path, *name))
+        yield f"[{'.'.join(map(_key, (*path, *place)))}]"
+        yield from _lines(group, (*path, *place))
 
 
 def _key(key: Any) -> str:

@@ -123,17 +123,17 @@ class Worker:
             )
             for shard, own in zip(self.shards, collectors, strict=True)
         ]
-        total = self.exchange.all_reduce(tree_sum(vectors))
+        total, outcomes = self.exchange.all_reduce(tree_sum(vectors)), {}
         if isinstance(self.learner.pool, League):
             players = self.learner.pool.players
-            self.learner.pool.add(total[-2 * players * players :].reshape(2, players, players))
+            outcomes = self.learner.pool.add(total[-2 * players * players :].reshape(2, players, players))
             total = total[: -2 * players * players]
         first, names = collectors[0], self.learner.populations.names
         moments, acted, rest = total[:5], int(total[5]), total[6:]
         lives = len(names) * (1 + len(first.lives.names))
         self.agent_steps += acted
         numbers: dict[str, Any] = {"explained_variance": _explained_variance(Moments(*moments))}
-        numbers |= {"slot_steps": (self.updates + 1) * self._slot_steps}
+        numbers |= outcomes | {"slot_steps": (self.updates + 1) * self._slot_steps}
         numbers |= read_lives(first.lives.names, names, rest[:lives])
         episodes = read_sums(first.episodes.names, rest[lives:])
         self.episodes += int(episodes["episodes"])

@@ -16,6 +16,7 @@ from interplay.core import seeding
 from interplay.core.hashing import mix64
 from interplay.core.world import World
 from interplay.train.populations import Populations
+from interplay.train.selfplay.league import League
 from interplay.train.selfplay.pool import Pool
 
 SELF, PAST = -1, -2  # players who are no guest; guests are numbered from 0
@@ -57,7 +58,7 @@ class Casting:
     """
 
     def __init__(
-        self, roles: Sequence[Role], sides: Populations, pool: Pool, world: World, seed: int
+        self, roles: Sequence[Role], sides: Populations, pool: Pool | League, world: World, seed: int
     ) -> None:
         self.pool, self._roles, self._sides = pool, tuple(roles), sides
         self.guests = 1 + max((int(role.players.max(initial=SELF)) for role in roles), default=SELF)
@@ -83,6 +84,7 @@ class Casting:
         """(W, A) number of the player of each slot, from the (W, A) number of its population."""
         if (self.player == SELF).all():
             return population
+        assert isinstance(self.pool, Pool)  # a league seats by itself
         side, keep = self._sides.of(world), self.pool.settings.keep
         seated = population.astype(np.uint16)
         for drawn, player in zip(self.side.T[:, :, None], self.player.T[:, :, None], strict=True):

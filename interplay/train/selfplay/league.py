@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from interplay.core.errors import UserError
 from interplay.evaluate.tournaments.payoff import Payoff
-from interplay.evaluate.tournaments.ratings.bradley_terry import elo, win_probability
+from interplay.evaluate.tournaments.ratings.bradley_terry import win_probability
+from interplay.evaluate.tournaments.ratings.league_table import LeagueTable, mix_league, rate_league
 from interplay.evaluate.tournaments.ratings.nash import nash
 from interplay.train.populations import Populations
 from interplay.train.run.restoring import restore
@@ -137,23 +139,68 @@ class League:
 
     def ratings(self) -> dict[str, float]:
         """Elo points of everybody who met somebody, the first fixed player, or else the oldest frozen one, at 0."""
-        who = self.everybody
-        met = self.payoff.met[np.ix_(who, who)]
-        some = met.any(axis=1)
-        who, met = who[some], met[np.ix_(some, some)]
+        who = self._met()
         if not len(who):
             return {}
-        points = elo(self.payoff.win_rates()[np.ix_(who, who)] * met)
-        anchors = [*self.fixed, *self.frozen]
-        anchor = next((at for one in anchors for at in np.flatnonzero(who == one)), 0)
-        return {self.name(int(one)): float(p - points[anchor]) for one, p in zip(who, points, strict=True)}
+        points, _ = rate_league(self._among(who), self._anchors(who))
+        return {self.name(int(one)): float(p) for one, p in zip(who, points, strict=True)}
+
+    def table(self, world: str, agent_steps: int) -> LeagueTable:
+        """How the league stands.
+
+        Args:
+            world: id.
+            agent_steps: done so far.
+
+        Raises:
+            UserError: if nobody met anybody yet.
+        """
+        who = self._met()
+        if not len(who):
+            raise UserError("league: no match was finished yet; train on with `interplay resume`")
+        payoff = self._among(who)
+        points, anchor = rate_league(payoff, self._anchors(who))
+        at, fixed = who - 2 * self.learners, who >= self.learners + self.places
+        frozen = (at >= 0) & ~fixed
+        owner = np.where(frozen, self.owner[np.clip(at, 0, len(self.owner) - 1)], who)
+        since = np.where(frozen, self.since[np.clip(at, 0, len(self.owner) - 1)], agent_steps)
+        return LeagueTable(
+            world,
+            agent_steps,
+            tuple(self.name(int(one)) for one in who),
+            tuple("" if f else self.names[o] for f, o in zip(fixed, owner, strict=True)),
+            np.where(fixed, 0, since),
+            points,
+            self.name(int(who[anchor])),
+            payoff,
+            mix_league(payoff),
+        )
+
+    def _met(self) -> np.ndarray:
+        """Numbers of the players who met somebody."""
+        who = self.everybody
+        return who[self.payoff.met[np.ix_(who, who)].any(axis=1)]
+
+    def _among(self, who: np.ndarray) -> Payoff:
+        return Payoff(*(array[np.ix_(who, who)] for array in self.payoff))
+
+    def _anchors(self, who: np.ndarray) -> list[int]:
+        """Places in `who` of those who may have 0 points: fixed players, then frozen ones, the oldest first."""
+        return [int(at) for one in [*self.fixed, *self.frozen] for at in np.flatnonzero(who == one)]
 
     # -- what happens -------------------------------------------------------------------------------------
 
-    def add(self, results: np.ndarray) -> None:
-        """Counts the matches of an update: (2, N, N) sums of outcomes and numbers, of all workers together."""
+    def add(self, results: np.ndarray) -> dict[str, float]:
+        """Counts the matches of an update, (2, N, N) sums of outcomes and numbers, of all workers together.
+
+        Returns:
+            The mean outcome of each learner against others, as it is logged.
+        """
         self.payoff.total[...] += results[0]
         self.payoff.matches[...] += results[1]
+        new = Payoff(*results)
+        won, met = (new.total - new.total.T).sum(axis=1), new.met.sum(axis=1)
+        return {f"outcome[{name}]": won[q] / met[q] for q, name in enumerate(self.names) if met[q]}
 
     def advance(self, agent_steps: int, vectors: Mapping[str, Any]) -> Decision | None:
         """What follows from an update: mirrors are renewed; at the end of a period copies are made.

@@ -1,0 +1,84 @@
+"""`interplay league`: how the league of a run stands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from interplay.cli.options import Trust, named_path
+
+if TYPE_CHECKING:
+    from interplay.evaluate.tournaments.ratings.league_table import LeagueTable
+
+EXAMPLE = "interplay league runs/pong\ninterplay league runs/pong --json\ninterplay league runs/pong --out league.png"
+
+
+def league(
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="A run with a league, or one of its checkpoints.")
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            parser=named_path, metavar="PATH", help="The picture to write, .png.  [default: RUN/league.png]"
+        ),
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print JSON instead, and draw nothing but for --out.")
+    ] = False,
+    trust: Trust = False,
+) -> None:
+    """Shows who the players of a league are, how strong, who beat whom, and draws ratings over time."""
+    import json as json_text
+
+    from interplay.cli.trainer import load_trainer
+
+    load_trainer()
+    from interplay.train.selfplay.league_reading import read_league
+    from interplay.view.league_picture import plot_league
+
+    table = read_league(run, trust)
+    if json:
+        typer.echo(json_text.dumps(table.to_dict(), indent=1))
+    else:
+        _print(table)
+    if out is not None or not json:
+        written = plot_league(table, out or run / "league.png")
+        typer.echo(f"written: {written}", err=json)
+
+
+def _print(table: LeagueTable) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    lines = Table(
+        title=f"{table.world}, {table.agent_steps:,} agent-steps; Elo points, {table.anchor} at 0",
+        title_justify="left",
+    )
+    for title, side in (
+        ("", "right"),
+        ("player", "left"),
+        ("Elo", "right"),
+        ("matches", "right"),
+        ("won", "right"),
+        ("Nash", "right"),
+    ):
+        lines.add_column(title, justify=side, no_wrap=True)  # type: ignore[arg-type]
+    met, merged = table.payoff.met, table.payoff.merged()
+    for number, i in enumerate(table.order, 1):
+        matches = met[i].sum()
+        won = 50 * (1 + (merged[i] * met[i]).sum() / matches)
+        lines.add_row(
+            str(number),
+            table.names[i],
+            f"{table.elo[i]:+.0f}",
+            f"{matches:,.0f}",
+            f"{won:.0f} %",
+            f"{table.nash[i]:.2f}",
+        )
+    console.print(lines)
+    advantage = table.payoff.seat_advantage()
+    console.print(f"first seat: {advantage:+.3f} on average, of -1 to 1", markup=False, highlight=False)

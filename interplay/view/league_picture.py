@@ -1,0 +1,90 @@
+"""A league as a picture: ratings over time, and who beat whom; needs the extra ``plot`` (matplotlib)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from interplay.evaluate.tournaments.ratings.league_table import LeagueTable
+from interplay.view.extras import load
+from interplay.view.output import check_output, save_figure
+from interplay.view.palette import FAINT, POPULATIONS
+
+_MARKS = ("o", "s", "^", "p", "h", "D", "8")
+_WRITTEN = 14  # players up to whom shares stand in the cells
+
+
+def plot_league(table: LeagueTable, out: str | Path) -> Path:
+    """Draws the ratings of learners over the agent-steps at which they were frozen, and the shares of matches won.
+
+    Args:
+        table: of the league.
+        out: a ``.png`` in a folder that exists.
+
+    Returns:
+        The path that was written.
+
+    Raises:
+        UserError: for an unwritable file, or if matplotlib is not installed.
+    """
+    target = check_output(out, (".png",))
+    matplotlib = load("matplotlib.figure", "plot", "pictures of leagues")
+    count = len(table.names)
+    size = float(np.clip(2.4 + 0.3 * count, 4.2, 14.0))
+    figure = matplotlib.Figure(figsize=(6.0 + size, size), dpi=110, layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=(5.4, size))
+    _over_time(left, table)
+    _who_beat_whom(figure, right, table)
+    figure.suptitle(
+        f"{table.world}, {table.agent_steps:,} agent-steps, {int(table.payoff.matches.sum()):,} matches",
+        fontsize=11,
+    )
+    return save_figure(figure, target)
+
+
+def _over_time(axes: Any, table: LeagueTable) -> None:
+    for number, learner in enumerate(dict.fromkeys(name for name in table.learner if name)):
+        own = [i for i, name in enumerate(table.learner) if name == learner]
+        own.sort(key=lambda i: (table.since[i], table.names[i] == learner))
+        colour = POPULATIONS[number % len(POPULATIONS)]
+        axes.plot(table.since[own], table.elo[own], color=colour, linewidth=1.6)
+        axes.plot(
+            table.since[own],
+            table.elo[own],
+            _MARKS[number % len(_MARKS)],
+            color=colour,
+            label=learner,
+            markersize=5,
+        )
+    for i, learner in enumerate(table.learner):
+        if not learner:
+            axes.axhline(table.elo[i], color=FAINT, linewidth=1.0, linestyle="--")
+            axes.text(0, table.elo[i], table.names[i], fontsize=8, color=FAINT, va="bottom")
+    axes.set_xlabel("agent-steps when the copy was made")
+    axes.set_ylabel(f"Elo points, {table.anchor} at 0")
+    axes.set_title("ratings over time", fontsize=10)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(color="#dee2e6", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.legend(frameon=False, fontsize=9)
+
+
+def _who_beat_whom(figure: Any, axes: Any, table: LeagueTable) -> None:
+    order = table.order
+    share = 100 * table.shares[np.ix_(order, order)]
+    np.fill_diagonal(share, np.nan)
+    names = [table.names[i] for i in order]
+    image = axes.imshow(share, cmap="RdBu", vmin=0.0, vmax=100.0, aspect="auto")
+    axes.set_facecolor("#f1f3f5")
+    if len(names) <= _WRITTEN:
+        for (i, j), value in np.ndenumerate(share):
+            if np.isfinite(value):
+                colour = "black" if 25 < value < 75 else "white"
+                axes.text(j, i, f"{value:.0f}", ha="center", va="center", color=colour, fontsize=8)
+    font = 8 if len(names) <= 30 else 6
+    axes.set_xticks(range(len(names)), names, rotation=60, ha="right", fontsize=font)
+    axes.set_yticks(range(len(names)), names, fontsize=font)
+    axes.set_title("the row won against the column, % (draws count half; empty: never met)", fontsize=10)
+    figure.colorbar(image, ax=axes, shrink=0.8)
