@@ -115,7 +115,7 @@ class Learner:
         self.pool: Pool | League
         if settings.league.learners:
             first = {name: network.first for name, network in self.networks.items()}
-            self.pool = League(settings.league, populations, first)
+            self.pool = League(settings.league, populations, first, settings.seed)
         else:
             self.pool = Pool(pool_of(settings, populations), populations, sizes)
         optimiser = self.algorithm.optimiser()
@@ -141,6 +141,8 @@ class Learner:
         """
         names = self.populations.names
         each = [self.algorithm.rates(share, population) for population in names]
+        if isinstance(self.pool, League):
+            each = self.pool.scale(each)
         self._rates = {rate: np.array([own[rate] for own in each], np.float32) for rate in each[0]}
         first = [self.algorithm.rates(0.0, population) for population in names]
         last = [self.algorithm.rates(1.0, population) for population in names]
@@ -180,6 +182,12 @@ class Learner:
                 fresh = self._optimiser.init(begun)
                 self._moments[name] = jax.tree.map(
                     lambda leaf, new, at=learner: leaf.at[at].set(new), self._moments[name], fresh
+                )
+        for learner, other in decision.replaced:
+            for name, vectors in self.vectors.items():
+                self.vectors[name] = vectors.at[learner].set(vectors[other])
+                self._moments[name] = jax.tree.map(
+                    lambda leaf, at=learner, given=other: leaf.at[at].set(leaf[given]), self._moments[name]
                 )
         return {f"rating[{name}]": points for name, points in self.pool.ratings().items()}
 

@@ -61,7 +61,10 @@ def _over_time(axes: Any, table: LeagueTable) -> None:
     for i, learner in enumerate(table.learner):
         if not learner:
             axes.axhline(table.elo[i], color=FAINT, linewidth=1.0, linestyle="--")
-            axes.text(0, table.elo[i], table.names[i], fontsize=8, color=FAINT, va="bottom")
+            place = axes.get_yaxis_transform()  # across: of the axes, upwards: of the data
+            axes.text(
+                0.01, table.elo[i], table.names[i], fontsize=8, color=FAINT, va="bottom", transform=place
+            )
     axes.set_xlabel("agent-steps when the copy was made")
     axes.set_ylabel(f"Elo points, {table.anchor} at 0")
     axes.set_title("ratings over time", fontsize=10)

@@ -60,7 +60,8 @@ def test_a_renamed_player_takes_its_results_along(
     after.rename(source, target)
     others = [player for player in range(4) if player not in (source, target)]
     for array, old in zip(after, before, strict=True):
-        assert not array[source].any() and not array[:, source].any()
+        assert not array[source].any()
+        assert not array[:, source].any()
         assert np.array_equal(array[target, others], old[source, others])
         assert np.array_equal(array[others, target], old[others, source])
         assert array[target, target] == 0

@@ -118,7 +118,7 @@ def test_who_begins_anew_has_its_first_weights_and_no_results() -> None:
     settings = settings_of()
     learner = Learner(world_of(1).kinds, settings, with_opponents(settings, world_of(1)))
     first = {name: np.array(vectors) for name, vectors in learner.vectors.items()}
-    for name, vectors in first.items():
+    for name in first:
         learner.vectors[name] = learner.vectors[name] + 1.0
     assert learner.keep_selves(1, 100) == {}
     for period, begins in ((500, False), (1000, True)):
@@ -135,14 +135,57 @@ def test_who_wins_against_all_begins_anew() -> None:
     strong = {"main": {"meets": [{"by": "self"}], "restart_above": 0.7}}
     league = league_of(settings_of(league={"learners": strong, "keep": 4}))
     vectors = {"agent": np.ones((1, 3))}
-    assert league.advance(500, vectors) == (("main-0001",), ())
+    assert league.advance(500, vectors) == (("main-0001",), (), ())
     copy = int(league.frozen[0])
     league.payoff.add(np.zeros(10, int), np.full(10, copy), np.array([1.0] * 8 + [-1.0] * 2))
     decision = league.advance(1000, vectors)
     assert decision is not None
     assert decision.restarted == (0,)
     league.payoff.add(np.zeros(10, int), np.full(10, copy), np.array([1.0] * 6 + [-1.0] * 4))
-    assert league.advance(1500, vectors) == (("main-0003",), ())
+    assert league.advance(1500, vectors) == (("main-0003",), (), ())
+
+
+PBT = {"rates": ["learning_rate", "entropy_coefficient"], "spread": 4.0, "change": 1.5}
+
+
+def test_who_falls_behind_goes_on_from_who_is_ahead() -> None:
+    settings = settings_of(
+        league={"learners": rules(by="self"), "pbt": PBT}, ppo={"entropy_coefficient": 0.1}
+    )
+    learner = Learner(world_of(1).kinds, settings, with_opponents(settings, world_of(1)))
+    league = learner.pool
+    assert isinstance(league, League)
+    assert (league.factor >= 0.25).all()
+    assert (league.factor <= 4.0).all()
+    before, factor = np.array(learner.vectors["agent"]), league.factor.copy()
+    rates = [
+        own["learning_rate"] for own in league.scale([{"learning_rate": 1.0, "entropy_coefficient": 1.0}] * 2)
+    ]
+    assert rates == pytest.approx(factor[:, 0])
+    learner.set_rates(0.5)
+    assert learner._rates["entropy_coefficient"] == pytest.approx(0.1 * factor[:, 1], rel=1e-6)
+    league.payoff.add(np.zeros(20, int), np.ones(20, int), np.ones(20))  # main wins them all
+    learner.keep_selves(1, 500)
+    after = np.array(learner.vectors["agent"])
+    assert np.array_equal(after[1], before[0])
+    assert np.array_equal(after[0], before[0])
+    assert np.array_equal(league.factor[0], factor[0])
+    assert all(
+        step == pytest.approx(1.5) or step == pytest.approx(1 / 1.5) for step in league.factor[1] / factor[0]
+    )
+    assert league.payoff.met[1].sum() == 0
+    learner.keep_selves(2, 1000)  # nobody knows now who is ahead
+    assert np.array_equal(np.array(learner.vectors["agent"]), after)
+
+
+def test_as_strong_learners_keep_their_rates() -> None:
+    league = league_of(settings_of(league={"learners": rules(by="self"), "pbt": PBT}))
+    factor = league.factor.copy()
+    league.payoff.add(np.zeros(20, int), np.ones(20, int), np.tile([1.0, -0.5], 10))
+    decision = league.advance(500, {"agent": np.zeros((2, 3))})
+    assert decision is not None
+    assert decision.replaced == ()
+    assert np.array_equal(league.factor, factor)
 
 
 # -- who meets whom ------------------------------------------------------------------------------------
@@ -324,8 +367,9 @@ def test_nobody_learns_from_the_others() -> None:
 
 @pytest.mark.slow
 def test_a_league_goes_on_to_the_same_bits(tmp_path: Path) -> None:
-    whole = train(settings_of(9), tmp_path / "whole")
-    run = train(settings_of(4), tmp_path / "run")
+    league = {"pbt": PBT | {"below": 0.45}}
+    whole = train(settings_of(9, league), tmp_path / "whole")
+    run = train(settings_of(4, league), tmp_path / "run")
     assert arrays_of(go_on(run, 9, workers=2)) == arrays_of(whole)
     kept = last(whole)["pool"]
     assert kept["matches"].sum() > 100
@@ -362,6 +406,8 @@ def test_a_player_of_a_league_is_opened_by_its_name(tmp_path: Path) -> None:
         ({"learners": rules(by="latest", among=["mian"])}, "did you mean 'main'"),
         ({"learners": rules(by="fixed")}, "without play"),
         ({"learners": rules(by="self", last=3)}, 'last = 3 is not read by "self"'),
+        ({"learners": rules(by="self"), "pbt": {"rates": ["learning_rat"]}}, "did you mean 'learning_rate'"),
+        ({"learners": {"main": {"meets": [{"by": "self"}]}}, "pbt": PBT}, "needs another one, add learners"),
         ({"learners": {"no/name": {"meets": [{"by": "self"}]}}}, "names files"),
     ],
 )
@@ -373,7 +419,7 @@ def test_leagues_that_cannot_be_are_one_line(league: dict[str, Any], says: str) 
 def test_what_a_league_does_not_read_is_refused() -> None:
     with pytest.raises(UserError, match="a league says itself who learns"):
         settings_of(opponents={"any": "random"})
-    with pytest.raises(UserError, match="league.keep = 5 is not read without learners"):
+    with pytest.raises(UserError, match=r"league.keep = 5 is not read without learners"):
         check_read(settings_of(league={"learners": {}, "period": 500_000, "keep": 5}))
 
 

@@ -8,11 +8,12 @@ goes on from a checkpoint plays what came after it again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from interplay.core import seeding
 from interplay.core.errors import UserError
 from interplay.evaluate.tournaments.payoff import Payoff
 from interplay.evaluate.tournaments.ratings.bradley_terry import win_probability
@@ -24,6 +25,7 @@ from interplay.train.selfplay.matchmaking import near_in_strength, prioritised
 from interplay.train.settings import PoolGroup
 from interplay.train.settings.league import LeagueGroup, LearnerGroup, MeetingGroup
 
+_STREAM = 0x9B71  # of the draws of population-based training
 _PAIRS = 8  # least-played pairs that are looked at together
 NOBODY = -1
 
@@ -34,10 +36,12 @@ class Decision(NamedTuple):
     Attributes:
         frozen: names of the copies that were made.
         restarted: numbers of the learners who begin anew.
+        replaced: learners and those from whom they go on.
     """
 
     frozen: tuple[str, ...]
     restarted: tuple[int, ...]
+    replaced: tuple[tuple[int, int], ...] = ()
 
 
 class League:
@@ -47,6 +51,7 @@ class League:
         settings: of the league.
         populations: of the run, the learners.
         first: kind name -> (Q, P) float32, the weights that the learners begin with.
+        seed: of the run.
 
     Attributes:
         settings: of a pool that it is not; `keep` of them.
@@ -58,13 +63,18 @@ class League:
         payoff: results between all N players.
         age: (Q,) int64, periods since a learner began.
         copies: (Q,) int64, of each learner so far.
+        factor: (Q, rates) float64, what each learner's rates of ``pbt.rates`` are multiplied with.
         serial: (N,) int64, changes with who a number is.
         chances: (Q, N) float64, how likely a learner's opponent is each player.
         pairs: (n, 2) int64, who are to be measured.
     """
 
     def __init__(
-        self, settings: LeagueGroup, populations: Populations, first: Mapping[str, np.ndarray]
+        self,
+        settings: LeagueGroup,
+        populations: Populations,
+        first: Mapping[str, np.ndarray],
+        seed: int = 0,
     ) -> None:
         self.league, self.names = settings, populations.names
         learners, places = len(populations.names), settings.keep
@@ -78,7 +88,10 @@ class League:
         self.owner = np.full(places, NOBODY)
         self.number, self.since = np.zeros((2, places), np.int64)
         self.age, self.copies = np.zeros((2, learners), np.int64)
-        self._period = np.zeros(1, np.int64)
+        self._period, self._seed = np.zeros(1, np.int64), seed
+        spread = np.log(settings.pbt.spread)
+        drawn = self._rng().uniform(-spread, spread, (learners, len(settings.pbt.rates)))
+        self.factor: np.ndarray = np.exp(drawn)
         self.players = 2 * learners + places + len(settings.fixed)
         self.payoff = Payoff.empty(self.players)
         self.serial = np.zeros(self.players, np.int64)
@@ -227,12 +240,29 @@ class League:
             self._first[name] = np.array(given, np.float32)
             self.stacks[name][: self.learners] = self._first[name]
 
+    def scale(self, rates: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
+        """Each learner's rates as population-based training has changed them.
+
+        Raises:
+            UserError: if the algorithm has no such rate.
+        """
+        chosen = self.league.pbt.rates
+        for rate in chosen:
+            if rate not in rates[0]:
+                raise UserError(
+                    f"league.pbt.rates: the algorithm has no rate {rate!r}; it has {', '.join(rates[0])}"
+                )
+        return [
+            dict(own) | {rate: own[rate] * float(f) for rate, f in zip(chosen, factor, strict=True)}
+            for own, factor in zip(rates, self.factor, strict=True)
+        ]
+
     def beginning(self, name: str, learner: int) -> np.ndarray:
         """(P,) the weights of a kind that a learner began with."""
         return self._first[name][learner]
 
     def _decide(self, agent_steps: int) -> Decision:
-        frozen, restarted = [], []
+        frozen, restarted, points = [], [], self.ratings()
         for q, rule in enumerate(self.league.learners.values()):
             self.age[q] += 1
             anew = self._begins_anew(q, rule)
@@ -248,7 +278,31 @@ class League:
         if self.league.decay < 1.0:
             self.payoff.total[...] *= self.league.decay
             self.payoff.matches[...] *= self.league.decay
-        return Decision(tuple(frozen), tuple(restarted))
+        replaced = self._replace(points) if self.league.pbt.rates else []
+        return Decision(tuple(frozen), tuple(restarted), tuple(replaced))
+
+    def _replace(self, points: Mapping[str, float]) -> list[tuple[int, int]]:
+        """Who falls behind goes on from another learner, by the ratings at the end of the period."""
+        rng, pbt, replaced = self._rng(), self.league.pbt, []
+        for q, name in enumerate(self.names):
+            other = int(rng.choice([other for other in range(self.learners) if other != q]))
+            up, ahead = rng.random(len(pbt.rates)) < 0.5, self.names[other]
+            if (
+                not {name, ahead} <= points.keys()
+                or win_probability(points[name], points[ahead]) >= pbt.below
+            ):
+                continue
+            replaced.append((q, other))
+            self.factor[q] = self.factor[other] * np.where(up, pbt.change, 1.0 / pbt.change)
+            self.payoff.forget(q)
+            self.serial[[q, self.learners + q]] += 1
+            for stack in self.stacks.values():
+                stack[q] = stack[other]
+        return replaced
+
+    def _rng(self) -> np.random.Generator:
+        """Draws of a period: a pure function of the run's seed and the period."""
+        return seeding.generator(self._seed, _STREAM, int(self._period[0]))
 
     def _begins_anew(self, q: int, rule: LearnerGroup) -> bool:
         if rule.restart_after is not None and self.age[q] >= rule.restart_after:
@@ -370,8 +424,7 @@ class League:
         self.chances, self.pairs = self._chances(), self._pairs()
 
     def _arrays(self) -> dict[str, np.ndarray]:
-        named = {
-            name: getattr(self, name) for name in ("owner", "number", "since", "age", "copies", "serial")
-        }
+        names = ("owner", "number", "since", "age", "copies", "serial", "factor")
+        named = {name: getattr(self, name) for name in names}
         named |= {"period": self._period, "total": self.payoff.total, "matches": self.payoff.matches}
         return named | {f"stack/{name}": stack for name, stack in self.stacks.items()}

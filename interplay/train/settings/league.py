@@ -90,6 +90,28 @@ class LearnerGroup(Settings):
         return self
 
 
+class PbtGroup(Settings):
+    """Population-based training (Jaderberg et al. 2019): rates are drawn, and who falls behind goes on from who is ahead."""
+
+    rates: tuple[str, ...] = Field(
+        (), description='Of the algorithm, e.g. ["learning_rate", "entropy_coefficient"]; empty = off.'
+    )
+    spread: float = Field(
+        3.0,
+        ge=1,
+        description="Each learner begins with the rates of the settings times 1 / spread to spread.",
+    )
+    below: float = Field(
+        0.3,
+        gt=0,
+        lt=0.5,
+        description="A learner is replaced by one drawn among the others if it would win less than this against it.",
+    )
+    change: float = Field(
+        1.2, ge=1, description="The rates that it takes over are multiplied or divided by this."
+    )
+
+
 class LeagueGroup(Settings):
     """Players of a league; every match is between two or more of them, and each world of a batch has its own."""
 
@@ -119,6 +141,18 @@ class LeagueGroup(Settings):
     decay: float = Field(
         1.0, gt=0, le=1, description="Of earlier results at the end of a period; 1: all count alike."
     )
+
+    pbt: PbtGroup = PbtGroup()
+
+    @model_validator(mode="after")
+    def _several_learn(self) -> LeagueGroup:
+        if self.pbt.rates and len(self.learners) < 2:
+            raise ValueError(
+                f"pbt.rates = {list(self.pbt.rates)} with {len(self.learners)} learner; who falls behind needs another one, add learners"
+            )
+        if len(set(self.pbt.rates)) < len(self.pbt.rates):
+            raise ValueError(f"pbt.rates = {list(self.pbt.rates)} names a rate twice; name each once")
+        return self
 
     @model_validator(mode="after")
     def _learners_fit(self) -> LeagueGroup:

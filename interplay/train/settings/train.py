@@ -228,6 +228,11 @@ class TrainSettings(Settings):
 
     @model_validator(mode="after")
     def _league_alone(self) -> TrainSettings:
+        known = list(getattr(self, self.algorithm).rates()) if self.algorithm in _ALGORITHMS else []
+        for rate in self.league.pbt.rates:
+            if known and rate not in known:
+                near = did_you_mean(rate, known, f"there are {', '.join(known)}")
+                raise ValueError(f"league.pbt.rates: {self.algorithm} has no rate {rate!r}; {near}")
         if self.league.learners:
             for key, others in (
                 ("opponents", self.opponents),
