@@ -36,7 +36,7 @@ def league(
     from interplay.cli.trainer import load_trainer
 
     load_trainer()
-    from interplay.train.selfplay.league_reading import read_league
+    from interplay.train.selfplay.league.reading import read_league
     from interplay.view.league_picture import plot_league
 
     table = read_league(run, trust)

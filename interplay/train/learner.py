@@ -21,7 +21,8 @@ from interplay.train.parallel.meeting import meet
 from interplay.train.policy_network import NUM_TERMS, Batch, Minibatch, PolicyNetwork
 from interplay.train.populations import Populations
 from interplay.train.run.restoring import check_array, check_weights
-from interplay.train.selfplay.league import League
+from interplay.train.selfplay.league.league import League
+from interplay.train.selfplay.league.standing import ratings
 from interplay.train.selfplay.pool import Pool, pool_of
 from interplay.train.settings import TrainSettings
 from interplay.train.views import View
@@ -189,7 +190,7 @@ class Learner:
                 self._moments[name] = jax.tree.map(
                     lambda leaf, at=learner, given=other: leaf.at[at].set(leaf[given]), self._moments[name]
                 )
-        return {f"rating[{name}]": points for name, points in self.pool.ratings().items()}
+        return {f"rating[{name}]": points for name, points in ratings(self.pool).items()}
 
     def run_epoch(
         self, epochs: Mapping[str, Epoch], minibatches: int, exchange: Exchange, update: int = 0

@@ -24,7 +24,7 @@ from interplay.train.run.episodes import read_sums
 from interplay.train.run.lifetimes import read_lives
 from interplay.train.run.records import check_record
 from interplay.train.selfplay.alternation import Alternation
-from interplay.train.selfplay.league import League
+from interplay.train.selfplay.league.league import League
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import MakeWorld, Moments, make_shard
 

@@ -14,9 +14,9 @@ from interplay.evaluate.tournaments.payoff import Payoff
 from interplay.train.learner import Learner
 from interplay.train.play.policy import load_policy, population_names
 from interplay.train.run.checkpoint import find_checkpoint
-from interplay.train.selfplay.league import League
-from interplay.train.selfplay.league_casting import LeagueCasting
-from interplay.train.selfplay.matchmaking import PRIORITIES, near_in_strength, prioritised
+from interplay.train.selfplay.league.casting import LeagueCasting
+from interplay.train.selfplay.league.league import League
+from interplay.train.selfplay.league.matchmaking import PRIORITIES, near_in_strength, prioritised
 from interplay.train.selfplay.matchups import sides_of, with_opponents
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.unread import check_read
@@ -249,7 +249,7 @@ def test_a_rule_without_candidates_is_self_play() -> None:
 
 def test_equilibria_leave_out_who_is_beaten() -> None:
     league = frozen_league(3, learners=rules(by="nash", among=["main"]), keep=8)
-    one, two, three = (int(p) for p in league._frozen_of([0]))
+    one, two, three = (int(p) for p in league.frozen_of([0]))
     for winner, loser in ((one, two), (one, three)):
         league.payoff.add(np.full(9, winner), np.full(9, loser), np.ones(9))
     league.advance(1501, {"agent": np.zeros((2, 3))})
@@ -259,7 +259,7 @@ def test_equilibria_leave_out_who_is_beaten() -> None:
 def test_matches_are_drawn_in_their_shares() -> None:
     league = frozen_league(2, measure=0.25)
     league.payoff.add(np.full(9, 0), np.full(9, int(league.frozen[0])), np.ones(9))
-    league.chances = league._chances()
+    league.look()
     casting, count = casting_of(league, 4_000), 0
     counts = np.zeros((2, league.players))
     measured = 0

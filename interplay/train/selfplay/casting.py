@@ -16,7 +16,7 @@ from interplay.core import seeding
 from interplay.core.hashing import mix64
 from interplay.core.world import World
 from interplay.train.populations import Populations
-from interplay.train.selfplay.league import League
+from interplay.train.selfplay.league.league import League
 from interplay.train.selfplay.pool import Pool
 
 SELF, PAST = -1, -2  # players who are no guest; guests are numbered from 0

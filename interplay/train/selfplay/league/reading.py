@@ -11,7 +11,8 @@ from interplay.evaluate.tournaments.ratings.league_table import LeagueTable
 from interplay.train.populations import Populations
 from interplay.train.run.checkpoint import find_checkpoint, read_checkpoint
 from interplay.train.run.settings_file import settings_of
-from interplay.train.selfplay.league import League
+from interplay.train.selfplay.league.league import League
+from interplay.train.selfplay.league.standing import table
 
 
 def read_league(run: Path | str, trust: bool = False) -> LeagueTable:
@@ -41,4 +42,4 @@ def read_league(run: Path | str, trust: bool = False) -> LeagueTable:
         )
     league = League(settings.league, populations, first)
     league.load(arrays)
-    return league.table(settings.world.id, checkpoint.agent_steps)
+    return table(league, settings.world.id, checkpoint.agent_steps)

@@ -13,7 +13,7 @@ from interplay.core.world import World
 from interplay.evaluate.tournaments.payoff import Payoff
 from interplay.train.populations import Populations
 from interplay.train.selfplay.casting import Casting
-from interplay.train.selfplay.league import League
+from interplay.train.selfplay.league.league import League
 
 _STREAM = 0x1EA6_0E01  # told from the worlds' own streams
 

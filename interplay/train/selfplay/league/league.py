@@ -1,0 +1,248 @@
+"""A league inside of a run: who its players are, what came of their matches, and who meets whom (specification interfaces 11).
+
+Learners are populations of the run; a frozen player is a copy of a learner's weights, a fixed one a scripted policy or another run.
+All are numbered as networks are: Q learners, Q mirrors (the learners as they are, who only act), frozen places, fixed players. What
+this module keeps is the same bit for bit in every worker and stands in every checkpoint: a result counts exactly once, because a run that
+goes on from a checkpoint plays what came after it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from interplay.core import seeding
+from interplay.core.errors import UserError
+from interplay.evaluate.tournaments.payoff import Payoff
+from interplay.train.populations import Populations
+from interplay.train.run.restoring import restore
+from interplay.train.selfplay.league.decisions import NOBODY, Decision, decide
+from interplay.train.selfplay.league.meetings import chances, least_played
+from interplay.train.settings import PoolGroup
+from interplay.train.settings.league import LeagueGroup
+
+_STREAM = 0x9B71  # of the draws of population-based training
+
+
+class League:
+    """The players of a run; it stands where other runs have a `Pool`.
+
+    Args:
+        settings: of the league.
+        populations: of the run, the learners.
+        first: kind name -> (Q, P) float32, the weights that the learners begin with.
+        seed: of the run.
+
+    Attributes:
+        settings: of a pool that it is not; `keep` of them.
+        first: number of the first mirror.
+        stacks: kind name -> (R, P) float32, weights of mirrors and frozen players.
+        owner: (F,) int64, the learner whom a frozen player was; -1 for an empty place.
+        number: (F,) int64, which copy of its owner it is, from 1.
+        since: (F,) int64, agent-steps when it was frozen.
+        payoff: results between all N players.
+        age: (Q,) int64, periods since a learner began.
+        copies: (Q,) int64, of each learner so far.
+        factor: (Q, rates) float64, what each learner's rates of ``pbt.rates`` are multiplied with.
+        serial: (N,) int64, changes with who a number is.
+        chances: (Q, N) float64, how likely a learner's opponent is each player.
+        pairs: (n, 2) int64, who are to be measured.
+    """
+
+    def __init__(
+        self,
+        settings: LeagueGroup,
+        populations: Populations,
+        first: Mapping[str, np.ndarray],
+        seed: int = 0,
+    ) -> None:
+        self.league, self.names = settings, populations.names
+        learners, places = len(populations.names), settings.keep
+        self.settings = PoolGroup(keep=min(places, 64))
+        self.first = learners
+        self._first = {name: np.array(vectors) for name, vectors in first.items()}
+        self.stacks = {
+            name: np.concatenate([vectors, np.zeros((places, vectors.shape[1]), np.float32)])
+            for name, vectors in self._first.items()
+        }
+        self.owner = np.full(places, NOBODY)
+        self.number, self.since = np.zeros((2, places), np.int64)
+        self.age, self.copies = np.zeros((2, learners), np.int64)
+        self._period, self._seed = np.zeros(1, np.int64), seed
+        spread = np.log(settings.pbt.spread)
+        drawn = self.rng().uniform(-spread, spread, (learners, len(settings.pbt.rates)))
+        self.factor: np.ndarray = np.exp(drawn)
+        self.players = 2 * learners + places + len(settings.fixed)
+        self.payoff = Payoff.empty(self.players)
+        self.serial = np.zeros(self.players, np.int64)
+        self.look()
+
+    # -- who there is -----------------------------------------------------------------------------------
+
+    @property
+    def learners(self) -> int:
+        """Q."""
+        return len(self.names)
+
+    @property
+    def places(self) -> int:
+        """R: networks beside the learners' own."""
+        return self.learners + len(self.owner)
+
+    @property
+    def there(self) -> np.ndarray:
+        """(1,) how many frozen players there are."""
+        return np.array([np.count_nonzero(self.owner >= 0)])
+
+    @property
+    def frozen(self) -> np.ndarray:
+        """Numbers of the frozen players, the oldest first."""
+        at = np.flatnonzero(self.owner >= 0)
+        return 2 * self.learners + at[np.lexsort((self.owner[at], self.since[at]))]
+
+    @property
+    def fixed(self) -> np.ndarray:
+        """Numbers of the fixed players."""
+        return self.learners + self.places + np.arange(len(self.league.fixed))
+
+    @property
+    def everybody(self) -> np.ndarray:
+        """Numbers of all players, mirrors left out, who are learners."""
+        return np.concatenate([np.arange(self.learners), self.frozen, self.fixed])
+
+    def members(self) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
+        """The frozen players: name, and kind name -> (P,) weights."""
+        for player in self.frozen:
+            place = int(player) - self.learners
+            yield self.name(int(player)), {name: stack[place] for name, stack in self.stacks.items()}
+
+    def name(self, player: int) -> str:
+        """What tables call a player, e.g. ``main``, ``main-0003``, ``random``."""
+        if player < 2 * self.learners:
+            return self.names[player % self.learners]
+        at = player - 2 * self.learners
+        if at < len(self.owner):
+            return f"{self.names[self.owner[at]]}-{self.number[at]:04d}"
+        return self.league.fixed[at - len(self.owner)]
+
+    def frozen_of(self, learners: Collection[int]) -> np.ndarray:
+        """Numbers of the frozen selves of some learners, the oldest first."""
+        frozen = self.frozen
+        return frozen[np.isin(self.owner[frozen - 2 * self.learners], list(learners))]
+
+    def rated(self, player: np.ndarray) -> np.ndarray:
+        """The numbers under which results count: a mirror is its learner."""
+        mirror = (player >= self.learners) & (player < 2 * self.learners)
+        return np.where(mirror, player - self.learners, player)
+
+    # -- what happens -------------------------------------------------------------------------------------
+
+    def add(self, results: np.ndarray) -> dict[str, float]:
+        """Counts the matches of an update, (2, N, N) sums of outcomes and numbers, of all workers together.
+
+        Returns:
+            The mean outcome of each learner against others, as it is logged.
+        """
+        self.payoff.total[...] += results[0]
+        self.payoff.matches[...] += results[1]
+        new = Payoff(*results)
+        won, met = (new.total - new.total.T).sum(axis=1), new.met.sum(axis=1)
+        return {f"outcome[{name}]": won[q] / met[q] for q, name in enumerate(self.names) if met[q]}
+
+    def advance(self, agent_steps: int, vectors: Mapping[str, Any]) -> Decision | None:
+        """What follows from an update: mirrors are renewed; at the end of a period copies are made.
+
+        Args:
+            agent_steps: done so far.
+            vectors: kind name -> (Q, P), the weights after it.
+
+        Returns:
+            What was decided; None within a period. The caller gives who begins anew `beginning`.
+        """
+        decision, period = None, agent_steps // self.league.period
+        for name, stack in self.stacks.items():
+            stack[: self.learners] = np.asarray(vectors[name])
+        if period > self._period[0]:
+            self._period[0] = period
+            decision = decide(self, agent_steps)
+        self.look()
+        return decision
+
+    def look(self) -> None:
+        """Makes anew what follows from players and results: who meets whom."""
+        self.chances, self.pairs = chances(self), least_played(self)
+
+    def begin_with(self, vectors: Mapping[str, Any]) -> None:
+        """The learners begin with other weights than those that were drawn, kind name -> (Q, P)."""
+        for name, given in vectors.items():
+            self._first[name] = np.array(given, np.float32)
+            self.stacks[name][: self.learners] = self._first[name]
+
+    def scale(self, rates: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
+        """Each learner's rates as population-based training has changed them.
+
+        Raises:
+            UserError: if the algorithm has no such rate.
+        """
+        chosen = self.league.pbt.rates
+        for rate in chosen:
+            if rate not in rates[0]:
+                raise UserError(
+                    f"league.pbt.rates: the algorithm has no rate {rate!r}; it has {', '.join(rates[0])}"
+                )
+        return [
+            dict(own) | {rate: own[rate] * float(f) for rate, f in zip(chosen, factor, strict=True)}
+            for own, factor in zip(rates, self.factor, strict=True)
+        ]
+
+    def rng(self) -> np.random.Generator:
+        """Draws of a period: a pure function of the run's seed and the period."""
+        return seeding.generator(self._seed, _STREAM, int(self._period[0]))
+
+    def beginning(self, name: str, learner: int) -> np.ndarray:
+        """(P,) the weights of a kind that a learner began with."""
+        return self._first[name][learner]
+
+    # -- checkpoints --------------------------------------------------------------------------------------
+
+    def save(self) -> dict[str, np.ndarray]:
+        """Players and results; the weights of frozen players too."""
+        arrays = {name: array.copy() for name, array in self._arrays().items()}
+        return arrays | {f"first/{name}": array for name, array in self._first.items()}
+
+    def load(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Restores what `save` gave.
+
+        Raises:
+            UserError: if the league was another one.
+        """
+        most = 2**53
+        bounds = {
+            "owner": (NOBODY, self.learners - 1),
+            "number": (0, most),
+            "since": (0, most),
+            "age": (0, most),
+            "copies": (0, most),
+            "serial": (0, most),
+            "period": (0, most),
+        }
+        owner = "checkpoint: league"
+        restore(
+            self._arrays() | {f"first/{name}": array for name, array in self._first.items()},
+            arrays,
+            owner,
+            bounds,
+        )
+        if (np.abs(self.payoff.total) > self.payoff.matches).any() or (self.factor <= 0).any():
+            raise UserError(
+                f"{owner}: outcomes beyond the number of matches, or rates below zero; choose an earlier checkpoint"
+            )
+        self.look()
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        names = ("owner", "number", "since", "age", "copies", "serial", "factor")
+        named = {name: getattr(self, name) for name in names}
+        named |= {"period": self._period, "total": self.payoff.total, "matches": self.payoff.matches}
+        return named | {f"stack/{name}": stack for name, stack in self.stacks.items()}

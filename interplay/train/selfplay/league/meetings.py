@@ -1,0 +1,75 @@
+"""Who meets whom: what the rules of the learners make of players and results (specification interfaces 11.2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from interplay.evaluate.tournaments.payoff import Payoff
+from interplay.evaluate.tournaments.ratings.bradley_terry import win_probability
+from interplay.evaluate.tournaments.ratings.nash import nash
+from interplay.train.selfplay.league.matchmaking import near_in_strength, prioritised
+from interplay.train.selfplay.league.standing import ratings
+from interplay.train.settings.league import MeetingGroup
+
+if TYPE_CHECKING:
+    from interplay.train.selfplay.league.league import League
+
+_PAIRS = 8  # that are looked at together
+
+
+def chances(league: League) -> np.ndarray:
+    """(Q, N) how likely a learner's opponent is each player; a rule that finds nobody lets it play itleague."""
+    found = np.zeros((league.learners, league.players))
+    for q, learner in enumerate(league.league.learners.values()):
+        for meeting in learner.meets:
+            who, weights = _candidates(league, q, meeting)
+            if not len(who):
+                who, weights = np.array([q]), np.ones(1)
+            found[q, who] += meeting.share * weights
+    return found
+
+
+def _candidates(league: League, q: int, meeting: MeetingGroup) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of those whom a rule chooses among, and their weights, which sum to 1."""
+    if meeting.by == "self":
+        return np.array([q]), np.ones(1)
+    if meeting.by == "fixed":
+        return league.fixed[[league.league.fixed.index(meeting.play)]], np.ones(1)
+    among = [league.names.index(name) for name in meeting.among]
+    if meeting.by == "current":
+        others = [other for other in among or range(league.learners) if other != q]
+        return league.learners + np.array(others), np.full(len(others), 1.0 / len(others))
+    own = meeting.by in ("latest", "first", "uniform")
+    frozen = league.frozen_of(among or ([q] if own else range(league.learners)))
+    if not len(frozen):
+        return frozen, np.zeros(0)
+    if meeting.by in ("latest", "first"):
+        return frozen[[-1 if meeting.by == "latest" else 0]], np.ones(1)
+    if meeting.by == "uniform":
+        frozen = frozen[-meeting.last :]
+        return frozen, np.full(len(frozen), 1.0 / len(frozen))
+    if meeting.by == "nash":
+        return frozen, nash(league.payoff.merged()[np.ix_(frozen, frozen)])
+    rates = league.payoff.win_rates(meeting.matches)[q, frozen]
+    if meeting.by == "pfsp":
+        return frozen, prioritised(rates, meeting.priority)
+    points = ratings(league)
+    mine = points.get(league.names[q], 0.0)
+    theirs = [points.get(league.name(int(one)), mine) for one in frozen]
+    return frozen, near_in_strength(np.array([win_probability(mine, other) for other in theirs]))
+
+
+def least_played(league: League) -> np.ndarray:
+    """(n, 2) who met least: pairs of which each match that measures takes one."""
+    payoff, who, pairs = Payoff(*(array.copy() for array in league.payoff)), league.everybody, []
+    for _ in range(_PAIRS):
+        pair = payoff.least_played(who)
+        if pair is None:
+            break
+        pairs.append(pair)
+        payoff.matches[pair] += 1.0
+    out = np.array(pairs, np.int64).reshape(-1, 2)
+    # Learners are measured by their mirrors, who are not learnt from.
+    return np.where(out < league.learners, out + league.learners, out)

@@ -1,0 +1,71 @@
+"""How a league stands: who is how strong, by all matches so far."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.evaluate.tournaments.payoff import Payoff
+from interplay.evaluate.tournaments.ratings.league_table import LeagueTable, mix_league, rate_league
+
+if TYPE_CHECKING:
+    from interplay.train.selfplay.league.league import League
+
+
+def ratings(league: League) -> dict[str, float]:
+    """Elo points of everybody who met somebody, the first fixed player, or else the oldest frozen one, at 0."""
+    who = _met(league)
+    if not len(who):
+        return {}
+    points, _ = rate_league(_among(league, who), _anchors(league, who))
+    return {league.name(int(one)): float(p) for one, p in zip(who, points, strict=True)}
+
+
+def table(league: League, world: str, agent_steps: int) -> LeagueTable:
+    """How the league stands.
+
+    Args:
+        league: of a run.
+        world: id.
+        agent_steps: done so far.
+
+    Raises:
+        UserError: if nobody met anybody yet.
+    """
+    who = _met(league)
+    if not len(who):
+        raise UserError("league: no match was finished yet; train on with `interplay resume`")
+    payoff = _among(league, who)
+    points, anchor = rate_league(payoff, _anchors(league, who))
+    at, fixed = who - 2 * league.learners, who >= league.learners + league.places
+    frozen = (at >= 0) & ~fixed
+    owner = np.where(frozen, league.owner[np.clip(at, 0, len(league.owner) - 1)], who)
+    since = np.where(frozen, league.since[np.clip(at, 0, len(league.owner) - 1)], agent_steps)
+    return LeagueTable(
+        world,
+        agent_steps,
+        tuple(league.name(int(one)) for one in who),
+        tuple("" if f else league.names[o] for f, o in zip(fixed, owner, strict=True)),
+        np.where(fixed, 0, since),
+        points,
+        league.name(int(who[anchor])),
+        payoff,
+        mix_league(payoff),
+    )
+
+
+def _met(league: League) -> np.ndarray:
+    """Numbers of the players who met somebody."""
+    who = league.everybody
+    return who[league.payoff.met[np.ix_(who, who)].any(axis=1)]
+
+
+def _among(league: League, who: np.ndarray) -> Payoff:
+    return Payoff(*(array[np.ix_(who, who)] for array in league.payoff))
+
+
+def _anchors(league: League, who: np.ndarray) -> list[int]:
+    """Places in `who` of those who may have 0 points: fixed players, then frozen ones, the oldest first."""
+    return [int(at) for one in [*league.fixed, *league.frozen] for at in np.flatnonzero(who == one)]
