@@ -58,6 +58,9 @@ def tournament(
     greedy: Annotated[
         bool, typer.Option("--greedy", help="Trained policies take their likeliest action.")
     ] = False,
+    workers: Annotated[
+        int, typer.Option(help="Processes that play a round robin; they change no bit.", min=1, max=1024)
+    ] = 1,
     trust: Trust = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
@@ -75,13 +78,15 @@ def tournament(
     if players:
         values = {"options": options, "world": world, "seed": seed, "greedy": greedy}
         if merge:
+            if workers > 1:
+                raise UserError(f"--workers {workers}: merges are played in one process; leave it out")
             own: dict[str, Any] = {"quota": quota, "window": window, "horizon": horizon, "maps": matches or 8}
             kind = tournament_kinds.merge(players, {**values, **own, "caps": _numbers(caps)}, trust=trust)
         else:
             own = {"per_match": per_match, "score": score, "max_steps": max_steps, "matches": matches or 20}
-            kind = tournament_kinds.round_robin(players, {**values, **own}, trust=trust)
+            kind = tournament_kinds.round_robin(players, {**values, **own}, trust=trust, workers=workers)
     elif resume:
-        kind = tournament_kinds.standing_in(out, trust)
+        kind = tournament_kinds.standing_in(out, trust, workers)
     else:
         raise UserError(
             "no players; name at least two run folders or policies, or go on with --resume --out FOLDER"

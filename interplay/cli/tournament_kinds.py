@@ -28,12 +28,13 @@ class Kind(NamedTuple):
     unit: str
 
 
-def standing_in(out: Path, trust: bool = False) -> Kind:
+def standing_in(out: Path, trust: bool = False, workers: int = 1) -> Kind:
     """The tournament of a folder, with the players that its settings name.
 
     Args:
         out: the folder.
         trust: its settings may name programs; the runs among its players are not trusted with it.
+        workers: processes that play a round robin.
 
     Raises:
         UserError: if there is none, or its players are not what they were.
@@ -53,7 +54,7 @@ def standing_in(out: Path, trust: bool = False) -> Kind:
         for key, value in asked.model_dump().items()
         if key not in ("kind", "players", "identities")
     }
-    return round_robin(asked.players, kept, asked.identities)
+    return round_robin(asked.players, kept, asked.identities, workers=workers)
 
 
 def round_robin(
@@ -61,6 +62,7 @@ def round_robin(
     values: Mapping[str, Any],
     before: Sequence[str] | None = None,
     trust: bool = False,
+    workers: int = 1,
 ) -> Kind:
     """A round robin of these players.
 
@@ -69,8 +71,9 @@ def round_robin(
         values: of `RoundRobinSettings`, but for players and identities.
         before: identities that the players must have.
         trust: runs may name programs of their own.
+        workers: processes that play.
     """
-    from interplay.evaluate.tournaments.round_robins import RoundRobinSettings, run_round_robin
+    from interplay.evaluate.tournaments.round_robins import Farm, RoundRobinSettings, run_round_robin
 
     world_id, options = choose_world(
         players, values["world"], values["options"], "survival/1v1-heals-low", trust
@@ -90,7 +93,24 @@ def round_robin(
         },
         "tournament",
     )
-    return Kind(partial(run_round_robin, settings, [contestant.policy for contestant in found]), "matches")
+    farm = Farm(workers, begin_round_robin, (settings.model_dump_json(), trust)) if workers > 1 else None
+    policies = [contestant.policy for contestant in found]
+    return Kind(partial(run_round_robin, settings, policies, farm=farm), "matches")
+
+
+def begin_round_robin(settings_json: str, trust: bool) -> Callable[[Any], Any]:
+    """A process of a round robin: finds the players and gives what plays a block.
+
+    Raises:
+        UserError: if a player is another one by now.
+    """
+    from interplay.evaluate.tournaments.round_robins import Blocks, RoundRobinSettings
+
+    settings = RoundRobinSettings.model_validate_json(settings_json)
+    with closing(open_world(settings.world, 1, **settings.options)) as world:
+        found = [find_contestant(name, world, settings.greedy, trust=trust) for name in settings.players]
+    same_as_before(settings.players, settings.identities, [contestant.identity for contestant in found])
+    return Blocks(settings, [contestant.policy for contestant in found]).play
 
 
 def merge(

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
@@ -15,6 +15,7 @@ from interplay.core.loading import is_code
 from interplay.core.policy import Policy
 from interplay.core.settings import Settings
 from interplay.core.world import World
+from interplay.evaluate.tournaments.farm import Play, Result, Unit, play_units
 from interplay.evaluate.tournaments.folder import RATINGS, TournamentFolder
 from interplay.evaluate.tournaments.matches import Match, agent_scores, match_key, play_block
 from interplay.evaluate.tournaments.matchups import Matchup, all_matchups, check_sides
@@ -145,11 +146,15 @@ def run_round_robin(
     out: Path | str | None = None,
     resume: bool = False,
     on_progress: OnProgress | None = None,
+    farm: Farm | None = None,
 ) -> Standings:
-    """Plays what is still missing of a round robin and rates everybody; see `round_robin`."""
+    """Plays what is still missing of a round robin and rates everybody; see `round_robin`.
+
+    With a `farm` other processes play; the results are the same, bit for bit.
+    """
     check_world(settings)
     with TournamentFolder(out, settings, resume) as folder:
-        play_missing(settings, policies, folder.log, on_progress)
+        play_missing(settings, policies, folder.log, on_progress, farm)
         found = rate_players(
             settings.players, read_matches(settings, folder.log), settings.per_match, settings.seed, RESAMPLES
         )
@@ -179,28 +184,24 @@ def play_missing(
     policies: Sequence[Policy],
     log: ResultsLog,
     on_progress: OnProgress | None = None,
+    farm: Farm | None = None,
 ) -> None:
     """Plays every block that lacks a result, and writes what it lacks."""
     report = on_progress or (lambda done, total: None)
     total = len(settings.matchups) * settings.matches
     report(len(log.results), total)
-    with _Worlds(settings) as worlds:
-        for matchup, block in _blocks(settings):
-            if not log.missing(match_key(matchup.players, match) for match in block):
-                continue
-            played = play_block(
-                worlds.of(len(block)),
-                [policies[player] for player in matchup.players],
-                matchup,
-                block,
-                settings.seed,
-                score=settings.score,
-                max_steps=settings.max_steps,
-            )
-            log.append(
-                {match.key: {"scores": match.scores, "ranks": match.ranks, **match.more} for match in played}
-            )
-            report(len(log.results), total)
+    units = [
+        Unit((matchup, block), tuple(match_key(matchup.players, match) for match in block))
+        for matchup, block in _blocks(settings)
+    ]
+    if farm is not None:
+        play_units(units, farm.begin, farm.arguments, log, farm.workers, lambda done: report(done, total))
+        return
+    with Blocks(settings, policies) as blocks:
+        for unit in units:
+            if log.missing(unit.keys):
+                log.append(blocks.play(unit.what))
+                report(len(log.results), total)
 
 
 def read_matches(settings: RoundRobinSettings, log: ResultsLog) -> list[Match]:
@@ -247,19 +248,52 @@ def _blocks(settings: RoundRobinSettings) -> Iterator[tuple[Matchup, range]]:
             yield matchup, range(first, min(first + settings.block, settings.matches))
 
 
-class _Worlds:
-    """Batches by their number of worlds, made when first asked for; at most two sizes are needed."""
+class Farm(NamedTuple):
+    """Processes that play a round robin.
 
-    def __init__(self, settings: RoundRobinSettings) -> None:
-        self._settings = settings
+    Attributes:
+        workers: how many.
+        begin: importable; ``begin(*arguments)`` gives the `Blocks.play` of a process.
+        arguments: they travel to the processes.
+    """
+
+    workers: int
+    begin: Callable[..., Play]
+    arguments: tuple[Any, ...]
+
+
+class Blocks:
+    """Plays blocks of a round robin; its batches are made when first asked for, at most two sizes are needed.
+
+    Args:
+        settings: of the round robin.
+        policies: its players.
+    """
+
+    def __init__(self, settings: RoundRobinSettings, policies: Sequence[Policy]) -> None:
+        self._settings, self._policies = settings, policies
         self._made: dict[int, World] = {}
 
-    def of(self, size: int) -> World:
+    def play(self, what: tuple[Matchup, range]) -> Result:
+        """What came of a matchup's matches of some numbers, by their keys."""
+        matchup, block = what
+        played = play_block(
+            self._of(len(block)),
+            [self._policies[player] for player in matchup.players],
+            matchup,
+            block,
+            self._settings.seed,
+            score=self._settings.score,
+            max_steps=self._settings.max_steps,
+        )
+        return {match.key: {"scores": match.scores, "ranks": match.ranks, **match.more} for match in played}
+
+    def _of(self, size: int) -> World:
         if size not in self._made:
             self._made[size] = make_world(self._settings.world, size, **self._settings.options)
         return self._made[size]
 
-    def __enter__(self) -> _Worlds:
+    def __enter__(self) -> Blocks:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,0 +1,50 @@
+"""What processes of the farm play in tests: matches whose result is a pure function of their number."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from interplay.core.errors import UserError
+
+Result = Mapping[str, Mapping[str, Any]]
+
+
+def begin(
+    folder: str, seconds: float = 0.001, kill_every: int = 0, wrong: int = -1
+) -> Callable[[int], Result]:
+    """Matches that take so long, each of which leaves a mark of having been played.
+
+    Args:
+        folder: where marks are left.
+        seconds: that a match takes.
+        kill_every: matches of such numbers kill their process the first time.
+        wrong: the match that cannot be played.
+    """
+
+    def play(match: int) -> Result:
+        mark = Path(folder) / f"{match}-{os.getpid()}"
+        first = not any(Path(folder).glob(f"{match}-*"))
+        mark.touch()
+        if kill_every and match % kill_every == 0 and first:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if match == wrong:
+            raise UserError(f"match {match}: it cannot be played; leave it out")
+        time.sleep(seconds)
+        return {str(match): {"scores": [float(match % 7), float(match % 5)]}}
+
+    return play
+
+
+def dies(folder: str) -> Callable[[int], Result]:
+    """Everybody who plays is lost."""
+
+    def play(match: int) -> Result:
+        os.kill(os.getpid(), signal.SIGKILL)
+        return {}
+
+    return play

@@ -1,0 +1,137 @@
+"""Matches played by several processes: each result is kept exactly once, whoever is killed."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from interplay.cli.tournament_kinds import begin_round_robin
+from interplay.core.errors import UserError
+from interplay.evaluate.tournaments.farm import Unit, play_units
+from interplay.evaluate.tournaments.results_log import ResultsLog
+from interplay.evaluate.tournaments.round_robins import Farm, make_settings, run_round_robin
+from interplay.registry import make_policy
+from tests.evaluate import farm_play
+
+pytestmark = pytest.mark.slow
+
+EXPECTED = {str(match): {"scores": [float(match % 7), float(match % 5)]} for match in range(60)}
+UNITS = [Unit(match, (str(match),)) for match in range(60)]
+
+
+def kept(path: Path) -> dict[str, object]:
+    with ResultsLog(path) as log:
+        return dict(log.results)
+
+
+def test_every_match_is_played_once_and_kept(tmp_path: Path) -> None:
+    told: list[int] = []
+    with ResultsLog(tmp_path / "results.jsonl") as log:
+        play_units(UNITS, farm_play.begin, (str(tmp_path),), log, 2, told.append)
+    assert kept(tmp_path / "results.jsonl") == EXPECTED
+    assert len(list(tmp_path.glob("*-*"))) == 60  # marks: nobody played a match twice
+    assert told == sorted(told)
+    assert told[-1] == 60
+
+
+def test_what_is_there_is_not_played_again(tmp_path: Path) -> None:
+    with ResultsLog(None) as log:
+        log.append({key: EXPECTED[key] for key in list(EXPECTED)[:55]})
+        play_units(UNITS, farm_play.begin, (str(tmp_path),), log, 2)
+        assert log.results == EXPECTED
+    assert {path.name.partition("-")[0] for path in tmp_path.iterdir()} == set(list(EXPECTED)[55:])
+
+
+def test_lost_processes_lose_nothing(tmp_path: Path) -> None:
+    """Every tenth match kills its process the first time."""
+    with ResultsLog(tmp_path / "results.jsonl") as log:
+        play_units(UNITS, farm_play.begin, (str(tmp_path), 0.001, 10), log, 2)
+    lines = (tmp_path / "results.jsonl").read_text().splitlines()
+    assert len(lines) == 60
+    assert kept(tmp_path / "results.jsonl") == EXPECTED
+    assert len(list(tmp_path.glob("10-*"))) == 2
+
+
+def test_a_match_that_costs_three_processes_is_given_up(tmp_path: Path) -> None:
+    with ResultsLog(None) as log, pytest.raises(UserError, match="match 0: 3 processes were lost"):
+        play_units(UNITS[:1], farm_play.dies, (str(tmp_path),), log, 1)
+    assert not multiprocessing.active_children()
+
+
+def test_trouble_is_told_as_it_is_and_nobody_is_left_behind(tmp_path: Path) -> None:
+    with ResultsLog(tmp_path / "results.jsonl") as log, pytest.raises(UserError, match="it cannot be played"):
+        play_units(UNITS, farm_play.begin, (str(tmp_path), 0.001, 0, 30), log, 2)
+    assert not multiprocessing.active_children()
+    some = kept(tmp_path / "results.jsonl")
+    assert some.items() <= EXPECTED.items()
+    assert "30" not in some
+
+
+def test_a_round_robin_by_processes_is_the_same(tmp_path: Path) -> None:
+    settings = make_settings(
+        world="matrix/rock-paper-scissors",
+        players=("random", "rock", "paper"),
+        identities=("policy random", "policy rock", "policy paper"),
+        matches=40,
+        block=8,
+    )
+    policies = [make_policy(settings.world, name) for name in settings.players]
+    alone = run_round_robin(settings, policies, tmp_path / "alone")
+    farm = Farm(2, begin_round_robin, (settings.model_dump_json(), False))
+    together = run_round_robin(settings, policies, tmp_path / "together", farm=farm)
+    assert kept(tmp_path / "alone" / "results.jsonl") == kept(tmp_path / "together" / "results.jsonl")
+    assert together.to_dict() == alone.to_dict()
+
+
+def test_a_process_that_finds_another_player_says_so(tmp_path: Path) -> None:
+    settings = make_settings(
+        world="matrix/rock-paper-scissors",
+        players=("random", "rock"),
+        identities=("policy random", "run 7"),
+        matches=4,
+    )
+    policies = [make_policy(settings.world, name) for name in settings.players]
+    farm = Farm(2, begin_round_robin, (settings.model_dump_json(), False))
+    with pytest.raises(UserError, match="rock is policy rock now, the tournament began with run 7"):
+        run_round_robin(settings, policies, tmp_path / "cup", farm=farm)
+
+
+COORDINATOR = """
+import sys
+from tests.evaluate import farm_play
+from tests.evaluate.test_farm import UNITS
+from interplay.evaluate.tournaments.farm import play_units
+from interplay.evaluate.tournaments.results_log import ResultsLog
+from pathlib import Path
+if __name__ == "__main__":
+    with ResultsLog(Path(sys.argv[1]) / "results.jsonl") as log:
+        play_units(UNITS, farm_play.begin, (sys.argv[1], 0.02), log, 2)
+"""
+
+
+def test_killed_coordinators_leave_nothing_twice_and_nobody_behind(tmp_path: Path) -> None:
+    script = tmp_path / "coordinator.py"
+    script.write_text(COORDINATOR)
+    path, kills = tmp_path / "results.jsonl", 0
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+    for _ in range(20):
+        process = subprocess.Popen([sys.executable, str(script), str(tmp_path)], env=environment)
+        before = path.stat().st_size if path.exists() else 0
+        while process.poll() is None and (not path.exists() or path.stat().st_size < before + 400):
+            time.sleep(0.01)
+        if process.poll() is None and kills < 3:
+            process.send_signal(signal.SIGKILL)
+            kills += 1
+        if process.wait() == 0:
+            break
+    assert kills == 3
+    keys = [line.split('"')[3] for line in path.read_text().splitlines()]
+    assert len(keys) == len(set(keys)) == 60
+    assert kept(path) == EXPECTED
