@@ -13,7 +13,13 @@ from interplay.core.policy import RandomPolicy
 from interplay.evaluate import play
 from interplay.registry import make_policy
 from interplay.worlds.matrix.config import CLIMBING
-from interplay.worlds.matrix.rules import climbing_reward, credit_offset, credit_reward, recall_reward
+from interplay.worlds.matrix.rules import (
+    climbing_reward,
+    credit_offset,
+    credit_reward,
+    recall_reward,
+    rock_paper_scissors_reward,
+)
 
 
 def episodes(world_id, policy, count=2_000, **options):
@@ -157,7 +163,34 @@ def test_each_round_of_credit_has_cues_of_its_own():
 # -- all ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("world_id", ["matrix/recall", "matrix/climbing", "matrix/credit"])
+# -- rock, paper, scissors ----------------------------------------------------------------------------
+
+
+def test_each_choice_beats_one_and_is_beaten_by_one():
+    pairs = np.array(list(product(range(3), range(3))))
+    paid = rock_paper_scissors_reward(pairs)
+    assert (paid.sum(axis=1) == 0).all()
+    beats = {(a, b) for (a, b), (first, _) in zip(pairs.tolist(), paid, strict=True) if first == 1}
+    assert beats == {(1, 0), (2, 1), (0, 2)}  # paper rock, scissors paper, rock scissors
+    assert np.array_equal(paid[:, ::-1], rock_paper_scissors_reward(pairs[:, ::-1]))
+
+
+def test_against_chance_every_choice_wins_a_third_draws_a_third():
+    table = episodes("matrix/rock-paper-scissors", RandomPolicy(), rounds=10)
+    won = table["won"]
+    assert abs(won.mean() - 1 / 3) < 4 * np.sqrt(2 / 9 / (2_000 * 10))
+    world = interplay.make_world("matrix/rock-paper-scissors", num_worlds=4, rounds=3)
+    world.reset()
+    assert np.isnan(world.metrics["won"]).all()
+    step = world.step(np.array([[0, 1], [0, 2], [2, 2], [1, 0]]))
+    assert step.reward.tolist() == [[-1, 1], [1, -1], [0, 0], [1, -1]]
+    assert world.metrics["won"].tolist() == [[0, 1], [1, 0], [0, 0], [1, 0]]
+    assert all((leaf == 1).all() for leaf in step.observation.values()), "nobody sees what was played"
+
+
+@pytest.mark.parametrize(
+    "world_id", ["matrix/recall", "matrix/climbing", "matrix/credit", "matrix/rock-paper-scissors"]
+)
 def test_a_world_that_is_over_waits_for_reset_while_others_play(world_id):
     options = {"delay": 1} if world_id == "matrix/recall" else {"rounds": 3}
     world = interplay.make_world(world_id, num_worlds=2, seed=2, **options)

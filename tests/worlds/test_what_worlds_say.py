@@ -44,6 +44,7 @@ SAID: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, int]]] = [
     ("matrix/climbing", {}, {"teams": ((0, 1),)}, {"agent": 2}),
     ("matrix/credit", {"agents": 3}, {"teams": ((0, 1, 2),)}, {"agent": 3}),
     ("matrix/recall", {"agents": 2}, {}, {"agent": 2}),
+    ("matrix/rock-paper-scissors", {}, {}, {"agent": 2}),
     ("mmo/combat", {}, EVERLASTING, {"agent": 128}),
     ("mmo/combat", {"max_ticks": 9, "npop": 4}, {**EVERLASTING, "persistent": False, "num_populations": 4}, {"agent": 128}),
     ("mmo/forage", {"slots": 40}, EVERLASTING, {"agent": 40}),
