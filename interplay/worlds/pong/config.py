@@ -35,10 +35,12 @@ class PongSettings(Settings):
 
     ball_speed: Annotated[float, Field(gt=0, le=16)] = 4.0  # s, pixels per step
     bat_speeds: tuple[BatSpeed, BatSpeed] = (16.0, 16.0)  # v: top speeds of the left and the right bat
-    rounds: Annotated[int, Field(ge=1, le=99)] = 20  # of an episode, whoever wins them; scores have two digits
+    rounds: Annotated[int, Field(ge=1, le=99)] = (
+        20  # of an episode, whoever wins them; scores have two digits
+    )
     round_steps: Annotated[int, Field(ge=1, le=1_000_000)] = 1_000  # a longer round ends without a point
     randomize: bool = False  # serves and top speeds are drawn, and where bats begin
-    follow: Literal["none", "left", "right", "both"] = "none"  # which bats the game itself moves
+    follow: Literal["none", "left", "right"] = "none"  # whose bat the game itself moves
     classic_quirks: bool = False  # the faults of the published code, see the specification
     see: Literal["numbers", "pictures"] = "numbers"  # what both observe
     frames: Annotated[int, Field(ge=1, le=16)] = 4  # pictures in an observation, the newest last

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.world import TimeStep, World
-from interplay.worlds.pong.config import BALL_HEIGHT, BAT_HEIGHT, BRAKE, FOLLOWING, VARIETY, PongSettings
+from interplay.worlds.pong.config import (
+    BALL_HEIGHT,
+    BAT_HEIGHT,
+    BRAKE,
+    BRAKING,
+    FOLLOWING,
+    GENTLE_PUSH,
+    GLIDING,
+    PUSH,
+    VARIETY,
+    PongSettings,
+)
 from interplay.worlds.pong.observe import BALL_ROOM, BAT_ROOM, OWN_SPEED, OWN_Y, VX, Y
-from interplay.worlds.pong.rules import LEAST_BALL, LEAST_BAT, MIDDLE, pushed
+from interplay.worlds.pong.rules import LEAST_BALL, LEAST_BAT, MIDDLE
 from interplay.worlds.pong.state import rules_of
-
-ACTIONS = 6
 
 
 class Follow(Policy):
@@ -48,7 +56,10 @@ class Follow(Policy):
     def _outcomes(self, speed: np.ndarray) -> np.ndarray:
         """Speed of each seat's bat (W, A) after each action: (W, A, 6)."""
         top = np.broadcast_to(self._tops, speed.shape)
-        return np.stack([_pushed(speed, top, action) for action in range(ACTIONS)], axis=-1)
+        slower = [np.sign(speed) * np.maximum(abs(speed) - share * top, 0) for share in (GLIDING, BRAKING)]
+        pushes = (PUSH, -PUSH, GENTLE_PUSH, -GENTLE_PUSH)  # down is positive
+        faster = [np.clip(speed + share * top, -top, top) for share in pushes]
+        return np.stack([*slower, *faster], axis=-1)
 
 
 class Still(Policy):
@@ -60,9 +71,5 @@ class Still(Policy):
         return np.full(timestep.acting.shape, BRAKE, np.int64)
 
 
-_pushed: Any = np.vectorize(getattr(pushed, "py_func", pushed), otypes=[float])
-
-PICTURE_POLICIES: dict[str, Callable[[], Policy]] = {
-    policy.name: policy for policy in (RandomPolicy, Still)
-}
+PICTURE_POLICIES: dict[str, Callable[[], Policy]] = {policy.name: policy for policy in (RandomPolicy, Still)}
 POLICIES: dict[str, Callable[[], Policy]] = {**PICTURE_POLICIES, Follow.name: Follow}

@@ -64,5 +64,9 @@ def laws_of(rules: Rules) -> tuple[Law, ...]:
         Law("over", "though it is not so after its last round alone", goes_on_for_too_long),
         Law("bat.points", "are more than there were rounds", more_than_were_played),
         Law("ball.vx", "brings the ball nowhere", stands_still),
-        Law("acting", "is not every player of a game that goes on, the followers left out", acts_otherwise),
+        Law(
+            "acting",
+            "is not every player of a game that goes on, a bat that follows left out",
+            acts_otherwise,
+        ),
     )

@@ -30,7 +30,6 @@ from interplay.worlds.pong.config import (
     SMASH,
     TOP,
     UP,
-    UP_GENTLY,
     VARIETY,
     WIDTH,
 )
@@ -63,8 +62,8 @@ def pushed(speed, top_speed, action):
         if loss > abs(speed):
             return 0.0
         return speed - loss if speed > 0.0 else speed + loss
-    share = PUSH if action == DOWN or action == UP else GENTLE_PUSH
-    if action == DOWN or action == DOWN_GENTLY:
+    share = PUSH if action in (DOWN, UP) else GENTLE_PUSH
+    if action in (DOWN, DOWN_GENTLY):
         return min(speed + share * top_speed, top_speed)
     return max(speed - share * top_speed, -top_speed)
 

@@ -39,7 +39,9 @@ class PongState(NamedTuple):
 
     bat: np.ndarray  # (W, A) BAT
     ball: np.ndarray  # (W,) BALL
-    frames: np.ndarray  # (W, K, FRAME) int16, what the last pictures show, the newest last; K = 0 without pictures
+    frames: (
+        np.ndarray
+    )  # (W, K, FRAME) int16, what the last pictures show, the newest last; K = 0 without pictures
     stream: np.ndarray  # (W, 3) uint64, see core.seeding
 
 
@@ -78,8 +80,8 @@ def rules_of(settings: PongSettings) -> Rules:
         rounds=settings.rounds,
         round_steps=settings.round_steps,
         randomize=settings.randomize,
-        follow_left=settings.follow in ("left", "both"),
-        follow_right=settings.follow in ("right", "both"),
+        follow_left=settings.follow == "left",
+        follow_right=settings.follow == "right",
         classic_quirks=settings.classic_quirks,
         speed_scale=max(fastest, FOLLOWING * settings.ball_speed),
     )

@@ -63,7 +63,9 @@ class PongWorld(ArrayWorld):
             scores=score_table(settings.rounds if with_pictures else 0),
             scratch=np.zeros((self._chunks.threads, FRAME), np.int16),
         )
-        seen = {name: getattr(self._sight, name) for name in space.spaces}
+        seen = {name: getattr(self._sight, name).view() for name in space.spaces}
+        for array in seen.values():
+            array.flags.writeable = False  # pictures are not painted anew in each step
         self._views = TimeStep(seen, *self.outputs)  # no mask: every action is always legal
 
     @property
