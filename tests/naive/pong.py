@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache
 
 import numpy as np
 
@@ -191,19 +190,12 @@ def crosses_level(way: tuple[float, float, float, float], y: float, left: int, r
     return False
 
 
-def shrunk(image: np.ndarray, side: int = 84) -> np.ndarray:
-    """A grey picture by area, halves rounded up: (210, 160, 3) uint8 -> (84, 84) uint8; floats hold whole numbers throughout."""
-    grey = image.sum(axis=2, dtype=np.float64)  # times 3: red, green and blue are alike
-    rows, columns = shares(image.shape[0], side), shares(image.shape[1], side)
-    whole = 3 * image.shape[0] * image.shape[1]  # weight of a small pixel
-    return ((2 * (rows @ grey @ columns.T) + whole) // (2 * whole)).astype(np.uint8)
+def shrunk(image: np.ndarray) -> np.ndarray:
+    """A grey picture by area, halves rounded up: (210, 160, 3) uint8 -> (84, 84) uint8, in whole numbers throughout.
 
-
-@cache
-def shares(large: int, small: int) -> np.ndarray:
-    """How much of each large pixel lies in each small one, in parts of a `small`-th of a large one: (small, large)."""
-    out = np.zeros((small, large))
-    for i in range(small):
-        for j in range(large):
-            out[i, j] = max(0, min((i + 1) * large, (j + 1) * small) - max(i * large, j * small))
-    return out
+    Cut each large row in 2, put 5 together. A small column is 40 of 21 parts of a large one.
+    """
+    grey = image[..., 0].astype(np.int64)  # red, green and blue are alike
+    rows = grey.repeat(2, axis=0).reshape(84, 5, 160).sum(axis=1)
+    white = rows.repeat(21, axis=1).reshape(84, 84, 40).sum(axis=2)
+    return ((2 * white + 200) // 400).astype(np.uint8)

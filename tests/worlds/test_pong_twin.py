@@ -80,7 +80,7 @@ def told(twin):
     "options",
     [
         {},
-        {"classic_quirks": True, "randomize": True, "rounds": 30, "frames": 3},
+        {"classic_quirks": True, "randomize": True, "rounds": 11, "frames": 3},
         {"ball_speed": 2.3, "rounds": 3, "frames": 1},
     ],
     ids=str,
