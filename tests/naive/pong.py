@@ -160,8 +160,10 @@ class NaivePong:
         """The ball's centre less the bat's where they touch."""
         front = x0 if side == "left" or self.quirks else x0 + 2
         duration = (FACE[side] - front) / self.vx
-        duration = -duration if self.quirks else max(duration, 0.0)
-        return y0 + duration * self.vy + 2 - (self.y[side] + 8)
+        if self.quirks:
+            return y0 - duration * self.vy + 2 - (self.y[side] + 8)
+        offset = y0 + max(duration, 0.0) * self.vy + 2 - (self.y[side] + 8)
+        return min(max(offset, -10.0), 10.0)
 
 
 def corners(way: tuple[float, float, float, float]) -> list[tuple[Fraction, Fraction, Fraction, Fraction]]:

@@ -114,10 +114,10 @@ def front_offset(px, py, vx, vy, seat, bat_y, quirk):
     front = px if seat == 0 or quirk else px + BALL_WIDTH
     duration = (FACES[seat] - front) / vx
     if quirk:
-        duration = -duration
-    elif duration < 0.0:  # only the ball's rear comes past the face: they touch at once
-        duration = 0.0
-    return py + duration * vy + BALL_HEIGHT / 2 - (bat_y + BAT_HEIGHT / 2)
+        return py - duration * vy + BALL_HEIGHT / 2 - (bat_y + BAT_HEIGHT / 2)
+    # Where only the ball's rear comes past the face its front did so earlier: not before this step, nor beyond the bat's end.
+    offset = py + max(duration, 0.0) * vy + BALL_HEIGHT / 2 - (bat_y + BAT_HEIGHT / 2)
+    return min(max(offset, -REACH), REACH)
 
 
 @kernel
