@@ -67,5 +67,5 @@ def draw_game(canvas: Canvas, state: PongState, agents: tuple[str, ...], rounds:
     points = [str(number) for number in bats["points"]]
     canvas.labels("points", CENTRES, [sum(BAND) / 2] * len(points), points, size=_SCORE_SIZE, halo=False)
     left, right = points
-    row = [int(ball["rounds"]), rounds, int(ball["round_step"]), f"{left} : {right}"]
-    canvas.table("game", ["round", "of", "step", "points"], [row], caption=True)
+    row = [f"{ball['rounds']} of {rounds}", int(ball["round_step"]), f"{left} : {right}"]
+    canvas.table("game", ["rounds", "step", "points"], [row], caption=True)

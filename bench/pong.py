@@ -1,0 +1,235 @@
+"""Speed of Pong, and the published game beside it. Run from the repository root::
+
+    python -m bench.pong
+    python -m bench.pong --peer PATH      # a checkout of Arena; needs pygame-ce and gym 0.26
+
+A world step is one step of one game for both players, per second of CPU time of one thread pinned to one core; 256 games, at random, finished
+ones begin anew inside the measured time. Best and median of `BLOCKS` blocks, each of which times every row in turn, so that a neighbour
+slows all of them. Actions are drawn beforehand (`drawn before`) or inside (`in the loop`); `copied` also copies every observation, as a
+trainer does. The bars are 8 and 10 times what was measured of the published code (specification games 2.7).
+
+With a peer its game logic and its pictures of both players are timed in the same blocks, one game, actions drawn beforehand. First it is
+played in step with ours (`classic_quirks`): in every step our game is put where the other stands, both take the same actions, and
+bats, ball, points and the field of both pictures have to agree; with cv2 installed, the small grey pictures too, within one level.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from interplay.cli.measure import pin
+from interplay.core.world import Array
+from interplay.registry import make_world
+from interplay.worlds.pong.config import BALL_HEIGHT, BALL_WIDTH, SIDE, TOP
+from interplay.worlds.pong.pictures import END_SCORE
+from interplay.worlds.pong.render import picture
+from interplay.worlds.pong.rules import FACES
+
+WORLDS, BLOCKS, BLOCK_SECONDS = 256, 30, 0.2
+POOL = 64  # batches of actions drawn beforehand
+BARS = {"numbers": 900_000, "pictures": 25_000}
+COMPARED = 20_000  # steps played in step with the published game
+NEAR = 1e-9  # pixels
+REAR_ON_FACE = (FACES[0] - BALL_WIDTH, FACES[1])  # x of a ball that flies left, right
+
+Runner = Callable[[int], int]  # number of calls -> world steps
+
+
+def batch(see: str, drawn: bool, copied: bool) -> Runner:
+    """Plays a batch of our games."""
+    world = make_world("pong/2p", WORLDS, seed=1, see=see)
+    world.reset()
+    rng = np.random.default_rng(2)
+    pool = rng.integers(0, 6, (POOL, WORLDS, 2))
+    copy = np.empty_like(world.timestep.observation[see])
+
+    def run(calls: int) -> int:
+        for call in range(calls):
+            action = pool[call % POOL] if drawn else rng.integers(0, 6, (WORLDS, 2))
+            timestep = world.step(action)
+            if copied:
+                np.copyto(copy, timestep.observation[see])
+            if timestep.over.any():
+                world.reset(timestep.over)
+        return calls * WORLDS
+
+    return run
+
+
+def peer_game(env: Any) -> Runner:
+    """Plays the published game without its pictures."""
+    game, actions = env._game, np.random.default_rng(3).integers(0, 6, (4096, 2)).tolist()
+
+    def run(calls: int) -> int:
+        for call in range(calls):
+            if game.step(*actions[call % len(actions)])[1]:
+                game.reset_game()
+        return calls
+
+    return run
+
+
+def peer_pictures(env: Any) -> Runner:
+    """Plays the published environment: both pictures in every step."""
+    actions = np.random.default_rng(4).integers(0, 6, (4096, 2)).tolist()
+
+    def run(calls: int) -> int:
+        for call in range(calls):
+            if env.step(actions[call % len(actions)])[2]:
+                env.reset()
+        return calls
+
+    return run
+
+
+def published(path: str) -> Any:
+    """The environment of a checkout; it prints when an episode ends, which is kept quiet."""
+    os.environ |= {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
+    sys.path.insert(0, path)
+    from arena.env import pong2p_env
+
+    vars(pong2p_env)["print"] = lambda *_: None
+    random.seed(0)  # the global one is where it draws its serves
+    env = pong2p_env.Pong2pEnv()
+    env.reset()
+    return env
+
+
+def play_in_step(env: Any) -> str:
+    """Compares rules and pictures for `COMPARED` steps; what was compared, in words.
+
+    Where the ball's rear edge begins exactly at the bat's face the published code lets rounding decide whether they touch; for us they do.
+
+    Raises:
+        AssertionError: where they differ otherwise.
+    """
+    world: Any = make_world("pong/2p", see="pictures", classic_quirks=True, rounds=99)
+    world.reset()
+    game, rng = env._game, np.random.default_rng(5)
+    hits, undecided, smaller = 0, 0, small_pictures()
+    for _ in range(COMPARED):
+        put(world, game)
+        x, before = theirs(game)[[0, 2]]
+        touching = x == REAR_ON_FACE[int(before > 0)]
+        action = rng.integers(0, 6, 2)
+        images, rewards, done, _ = env.step(action.tolist())
+        timestep = world.step(action[None])
+        assert timestep.reward[0].tolist() == list(rewards)
+        if not any(rewards):
+            near = np.abs(numbers(world) - theirs(game)).max() < NEAR
+            undecided += touching and not near
+            assert near or touching
+            hits += game._ball.speed_x() * before < 0
+            for seat in (0, 1) if near else ():
+                assert np.array_equal(picture(world.state, 0, seat)[TOP:], images[seat][TOP:])
+                if smaller is not None:
+                    newest = timestep.observation["pictures"][0, seat, ..., -1].astype(int)
+                    assert np.abs(newest - smaller(images[seat]))[END_SCORE + 1 :].max() <= 1
+        if done:
+            env.reset()
+        if timestep.over[0]:
+            world.reset()
+    alike = f"{COMPARED:,} steps with {hits:,} hits: alike" + (", small pictures too" if smaller else "")
+    return f"{alike}, but for {undecided} in which the ball's rear begins at the face"
+
+
+def small_pictures() -> Callable[[Array], Array] | None:
+    """The usual way to (84, 84) grey pictures; None without cv2."""
+    try:
+        import cv2
+    except ImportError:
+        return None
+
+    def shrink(image: Array) -> Array:
+        grey = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
+        small: Array = cv2.resize(grey, (SIDE, SIDE), interpolation=cv2.INTER_AREA).astype(int)
+        return small
+
+    return shrink
+
+
+def put(world: Any, game: Any) -> None:
+    """Sets our game to where the published one stands."""
+    ball, bat, values = world.state.ball, world.state.bat, theirs(game)
+    for name, value in zip(("x", "y", "vx", "vy"), values[:4], strict=True):
+        ball[name][0] = value
+    bat["y"][0], bat["speed"][0] = values[4:6], values[6:8]
+
+
+def numbers(world: Any) -> Array:
+    """Ball and bats of our game, in the order of `theirs`."""
+    ball, bat = world.state.ball, world.state.bat
+    moving = [ball[name][0] for name in ("x", "y", "vx", "vy")]
+    return np.array([*moving, *bat["y"][0], *bat["speed"][0]], float)
+
+
+def theirs(game: Any) -> Array:
+    """Ball and bats of the published game."""
+    ball, bats = game._ball, (game._left_bat, game._right_bat)
+    y = ball.centery() - BALL_HEIGHT / 2
+    moving = [ball.centerx() - 1, y, ball.speed_x(), ball.speed_y()]
+    return np.array([*moving, *(bat.top() for bat in bats), *(bat.speed() for bat in bats)], float)
+
+
+def measure(rows: dict[str, Runner]) -> dict[str, list[float]]:
+    """World steps per CPU second of each row in each block."""
+    calls = {}
+    for name, run in rows.items():
+        run(4)
+        began, made = time.process_time(), 0
+        while time.process_time() - began < BLOCK_SECONDS:
+            run(8)
+            made += 8
+        calls[name] = made
+    found: dict[str, list[float]] = {name: [] for name in rows}
+    for _ in range(BLOCKS):
+        for name, run in rows.items():
+            began = time.process_time()
+            steps = run(calls[name])
+            found[name].append(steps / (time.process_time() - began))
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--peer", metavar="PATH", help="a checkout of Arena to measure beside ours")
+    given = parser.parse_args()
+    pin(1)
+    rows: dict[str, Runner] = {}
+    for see in BARS:
+        rows[f"{see}, drawn before"] = batch(see, drawn=True, copied=False)
+        rows[f"{see}, in the loop"] = batch(see, drawn=False, copied=False)
+        rows[f"{see}, copied"] = batch(see, drawn=True, copied=True)
+    if given.peer is not None:
+        env = published(given.peer)
+        print(play_in_step(env))
+        rows |= {"published game": peer_game(env), "published pictures": peer_pictures(env)}
+    found = measure(rows)
+    print(f"world steps/s, {WORLDS} games, one core")
+    print(f"{'row':24} {'best':>11} {'median':>11} {'spread':>7} {'bar':>9} {'x peer':>7}")
+    peers = {"numbers": found.get("published game"), "pictures": found.get("published pictures")}
+    for name, rates in found.items():
+        median, kind = statistics.median(rates), name.partition(",")[0]
+        bar = f"{BARS[kind]:9,}" if kind in BARS else " " * 9
+        peer = peers.get(kind)
+        times = (
+            ""
+            if peer is None
+            else f"{statistics.median(a / b for a, b in zip(rates, peer, strict=True)):7.0f}"
+        )
+        print(
+            f"{name:24} {max(rates):11,.0f} {median:11,.0f} {(max(rates) - min(rates)) / median:6.0%} {bar} {times}"
+        )
+
+
+if __name__ == "__main__":
+    main()
