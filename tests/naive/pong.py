@@ -1,4 +1,4 @@
-"""Pong for two once more, slowly: one game in scalars, written from specification games 2; hits are decided in exact fractions."""
+"""Pong for two once more, slowly: one game in scalars, written from specification 2; hits are decided in exact fractions."""
 
 from __future__ import annotations
 

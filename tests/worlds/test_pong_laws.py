@@ -221,7 +221,7 @@ def test_worlds_share_no_randomness_and_leave_the_global_one_alone():
     ],
 )
 def test_what_actions_do(actions, speed, way):
-    """v = 16: specification games 2.2, added up by hand."""
+    """v = 16: specification 2.2, added up by hand."""
     world = pong()
     world.reset()
     for action in actions:
@@ -274,7 +274,7 @@ def thrown(x, y, vx, vy, bat_y, bat_speed=0.0, seat=0, **options):
     ],
 )
 def test_where_the_ball_goes(thrown_at, comes_back):
-    """Specification games 2.3, worked by hand, on the left and mirrored on the right."""
+    """Specification 2.3, worked by hand, on the left and mirrored on the right."""
     x, y, vx, vy, bat_y, *speed = thrown_at
     assert thrown(x, y, vx, vy, bat_y, *speed) == pytest.approx(comes_back)
     x1, y1, vx1, vy1 = comes_back
@@ -291,8 +291,8 @@ def test_quirks_by_hand():
 
 # -- scripted sides ---------------------------------------------------------------------------------
 
-# Points of random play against the published opponent: s, v, points, rounds. The specification has 200 rounds of each, 30,000
-# were played with the published code (docs/results/pong.md).
+# Points of random play against the published opponent: s, v, points, rounds. First those of the reference, then of as many rounds
+# with the published code as leave less to chance (docs/results/pong.md).
 SPECIFIED = [(4.0, 16.0, 33, 200), (1.0, 1.0, 6, 200)]
 MEASURED = [(4.0, 16.0, 3_754, 30_000), (1.0, 1.0, 803, 30_000)]
 CASES = [
@@ -304,7 +304,7 @@ CASES = [
 
 @pytest.mark.parametrize(("mark", "follow", "quirks"), CASES)
 def test_random_play_against_follow_scores_what_is_published(mark, follow, quirks):
-    """Specification games 2.6, within three standard errors of the difference."""
+    """Specification 2.6, within three standard errors of the difference."""
     s, v, points, rounds = mark
     world = pong(300, ball_speed=s, bat_speeds=(v, v), follow=follow, classic_quirks=quirks)
     world.reset(seeds=8)

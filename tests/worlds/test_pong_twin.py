@@ -109,6 +109,32 @@ def test_pictures_are_whole_ones_made_small(options):
     assert ends
 
 
+def test_pictures_show_a_ball_anywhere():
+    """Over a bat, beside it, across the border as the published code's may be: painted over what was there before."""
+    games = 64
+    world = interplay.make_world("pong/2p-pictures", num_worlds=games, classic_quirks=True, frames=2)
+    world.reset()
+    rng, ball, bat = seeding.generator(7), world.state.ball, world.state.bat
+    covered = beyond = 0
+    for _ in range(8):
+        near_bats = np.where(
+            rng.random(games) < 0.5, rng.uniform(10, 24, games), rng.uniform(134, 148, games)
+        )
+        ball["x"] = np.where(rng.random(games) < 0.7, near_bats, rng.uniform(10, 148, games))
+        bat["y"] = rng.uniform(34, 178, (games, 2))
+        ball["y"] = np.where(
+            rng.random(games) < 0.7, bat["y"][:, 0] + rng.uniform(-4, 16, games), rng.uniform(20, 204, games)
+        )
+        ball["vx"], ball["vy"] = rng.choice([-4, 4], games), rng.choice([-8, 0, 8], games)
+        timestep = world.step(rng.integers(0, 6, (games, 2)))
+        assert np.array_equal(timestep.observation["pictures"][..., -1], whole(world))
+        x, y, top = ball["x"], ball["y"], bat["y"][:, 0]
+        covered += ((x > 14) & (x < 20) & (y > top - 4) & (y < top + 16)).sum()
+        beyond += ((y < 34) | (y > 190)).sum()
+    assert covered > 20
+    assert beyond > 5
+
+
 def whole(world):
     """What both players see of each world now, (W, 2, 84, 84)."""
     return np.array(

@@ -23,17 +23,15 @@ from interplay.worlds.pong.config import (
 )
 from interplay.worlds.pong.digits import BAND, ink
 from interplay.worlds.pong.observe import ball_from
-from interplay.worlds.pong.rules import LEAST_BALL, MOST_BALL
 from interplay.worlds.pong.state import BALL_X, BALL_Y, BAT_Y, FRAME, SCORE
 
 DOWN_ONE, DOWN_PIXEL = 2, 5  # units of a large row and of a small one
 ALONG_ONE, ALONG_PIXEL = 21, 40
 UNITS = DOWN_PIXEL * ALONG_PIXEL
 HALF = SIDE // 2  # columns of each score
-
-# Rows of the small picture that show the scores, and those that show the field.
+HIDDEN_ABOVE, HIDDEN_BELOW = float(TOP - BALL_HEIGHT), float(BOTTOM)  # y of a ball of which nothing shows
+# Rows of the small picture that show the scores.
 FIRST_SCORE, END_SCORE = BAND[0] * DOWN_ONE // DOWN_PIXEL, -(-BAND[1] * DOWN_ONE // DOWN_PIXEL)
-FIRST_FIELD, END_FIELD = TOP * DOWN_ONE // DOWN_PIXEL, -(-BOTTOM * DOWN_ONE // DOWN_PIXEL)
 
 
 # -- helpers ----------------------------------------------------------------------------------------
@@ -96,11 +94,13 @@ def end_column(x):
 @kernel
 def white_of_ball(r, c, x, y, bat_y, other_y):
     """White units that a ball at (x, y) adds to a pixel: those that no bat has."""
-    white = rows_of(r, y, BALL_HEIGHT) * columns_of(c, x, BALL_WIDTH)
+    # The published code's ball may leave the field (`classic_quirks`): white before white.
+    top, end = max(y, TOP), min(y + BALL_HEIGHT, BOTTOM)
+    white = rows_of(r, top, end - top) * columns_of(c, x, BALL_WIDTH)
     for side in range(SEATS):
-        bat_x, top = BATS[side], bat_y if side == 0 else other_y
+        bat_x, bat_top = BATS[side], bat_y if side == 0 else other_y
         left, right = max(x, bat_x), min(x + BALL_WIDTH, bat_x + BAT_WIDTH)
-        high, low = max(y, top), min(y + BALL_HEIGHT, top + BAT_HEIGHT)
+        high, low = max(top, bat_top), min(end, bat_top + BAT_HEIGHT)
         if left < right and high < low:
             white -= rows_of(r, high, low - high) * columns_of(c, left, right - left)
     return white
@@ -227,7 +227,7 @@ _grey_of_arrays = getattr(grey, "py_func", grey)
 def write_frame(state, w, frame):
     """Where things stand, in whole pixels: (FRAME,)."""
     ball = state.ball[w]
-    frame[BALL_Y] = int(min(max(ball.y, LEAST_BALL), MOST_BALL))
+    frame[BALL_Y] = int(min(max(ball.y, HIDDEN_ABOVE), HIDDEN_BELOW))
     for seat in range(SEATS):
         frame[BALL_X + seat] = int(ball_from(ball.x, seat))
         frame[BAT_Y + seat] = int(state.bat[w, seat].y)

@@ -8,6 +8,7 @@ import numpy as np
 
 from interplay.core.ranges import ANYTHING, REAL, Arrays, Law, Range, count
 from interplay.worlds.pong.config import BALL_WIDTH, BAT_HEIGHT, SIDEWAYS, SMASH, WIDTH
+from interplay.worlds.pong.pictures import HIDDEN_ABOVE, HIDDEN_BELOW
 from interplay.worlds.pong.rules import LEAST_BALL, LEAST_BAT, MOST_BALL, MOST_BAT
 from interplay.worlds.pong.state import Rules
 
@@ -38,7 +39,7 @@ def ranges_of(rules: Rules) -> dict[str, Range]:
 
 def _frame_range(rounds: int) -> Range:
     """Of each column; what is in them is painted, so it has to lie in the picture."""
-    ball, bats = (int(LEAST_BALL), int(MOST_BALL)), (int(LEAST_BAT), int(MOST_BAT))
+    ball, bats = (int(HIDDEN_ABOVE), int(HIDDEN_BELOW)), (int(LEAST_BAT), int(MOST_BAT))
     columns = [(0, WIDTH - BALL_WIDTH)] * 2 + [ball] + [bats] * 2 + [(0, rounds)] * 2
     low, high = np.array(columns, np.int16).T
     return Range(low, high)

@@ -38,9 +38,8 @@ def picture(state: PongState, w: int, seat: int) -> np.ndarray:
     for x, side in zip(BATS, (seat, 1 - seat), strict=True):
         y = int(state.bat[w, side]["y"]) - TOP
         field[y : y + BAT_HEIGHT, x : x + BAT_WIDTH] = WHITE
-    x, y = int(ball_from(state.ball[w]["x"], seat)), max(int(state.ball[w]["y"]) - TOP, 0)
-    y = min(y, BOTTOM - TOP - BALL_HEIGHT)  # the published code's ball may leave it (`classic_quirks`)
-    field[y : y + BALL_HEIGHT, x : x + BALL_WIDTH] = WHITE
+    x, y = int(ball_from(state.ball[w]["x"], seat)), int(state.ball[w]["y"]) - TOP
+    field[max(y, 0) : max(y + BALL_HEIGHT, 0), x : x + BALL_WIDTH] = WHITE
     return np.repeat(image[:, :, None], 3, axis=2)
 
 
