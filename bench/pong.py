@@ -2,6 +2,7 @@
 
     python -m bench.pong
     python -m bench.pong --peer PATH      # a checkout of Arena; needs pygame-ce and gym 0.26
+    python -m bench.pong --peer PATH --speeds 1 1      # of ball and bats
 
 A world step is one step of one game for both players, per second of CPU time of one thread pinned to one core; 256 games, at random, finished
 ones begin anew inside the measured time. Best and median of `BLOCKS` blocks, each of which times every row in turn, so that a neighbour
@@ -42,9 +43,9 @@ NUDGES = [1e-9 * np.array([x, y, 0, 0, 0, 0, 0, 0]) for x in (-1, 0, 1) for y in
 Runner = Callable[[int], int]  # number of calls -> world steps
 
 
-def batch(see: str, drawn: bool, copied: bool) -> Runner:
+def batch(see: str, drawn: bool, copied: bool, options: dict[str, Any]) -> Runner:
     """Plays a batch of our games."""
-    world = make_world("pong/2p", WORLDS, seed=1, see=see)
+    world = make_world("pong/2p", WORLDS, seed=1, see=see, **options)
     world.reset()
     rng = np.random.default_rng(2)
     pool = rng.integers(0, 6, (POOL, WORLDS, 2))
@@ -89,7 +90,7 @@ def peer_pictures(env: Any) -> Runner:
     return run
 
 
-def published(path: str) -> Any:
+def published(path: str, ball: float, bats: float) -> Any:
     """The environment of a checkout; it prints when an episode ends, which is kept quiet."""
     os.environ |= {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
     sys.path.insert(0, path)
@@ -97,12 +98,12 @@ def published(path: str) -> Any:
 
     vars(pong2p_env)["print"] = lambda *_: None
     random.seed(0)  # the global one is where it draws its serves
-    env = pong2p_env.Pong2pEnv()
+    env = pong2p_env.Pong2pEnv(ball_speed=ball, bat_speed=bats)
     env.reset()
     return env
 
 
-def play_in_step(env: Any) -> str:
+def play_in_step(env: Any, options: dict[str, Any]) -> str:
     """Compares rules and pictures for `COMPARED` steps; what was compared, in words.
 
     Where a corner of the ball just touches a bat the published code lets rounding decide whether it does; for us it does. So a step may differ
@@ -111,7 +112,7 @@ def play_in_step(env: Any) -> str:
     Raises:
         AssertionError: where they differ otherwise.
     """
-    world: Any = make_world("pong/2p", see="pictures", classic_quirks=True, rounds=99)
+    world: Any = make_world("pong/2p", see="pictures", classic_quirks=True, rounds=99, **options)
     world.reset()
     rng, smaller = np.random.default_rng(5), small_pictures()
     hits = touches = 0
@@ -226,16 +227,19 @@ def measure(rows: dict[str, Runner]) -> dict[str, list[float]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--peer", metavar="PATH", help="a checkout of Arena to measure beside ours")
+    parser.add_argument("--speeds", nargs=2, type=float, default=(4.0, 16.0), metavar=("S", "V"))
     given = parser.parse_args()
+    ball, bats = given.speeds
+    options = {"ball_speed": ball, "bat_speeds": (bats, bats)}
     pin(1)
     rows: dict[str, Runner] = {}
     for see in BARS:
-        rows[f"{see}, drawn before"] = batch(see, drawn=True, copied=False)
-        rows[f"{see}, in the loop"] = batch(see, drawn=False, copied=False)
-        rows[f"{see}, copied"] = batch(see, drawn=True, copied=True)
+        rows[f"{see}, drawn before"] = batch(see, drawn=True, copied=False, options=options)
+        rows[f"{see}, in the loop"] = batch(see, drawn=False, copied=False, options=options)
+        rows[f"{see}, copied"] = batch(see, drawn=True, copied=True, options=options)
     if given.peer is not None:
-        env = published(given.peer)
-        print(play_in_step(env))
+        env = published(given.peer, ball, bats)
+        print(play_in_step(env, options))
         rows |= {"published game": peer_game(env), "published pictures": peer_pictures(env)}
     found = measure(rows)
     print(f"world steps/s, {WORLDS} games, one core")
