@@ -44,6 +44,7 @@ FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
     "survival": ("survival/1v1-all-high", {}),
     "dilemma": ("dilemma/open-ended", {}),
     "matrix": ("matrix/credit", {"rounds": 3}),
+    "pong": ("pong/2p-pictures", {"randomize": True, "rounds": 3}),
 }
 
 

@@ -46,6 +46,7 @@ _BUILT_IN = (
     "interplay.worlds.navigation:SPECS",
     "interplay.worlds.dilemma:SPECS",
     "interplay.worlds.matrix:SPECS",
+    "interplay.worlds.pong:SPECS",
     "interplay.worlds.mmo:SPECS",
     "interplay.worlds.werewolf:SPECS",
 )

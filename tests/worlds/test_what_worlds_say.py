@@ -49,6 +49,8 @@ SAID: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, int]]] = [
     ("mmo/combat", {"max_ticks": 9, "npop": 4}, {**EVERLASTING, "persistent": False, "num_populations": 4}, {"agent": 128}),
     ("mmo/forage", {"slots": 40}, EVERLASTING, {"agent": 40}),
     ("navigation/proxy-soft", {}, {}, {"agent": 1}),
+    ("pong/2p", {}, {}, {"agent": 2}),
+    ("pong/2p-pictures", {"follow": "right"}, {}, {"agent": 2}),
     ("simulation/multi-corridor", {"num_agents": 3}, {}, {"agent": 3}),
     ("simulation/multi-corridor-turns", {}, {}, {"agent": 5}),
     ("survival/1v1-heals-low", {}, {}, {"agent": 2}),

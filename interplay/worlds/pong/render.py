@@ -1,0 +1,70 @@
+"""A game drawn: as primitives, and as the whole picture of a player, 160 x 210 (specification 2.1)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from interplay.core.scene import Canvas
+from interplay.worlds.pong.config import (
+    BALL_HEIGHT,
+    BALL_WIDTH,
+    BAT_HEIGHT,
+    BAT_WIDTH,
+    BATS,
+    BOTTOM,
+    HEIGHT,
+    TOP,
+    WIDTH,
+)
+from interplay.worlds.pong.digits import BAND, CENTRES, ink
+from interplay.worlds.pong.observe import ball_from
+from interplay.worlds.pong.state import PongState
+
+WHITE = 255
+_PAPER, _FIELD, _LINE = "#ffffff", "#20242b", "#6b7280"
+_SCORE_SIZE = 20.0  # pixels, height of a line
+
+
+def picture(state: PongState, w: int, seat: int) -> np.ndarray:
+    """What the player in a seat sees of world `w`, in full: (210, 160, 3) uint8, black and white.
+
+    The right player's picture is mirrored, its score is not: both see themselves, and their own points, on the left. Things stand
+    at whole pixels, rounded down in the viewer's own picture.
+    """
+    image = np.full((HEIGHT, WIDTH), WHITE, np.uint8)
+    image[slice(*BAND)][ink(*(int(state.bat[w, side]["points"]) for side in (seat, 1 - seat)))] = 0
+    field = image[TOP:BOTTOM]
+    field[:] = 0
+    for x, side in zip(BATS, (seat, 1 - seat), strict=True):
+        y = int(state.bat[w, side]["y"]) - TOP
+        field[y : y + BAT_HEIGHT, x : x + BAT_WIDTH] = WHITE
+    x, y = int(ball_from(state.ball[w]["x"], seat)), int(state.ball[w]["y"]) - TOP
+    field[max(y, 0) : max(y + BALL_HEIGHT, 0), x : x + BALL_WIDTH] = WHITE
+    return np.repeat(image[:, :, None], 3, axis=2)
+
+
+def draw_game(canvas: Canvas, state: PongState, agents: tuple[str, ...], rounds: int, w: int) -> None:
+    """The field with bats and ball, seen by nobody in particular: the left player is on the left."""
+    canvas.show(0, 0, WIDTH, HEIGHT, up="south")
+    canvas.boxes("paper", [WIDTH / 2], [HEIGHT / 2], WIDTH / 2, HEIGHT / 2, colour=_PAPER)
+    middle, half = (TOP + BOTTOM) / 2, (BOTTOM - TOP) / 2
+    canvas.boxes("field", [WIDTH / 2], [middle], WIDTH / 2, half, colour=_FIELD)
+    canvas.segments("net", [WIDTH / 2], [TOP], [WIDTH / 2], [BOTTOM], colour=_LINE, dashed=True)
+    bats, ball = state.bat[w], state.ball[w]
+    x, y = np.array(BATS) + BAT_WIDTH / 2, bats["y"] + BAT_HEIGHT / 2
+    canvas.boxes("agents", x, y, BAT_WIDTH / 2, BAT_HEIGHT / 2, colour=np.arange(len(agents)))
+    served = bool(ball["round_step"] == 0)
+    canvas.boxes(
+        "ball",
+        [ball["x"] + BALL_WIDTH / 2],
+        [ball["y"] + BALL_HEIGHT / 2],
+        BALL_WIDTH / 2,
+        BALL_HEIGHT / 2,
+        colour=_PAPER,
+        jump=[served],
+    )
+    points = [str(number) for number in bats["points"]]
+    canvas.labels("points", CENTRES, [sum(BAND) / 2] * len(points), points, size=_SCORE_SIZE, halo=False)
+    left, right = points
+    row = [f"{ball['rounds']} of {rounds}", int(ball["round_step"]), f"{left} : {right}"]
+    canvas.table("game", ["rounds", "step", "points"], [row], caption=True)

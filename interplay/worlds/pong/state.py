@@ -1,0 +1,97 @@
+"""The game's arrays, one line each. Axes: W worlds, A = 2 seats, K frames of an observation."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from interplay.core import seeding
+from interplay.core.jit import records
+from interplay.worlds.pong.config import FOLLOWING, SEATS, VARIETY, PongSettings
+
+BAT = np.dtype(
+    [
+        ("y", np.float64),  # pixels, top edge
+        ("speed", np.float64),  # pixels per step, down is positive
+        ("top_speed", np.float64),  # pixels per step, v of this episode
+        ("points", np.int32),  # of this episode
+    ],
+    align=True,
+)
+BALL = np.dtype(
+    [
+        ("x", np.float64),  # pixels, left edge
+        ("y", np.float64),  # pixels, top edge
+        ("vx", np.float64),  # pixels per step, never 0
+        ("vy", np.float64),
+        ("rounds", np.int32),  # of this episode that have ended
+        ("round_step", np.int32),  # steps of this round
+    ],
+    align=True,
+)
+# What a picture shows, in whole pixels: columns of `PongState.frames`; those with an axis of two seats have two.
+BALL_X, BALL_Y, BAT_Y, SCORE, FRAME = 0, 2, 3, 5, 7
+
+
+class PongState(NamedTuple):
+    """Whatever a snapshot of W games has to hold besides the outputs, which `ArrayWorld` keeps."""
+
+    bat: np.ndarray  # (W, A) BAT
+    ball: np.ndarray  # (W,) BALL
+    frames: (
+        np.ndarray
+    )  # (W, K, FRAME) int16, what the last pictures show, the newest last; K = 0 without pictures
+    stream: np.ndarray  # (W, 3) uint64, see core.seeding
+
+
+class Sight(NamedTuple):
+    """What is shown beside the state: it follows from it. A world has numbers or pictures."""
+
+    numbers: np.ndarray  # (W, A, 11) float32, see observe.py
+    pictures: np.ndarray  # (W, A, 84, 84, K) uint8, see pictures.py
+    scores: np.ndarray  # (2, points, rows, 42) uint8, how each score looks in either half of a picture
+    scratch: np.ndarray  # (threads, FRAME) int16, the frame that is being shown
+
+
+class Rules(NamedTuple):
+    """The numbers that kernels read, made from the settings."""
+
+    ball_speed: float
+    left_speed: float
+    right_speed: float
+    rounds: int
+    round_steps: int
+    randomize: bool
+    follow_left: bool
+    follow_right: bool
+    classic_quirks: bool
+    speed_scale: float  # pixels per step, the fastest that any bat may be
+
+
+def rules_of(settings: PongSettings) -> Rules:
+    """The kernels' numbers from the settings."""
+    left, right = settings.bat_speeds
+    fastest = settings.ball_speed * VARIETY[1] if settings.randomize else max(left, right)
+    return Rules(
+        ball_speed=settings.ball_speed,
+        left_speed=left,
+        right_speed=right,
+        rounds=settings.rounds,
+        round_steps=settings.round_steps,
+        randomize=settings.randomize,
+        follow_left=settings.follow == "left",
+        follow_right=settings.follow == "right",
+        classic_quirks=settings.classic_quirks,
+        speed_scale=max(fastest, FOLLOWING * settings.ball_speed),
+    )
+
+
+def allocate_state(num_worlds: int, frames: int) -> PongState:
+    """The arrays of W games before the first reset; `frames` is 0 without pictures."""
+    return PongState(
+        bat=records((num_worlds, SEATS), BAT),
+        ball=records(num_worlds, BALL),
+        frames=np.zeros((num_worlds, frames, FRAME), np.int16),
+        stream=seeding.new_stream(num_worlds),
+    )

@@ -1,0 +1,45 @@
+"""What is done to each world of a range, rules and sight together: a world's rows stay warm in the cache."""
+
+from interplay.core.jit import kernel
+from interplay.worlds.pong import observe, pictures, rules
+
+# Kernels call kernels by name.
+begin_game, play_step = rules.begin_game, rules.play_step
+show_numbers = observe.show_numbers
+show_beginning, show_step, paint_stack = pictures.show_beginning, pictures.show_step, pictures.paint_stack
+
+
+@kernel
+def begin(state, outputs, table, sight, which, first_world, end_world):
+    """Begins an episode in those worlds of the range that `which` (W,) names; `table` holds the rules in its one row."""
+    for w in range(first_world, end_world):
+        if not which[w]:
+            continue
+        begin_game(state, outputs, table[0], w)
+        if state.frames.shape[1] > 0:
+            show_beginning(state, sight, w)
+        else:
+            show_numbers(state, table[0], sight, w)
+
+
+@kernel
+def advance(state, outputs, table, sight, action, thread, first_world, end_world):
+    """Steps every world of the range that is not over; `action` is (W, A)."""
+    for w in range(first_world, end_world):
+        if outputs.over[w]:
+            continue
+        play_step(state, outputs, table[0], action, w)
+        if state.frames.shape[1] > 0:
+            show_step(state, sight, thread, w)
+        else:
+            show_numbers(state, table[0], sight, w)
+
+
+@kernel
+def look_anew(state, table, sight):
+    """Everything that is seen of all worlds, from the state alone."""
+    for w in range(len(state.ball)):
+        if state.frames.shape[1] > 0:
+            paint_stack(state, sight, w)
+        else:
+            show_numbers(state, table[0], sight, w)

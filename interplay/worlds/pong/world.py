@@ -1,0 +1,119 @@
+"""Pong for two as a world: spaces, reset, step, metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.core import seeding
+from interplay.core.chunks import Chunks
+from interplay.core.jit import arrays_of, as_table
+from interplay.core.ranges import Law, Range
+from interplay.core.scene import Canvas
+from interplay.core.world import ArrayWorld, Kind, TimeStep
+from interplay.worlds.pong import steps
+from interplay.worlds.pong.config import SEATS, SIDE, PongSettings
+from interplay.worlds.pong.observe import NUMBERS, numbers_space, observation_space, write_global_state
+from interplay.worlds.pong.pictures import score_table
+from interplay.worlds.pong.ranges import laws_of, ranges_of
+from interplay.worlds.pong.render import draw_game
+from interplay.worlds.pong.state import FRAME, PongState, Sight, allocate_state, rules_of
+
+ACTIONS = 6
+
+
+class PongWorld(ArrayWorld):
+    """W games of Pong; slot 0 plays on the left, slot 1 on the right, and each sees itself on the left.
+
+    With `follow` the game itself moves a bat as the published opponent moves: a whole step each time, which no action does. Its slot
+    is there and earns, but never acts.
+
+    Args:
+        settings: of one game.
+        num_worlds: W.
+        seed, first_world: name the worlds' random streams.
+        threads: chunks of worlds stepped at the same time; they change no bit.
+    """
+
+    version = 1
+
+    def __init__(
+        self,
+        settings: PongSettings,
+        num_worlds: int = 1,
+        seed: int = 0,
+        threads: int = 1,
+        first_world: int = 0,
+    ) -> None:
+        space = observation_space(settings)
+        kind = Kind("agent", tuple(range(SEATS)), space, spaces.Discrete(ACTIONS))
+        super().__init__(num_worlds, ["left", "right"], [kind], seed, first_world)
+        self.settings, self.rules = settings, rules_of(settings)
+        self._table = as_table(self.rules)
+        self._chunks = Chunks(num_worlds, threads)
+        with_pictures = settings.see == "pictures"
+        frames = settings.frames if with_pictures else 0
+        self.state: PongState = allocate_state(num_worlds, frames)
+        self.state_space = numbers_space()
+        self._sight = Sight(
+            numbers=np.zeros((num_worlds, SEATS, NUMBERS), np.float32),
+            pictures=np.zeros((num_worlds, SEATS, SIDE, SIDE, frames), np.uint8),
+            scores=score_table(settings.rounds if with_pictures else 0),
+            scratch=np.zeros((self._chunks.threads, FRAME), np.int16),
+        )
+        seen = {name: getattr(self._sight, name).view() for name in space.spaces}
+        for array in seen.values():
+            array.flags.writeable = False  # pictures are not painted anew in each step
+        self._views = TimeStep(seen, *self.outputs)  # no mask: every action is always legal
+
+    @property
+    def metrics(self) -> Mapping[str, np.ndarray]:
+        """Of this episode so far: ``points`` and ``outcome`` (W, A), 1 for who has more points, -1 for who has fewer, 0; ``rounds`` (W,)."""
+        points = self.state.bat["points"]
+        return {
+            "points": points,
+            "outcome": np.sign(points - points[:, ::-1]),
+            "rounds": self.state.ball["rounds"],
+        }
+
+    def global_state(self) -> np.ndarray:
+        """The numbers that the left player sees or would see, (W, 11)."""
+        numbers = np.empty((self.num_worlds, NUMBERS), np.float32)
+        write_global_state(self.state, self._table, numbers)
+        return numbers
+
+    def draw(self, canvas: Canvas, world: int) -> None:
+        draw_game(canvas, self.state, self.agents, self.settings.rounds, world)
+
+    def state_ranges(self) -> Mapping[str, Range]:
+        return ranges_of(self.rules)
+
+    def state_laws(self) -> Sequence[Law]:
+        return laws_of(self.rules)
+
+    def close(self) -> None:
+        self._chunks.close()
+
+    def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
+        seeding.begin_episode(self.state.stream, which, seeds)
+        state, outputs, table, sight = self.state, self.outputs, self._table, self._sight
+        self._chunks.run(lambda _, lo, hi: steps.begin(state, outputs, table, sight, which, lo, hi))
+
+    def _advance(self, action: np.ndarray) -> None:
+        state, outputs, table, sight = self.state, self.outputs, self._table, self._sight
+        self._chunks.run(
+            lambda thread, lo, hi: steps.advance(state, outputs, table, sight, action, thread, lo, hi)
+        )
+
+    def _look_anew(self) -> None:
+        steps.look_anew(self.state, self._table, self._sight)
+
+    def _read(self) -> TimeStep:
+        return self._views
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        arrays = arrays_of(self.state) | self.outputs._asdict()
+        del arrays["truncated"]  # nothing is ever cut
+        return arrays
