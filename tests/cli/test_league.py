@@ -1,0 +1,104 @@
+"""`interplay train --league` and `interplay league`: what a person types, sees and mistypes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import refusal, typed
+
+TRAIN = (
+    "train", "matrix/rock-paper-scissors", "--num-worlds", "16", "--workers", "1", "train.shards=1", "train.quiet=true",
+    "network.hidden=[8]", "population.block=8", "ppo.epochs=1", "league.period=600", "--steps", "2000",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("runs") / "league"
+
+
+def test_a_league_is_trained_and_told(capsys: pytest.CaptureFixture[str], run: Path) -> None:
+    code, _, errors = typed(capsys, *TRAIN, "--league", "exploiters", "--out", run)
+    assert code == 0, errors
+    code, said, errors = typed(capsys, "league", run)
+    assert code == 0, errors
+    for player in ("main-0001", "main_exploiter-0001", "league_exploiter-0001"):
+        assert player in said
+    assert (run / "league.png").read_bytes().startswith(b"\x89PNG")
+    code, said, _ = typed(capsys, "league", run, "--json")
+    table = json.loads(said)
+    assert code == 0
+    assert sum(player["nash"] for player in table["players"]) == pytest.approx(1)
+    names = [player["name"] for player in table["players"]]
+    assert len(table["matches"]) == len(names) == len(set(names))
+    assert sum(map(sum, table["matches"])) > 100
+    for row, (outcomes, matches) in enumerate(zip(table["outcomes"], table["matches"], strict=True)):
+        assert all(abs(outcome) <= count for outcome, count in zip(outcomes, matches, strict=True))
+        assert matches[row] == 0
+
+
+def test_players_of_a_league_meet_in_tournaments_and_are_evaluated(
+    capsys: pytest.CaptureFixture[str], run: Path, tmp_path: Path
+) -> None:
+    cup = (
+        "tournament",
+        f"{run}@main-0001",
+        f"{run}@main",
+        "rock",
+        "--matches",
+        "4",
+        "--out",
+        tmp_path / "cup",
+    )
+    code, said, errors = typed(capsys, *cup)
+    assert code == 0, errors
+    assert "ratings over 12 matches" in said
+    code, said, errors = typed(capsys, "evaluate", f"{run}@main-0001", "--episodes", "10", "--json")
+    assert code == 0, errors
+    assert json.loads(said)["world"] == "matrix/rock-paper-scissors"
+    assert "no population main-0099; there are" in refusal(capsys, "evaluate", f"{run}@main-0099")
+
+
+def test_a_file_says_who_meets_whom(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('keep = 3\n[learners.main]\nmeets = [{by = "fixed", play = "rock"}]\n')
+    code, _, errors = typed(capsys, *TRAIN, "--league", file, "--out", tmp_path / "run")
+    assert code == 0, errors
+    settings = (tmp_path / "run" / "settings.toml").read_text()
+    assert "keep = 3 " in settings
+    assert "period = 600 " in settings  # what was typed wins
+    code, said, _ = typed(capsys, "league", tmp_path / "run", "--json")
+    assert json.loads(said)["anchor"] == "rock"
+
+
+@pytest.mark.parametrize(
+    ("league", "says"),
+    [
+        ("psfp", "--league psfp: no such league; did you mean 'pfsp'?"),
+        ("nowhere.toml", "nowhere.toml"),
+    ],
+)
+def test_leagues_that_are_not_there_are_one_line(
+    league: str, says: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert says in refusal(capsys, *TRAIN, "--league", league, "--out", tmp_path / "run")
+
+
+def test_files_without_learners_are_one_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text("keep = 3\n")
+    assert "league.learners is missing" in refusal(
+        capsys, *TRAIN, "--league", file, "--out", tmp_path / "run"
+    )
+    file.write_text('[learners.main]\nmeets = [{by = "fixed", play = "somewhere:Code"}]\n')
+    assert "names a program" in refusal(capsys, *TRAIN, "--league", file, "--out", tmp_path / "run")
+
+
+def test_a_run_without_a_league_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    plain = [word for word in TRAIN if not str(word).startswith("league.")]
+    assert typed(capsys, *plain, "--out", tmp_path / "run")[0] == 0
+    assert "this run has no league" in refusal(capsys, "league", tmp_path / "run")
+    assert "leave out @main" in refusal(capsys, "evaluate", f"{tmp_path / 'run'}@main")
