@@ -6,10 +6,12 @@ Three leagues learn with the same network, rates and agent-steps. A copy of the 
 copy plays is known exactly, since the game has one observation. *Exploitability* is what the best answer earns from a mixture of the three
 choices: 1 for always the same, 0 for one third each.
 
-- ``latest``: against itself alone; the newest copy counts, as one would publish it.
-- ``pfsp``: against copies of itself, those more often that it beats less often; the Nash mixture of all copies counts, by the
-  matches that were played.
-- ``psro``: every period begins anew and answers the Nash mixture of the copies before; the same mixture counts.
+- ``latest``: against itself alone.
+- ``pfsp``: against copies of itself, those more often that it beats less often.
+- ``psro``: every period begins anew and answers the Nash mixture of the copies before.
+
+Printed are the exploitability of the newest copy, which is what self-play hands over, and of the Nash mixture of all copies by the matches
+that were played, which is what a league hands over.
 """
 
 from __future__ import annotations
@@ -47,12 +49,14 @@ class Found(NamedTuple):
     Attributes:
         steps: (n,) agent-steps of the copies.
         played: (n, 3) how likely each copy plays rock, paper and scissors.
-        exploitable: (n,) exploitability of the newest copy, or of the mixture of the first copies.
+        newest: (n,) exploitability of each copy.
+        mixture: (n,) exploitability of the Nash mixture of the first copies.
     """
 
     steps: np.ndarray
     played: np.ndarray
-    exploitable: np.ndarray
+    newest: np.ndarray
+    mixture: np.ndarray
 
 
 def main() -> None:
@@ -66,14 +70,15 @@ def main() -> None:
     for name in LEAGUES:
         with tempfile.TemporaryDirectory() as folder:
             found[name] = [measure(name, seed, Path(folder) / str(seed)) for seed in range(arguments.seeds)]
-        last = [run.exploitable[-1] for run in found[name]]
-        second_half = [run.exploitable[len(run.exploitable) // 2 :] for run in found[name]]
-        each = " ".join(f"{value:.3f}" for value in last)
-        print(
-            f"{name:7s} exploitability at the end {each}; over the second half least {np.min(second_half):.3f}, "
-            f"median {np.median(second_half):.3f}, most {np.max(second_half):.3f}",
-            flush=True,
-        )
+        for what in ("newest", "mixture"):
+            over_time = [getattr(run, what) for run in found[name]]
+            each = " ".join(f"{values[-1]:.3f}" for values in over_time)
+            later = [values[len(values) // 2 :] for values in over_time]
+            print(
+                f"{name:7s} {what:7s} at the end {each}; over the second half least {np.min(later):.3f}, "
+                f"median {np.median(later):.3f}, most {np.max(later):.3f}",
+                flush=True,
+            )
     if arguments.picture:
         draw(found, arguments.picture)
 
@@ -106,11 +111,10 @@ def measure(name: str, seed: int, out: Path) -> Found:
     )
     played = np.array([chances_of(out, table.names[i]) for i in copies])
     payoff = np.array(ROCK_PAPER_SCISSORS)
-    values_of = []
-    for n in range(1, len(copies) + 1):
-        mixture = played[n - 1] if name == "latest" else first_copies(table.payoff, copies[:n]) @ played[:n]
-        values_of.append(exploitability(mixture, payoff))
-    return Found(table.since[copies], played, np.array(values_of))
+    newest = [exploitability(one, payoff) for one in played]
+    mixtures = [first_copies(table.payoff, copies[:n]) @ played[:n] for n in range(1, len(copies) + 1)]
+    mixture = [exploitability(one, payoff) for one in mixtures]
+    return Found(table.since[copies], played, np.array(newest), np.array(mixture))
 
 
 def first_copies(payoff: Payoff, copies: list[int]) -> np.ndarray:
@@ -153,7 +157,8 @@ def draw(found: dict[str, list[Found]], out: Path) -> None:
         axes[number].set_aspect("equal")
         axes[number].set_axis_off()
         for run in runs:
-            axes[3].plot(run.steps, run.exploitable, color=colour, linewidth=1.0, alpha=0.7)
+            shown = run.newest if name == "latest" else run.mixture
+            axes[3].plot(run.steps, shown, color=colour, linewidth=1.0, alpha=0.7)
         axes[3].plot(
             [],
             [],
