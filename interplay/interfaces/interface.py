@@ -1,0 +1,584 @@
+"""An interface: a pair of maps with memory, observations outward to a model and actions inward to an environment.
+
+Interfaces are stacked, ``B(A())``: A is nearer the environment. The public methods walk the stack; a subclass writes its own
+step alone, always for a batch of rows, and the walk takes care of single matches, of rows that stand still, and of memory that
+nobody may share (specification interfaces 2).
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.core import masks, seeding
+from interplay.core.errors import UserError
+from interplay.core.ranges import ANYTHING, Range, check_state
+from interplay.interfaces.context import Context
+from interplay.interfaces.nests import (
+    Array,
+    Nest,
+    check_inside,
+    check_space,
+    first_row,
+    fit,
+    flat,
+    like,
+    memory_of,
+    owned,
+    parts,
+    read_only,
+)
+
+
+class Interface:
+    """Hands everything on; subclasses write what they change.
+
+    What authors write, besides a constructor whose first argument is `inner`: `_spaces`, and of `_observe`, `_act`, `_mask` and
+    `_reward` those that are not the identity. They only read. What is to be remembered goes into arrays that `keep` makes, in
+    `_begin`, `_note_observation` and `_note_action`, which run once for each step or decision.
+
+    Args:
+        inner: the stack below, nearer the environment; None at the inner end.
+
+    Attributes:
+        inner: the same.
+        ctx: what the stack shares, after `setup`.
+        provides, needs: names in ``ctx.memory`` that this class fills, and that something below it has to fill.
+
+    Example:
+        >>> class Plus(Interface):
+        ...     def _observe(self, obs):
+        ...         return obs + 1
+        >>> stack = Plus(Plus()).setup(spaces.Box(0, 9, ()), spaces.Discrete(2))
+        >>> stack.reset(np.float32(0))
+        >>> stack.obs_trans(np.float32(0))
+        np.float32(2.0)
+    """
+
+    provides: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    _arguments: Mapping[str, Any]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        made = super().__new__(cls)
+        made._arguments = _named(cls, args, kwargs)
+        return made
+
+    def __init__(self, inner: Interface | None = None) -> None:
+        if inner is not None and not isinstance(inner, Interface):
+            raise UserError(
+                f"{type(self).__name__}: {inner!r} is no interface; stack it on an interface or None"
+            )
+        self.inner = inner
+        self._bound = False
+        self._kept: dict[str, Array] = {}
+        self._allowed: dict[str, tuple[Range, Any]] = {}
+
+    # -- what callers use -------------------------------------------------------------------------
+
+    def setup(
+        self,
+        obs_space: spaces.Space,
+        act_space: spaces.Space,
+        num_worlds: int | None = None,
+        slot: int | str = 0,
+        seed: int | Array = 0,
+    ) -> Any:
+        """Binds the stack to raw spaces, once, before anything else.
+
+        Args:
+            obs_space: what the environment observes, of ONE slot; never changed.
+            act_space: what it takes.
+            num_worlds: B, rows that are handled together; None for one match, whose values have no leading axis.
+            slot: whose stack it is; slots draw different random numbers.
+            seed: names the random streams, or (B,) uint64 that are the rows' own seeds.
+
+        Returns:
+            The stack itself.
+
+        Raises:
+            UserError: if it is bound already, a space has leaves that are no arrays, or something needed is not provided.
+        """
+        rows = 1 if num_worlds is None else int(num_worlds)
+        if rows < 1:
+            raise UserError(f"{self!r}: num_worlds = {num_worlds}; a batch has at least one row")
+        self._single = num_worlds is None
+        seeds = seeding.world_seeds(seed, rows) if isinstance(seed, int | np.integer) else seed
+        self._bind(copy.deepcopy(obs_space), copy.deepcopy(act_space), rows, slot, self._seeds(rows, seeds))
+        self._remembered = {memory_of(array) for array in self._arrays().values()}
+        return self
+
+    def reset(
+        self,
+        obs: Nest = None,
+        info: Any = None,
+        which: Array | None = None,
+        seeds: Array | None = None,
+    ) -> None:
+        """Clears what was remembered; the next `obs_trans` shows the first observation of an episode.
+
+        Args:
+            obs: what that will be; it is looked at then.
+            info: options of the slot, for ``ctx.info``.
+            which: (B,) bool, rows that begin; None is all.
+            seeds: (B,) uint64, new random streams; None goes on with the next episode's.
+
+        Raises:
+            UserError: before `setup`, or for a mask or seeds of another shape.
+        """
+        ctx = self._context()
+        mask = self._rows(which)
+        self._clear(mask, info, None if seeds is None else self._seeds(ctx.rows, seeds))
+
+    def obs_trans(self, obs: Nest, which: Array | None = None) -> Nest:
+        """Takes one environment step's observation from raw to model.
+
+        Args:
+            obs: in the raw space, with the axis B first in a batch.
+            which: (B,) bool, rows that made a step; the others remember what they did. None is all.
+
+        Returns:
+            In `observation_space`, of memory that nothing else looks at; rows that made no step show what they showed.
+
+        Raises:
+            UserError: before `setup`, or if the observation does not fit the raw space.
+        """
+        return self._observed(obs, self._rows(which))
+
+    def look(self, obs: Nest) -> Nest:
+        """What `obs_trans` gave for this observation, made again from what is remembered; nothing moves on."""
+        return self._observed(obs, None)
+
+    def act_trans(self, action: Nest, decided: Array | bool = True) -> Nest:
+        """Takes a decision from model to raw.
+
+        Args:
+            action: in `action_space`, with the axis B first in a batch.
+            decided: (B,) bool, rows in which it is a decision; an action that is held, or that nobody reads, is none and is
+                not remembered.
+
+        Returns:
+            In the raw action space, of memory that nothing else looks at.
+
+        Raises:
+            UserError: before `setup`, or if the action does not fit.
+            RuntimeError: before the first observation.
+        """
+        ctx = self._context()
+        if not ctx.begun:
+            raise RuntimeError(f"{self!r}: an action before the first observation; call reset and obs_trans")
+        mask = self._rows(np.full(ctx.rows, decided) if np.ndim(decided) == 0 else decided)
+        given = self._taken(f"{self!r} action", self.action_space, action)
+        check_inside(f"{self!r} action", self.action_space, given)
+        return self._given(ctx.raw_action_space, self._deed(given, mask), given, self.action_space)
+
+    def mask_trans(self, mask: Nest) -> Nest:
+        """Takes a mask of legal actions from the raw action space to `action_space`.
+
+        Args:
+            mask: in the places of the space's leaves (B, choices) bool, the choices of all heads one after another; None
+                where, and below where, everything is legal.
+
+        Raises:
+            UserError: for a mask of another length, or an interface that changes actions and does not say what becomes of masks.
+        """
+        ctx = self._context()
+        rows = None if self._single else ctx.rows
+        found = self._legal(fit_mask(f"{self!r} mask", ctx.raw_action_space, mask, rows))
+        strip = (lambda a: a[0]) if self._single else (lambda a: a)
+        return map_mask(lambda _, array: strip(array).copy(), self.action_space, found)
+
+    def rew_trans(self, reward: Any) -> Any:
+        """Takes a reward from raw to model: (B,) or vectors (B, k); of one match a number or a vector."""
+        self._context()
+        array = np.asarray(reward)
+        found = np.array(self._paid(array[None] if self._single else array))
+        return (found[0].copy() if found.ndim > 1 else found[0].item()) if self._single else found
+
+    @property
+    def observation_space(self) -> spaces.Space:
+        """What the model observes; known after `setup`."""
+        self._context()
+        return self._outer[0]
+
+    @property
+    def action_space(self) -> spaces.Space:
+        """What the model answers; known after `setup`."""
+        self._context()
+        return self._outer[1]
+
+    @property
+    def bound(self) -> bool:
+        """Whether `setup` was called."""
+        return self._bound
+
+    @property
+    def chain(self) -> tuple[Interface, ...]:
+        """The interfaces of the stack, the innermost first."""
+        return (*(self.inner.chain if self.inner is not None else ()), self)
+
+    def clone(self) -> Any:
+        """A fresh stack with the same configuration, not bound to anything."""
+        return type(self)(**{name: _cloned(value) for name, value in self._arguments.items()})
+
+    def configuration(self) -> dict[str, Any]:
+        """All arguments of this interface, defaults too, but for what it is stacked on."""
+        _, _, *known = inspect.signature(type(self).__init__).parameters.values()
+        return {one.name: self._arguments.get(one.name, one.default) for one in known}
+
+    def save(self) -> dict[str, Array]:
+        """Copies what the stack remembers, random streams included: name -> (B, ...)."""
+        self._context()
+        return {name: array.copy() for name, array in self._arrays().items()}
+
+    def load(self, snapshot: Mapping[str, Array]) -> None:
+        """Restores what `save` gave, or refuses it and leaves everything as it was.
+
+        Raises:
+            UserError: if a name, shape or dtype does not fit, or a number is none that can be remembered.
+        """
+        self.check(snapshot)
+        for name, array in self._arrays().items():
+            np.copyto(array, snapshot[name])
+        self._begun()
+
+    def check(self, snapshot: Mapping[str, Array]) -> None:
+        """Raises what `load` would; changes nothing."""
+        self._context()
+        arrays = self._arrays()
+        if set(snapshot) != set(arrays):
+            odd = ", ".join(sorted(set(snapshot) ^ set(arrays)))
+            raise UserError(f"{self!r}: memory of another stack (fields {odd} do not match); save it again")
+        for name, array in arrays.items():
+            given = np.asarray(snapshot[name])
+            if given.shape != array.shape or given.dtype != array.dtype:
+                raise UserError(
+                    f"{self!r}: memory {name} is {given.dtype}{given.shape}, this stack needs {array.dtype}{array.shape}; "
+                    "load it into the same stack with as many rows"
+                )
+        check_state(repr(self), snapshot, self._ranges())
+
+    def __repr__(self) -> str:
+        return " -> ".join(one._called() for one in self.chain)
+
+    # -- what authors write -----------------------------------------------------------------------
+
+    def _spaces(self, obs_space: spaces.Space, act_space: spaces.Space) -> tuple[spaces.Space, spaces.Space]:
+        """The outer spaces from the inner ones; also the place to call `keep`."""
+        return obs_space, act_space
+
+    def _begin(self, which: Array, obs: Nest) -> None:
+        """Episodes begin in the (B,) bool rows `which` with this observation; kept arrays are filled anew already."""
+
+    def _note_observation(self, obs: Nest) -> None:
+        """Remembers what this step shows; once for each environment step."""
+
+    def _observe(self, obs: Nest) -> Nest:
+        """What the outside sees of an observation; reads what is remembered and changes nothing."""
+        return obs
+
+    def _note_action(self, action: Nest) -> None:
+        """Remembers a decision, as it comes from outside; once for each decision."""
+
+    def _act(self, action: Nest) -> Nest:
+        """What the inside is told of an action; changes nothing."""
+        return action
+
+    def _mask(self, mask: Nest) -> Nest:
+        """The mask of the outer action space; an interface that writes `_act` writes this one, too."""
+        raise UserError(
+            f"{type(self).__name__}: it changes actions and does not say which are legal; write _mask, or play without masks"
+        )
+
+    def _reward(self, reward: Array) -> Array:
+        """What the model earns, (B,) or (B, k); `ctx.raw` is still what was seen before the step."""
+        return reward
+
+    def keep(
+        self,
+        name: str,
+        shape: tuple[int, ...],
+        dtype: Any,
+        allowed: Range = ANYTHING,
+        fill: Any = 0,
+    ) -> Array:
+        """Makes an array that is remembered: filled anew where an episode begins, saved, loaded, one row for each row.
+
+        Args:
+            name: of this interface's own.
+            shape: of one row.
+            dtype: of numbers.
+            allowed: what they may be, for `load`.
+            fill: a number, or an array of `shape`.
+
+        Returns:
+            (B, *shape); write into it, it stays the same array.
+        """
+        array = np.zeros((self.ctx.rows, *shape), dtype)
+        array[...] = fill
+        self._kept[name], self._allowed[name] = array, (allowed, copy.deepcopy(fill))
+        return array
+
+    # -- the walk ---------------------------------------------------------------------------------
+
+    def _bind(
+        self,
+        obs_space: spaces.Space,
+        act_space: spaces.Space,
+        rows: int,
+        slot: int | str,
+        seeds: Array,
+        parent: Context | None = None,
+    ) -> None:
+        for one in self.chain:
+            if one._bound:
+                raise UserError(
+                    f"{one._called()}: it is bound already, and what it remembers is one slot's; give each slot its own, clone() makes one"
+                )
+        check_space(f"{self!r} observations", obs_space)
+        check_space(f"{self!r} actions", act_space)
+        ctx = Context(obs_space, act_space, rows, slot, seeds, parent)
+        try:
+            self._bind_all(ctx, obs_space, act_space)
+        except Exception:
+            self._unbind()  # what was refused can be bound elsewhere
+            raise
+
+    def _unbind(self) -> None:
+        for one in self.chain:
+            one._bound, one._kept, one._allowed = False, {}, {}
+            for _, child in one._inside():
+                child._unbind()
+
+    def _bind_all(self, ctx: Context, obs_space: spaces.Space, act_space: spaces.Space) -> None:
+        provided: set[str] = set()
+        for one in self.chain:
+            missing = [name for name in one.needs if name not in provided]
+            if missing:
+                raise UserError(
+                    f"{one._called()}: it needs {missing[0]!r}, which nothing below it provides; put an interface that does under it"
+                )
+            provided |= set(one.provides)
+            one.ctx, one._bound = ctx, True
+            one._single = self._single
+            obs_space, act_space = one._outer = one._spaces(obs_space, act_space)
+            check_space(f"{one._called()} observations", obs_space)
+            check_space(f"{one._called()} actions", act_space)
+
+    def _clear(self, which: Array, info: Any, seeds: Array | None) -> None:
+        ctx = self.ctx
+        ctx.seed(which, seeds)
+        ctx.step[which] = 0
+        ctx.fresh |= which
+        ctx.info = info
+        for one in self.chain:
+            for name, array in one._kept.items():
+                array[which] = one._allowed[name][1]
+            one._clear_inside(which, info, seeds)
+
+    def _clear_inside(self, which: Array, info: Any, seeds: Array | None) -> None:
+        """The children, where an interface has any."""
+
+    def _begun(self) -> None:
+        self.ctx.begun = True
+
+    def _observed(self, obs: Nest, which: Array | None) -> Nest:
+        ctx = self._context()
+        given = self._taken(f"{self!r} observation", ctx.raw_observation_space, obs)
+        shown = self._pass(read_only(ctx.raw_observation_space, given), which)
+        return self._given(self.observation_space, shown, given, ctx.raw_observation_space)
+
+    def _pass(self, obs: Nest, which: Array | None) -> Nest:
+        """One pass outward: rows `which` move on first; None looks only."""
+        ctx = self.ctx
+        ctx.raw = ctx.view = obs
+        fresh = None
+        if which is not None:
+            ctx.step += which & ~ctx.fresh
+            fresh = ctx.fresh & which
+        for one in self.chain:
+            obs = one._through(obs, which, fresh)
+        if fresh is not None:
+            ctx.fresh &= ~fresh
+            ctx.begun = True
+        return obs
+
+    def _through(self, obs: Nest, which: Array | None, fresh: Array | None) -> Nest:
+        """This interface's part of a pass."""
+        if which is not None and fresh is not None:
+            if fresh.any():
+                self._guarded(Interface._begin, fresh, fresh, obs)
+            self._guarded(Interface._note_observation, which, obs)
+        return self._observe(obs)
+
+    def _deed(self, action: Nest, decided: Array) -> Nest:
+        """One pass inward."""
+        for one in reversed(self.chain):
+            action = one._inward(action, decided)
+        return action
+
+    def _inward(self, action: Nest, decided: Array) -> Nest:
+        self._guarded(Interface._note_action, decided, action)
+        return self._act(action)
+
+    def _legal(self, mask: Nest) -> Nest:
+        for one in self.chain:
+            if mask is not None and (one._overrides("_act") or one._overrides("_mask")):
+                mask = one._mask(mask)
+        return mask
+
+    def _paid(self, reward: Array) -> Array:
+        for one in self.chain:
+            reward = one._reward(reward)
+        return reward
+
+    def _guarded(self, hook: Callable[..., None], which: Array, *args: Any) -> None:
+        """Calls a hook that remembers, on behalf of the rows `which`: those of the others are as they were afterwards."""
+        name = hook.__name__
+        if not self._overrides(name) or not which.any():
+            return
+        others = None if which.all() else ~which
+        before = [] if others is None else [array[others] for array in self._kept.values()]
+        self.ctx.moving = which
+        try:
+            getattr(self, name)(*args)
+        finally:
+            self.ctx.moving = np.zeros_like(which)
+        for array, rows in zip(self._kept.values(), before, strict=False):
+            array[others] = rows
+
+    def _overrides(self, name: str) -> bool:
+        return getattr(type(self), name) is not getattr(Interface, name)
+
+    # -- helpers ----------------------------------------------------------------------------------
+
+    def _context(self) -> Context:
+        if not self._bound:
+            raise UserError(f"{self!r}: it is bound to no spaces yet; call setup(obs_space, act_space)")
+        return self.ctx
+
+    def _rows(self, which: Any) -> Array:
+        ctx = self._context()
+        mask = np.ones(ctx.rows, bool) if which is None else np.asarray(which)
+        if mask.shape != (ctx.rows,) or mask.dtype != bool:
+            raise UserError(
+                f"{self!r}: rows are named by a mask of {ctx.rows} bools, not {mask.dtype}{mask.shape}"
+            )
+        return mask
+
+    def _seeds(self, rows: int, seeds: Any) -> Array:
+        array = np.asarray(seeds)
+        if array.shape != (rows,) or array.dtype != np.uint64:
+            raise UserError(
+                f"{self!r}: seeds are {array.dtype}{array.shape}; pass a number, or uint64 of shape ({rows},)"
+            )
+        return array
+
+    def _taken(self, owner: str, space: spaces.Space, value: Nest) -> Nest:
+        return fit(owner, space, value, None if self._single else self.ctx.rows)
+
+    def _given(self, space: spaces.Space, value: Nest, given: Nest, given_space: spaces.Space) -> Nest:
+        """A result in its space, in memory that neither the stack nor what it was given looks at."""
+        fitting = fit(repr(self), space, value, self.ctx.rows)
+        taken = {memory_of(array) for array in flat(given_space, given)} | self._remembered
+        own = owned(space, fitting, taken)
+        return first_row(space, own) if self._single else own
+
+    def _arrays(self, prefix: str = "") -> dict[str, Array]:
+        """Everything that is remembered, by name; the arrays themselves."""
+        found = {f"{prefix}{name}": array for name, array in self.ctx.arrays().items()}
+        for place, one in enumerate(self.chain):
+            at = f"{prefix}{place}-{type(one).__name__}/"
+            found |= {f"{at}{name}": array for name, array in one._kept.items()}
+            for name, child in one._inside():
+                found |= child._arrays(f"{at}{name}/")
+        return found
+
+    def _ranges(self, prefix: str = "") -> dict[str, Range]:
+        found = {f"{prefix}{name}": allowed for name, allowed in self.ctx.ranges().items()}
+        for place, one in enumerate(self.chain):
+            at = f"{prefix}{place}-{type(one).__name__}/"
+            found |= {f"{at}{name}": allowed for name, (allowed, _) in one._allowed.items()}
+            for name, child in one._inside():
+                found |= child._ranges(f"{at}{name}/")
+        return found
+
+    def _inside(self) -> Iterator[tuple[str, Interface]]:
+        """(name, stack) of the children, where an interface has any."""
+        return iter(())
+
+    def _called(self) -> str:
+        own = [
+            f"{name}={_brief(self._arguments[name])}"
+            for name in self.configuration()
+            if name in self._arguments
+        ]
+        return f"{type(self).__name__}({', '.join(own)})"
+
+
+def map_mask(function: Callable[[spaces.Space, Array], Any], space: spaces.Space, mask: Nest) -> Nest:
+    """``function(leaf space, mask)`` in the places of a mask's leaves; None stays None."""
+    if mask is None:
+        return None
+    inside = parts(space)
+    if inside is None:
+        return function(space, mask)
+    return like(space, [map_mask(function, part, mask[place]) for place, part in inside])
+
+
+def fit_mask(owner: str, space: spaces.Space, mask: Nest, rows: int | None) -> Nest:
+    """A mask as bool arrays (B, choices) in the places of the space's leaves.
+
+    Args:
+        owner: what to name in the error.
+        space: the action space of one row.
+        mask: with a leading axis of `rows`, or without one if that is None.
+        rows: B.
+
+    Raises:
+        UserError: for another number of choices, or a mask of a Box.
+    """
+
+    def fitted(leaf: spaces.Space, array: Any) -> Array:
+        given = np.asarray(array)
+        given = (given[None] if rows is None else given).astype(bool)
+        shape = (len(given) if rows is None else rows, masks.length(leaf))
+        if isinstance(leaf, spaces.Box) or given.shape != shape:
+            raise UserError(f"{owner}: shape {given.shape} for {leaf}, expected {shape} (rows, choices)")
+        return given
+
+    try:
+        return map_mask(fitted, space, mask)
+    except (KeyError, IndexError, TypeError):
+        raise UserError(f"{owner}: it does not nest as {space} does") from None
+
+
+def _named(cls: type, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """A constructor's arguments by name, as they were given; empty if they do not fit, which the constructor will say."""
+    try:
+        given = inspect.signature(cls.__init__).bind(None, *args, **kwargs).arguments  # type: ignore[misc]
+    except TypeError:
+        return {}
+    return {name: _frozen(value) for name, value in list(given.items())[1:]}
+
+
+def _frozen(value: Any) -> Any:
+    """A copy that later changes of the argument do not reach; interfaces are the same ones."""
+    if isinstance(value, Interface):
+        return value
+    return type(value)(map(_frozen, value)) if type(value) in (list, tuple) else copy.deepcopy(value)
+
+
+def _cloned(value: Any) -> Any:
+    if isinstance(value, Interface):
+        return value.clone()
+    return type(value)(map(_cloned, value)) if type(value) in (list, tuple) else copy.deepcopy(value)
+
+
+def _brief(value: Any) -> str:
+    return f"[{' | '.join(map(str, value))}]" if isinstance(value, list | tuple) else repr(value)
