@@ -8,7 +8,6 @@ from typing import Any
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
-from interplay.core.hashing import mix64
 from interplay.interfaces.interface import Interface
 from interplay.interfaces.nests import Array, Nest
 
@@ -39,9 +38,10 @@ class Combine(Interface):
             strict=True,
         )
         ctx = self.ctx
+        below = sum(isinstance(one, Combine) for one in self.chain[:-1])
         for k, (child, (seen, done)) in enumerate(zip(self.children, pairs, strict=True)):
-            child._single = self._single
-            child._bind(seen, done, ctx.rows, ctx.slot, self._child_seeds(ctx._stream[:, 0], k), ctx)
+            child._is_single = self._is_single
+            child._bind(seen, done, ctx.rows, f"{ctx.slot}/{k}{'+' * below}", ctx.seeds, ctx)
         shown = [child.observation_space for child in self.children]
         return spaces.Tuple(shown), spaces.Tuple([child.action_space for child in self.children])
 
@@ -55,26 +55,27 @@ class Combine(Interface):
             )
         return tuple(space.spaces)
 
-    def _child_seeds(self, seeds: Array, k: int) -> Array:
-        return mix64(seeds + mix64(seeds * 0 + (k + 1)))
+    def _clear_children(self, which: Array, info: Any, seeds: Array | None) -> None:
+        for child in self.children:
+            child._clear_stack(which, info, seeds)
 
-    def _clear_inside(self, which: Array, info: Any, seeds: Array | None) -> None:
-        for k, child in enumerate(self.children):
-            child._clear(which, info, None if seeds is None else self._child_seeds(self.ctx._stream[:, 0], k))
+    def _step_outward(self, obs: Nest, which: Array | None, fresh: Array | None) -> Nest:
+        return tuple(
+            child._walk_observation(part, which) for child, part in zip(self.children, obs, strict=True)
+        )
 
-    def _through(self, obs: Nest, which: Array | None, fresh: Array | None) -> Nest:
-        return tuple(child._pass(part, which) for child, part in zip(self.children, obs, strict=True))
-
-    def _inward(self, action: Nest, decided: Array) -> Nest:
-        return tuple(child._deed(part, decided) for child, part in zip(self.children, action, strict=True))
+    def _step_inward(self, action: Nest, decided: Array) -> Nest:
+        return tuple(
+            child._walk_action(part, decided) for child, part in zip(self.children, action, strict=True)
+        )
 
     def _mask(self, mask: Nest) -> Nest:
-        return tuple(child._legal(part) for child, part in zip(self.children, mask, strict=True))
+        return tuple(child._walk_mask(part) for child, part in zip(self.children, mask, strict=True))
 
-    def _begun(self) -> None:
-        super()._begun()
+    def _set_begun(self) -> None:
+        super()._set_begun()
         for child in self.children:
-            child._begun()
+            child._set_begun()
 
-    def _inside(self) -> Iterator[tuple[str, Interface]]:
+    def _children(self) -> Iterator[tuple[str, Interface]]:
         return ((str(k), child) for k, child in enumerate(self.children))

@@ -53,7 +53,7 @@ class Context:
         self.memory: dict[str, Any] = {}
         self.step, self.episode = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
         self.fresh, self.moving = np.ones(rows, bool), np.zeros(rows, bool)
-        self.begun = False
+        self.begun, self.seeds = False, seeds
         self._stream = seeding.new_stream(rows)
         self.seed(np.ones(rows, bool), seeds)
 

@@ -62,7 +62,11 @@ class Interface:
 
     provides: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    ctx: Context
     _arguments: Mapping[str, Any]
+    _outer_spaces: tuple[spaces.Space, spaces.Space]
+    _remembered: set[int]  # the memory of all that is kept
+    _is_single: bool
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         made = super().__new__(cls)
@@ -75,8 +79,8 @@ class Interface:
                 f"{type(self).__name__}: {inner!r} is no interface; stack it on an interface or None"
             )
         self.inner = inner
-        self._bound = False
-        self._kept: dict[str, Array] = {}
+        self._is_bound = False
+        self._kept_arrays: dict[str, Array] = {}
         self._allowed: dict[str, tuple[Range, Any]] = {}
 
     # -- what callers use -------------------------------------------------------------------------
@@ -107,9 +111,11 @@ class Interface:
         rows = 1 if num_worlds is None else int(num_worlds)
         if rows < 1:
             raise UserError(f"{self!r}: num_worlds = {num_worlds}; a batch has at least one row")
-        self._single = num_worlds is None
+        self._is_single = num_worlds is None
         seeds = seeding.world_seeds(seed, rows) if isinstance(seed, int | np.integer) else seed
-        self._bind(copy.deepcopy(obs_space), copy.deepcopy(act_space), rows, slot, self._seeds(rows, seeds))
+        self._bind(
+            copy.deepcopy(obs_space), copy.deepcopy(act_space), rows, slot, self._row_seeds(rows, seeds)
+        )
         self._remembered = {memory_of(array) for array in self._arrays().values()}
         return self
 
@@ -132,8 +138,8 @@ class Interface:
             UserError: before `setup`, or for a mask or seeds of another shape.
         """
         ctx = self._context()
-        mask = self._rows(which)
-        self._clear(mask, info, None if seeds is None else self._seeds(ctx.rows, seeds))
+        mask = self._row_mask(which)
+        self._clear_stack(mask, info, None if seeds is None else self._row_seeds(ctx.rows, seeds))
 
     def obs_trans(self, obs: Nest, which: Array | None = None) -> Nest:
         """Takes one environment step's observation from raw to model.
@@ -148,7 +154,7 @@ class Interface:
         Raises:
             UserError: before `setup`, or if the observation does not fit the raw space.
         """
-        return self._observed(obs, self._rows(which))
+        return self._observed(obs, self._row_mask(which))
 
     def look(self, obs: Nest) -> Nest:
         """What `obs_trans` gave for this observation, made again from what is remembered; nothing moves on."""
@@ -172,10 +178,10 @@ class Interface:
         ctx = self._context()
         if not ctx.begun:
             raise RuntimeError(f"{self!r}: an action before the first observation; call reset and obs_trans")
-        mask = self._rows(np.full(ctx.rows, decided) if np.ndim(decided) == 0 else decided)
-        given = self._taken(f"{self!r} action", self.action_space, action)
+        mask = self._row_mask(np.full(ctx.rows, decided) if np.ndim(decided) == 0 else decided)
+        given = self._take_in(f"{self!r} action", self.action_space, action)
         check_inside(f"{self!r} action", self.action_space, given)
-        return self._given(ctx.raw_action_space, self._deed(given, mask), given, self.action_space)
+        return self._hand_out(ctx.raw_action_space, self._walk_action(given, mask), given, self.action_space)
 
     def mask_trans(self, mask: Nest) -> Nest:
         """Takes a mask of legal actions from the raw action space to `action_space`.
@@ -188,34 +194,34 @@ class Interface:
             UserError: for a mask of another length, or an interface that changes actions and does not say what becomes of masks.
         """
         ctx = self._context()
-        rows = None if self._single else ctx.rows
-        found = self._legal(fit_mask(f"{self!r} mask", ctx.raw_action_space, mask, rows))
-        strip = (lambda a: a[0]) if self._single else (lambda a: a)
+        rows = None if self._is_single else ctx.rows
+        found = self._walk_mask(fit_mask(f"{self!r} mask", ctx.raw_action_space, mask, rows))
+        strip = (lambda a: a[0]) if self._is_single else (lambda a: a)
         return map_mask(lambda _, array: strip(array).copy(), self.action_space, found)
 
     def rew_trans(self, reward: Any) -> Any:
         """Takes a reward from raw to model: (B,) or vectors (B, k); of one match a number or a vector."""
         self._context()
         array = np.asarray(reward)
-        found = np.array(self._paid(array[None] if self._single else array))
-        return (found[0].copy() if found.ndim > 1 else found[0].item()) if self._single else found
+        found = np.array(self._walk_reward(array[None] if self._is_single else array))
+        return (found[0].copy() if found.ndim > 1 else found[0].item()) if self._is_single else found
 
     @property
     def observation_space(self) -> spaces.Space:
         """What the model observes; known after `setup`."""
         self._context()
-        return self._outer[0]
+        return self._outer_spaces[0]
 
     @property
     def action_space(self) -> spaces.Space:
         """What the model answers; known after `setup`."""
         self._context()
-        return self._outer[1]
+        return self._outer_spaces[1]
 
     @property
     def bound(self) -> bool:
         """Whether `setup` was called."""
-        return self._bound
+        return self._is_bound
 
     @property
     def chain(self) -> tuple[Interface, ...]:
@@ -245,7 +251,7 @@ class Interface:
         self.check(snapshot)
         for name, array in self._arrays().items():
             np.copyto(array, snapshot[name])
-        self._begun()
+        self._set_begun()
 
     def check(self, snapshot: Mapping[str, Array]) -> None:
         """Raises what `load` would; changes nothing."""
@@ -321,7 +327,7 @@ class Interface:
         """
         array = np.zeros((self.ctx.rows, *shape), dtype)
         array[...] = fill
-        self._kept[name], self._allowed[name] = array, (allowed, copy.deepcopy(fill))
+        self._kept_arrays[name], self._allowed[name] = array, (allowed, copy.deepcopy(fill))
         return array
 
     # -- the walk ---------------------------------------------------------------------------------
@@ -336,7 +342,7 @@ class Interface:
         parent: Context | None = None,
     ) -> None:
         for one in self.chain:
-            if one._bound:
+            if one._is_bound:
                 raise UserError(
                     f"{one._called()}: it is bound already, and what it remembers is one slot's; give each slot its own, clone() makes one"
                 )
@@ -351,8 +357,8 @@ class Interface:
 
     def _unbind(self) -> None:
         for one in self.chain:
-            one._bound, one._kept, one._allowed = False, {}, {}
-            for _, child in one._inside():
+            one._is_bound, one._kept_arrays, one._allowed = False, {}, {}
+            for _, child in one._children():
                 child._unbind()
 
     def _bind_all(self, ctx: Context, obs_space: spaces.Space, act_space: spaces.Space) -> None:
@@ -364,36 +370,36 @@ class Interface:
                     f"{one._called()}: it needs {missing[0]!r}, which nothing below it provides; put an interface that does under it"
                 )
             provided |= set(one.provides)
-            one.ctx, one._bound = ctx, True
-            one._single = self._single
-            obs_space, act_space = one._outer = one._spaces(obs_space, act_space)
+            one.ctx, one._is_bound = ctx, True
+            one._is_single = self._is_single
+            obs_space, act_space = one._outer_spaces = one._spaces(obs_space, act_space)
             check_space(f"{one._called()} observations", obs_space)
             check_space(f"{one._called()} actions", act_space)
 
-    def _clear(self, which: Array, info: Any, seeds: Array | None) -> None:
+    def _clear_stack(self, which: Array, info: Any, seeds: Array | None) -> None:
         ctx = self.ctx
         ctx.seed(which, seeds)
         ctx.step[which] = 0
         ctx.fresh |= which
         ctx.info = info
         for one in self.chain:
-            for name, array in one._kept.items():
+            for name, array in one._kept_arrays.items():
                 array[which] = one._allowed[name][1]
-            one._clear_inside(which, info, seeds)
+            one._clear_children(which, info, seeds)
 
-    def _clear_inside(self, which: Array, info: Any, seeds: Array | None) -> None:
+    def _clear_children(self, which: Array, info: Any, seeds: Array | None) -> None:
         """The children, where an interface has any."""
 
-    def _begun(self) -> None:
+    def _set_begun(self) -> None:
         self.ctx.begun = True
 
     def _observed(self, obs: Nest, which: Array | None) -> Nest:
         ctx = self._context()
-        given = self._taken(f"{self!r} observation", ctx.raw_observation_space, obs)
-        shown = self._pass(read_only(ctx.raw_observation_space, given), which)
-        return self._given(self.observation_space, shown, given, ctx.raw_observation_space)
+        given = self._take_in(f"{self!r} observation", ctx.raw_observation_space, obs)
+        shown = self._walk_observation(read_only(ctx.raw_observation_space, given), which)
+        return self._hand_out(self.observation_space, shown, given, ctx.raw_observation_space)
 
-    def _pass(self, obs: Nest, which: Array | None) -> Nest:
+    def _walk_observation(self, obs: Nest, which: Array | None) -> Nest:
         """One pass outward: rows `which` move on first; None looks only."""
         ctx = self.ctx
         ctx.raw = ctx.view = obs
@@ -402,13 +408,13 @@ class Interface:
             ctx.step += which & ~ctx.fresh
             fresh = ctx.fresh & which
         for one in self.chain:
-            obs = one._through(obs, which, fresh)
+            obs = one._step_outward(obs, which, fresh)
         if fresh is not None:
             ctx.fresh &= ~fresh
             ctx.begun = True
         return obs
 
-    def _through(self, obs: Nest, which: Array | None, fresh: Array | None) -> Nest:
+    def _step_outward(self, obs: Nest, which: Array | None, fresh: Array | None) -> Nest:
         """This interface's part of a pass."""
         if which is not None and fresh is not None:
             if fresh.any():
@@ -416,23 +422,23 @@ class Interface:
             self._guarded(Interface._note_observation, which, obs)
         return self._observe(obs)
 
-    def _deed(self, action: Nest, decided: Array) -> Nest:
+    def _walk_action(self, action: Nest, decided: Array) -> Nest:
         """One pass inward."""
         for one in reversed(self.chain):
-            action = one._inward(action, decided)
+            action = one._step_inward(action, decided)
         return action
 
-    def _inward(self, action: Nest, decided: Array) -> Nest:
+    def _step_inward(self, action: Nest, decided: Array) -> Nest:
         self._guarded(Interface._note_action, decided, action)
         return self._act(action)
 
-    def _legal(self, mask: Nest) -> Nest:
+    def _walk_mask(self, mask: Nest) -> Nest:
         for one in self.chain:
             if mask is not None and (one._overrides("_act") or one._overrides("_mask")):
                 mask = one._mask(mask)
         return mask
 
-    def _paid(self, reward: Array) -> Array:
+    def _walk_reward(self, reward: Array) -> Array:
         for one in self.chain:
             reward = one._reward(reward)
         return reward
@@ -443,13 +449,13 @@ class Interface:
         if not self._overrides(name) or not which.any():
             return
         others = None if which.all() else ~which
-        before = [] if others is None else [array[others] for array in self._kept.values()]
+        before = [] if others is None else [array[others] for array in self._kept_arrays.values()]
         self.ctx.moving = which
         try:
             getattr(self, name)(*args)
         finally:
             self.ctx.moving = np.zeros_like(which)
-        for array, rows in zip(self._kept.values(), before, strict=False):
+        for array, rows in zip(self._kept_arrays.values(), before, strict=False):
             array[others] = rows
 
     def _overrides(self, name: str) -> bool:
@@ -458,11 +464,11 @@ class Interface:
     # -- helpers ----------------------------------------------------------------------------------
 
     def _context(self) -> Context:
-        if not self._bound:
+        if not self._is_bound:
             raise UserError(f"{self!r}: it is bound to no spaces yet; call setup(obs_space, act_space)")
         return self.ctx
 
-    def _rows(self, which: Any) -> Array:
+    def _row_mask(self, which: Any) -> Array:
         ctx = self._context()
         mask = np.ones(ctx.rows, bool) if which is None else np.asarray(which)
         if mask.shape != (ctx.rows,) or mask.dtype != bool:
@@ -471,7 +477,7 @@ class Interface:
             )
         return mask
 
-    def _seeds(self, rows: int, seeds: Any) -> Array:
+    def _row_seeds(self, rows: int, seeds: Any) -> Array:
         array = np.asarray(seeds)
         if array.shape != (rows,) or array.dtype != np.uint64:
             raise UserError(
@@ -479,23 +485,23 @@ class Interface:
             )
         return array
 
-    def _taken(self, owner: str, space: spaces.Space, value: Nest) -> Nest:
-        return fit(owner, space, value, None if self._single else self.ctx.rows)
+    def _take_in(self, owner: str, space: spaces.Space, value: Nest) -> Nest:
+        return fit(owner, space, value, None if self._is_single else self.ctx.rows)
 
-    def _given(self, space: spaces.Space, value: Nest, given: Nest, given_space: spaces.Space) -> Nest:
+    def _hand_out(self, space: spaces.Space, value: Nest, given: Nest, given_space: spaces.Space) -> Nest:
         """A result in its space, in memory that neither the stack nor what it was given looks at."""
         fitting = fit(repr(self), space, value, self.ctx.rows)
         taken = {memory_of(array) for array in flat(given_space, given)} | self._remembered
         own = owned(space, fitting, taken)
-        return first_row(space, own) if self._single else own
+        return first_row(space, own) if self._is_single else own
 
     def _arrays(self, prefix: str = "") -> dict[str, Array]:
         """Everything that is remembered, by name; the arrays themselves."""
         found = {f"{prefix}{name}": array for name, array in self.ctx.arrays().items()}
         for place, one in enumerate(self.chain):
             at = f"{prefix}{place}-{type(one).__name__}/"
-            found |= {f"{at}{name}": array for name, array in one._kept.items()}
-            for name, child in one._inside():
+            found |= {f"{at}{name}": array for name, array in one._kept_arrays.items()}
+            for name, child in one._children():
                 found |= child._arrays(f"{at}{name}/")
         return found
 
@@ -504,11 +510,11 @@ class Interface:
         for place, one in enumerate(self.chain):
             at = f"{prefix}{place}-{type(one).__name__}/"
             found |= {f"{at}{name}": allowed for name, (allowed, _) in one._allowed.items()}
-            for name, child in one._inside():
+            for name, child in one._children():
                 found |= child._ranges(f"{at}{name}/")
         return found
 
-    def _inside(self) -> Iterator[tuple[str, Interface]]:
+    def _children(self) -> Iterator[tuple[str, Interface]]:
         """(name, stack) of the children, where an interface has any."""
         return iter(())
 

@@ -296,7 +296,9 @@ def test_l12_a_batch_is_its_rows(names, obs, act, masks):
             assert same(space, stacked(space, [own]), stacked(space, [row(space, shown, b)]))
             own_deed = single.act_trans(row(outer, done[t], b))
             assert same(act, stacked(act, [own_deed]), stacked(act, [row(act, deed, b)]))
-            alone = single.mask_trans(None if mask is None else toys.map_mask(lambda _, m: m[b], act, mask))
+            alone = single.mask_trans(
+                None if mask is None else toys.map_mask(lambda _, m, b=b: m[b], act, mask)
+            )
             for one, other in zip(flat(outer, alone), flat(outer, legal), strict=True):
                 assert (one is None and other is None) or np.array_equal(one, other[b])
 

@@ -10,11 +10,11 @@ from interplay.core import masks
 from interplay.core.ranges import FLAG, REAL
 from interplay.core.spaces import action_choices
 from interplay.interfaces import Interface
-from interplay.interfaces.interface import map_mask
 from interplay.interfaces.generic.counters import MultiBinObs
 from interplay.interfaces.generic.frames import FrameStack
 from interplay.interfaces.generic.history import PrevActObs
 from interplay.interfaces.generic.vectors import ConcatVec
+from interplay.interfaces.interface import map_mask
 from interplay.interfaces.nests import map_nest, map_space
 
 
