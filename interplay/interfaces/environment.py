@@ -99,8 +99,7 @@ def _per_slot(options: Mapping[str, Any] | None, slots: int) -> list[Any]:
         raise UserError(f'options["itf"]: no slot {unknown[0]!r}; there are 0..{slots - 1}')
     if (
         isinstance(given, str)
-        or (np.ndim(given) != 1
-        and not isinstance(given, Sequence))
+        or (np.ndim(given) != 1 and not isinstance(given, Sequence))
         or len(given) != slots
     ):
         raise UserError(f'options["itf"] = {given!r}: give a list of {slots} or a mapping from slots')

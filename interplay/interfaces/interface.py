@@ -21,12 +21,11 @@ from interplay.core.ranges import ANYTHING, Range, check_state
 from interplay.interfaces.context import Context
 from interplay.interfaces.nests import (
     Array,
+    Layout,
     Nest,
     check_inside,
     check_space,
     first_row,
-    fit,
-    flat,
     like,
     memory_of,
     owned,
@@ -48,6 +47,7 @@ class Interface:
     Attributes:
         inner: the same.
         ctx: what the stack shares, after `setup`.
+        heeds_moving: True if the hooks that remember write rows of ``ctx.moving`` alone; otherwise the others are put back after them.
         provides, needs: names in ``ctx.memory`` that this class fills, and that something below it has to fill.
 
     Example:
@@ -60,12 +60,15 @@ class Interface:
         np.float32(2.0)
     """
 
+    heeds_moving: bool = False
     provides: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     ctx: Context
     _arguments: Mapping[str, Any]
     _outer_spaces: tuple[spaces.Space, spaces.Space]
+    _layouts: tuple[Layout, Layout, Layout, Layout]  # raw and outer observation, outer and raw action
     _remembered: set[int]  # the memory of all that is kept
+    _title: str
     _is_single: bool
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -117,6 +120,9 @@ class Interface:
             copy.deepcopy(obs_space), copy.deepcopy(act_space), rows, slot, self._row_seeds(rows, seeds)
         )
         self._remembered = {memory_of(array) for array in self._arrays().values()}
+        self._title = repr(self)
+        outside = (Layout(self.observation_space), Layout(self.action_space))
+        self._layouts = (Layout(self.ctx.raw_observation_space), *outside, Layout(self.ctx.raw_action_space))
         return self
 
     def reset(
@@ -179,9 +185,10 @@ class Interface:
         if not ctx.begun:
             raise RuntimeError(f"{self!r}: an action before the first observation; call reset and obs_trans")
         mask = self._row_mask(np.full(ctx.rows, decided) if np.ndim(decided) == 0 else decided)
-        given = self._take_in(f"{self!r} action", self.action_space, action)
-        check_inside(f"{self!r} action", self.action_space, given)
-        return self._hand_out(ctx.raw_action_space, self._walk_action(given, mask), given, self.action_space)
+        _, _, outer, raw = self._layouts
+        given = self._take_in("action", outer, action)
+        check_inside(f"{self._title} action", outer, given)
+        return self._hand_out(raw, self._walk_action(outer.nest(given), mask), given)
 
     def mask_trans(self, mask: Nest) -> Nest:
         """Takes a mask of legal actions from the raw action space to `action_space`.
@@ -195,7 +202,7 @@ class Interface:
         """
         ctx = self._context()
         rows = None if self._is_single else ctx.rows
-        found = self._walk_mask(fit_mask(f"{self!r} mask", ctx.raw_action_space, mask, rows))
+        found = self._walk_mask(fit_mask(f"{self._title} mask", ctx.raw_action_space, mask, rows))
         strip = (lambda a: a[0]) if self._is_single else (lambda a: a)
         return map_mask(lambda _, array: strip(array).copy(), self.action_space, found)
 
@@ -394,10 +401,10 @@ class Interface:
         self.ctx.begun = True
 
     def _observed(self, obs: Nest, which: Array | None) -> Nest:
-        ctx = self._context()
-        given = self._take_in(f"{self!r} observation", ctx.raw_observation_space, obs)
-        shown = self._walk_observation(read_only(ctx.raw_observation_space, given), which)
-        return self._hand_out(self.observation_space, shown, given, ctx.raw_observation_space)
+        self._context()
+        raw, outer, _, _ = self._layouts
+        given = self._take_in("observation", raw, obs)
+        return self._hand_out(outer, self._walk_observation(raw.nest(read_only(given)), which), given)
 
     def _walk_observation(self, obs: Nest, which: Array | None) -> Nest:
         """One pass outward: rows `which` move on first; None looks only."""
@@ -448,7 +455,7 @@ class Interface:
         name = hook.__name__
         if not self._overrides(name) or not which.any():
             return
-        others = None if which.all() else ~which
+        others = None if self.heeds_moving or which.all() else ~which
         before = [] if others is None else [array[others] for array in self._kept_arrays.values()]
         self.ctx.moving = which
         try:
@@ -485,15 +492,15 @@ class Interface:
             )
         return array
 
-    def _take_in(self, owner: str, space: spaces.Space, value: Nest) -> Nest:
-        return fit(owner, space, value, None if self._is_single else self.ctx.rows)
+    def _take_in(self, what: str, layout: Layout, value: Nest) -> list[Array]:
+        rows = None if self._is_single else self.ctx.rows
+        return layout.fit(f"{self._title} {what}", value, rows)
 
-    def _hand_out(self, space: spaces.Space, value: Nest, given: Nest, given_space: spaces.Space) -> Nest:
+    def _hand_out(self, layout: Layout, value: Nest, given: list[Array]) -> Nest:
         """A result in its space, in memory that neither the stack nor what it was given looks at."""
-        fitting = fit(repr(self), space, value, self.ctx.rows)
-        taken = {memory_of(array) for array in flat(given_space, given)} | self._remembered
-        own = owned(space, fitting, taken)
-        return first_row(space, own) if self._is_single else own
+        fitting = layout.fit(self._title, value, self.ctx.rows)
+        own = layout.nest(owned(fitting, self._remembered.union(map(memory_of, given))))
+        return first_row(layout.space, own) if self._is_single else own
 
     def _arrays(self, prefix: str = "") -> dict[str, Array]:
         """Everything that is remembered, by name; the arrays themselves."""

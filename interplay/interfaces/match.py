@@ -202,7 +202,7 @@ class ParallelMatch(Match):
     def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
         """Everybody's action, slot by slot."""
         asked = {name: deed for name, deed in zip(self.names, action, strict=True) if name in self.env.agents}
-        found, rewards, ended, cut, infos = self.env.step(asked)
+        found, rewards, _, cut, infos = self.env.step(asked)
         self._last |= found
         over, limited = not self.env.agents, any(cut.values())
         info = self._info(infos)

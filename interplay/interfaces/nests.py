@@ -130,22 +130,81 @@ def _check_parts(owner: str, space: spaces.Space, value: Any, places: list[Any])
         raise UserError(f"{owner}: a tuple of {len(places)} belongs here, not {given}")
 
 
-def check_inside(owner: str, space: spaces.Space, value: Nest) -> None:
+class Layout:
+    """A space's leaves in a list: what would be found anew in every step, found once.
+
+    Args:
+        space: of ONE row.
+
+    Attributes:
+        space: the same.
+        leaves: its leaves, in their order.
+    """
+
+    def __init__(self, space: spaces.Space) -> None:
+        self.space = space
+        self.leaves = [leaf for _, leaf in leaves(space)]
+        self._forms = [(leaf.shape or (), np.dtype(leaf.dtype)) for leaf in self.leaves]
+        self._whole = len(self.leaves) == 1 and parts(space) is None
+        inside = parts(space) or []
+        plain = all(parts(part) is None for _, part in inside)
+        self._places = [place for place, _ in inside] if plain else None
+        self._named = isinstance(space, spaces.Dict)
+
+    def fit(self, owner: str, value: Nest, rows: int | None) -> list[Array]:
+        """The leaves of `fit`."""
+        if rows is not None:
+            found = self._at_once(value)
+            if found is not None and all(
+                type(array) is np.ndarray and array.shape == (rows, *shape) and array.dtype == dtype
+                for array, (shape, dtype) in zip(found, self._forms, strict=True)
+            ):
+                return found
+        return flat(self.space, fit(owner, self.space, value, rows))
+
+    def flat(self, value: Nest) -> list[Any]:
+        """The leaves of a value that fits."""
+        found = self._at_once(value)
+        return flat(self.space, value) if found is None else found
+
+    def nest(self, arrays: list[Any]) -> Nest:
+        """Leaves in their places."""
+        if self._whole:
+            return arrays[0]
+        if self._places is not None:
+            return dict(zip(self._places, arrays, strict=True)) if self._named else tuple(arrays)
+        left = iter(arrays)
+        return map_nest(lambda _: next(left), self.space)
+
+    def _at_once(self, value: Nest) -> list[Any] | None:
+        """The leaves of a flat value; None for others."""
+        if self._whole:
+            return [value]
+        if (
+            self._places is None
+            or type(value) is not (dict if self._named else tuple)
+            or len(value) != len(self._places)
+        ):
+            return None
+        if self._named and any(place not in value for place in self._places):
+            return None
+        return [value[place] for place in self._places]
+
+
+def check_inside(owner: str, layout: Layout, arrays: list[Array]) -> None:
     """Refuses whole numbers that a space of choices does not have; they would be read as places of arrays.
 
     Raises:
         UserError: naming the number.
     """
-    for (path, leaf), array in zip(leaves(space), flat(space, value), strict=True):
+    for leaf, array in zip(layout.leaves, arrays, strict=True):
         if isinstance(leaf, spaces.Box):
             continue
         low = getattr(leaf, "start", 0)
         count = getattr(leaf, "nvec", 2 if isinstance(leaf, spaces.MultiBinary) else getattr(leaf, "n", 2))
         wrong = (array < low) | (array - low >= count)
         if wrong.any():
-            raise UserError(
-                f"{owner}{path and ' '}{path}: {array[wrong][0]} is outside {leaf}; mend the model"
-            )
+            raise UserError(f"{owner}: {array[wrong][0]} is outside {leaf}; mend the model")
 
 
 def first_row(space: spaces.Space, value: Nest) -> Nest:
@@ -157,15 +216,12 @@ def first_row(space: spaces.Space, value: Nest) -> Nest:
     )
 
 
-def read_only(space: spaces.Space, value: Nest) -> Nest:
+def read_only(arrays: list[Array]) -> list[Array]:
     """Views through which nothing can be written."""
-
-    def closed(_: spaces.Space, array: Array) -> Array:
-        view = array.view()
+    views = [array.view() for array in arrays]
+    for view in views:
         view.flags.writeable = False
-        return view
-
-    return map_nest(closed, space, value)
+    return views
 
 
 def memory_of(array: Any) -> int:
@@ -175,13 +231,11 @@ def memory_of(array: Any) -> int:
     return id(array)
 
 
-def owned(space: spaces.Space, value: Nest, taken: set[int]) -> Nest:
-    """The same value in memory of its own: leaves that look at memory in `taken`, or at that of another leaf, are copied."""
-
-    def own(_: spaces.Space, array: Array) -> Array:
-        if memory_of(array) in taken or not array.flags.writeable:
-            array = array.copy()
-        taken.add(memory_of(array))
-        return array
-
-    return map_nest(own, space, value)
+def owned(arrays: list[Array], taken: set[int]) -> list[Array]:
+    """The same in memory of their own: what looks at memory in `taken`, or at that of another one, is copied."""
+    found = []
+    for array in arrays:
+        own = array.copy() if memory_of(array) in taken or not array.flags.writeable else array
+        taken.add(memory_of(own))
+        found.append(own)
+    return found

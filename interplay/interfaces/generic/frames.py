@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
 from interplay.core.ranges import of_space
 from interplay.interfaces.interface import Interface
-from interplay.interfaces.nests import Array, Nest, flat, leaves, map_nest, map_space
+from interplay.interfaces.nests import Array, Layout, Nest, leaves, map_space
 
 
 class FrameStack(Interface):
@@ -24,6 +26,8 @@ class FrameStack(Interface):
         UserError: for k below 1.
     """
 
+    heeds_moving = True
+
     def __init__(self, inner: Interface | None = None, k: int = 4) -> None:
         super().__init__(inner)
         if k < 1:
@@ -31,7 +35,7 @@ class FrameStack(Interface):
         self.k = int(k)
 
     def _spaces(self, obs_space: spaces.Space, act_space: spaces.Space) -> tuple[spaces.Space, spaces.Space]:
-        self._seen = obs_space
+        self._layout = Layout(obs_space)
         self._frames = [
             self.keep(
                 f"frames/{path}", (self.k, *(leaf.shape or ())), leaf.dtype, of_space(_repeated(leaf, self.k))
@@ -41,17 +45,19 @@ class FrameStack(Interface):
         return map_space(lambda leaf: _repeated(leaf, self.k), obs_space), act_space
 
     def _begin(self, which: Array, obs: Nest) -> None:
-        for frames, array in zip(self._frames, flat(self._seen, obs), strict=True):
+        for frames, array in zip(self._frames, self._layout.flat(obs), strict=True):
             frames[which] = array[which, None]
 
     def _note_observation(self, obs: Nest) -> None:
-        for frames, array in zip(self._frames, flat(self._seen, obs), strict=True):
-            frames[:, :-1] = frames[:, 1:]
-            frames[:, -1] = array
+        moving = self.ctx.moving
+        rows: Any = slice(None) if moving.all() else np.flatnonzero(moving)
+        for frames, array in zip(self._frames, self._layout.flat(obs), strict=True):
+            for frame in range(self.k - 1):
+                frames[rows, frame] = frames[rows, frame + 1]
+            frames[rows, -1] = array[rows]
 
     def _observe(self, obs: Nest) -> Nest:
-        frames = iter(self._frames)
-        return map_nest(lambda _: next(frames), self._seen)
+        return self._layout.nest(self._frames)
 
 
 def _repeated(leaf: spaces.Space, k: int) -> spaces.Space:

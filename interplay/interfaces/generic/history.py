@@ -12,7 +12,7 @@ from interplay.core.ranges import FLAG, of_space
 from interplay.core.spaces import action_choices
 from interplay.interfaces.generic.adding import Feature
 from interplay.interfaces.interface import Interface
-from interplay.interfaces.nests import Array, Nest, flat, leaves, map_nest
+from interplay.interfaces.nests import Array, Layout, Nest, leaves
 
 
 class PrevActObs(Feature):
@@ -31,6 +31,7 @@ class PrevActObs(Feature):
     """
 
     name = "previous_action"
+    heeds_moving = True
 
     def __init__(
         self,
@@ -48,6 +49,7 @@ class PrevActObs(Feature):
         self.n, self.raw = int(n), raw
 
     def _feature_space(self, obs_space: spaces.Space, act_space: spaces.Space) -> spaces.Space:
+        self._layout = Layout(act_space)
         if self.raw:
             self._last = [
                 self.keep(
@@ -69,25 +71,27 @@ class PrevActObs(Feature):
         return spaces.Box(0, 1, (self.n * width,), np.float32)
 
     def _note_action(self, action: Nest) -> None:
+        moving = self.ctx.moving
+        rows = np.flatnonzero(moving)
+        parts = self._layout.flat(action)
         if self.raw:
-            for kept, array in zip(self._last, flat(self.action_space, action), strict=True):
-                kept[...] = array
+            for kept, array in zip(self._last, parts, strict=True):
+                kept[rows] = array[rows]
             return
-        self._history[:, :-1] = self._history[:, 1:]
-        newest = self._history[:, -1]
-        newest[...] = 0
-        rows, start = np.arange(self.ctx.rows), 0
-        parts = flat(self.action_space, action)
+        at: Any = slice(None) if len(rows) == len(moving) else rows
+        for decision in range(self.n - 1):
+            self._history[at, decision] = self._history[at, decision + 1]
+        self._history[at, -1] = 0
+        start = 0
         for first, choices, part in zip(self._firsts, self._choices, parts, strict=True):
-            heads = part.reshape(len(part), -1) - first
+            heads = part.reshape(len(part), -1)[at] - first
             for head, count in enumerate(choices):
-                newest[rows, start + heads[:, head]] = 1
+                self._history[rows, -1, start + heads[:, head]] = 1
                 start += count
 
     def _feature(self, obs: Nest) -> Any:
         if self.raw:
-            values = iter(self._last)
-            return map_nest(lambda _: next(values), self.action_space)
+            return self._layout.nest(self._last)
         return self._history.reshape(self.ctx.rows, -1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.core.spaces import action_choices
 from interplay.interfaces.interface import Interface
-from interplay.interfaces.nests import Array, Nest, flat, leaves, map_nest
+from interplay.interfaces.nests import Array, Layout, Nest, flat, leaves, map_nest
 
 
 class Flattener:
@@ -25,8 +26,8 @@ class Flattener:
     """
 
     def __init__(self, space: spaces.Space) -> None:
-        self._from = space
-        parts = [(_bounds(leaf), leaf) for _, leaf in leaves(space)]
+        self._layout = Layout(space)
+        parts = [(_bounds(leaf), leaf) for leaf in self._layout.leaves]
         boxes = {np.dtype(leaf.dtype) if isinstance(leaf, spaces.Box) else None for _, leaf in parts}
         only = boxes.pop() if len(boxes) == 1 else None
         self.dtype = only or np.dtype(np.float32)
@@ -34,12 +35,19 @@ class Flattener:
             np.concatenate([np.ravel(part[side]).astype(self.dtype) for part, _ in parts]) for side in (0, 1)
         )
         self.space = spaces.Box(low, high, dtype=self.dtype.type)
+        ends = np.cumsum([0, *(np.size(part[0]) for part, _ in parts)]).tolist()
+        self._columns = list(pairwise(ends))
 
     def __call__(self, value: Nest) -> Array:
         """(B, n) of a value of the space with the axis B first; new memory."""
-        pairs = zip((leaf for _, leaf in leaves(self._from)), flat(self._from, value), strict=True)
-        rows = [_numbers(leaf, array) for leaf, array in pairs]
-        return np.concatenate(rows, axis=1, dtype=self.dtype, casting="unsafe")
+        arrays = self._layout.flat(value)
+        made = np.empty((len(arrays[0]), *self.space.shape), self.dtype)
+        for leaf, array, (start, end) in zip(self._layout.leaves, arrays, self._columns, strict=True):
+            if isinstance(leaf, spaces.Box | spaces.MultiBinary):
+                made[:, start:end].reshape(array.shape)[...] = array  # a view: the last axis is split
+            else:
+                _put_one_hots(leaf, array, made[:, start:end])
+        return made
 
 
 def _bounds(leaf: spaces.Space) -> tuple[Array, Array]:
@@ -49,15 +57,11 @@ def _bounds(leaf: spaces.Space) -> tuple[Array, Array]:
     return np.zeros(size), np.ones(size)
 
 
-def _numbers(leaf: spaces.Space, array: Array) -> Array:
-    if isinstance(leaf, spaces.Box | spaces.MultiBinary):
-        return array.reshape(len(array), -1)
+def _put_one_hots(leaf: spaces.Space, array: Array, made: Array) -> None:
     heads = (array - leaf.start).reshape(len(array), -1)  # type: ignore[attr-defined]
-    choices = action_choices(leaf)
-    shown = np.zeros((len(array), sum(choices)), np.float32)
-    starts = np.concatenate([[0], np.cumsum(choices[:-1])]).astype(np.int64)
-    shown[np.arange(len(array))[:, None], starts + heads] = 1
-    return shown
+    starts = np.cumsum([0, *action_choices(leaf)[:-1]])
+    made[...] = 0
+    made[np.arange(len(array))[:, None], starts + heads] = 1
 
 
 class ConcatVec(Interface):

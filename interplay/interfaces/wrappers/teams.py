@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -98,7 +99,7 @@ class SplitTeam(MatchWrapper):
         sizes = [len(space.spaces) for space in seen]  # type: ignore[attr-defined]
         ends = np.cumsum([0, *sizes])
         self.groups = (
-            tuple(tuple(range(a, b)) for a, b in zip(ends, ends[1:], strict=False))
+            tuple(tuple(range(a, b)) for a, b in pairwise(ends.tolist()))
             if groups is None
             else tuple(tuple(group) for group in groups)
         )
