@@ -12,7 +12,16 @@ from gymnasium import spaces
 from interplay.core import seeding
 from interplay.core.errors import UserError
 from interplay.interfaces.interface import Interface
-from interplay.interfaces.match import MASK, Told, as_rewards, match, read_mask, slots_of, tell_mask
+from interplay.interfaces.match import (
+    MASK,
+    Told,
+    as_rewards,
+    match,
+    read_mask,
+    resets_itself,
+    slots_of,
+    tell_mask,
+)
 
 
 class EnvItfWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
@@ -42,6 +51,7 @@ class EnvItfWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
         self.interfaces = tuple(Interface() if one is None else one for one in interfaces)
         for slot, (stack, obs, act) in enumerate(zip(self.interfaces, seen, done, strict=True)):
             stack.setup(obs, act, slot=slot, seed=seed)
+        self._resets_itself, self._over = resets_itself(self.env), False
         self.observation_space = spaces.Tuple([stack.observation_space for stack in self.interfaces])
         self.action_space = spaces.Tuple([stack.action_space for stack in self.interfaces])
 
@@ -49,6 +59,7 @@ class EnvItfWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """Begins an episode; ``options["itf"][slot]`` are for that slot's interfaces (``ctx.info``)."""
+        self._over = False
         told = _per_slot(options, len(self.interfaces))
         seen, info = self.env.reset(seed=seed, options=options)
         seeds = None if seed is None else seeding.world_seeds(seed, 1)
@@ -63,12 +74,18 @@ class EnvItfWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
             action: an entry for each slot.
             decided: for each slot whether its action is a decision, or one that is held; None: all are.
         """
-        fresh = (True,) * len(self.interfaces) if decided is None else decided
+        begins = self._over and self._resets_itself  # the environment listens to nobody in this step
+        fresh = (not begins,) * len(self.interfaces) if decided is None or begins else decided
         raw = [
             stack.act_trans(one, bool(new))
             for stack, one, new in zip(self.interfaces, action, fresh, strict=True)
         ]
         seen, rewards, terminated, truncated, info = self.env.step(tuple(raw))
+        if begins:
+            for stack, obs in zip(self.interfaces, seen, strict=True):
+                stack.reset(obs)
+            rewards = (0.0,) * len(self.interfaces)
+        self._over = bool(terminated or truncated)
         given = as_rewards(rewards, len(self.interfaces))
         earned = tuple(stack.rew_trans(one) for stack, one in zip(self.interfaces, given, strict=True))
         return self._seen(seen), earned, bool(terminated), bool(truncated), self._info(info)

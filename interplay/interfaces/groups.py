@@ -10,9 +10,9 @@ from gymnasium import spaces
 
 from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean
-from interplay.core.world import Array, Kind, World
+from interplay.core.world import Kind, World
 from interplay.interfaces.interface import Interface
-from interplay.interfaces.nests import Nest, map_nest
+from interplay.interfaces.nests import Layout, Nest
 
 
 class Seats(NamedTuple):
@@ -23,6 +23,7 @@ class Seats(NamedTuple):
         columns: where each unit's member stands there: a slice where they follow each other.
         size: how many slots the kind has.
         action_space, observation_space: of the kind.
+        layout: of its observations.
     """
 
     kind: str
@@ -30,6 +31,7 @@ class Seats(NamedTuple):
     size: int
     observation_space: spaces.Space
     action_space: spaces.Space
+    layout: Layout
 
 
 class Group(NamedTuple):
@@ -59,7 +61,7 @@ class Group(NamedTuple):
 
     def seen(self, by_kind: Mapping[str, Nest]) -> Nest:
         """(W * units, ...) of what the kinds observe, (W, A_kind, ...)."""
-        parts = [_rows(seat.observation_space, by_kind[seat.kind], seat.columns) for seat in self.seats]
+        parts = [_rows(seat.layout, by_kind[seat.kind], seat.columns) for seat in self.seats]
         return tuple(parts) if self.joint else parts[0]
 
     def each(self, nest: Nest) -> Iterator[tuple[Seats, Nest]]:
@@ -180,13 +182,16 @@ def _seats(world: World, name: str, slots: Sequence[int]) -> Seats:
     columns = np.array([kind.slots.index(slot) for slot in slots])
     in_a_row = (np.diff(columns) == 1).all()
     at = slice(int(columns[0]), int(columns[-1]) + 1) if in_a_row else columns
-    return Seats(kind.name, at, len(kind.slots), kind.observation_space, kind.action_space)
+    return Seats(
+        kind.name,
+        at,
+        len(kind.slots),
+        kind.observation_space,
+        kind.action_space,
+        Layout(kind.observation_space),
+    )
 
 
-def _rows(space: spaces.Space, tree: Nest, columns: Any) -> Nest:
+def _rows(layout: Layout, tree: Nest, columns: Any) -> Nest:
     """Some slots' columns of (W, A, ...) arrays, world after world as rows."""
-
-    def rows(leaf: spaces.Space, array: Array) -> Array:
-        return array[:, columns].reshape(-1, *(leaf.shape or ()))
-
-    return map_nest(rows, space, tree)
+    return layout.nest([array[:, columns].reshape(-1, *array.shape[2:]) for array in layout.flat(tree)])

@@ -182,12 +182,16 @@ class Interface:
             RuntimeError: before the first observation.
         """
         ctx = self._context()
-        if not ctx.begun:
-            raise RuntimeError(f"{self!r}: an action before the first observation; call reset and obs_trans")
         mask = self._row_mask(np.full(ctx.rows, decided) if np.ndim(decided) == 0 else decided)
-        _, _, outer, raw = self._layouts
+        outer = self._layouts[2]
         given = self._take_in("action", outer, action)
         check_inside(f"{self._title} action", outer, given)
+        return self._acted(given, mask)
+
+    def _acted(self, given: list[Array], mask: Array) -> Nest:
+        if not self.ctx.begun:
+            raise RuntimeError(f"{self!r}: an action before the first observation; call reset and obs_trans")
+        _, _, outer, raw = self._layouts
         return self._hand_out(raw, self._walk_action(outer.nest(given), mask), given)
 
     def mask_trans(self, mask: Nest) -> Nest:

@@ -17,7 +17,7 @@ from interplay.core.errors import UserError
 from interplay.core.world import TimeStep, World
 from interplay.interfaces.interface import map_mask
 from interplay.interfaces.naming import mask_from_mapping
-from interplay.interfaces.nests import Nest, map_nest
+from interplay.interfaces.nests import Nest, map_nest, one_of
 
 Told = tuple[tuple[Any, ...], tuple[Any, ...], bool, bool, dict[str, Any]]
 MASK, OUTCOME, ALIVE = "action_mask", "outcome", "alive"  # keys of infos
@@ -150,7 +150,9 @@ class WorldMatch(Match):
     def _seen(self, step: TimeStep) -> tuple[Nest, ...]:
         trees = self.world.by_kind(step.observation)
         return tuple(
-            map_nest(lambda _, array, k=k: array[0, k].copy(), kind.observation_space, trees[kind.name])
+            map_nest(
+                lambda leaf, array, k=k: one_of(leaf, array[0, k]), kind.observation_space, trees[kind.name]
+            )
             for kind, k in (self._homes[slot] for slot in range(len(self.world.agents)))
         )
 
@@ -248,19 +250,23 @@ class GymnasiumMatch(gymnasium.Wrapper[Any, Any, Any, Any]):
             raise UserError(
                 f"{env}: {len(seen)} observations and {len(done)} actions; a match has one of each for every slot"
             )
-        self._returns = np.zeros(len(done))
+        self._returns, self._over = np.zeros(len(done)), False
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """Begins an episode."""
-        self._returns[:] = 0
+        self._returns[:], self._over = 0, False
         seen, info = self.env.reset(seed=seed, options=without_ours(options))
         return ((seen,) if self._alone else tuple(seen)), self._info(info)
 
     def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
         """Everybody's action, slot by slot."""
         seen, reward, terminated, truncated, info = self.env.step(action[0] if self._alone else action)
+        if self._over and resets_itself(self.env):  # nobody was listened to; Autoreset says 0
+            self._returns[:] = 0
+            reward = 0.0 if self._alone else (0.0,) * len(self._returns)
+        self._over = bool(terminated or truncated)
         rewards = (reward,) if self._alone else as_rewards(reward, len(self._returns))
         info = self._info(info)
         if all(np.ndim(one) == 0 for one in rewards):
@@ -286,6 +292,17 @@ def slots_of(env: gymnasium.Env[Any, Any]) -> tuple[tuple[spaces.Space, ...], tu
                 f"{env}: its {name} are no tuple over slots but {space}; wrap it before they are merged"
             )
     return env.observation_space.spaces, env.action_space.spaces  # type: ignore[attr-defined]
+
+
+def resets_itself(env: Any) -> bool:
+    """Whether Gymnasium's Autoreset is among its layers: the step after an episode's last begins the next one."""
+    from gymnasium.wrappers import Autoreset
+
+    while isinstance(env, gymnasium.Wrapper):
+        if isinstance(env, Autoreset):
+            return True
+        env = env.env
+    return False
 
 
 def as_rewards(rewards: Any, slots: int) -> tuple[Any, ...]:

@@ -207,8 +207,13 @@ def check_inside(owner: str, layout: Layout, arrays: list[Array]) -> None:
             raise UserError(f"{owner}: {array[wrong][0]} is outside {leaf}; mend the model")
 
 
+def one_of(leaf: spaces.Space, array: Any) -> Any:
+    """A copy of one value, as its space samples it: a number of Discrete, an array of the others."""
+    return array if isinstance(leaf, spaces.Discrete) else np.array(array)
+
+
 def first_row(space: spaces.Space, value: Nest) -> Nest:
-    """Row 0 of every leaf, as its space samples it: numbers of Discrete, arrays of the others."""
+    """Row 0 of every leaf, as its space samples it; arrays are not copied."""
     return map_nest(
         lambda leaf, array: array[0] if isinstance(leaf, spaces.Discrete) else np.asarray(array[0]),
         space,

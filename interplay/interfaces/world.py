@@ -28,7 +28,7 @@ from interplay.interfaces.naming import (
     mask_from_mapping,
     named_space,
 )
-from interplay.interfaces.nests import map_nest
+from interplay.interfaces.nests import Layout, flat, map_nest
 from interplay.interfaces.wrappers.teams import REWARDS
 
 # What a world says of itself, which is the same whatever its agents see.
@@ -85,6 +85,11 @@ class InterfacedWorld(World):
             if group.stack is not None:
                 seen, done = group.raw_spaces
                 group.stack.setup(seen, done, num_worlds=world.num_worlds * len(group.units), slot=group.name)
+        self._layouts = {
+            group.name: Layout(named_space(group.stack.observation_space, "observation"))
+            for group in self._groups
+            if group.stack
+        }
         # Outer slots stand in the order of their first members.
         units = sorted((unit, name) for name, group in enumerate(self._groups) for unit in group.units)
         self._units = [unit for unit, _ in units]
@@ -197,7 +202,9 @@ class InterfacedWorld(World):
                 rows = map_nest(
                     _as_rows, outer, settled(outer, given, legal[group.name], self.ignores_illegal)
                 )
-                raw = stack.act_trans(from_mapping(stack.action_space, rows), acting[:, columns].reshape(-1))
+                nest = from_mapping(stack.action_space, rows)
+                # `World.step` has held it against the space already.
+                raw = stack._acted(flat(stack.action_space, nest), acting[:, columns].reshape(-1))
             for seat, part in group.each(raw):
                 inside[seat.kind] = _placed(inside.get(seat.kind), part, seat, self.num_worlds)
         return inside if len(self._inner.kinds) > 1 else next(iter(inside.values()))
@@ -255,9 +262,7 @@ class InterfacedWorld(World):
                 stack.look(raw) if moved is None else stack.obs_trans(raw, np.repeat(moved, len(group.units)))
             )
             named = as_mapping(stack.observation_space, shown, "observation")
-            observation[group.name] = self._by_world(
-                named_space(stack.observation_space, "observation"), named, group
-            )
+            observation[group.name] = self._by_world(named, group)
             masks[group.name] = self._masks(group, stack, legal)
         if len(self._groups) == 1:
             (name,) = observation
@@ -294,9 +299,9 @@ class InterfacedWorld(World):
         shape = (self.num_worlds, len(group.units), -1)
         return None if named is None else {key: rows.reshape(shape) for key, rows in named.items()}
 
-    def _by_world(self, space: Any, named: Any, group: Group) -> Any:
-        shape = (self.num_worlds, len(group.units))
-        return map_nest(lambda _, rows: rows.reshape(*shape, *rows.shape[1:]), space, named)
+    def _by_world(self, named: Any, group: Group) -> Any:
+        layout, shape = self._layouts[group.name], (self.num_worlds, len(group.units))
+        return layout.nest([rows.reshape(*shape, *rows.shape[1:]) for rows in layout.flat(named)])
 
     # -- teams that are one slot --------------------------------------------------------------------
 

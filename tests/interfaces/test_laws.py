@@ -331,7 +331,7 @@ def test_memory_that_cannot_be_is_refused_and_nothing_changes():
     saved = stack.save()
     for name, value in (
         ("1-Noise/sum", np.nan),
-        ("0-FrameStack/frames/", 7),
+        ("0-FrameStack/frames/float32", 7),
         ("step", -1),
         ("1-Noise/bits", 2),
     ):

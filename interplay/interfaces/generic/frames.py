@@ -8,9 +8,9 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
-from interplay.core.ranges import of_space
+from interplay.core.ranges import Range, of_space
 from interplay.interfaces.interface import Interface
-from interplay.interfaces.nests import Array, Layout, Nest, leaves, map_space
+from interplay.interfaces.nests import Array, Layout, Nest, map_space
 
 
 class FrameStack(Interface):
@@ -36,28 +36,54 @@ class FrameStack(Interface):
 
     def _spaces(self, obs_space: spaces.Space, act_space: spaces.Space) -> tuple[spaces.Space, spaces.Space]:
         self._layout = Layout(obs_space)
-        self._frames = [
-            self.keep(
-                f"frames/{path}", (self.k, *(leaf.shape or ())), leaf.dtype, of_space(_repeated(leaf, self.k))
-            )
-            for path, leaf in leaves(obs_space)
-        ]
+        # Frames of equal numbers lie in one array, each a row of all leaves: they are shifted in a few copies.
+        dtypes = dict.fromkeys(np.dtype(leaf.dtype) for leaf in self._layout.leaves)
+        self._frames = [self._kept_frames(dtype) for dtype in dtypes]
         return map_space(lambda leaf: _repeated(leaf, self.k), obs_space), act_space
 
+    def _kept_frames(self, dtype: np.dtype) -> tuple[Array, list[tuple[int, slice]]]:
+        """An array (B, k, n) for the leaves of one dtype, and which leaf is where in it."""
+        ranges, places, end = [], [], 0
+        for number, leaf in enumerate(self._layout.leaves):
+            if leaf.dtype == dtype:
+                shape = leaf.shape or ()
+                allowed = of_space(leaf)
+                ranges.append(
+                    [np.broadcast_to(bound, shape).ravel() for bound in (allowed.low, allowed.high)]
+                )
+                places.append((number, slice(end, end + ranges[-1][0].size)))
+                end = places[-1][1].stop
+        low, high = (np.concatenate(side) for side in zip(*ranges, strict=True))
+        return self.keep(f"frames/{dtype}", (self.k, end), dtype, Range(low, high, (0,))), places
+
     def _begin(self, which: Array, obs: Nest) -> None:
-        for frames, array in zip(self._frames, self._layout.flat(obs), strict=True):
-            frames[which] = array[which, None]
+        arrays = self._layout.flat(obs)
+        for frames, places in self._frames:
+            for leaf, at in places:
+                frames[which, :, at] = _wide(arrays[leaf])[which, None]
 
     def _note_observation(self, obs: Nest) -> None:
         moving = self.ctx.moving
         rows: Any = slice(None) if moving.all() else np.flatnonzero(moving)
-        for frames, array in zip(self._frames, self._layout.flat(obs), strict=True):
+        arrays = self._layout.flat(obs)
+        for frames, places in self._frames:
             for frame in range(self.k - 1):
                 frames[rows, frame] = frames[rows, frame + 1]
-            frames[rows, -1] = array[rows]
+            for leaf, at in places:
+                frames[rows, -1, at] = _wide(arrays[leaf])[rows]
 
     def _observe(self, obs: Nest) -> Nest:
-        return self._layout.nest(self._frames)
+        shown: list[Any] = [None] * len(self._layout.leaves)
+        for frames, places in self._frames:
+            for leaf, at in places:
+                shape = self._layout.leaves[leaf].shape or ()
+                shown[leaf] = frames[:, :, at].reshape(*frames.shape[:2], *shape)
+        return self._layout.nest(shown)
+
+
+def _wide(array: Array) -> Array:
+    """(B, numbers)."""
+    return array.reshape(len(array), -1)
 
 
 def _repeated(leaf: spaces.Space, k: int) -> spaces.Space:

@@ -7,7 +7,8 @@ from typing import Any
 
 import gymnasium
 
-from interplay.interfaces.match import ALIVE, MASK, OUTCOME, Told, as_rewards, match, slots_of
+from interplay.core.errors import UserError
+from interplay.interfaces.match import ALIVE, MASK, OUTCOME, Told, as_rewards, match, resets_itself, slots_of
 
 PER_SLOT = (
     ALIVE,
@@ -27,10 +28,17 @@ class MatchWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     Attributes:
         slots: how many there are below.
+
+    Raises:
+        UserError: above Gymnasium's Autoreset.
     """
 
     def __init__(self, env: Any) -> None:
         super().__init__(match(env))
+        if resets_itself(self.env):
+            raise UserError(
+                f"{type(self).__name__}: Autoreset below it begins episodes unseen; put Autoreset around it instead"
+            )
         self.slots = len(slots_of(self.env)[0])
 
     def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
