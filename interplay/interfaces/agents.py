@@ -14,7 +14,8 @@ from interplay.core.masks import drawable
 from interplay.core.policy import Policy
 from interplay.core.world import Array, Kind, TimeStep, World
 from interplay.interfaces.environment import legal_outside
-from interplay.interfaces.interface import Interface, map_mask
+from interplay.interfaces.interface import Interface
+from interplay.interfaces.legal import map_mask
 from interplay.interfaces.match import MASK, match, read_mask, slots_of
 from interplay.interfaces.naming import as_mapping, from_mapping, mask_as_mapping, named_space
 from interplay.interfaces.nests import map_nest

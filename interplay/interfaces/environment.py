@@ -80,6 +80,7 @@ class EnvItfWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
             stack.act_trans(one, bool(new))
             for stack, one, new in zip(self.interfaces, action, fresh, strict=True)
         ]
+        rewards: Any
         seen, rewards, terminated, truncated, info = self.env.step(tuple(raw))
         if begins:
             for stack, obs in zip(self.interfaces, seen, strict=True):

@@ -118,7 +118,7 @@ def slots_named(
     Raises:
         UserError: for an unknown name or slot.
     """
-    known = {agent: (slot,) for slot, agent in enumerate(world.agents)}
+    known: dict[str, tuple[int, ...]] = {agent: (slot,) for slot, agent in enumerate(world.agents)}
     known |= {f"team{number}": tuple(team) for number, team in enumerate(world.teams or ())}
     known |= {kind.name: kind.slots for kind in world.kinds}
     known |= {key: tuple(slots) for key, slots in (groups or {}).items()}
@@ -168,6 +168,8 @@ def _group(
         raise UserError(
             f"{world.id}: the teams of {name} have {sorted(sizes)} members; give each size a group of its own"
         )
+    if joint and stack is None:
+        stack = Interface()  # a world has no tuples, an interface makes mappings of them
     seats = tuple(_seats(world, name, [unit[place] for unit in units]) for place in range(sizes.pop()))
     return Group(name, tuple(units), joint, seats, stack)
 

@@ -8,17 +8,18 @@ nobody may share (specification interfaces 2).
 from __future__ import annotations
 
 import copy
-import inspect
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 
-from interplay.core import masks, seeding
+from interplay.core import seeding
 from interplay.core.errors import UserError
 from interplay.core.ranges import ANYTHING, Range, check_state
+from interplay.interfaces.arguments import brief, cloned, named, parameters
 from interplay.interfaces.context import Context
+from interplay.interfaces.legal import fit_mask, map_mask
 from interplay.interfaces.nests import (
     Array,
     Layout,
@@ -26,10 +27,8 @@ from interplay.interfaces.nests import (
     check_inside,
     check_space,
     first_row,
-    like,
     memory_of,
     owned,
-    parts,
     read_only,
 )
 
@@ -64,7 +63,7 @@ class Interface:
     provides: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     ctx: Context
-    _arguments: Mapping[str, Any]
+    _arguments: Mapping[str, Any] | None
     _outer_spaces: tuple[spaces.Space, spaces.Space]
     _layouts: tuple[Layout, Layout, Layout, Layout]  # raw and outer observation, outer and raw action
     _remembered: set[int]  # the memory of all that is kept
@@ -73,7 +72,7 @@ class Interface:
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         made = super().__new__(cls)
-        made._arguments = _named(cls, args, kwargs)
+        made._arguments = named(cls, args, kwargs)
         return made
 
     def __init__(self, inner: Interface | None = None) -> None:
@@ -241,12 +240,12 @@ class Interface:
 
     def clone(self) -> Any:
         """A fresh stack with the same configuration, not bound to anything."""
-        return type(self)(**{name: _cloned(value) for name, value in self._arguments.items()})
+        return type(self)(**{name: cloned(value) for name, value in self._given().items()})
 
     def configuration(self) -> dict[str, Any]:
         """All arguments of this interface, defaults too, but for what it is stacked on."""
-        _, _, *known = inspect.signature(type(self).__init__).parameters.values()
-        return {one.name: self._arguments.get(one.name, one.default) for one in known}
+        given = self._given()
+        return {one.name: given.get(one.name, one.default) for one in parameters(type(self))[1:]}
 
     def save(self) -> dict[str, Array]:
         """Copies what the stack remembers, random streams included: name -> (B, ...)."""
@@ -474,6 +473,13 @@ class Interface:
 
     # -- helpers ----------------------------------------------------------------------------------
 
+    def _given(self) -> Mapping[str, Any]:
+        if self._arguments is None:
+            raise UserError(
+                f"{type(self).__name__}: its constructor takes *args or **kwargs and names of its own, so nothing says how it was made; name all arguments"
+            )
+        return self._arguments
+
     def _context(self) -> Context:
         if not self._is_bound:
             raise UserError(f"{self!r}: it is bound to no spaces yet; call setup(obs_space, act_space)")
@@ -530,72 +536,6 @@ class Interface:
         return iter(())
 
     def _called(self) -> str:
-        own = [
-            f"{name}={_brief(self._arguments[name])}"
-            for name in self.configuration()
-            if name in self._arguments
-        ]
+        first = parameters(type(self))[0].name
+        own = [f"{name}={brief(value)}" for name, value in (self._arguments or {}).items() if name != first]
         return f"{type(self).__name__}({', '.join(own)})"
-
-
-def map_mask(function: Callable[[spaces.Space, Array], Any], space: spaces.Space, mask: Nest) -> Nest:
-    """``function(leaf space, mask)`` in the places of a mask's leaves; None stays None."""
-    if mask is None:
-        return None
-    inside = parts(space)
-    if inside is None:
-        return function(space, mask)
-    return like(space, [map_mask(function, part, mask[place]) for place, part in inside])
-
-
-def fit_mask(owner: str, space: spaces.Space, mask: Nest, rows: int | None) -> Nest:
-    """A mask as bool arrays (B, choices) in the places of the space's leaves.
-
-    Args:
-        owner: what to name in the error.
-        space: the action space of one row.
-        mask: with a leading axis of `rows`, or without one if that is None.
-        rows: B.
-
-    Raises:
-        UserError: for another number of choices, or a mask of a Box.
-    """
-
-    def fitted(leaf: spaces.Space, array: Any) -> Array:
-        given = np.asarray(array)
-        given = (given[None] if rows is None else given).astype(bool)
-        shape = (len(given) if rows is None else rows, masks.length(leaf))
-        if isinstance(leaf, spaces.Box) or given.shape != shape:
-            raise UserError(f"{owner}: shape {given.shape} for {leaf}, expected {shape} (rows, choices)")
-        return given
-
-    try:
-        return map_mask(fitted, space, mask)
-    except (KeyError, IndexError, TypeError):
-        raise UserError(f"{owner}: it does not nest as {space} does") from None
-
-
-def _named(cls: type, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """A constructor's arguments by name, as they were given; empty if they do not fit, which the constructor will say."""
-    try:
-        given = inspect.signature(cls.__init__).bind(None, *args, **kwargs).arguments  # type: ignore[misc]
-    except TypeError:
-        return {}
-    return {name: _frozen(value) for name, value in list(given.items())[1:]}
-
-
-def _frozen(value: Any) -> Any:
-    """A copy that later changes of the argument do not reach; interfaces are the same ones."""
-    if isinstance(value, Interface):
-        return value
-    return type(value)(map(_frozen, value)) if type(value) in (list, tuple) else copy.deepcopy(value)
-
-
-def _cloned(value: Any) -> Any:
-    if isinstance(value, Interface):
-        return value.clone()
-    return type(value)(map(_cloned, value)) if type(value) in (list, tuple) else copy.deepcopy(value)
-
-
-def _brief(value: Any) -> str:
-    return f"[{' | '.join(map(str, value))}]" if isinstance(value, list | tuple) else repr(value)

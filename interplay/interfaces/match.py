@@ -15,7 +15,7 @@ from gymnasium import spaces
 from interplay.core import masks
 from interplay.core.errors import UserError
 from interplay.core.world import TimeStep, World
-from interplay.interfaces.interface import map_mask
+from interplay.interfaces.legal import map_mask
 from interplay.interfaces.naming import mask_from_mapping
 from interplay.interfaces.nests import Nest, map_nest, one_of
 
@@ -262,6 +262,7 @@ class GymnasiumMatch(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
         """Everybody's action, slot by slot."""
+        reward: Any
         seen, reward, terminated, truncated, info = self.env.step(action[0] if self._alone else action)
         if self._over and resets_itself(self.env):  # nobody was listened to; Autoreset says 0
             self._returns[:] = 0

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean, load
+from interplay.interfaces.arguments import parameters
 from interplay.interfaces.interface import Interface
 
 _BUILT_IN = {
@@ -103,7 +103,7 @@ def _made(one: Any, inner: Interface | None) -> Interface:
         )
     kind = find_interface(one["name"])
     given = {key: value for key, value in one.items() if key != "name"}
-    _, first, *known = inspect.signature(kind.__init__).parameters
+    first, *known = [parameter.name for parameter in parameters(kind)]
     for key in given:
         if key not in known:
             near = did_you_mean(str(key), known, f"it takes {', '.join(known) or 'none'}")

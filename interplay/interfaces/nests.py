@@ -121,13 +121,18 @@ def fit(owner: str, space: spaces.Space, value: Nest, rows: int | None) -> Nest:
 def _check_parts(owner: str, space: spaces.Space, value: Any, places: list[Any]) -> None:
     if isinstance(space, spaces.Dict):
         if not isinstance(value, Mapping) or set(value) != set(places):
-            given = sorted(map(str, value)) if isinstance(value, Mapping) else type(value).__name__
+            given: Any = sorted(map(str, value)) if isinstance(value, Mapping) else type(value).__name__
             raise UserError(
                 f"{owner}: a mapping with {', '.join(map(str, places))} belongs here, not {given}"
             )
     elif not isinstance(value, tuple | list) or len(value) != len(places):
         given = len(value) if isinstance(value, tuple | list) else type(value).__name__
         raise UserError(f"{owner}: a tuple of {len(places)} belongs here, not {given}")
+
+
+def box(low: Any, high: Any, dtype: Any) -> spaces.Box:
+    """A Box of these bounds in this dtype."""
+    return spaces.Box(low, high, dtype=np.dtype(dtype).type)
 
 
 class Layout:
@@ -148,7 +153,7 @@ class Layout:
         self._whole = len(self.leaves) == 1 and parts(space) is None
         inside = parts(space) or []
         plain = all(parts(part) is None for _, part in inside)
-        self._places = [place for place, _ in inside] if plain else None
+        self._places: list[Any] | None = [place for place, _ in inside] if plain else None
         self._named = isinstance(space, spaces.Dict)
 
     def fit(self, owner: str, value: Nest, rows: int | None) -> list[Array]:

@@ -9,17 +9,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from gymnasium import spaces
 
 from interplay.core.errors import UserError
 from interplay.core.hashing import hash_rows, mix64
 from interplay.core.ranges import REAL, check_state
 from interplay.core.scene import Canvas
-from interplay.core.spaces import action_choices
 from interplay.core.transcript import Line
 from interplay.core.world import Array, Kind, TimeStep, World
 from interplay.interfaces.groups import Group, make_groups
-from interplay.interfaces.interface import Interface, map_mask
+from interplay.interfaces.interface import Interface
+from interplay.interfaces.legal import map_mask, settled
 from interplay.interfaces.names import from_settings
 from interplay.interfaces.naming import (
     as_mapping,
@@ -86,9 +85,7 @@ class InterfacedWorld(World):
                 seen, done = group.raw_spaces
                 group.stack.setup(seen, done, num_worlds=world.num_worlds * len(group.units), slot=group.name)
         self._layouts = {
-            group.name: Layout(named_space(group.stack.observation_space, "observation"))
-            for group in self._groups
-            if group.stack
+            group.name: Layout(self._kind(group, np.zeros(0)).observation_space) for group in self._groups
         }
         # Outer slots stand in the order of their first members.
         units = sorted((unit, name) for name, group in enumerate(self._groups) for unit in group.units)
@@ -140,13 +137,9 @@ class InterfacedWorld(World):
     def load(self, snapshot: Mapping[str, Array]) -> TimeStep:
         """Restores what `save` gave, or refuses it and leaves everything as it was."""
         ours = {name: array for name, array in snapshot.items() if name.startswith(OURS)}
-        parts = self._checked(ours)
+        self._check(ours)
         step = self._inner.load({name: array for name, array in snapshot.items() if name not in ours})
-        for group in self._groups:
-            if group.stack is not None:
-                group.stack.load(parts[group.name])
-        for name, array in self._own().items():
-            np.copyto(array, ours[OURS + name])
+        self._recall(ours)
         self._seeds = None
         self._last = self._told(step, None)
         return self._last
@@ -169,6 +162,16 @@ class InterfacedWorld(World):
 
     def _reset(self, which: Array, seeds: Array | None) -> TimeStep:
         step = self._inner.reset(which, seeds)
+        self._begin_episodes(step, which, seeds)
+        return self._told(step, which)
+
+    def _step(self, action: Any) -> TimeStep:
+        going = ~self.timestep.over
+        step = self._inner.step(self._inward(self.by_kind(action)))
+        self._live_on(step)
+        return self._told(step, going)
+
+    def _begin_episodes(self, step: TimeStep, which: Array, seeds: Array | None) -> None:
         self._living[which] = step.acting[which]
         for array in (self._reward, self._terminated, self._truncated):
             array[which] = 0
@@ -176,22 +179,20 @@ class InterfacedWorld(World):
             if group.stack is not None:
                 rows = np.repeat(which, len(group.units))
                 group.stack.reset(which=rows, seeds=None if seeds is None else _row_seeds(seeds, group))
-        return self._told(step, which)
 
-    def _step(self, action: Any) -> TimeStep:
-        before, going = self._living.copy(), ~self.timestep.over
-        step = self._inner.step(self._inward(self.by_kind(action)))
-        ended = step.terminated | step.truncated
+    def _live_on(self, step: TimeStep) -> None:
+        """Lives end and are paid for, then new ones begin: rewards are those of the old ones."""
+        before, ended = self._living.copy(), step.terminated | step.truncated
         np.copyto(self._living, (before & ~ended) | step.acting)
-        self._end(step, before, ended)
+        self._end(step, before)
         self._earn(step, before)
         if self.respawns:
             self._begin_lives(step.acting & (~before | ended))
-        return self._told(step, going)
 
     def _inward(self, by_kind: Mapping[str, Any]) -> Any:
         """Everybody's action in the form of the world inside."""
-        acting, inside = self.timestep.acting, {}
+        acting = self.timestep.acting
+        inside: dict[str, Any] = {}
         legal = self.by_kind(self.timestep.action_mask)
         for group, columns in zip(self._groups, self._columns, strict=True):
             given, stack = by_kind[group.name], group.stack
@@ -209,7 +210,7 @@ class InterfacedWorld(World):
                 inside[seat.kind] = _placed(inside.get(seat.kind), part, seat, self.num_worlds)
         return inside if len(self._inner.kinds) > 1 else next(iter(inside.values()))
 
-    def _end(self, step: TimeStep, before: Array, ended: Array) -> None:
+    def _end(self, step: TimeStep, before: Array) -> None:
         """Lives end; a team's does with the last of its members'."""
         if self._lone:
             order = [unit[0] for unit in self._units]
@@ -245,57 +246,46 @@ class InterfacedWorld(World):
     def _told(self, step: TimeStep, moved: Array | None) -> TimeStep:
         """The time step outside; worlds in `moved` made a step, None only looks."""
         seen, legal = self._inner.by_kind(step.observation), self._inner.by_kind(step.action_mask)
-        observation, masks = {}, {}
+        observation: Any = {}
+        masks: Any = {}
         for group in self._groups:
-            raw, stack = group.seen(seen), group.stack
-            if stack is None:
-                shape = (self.num_worlds, len(group.units))
-                observation[group.name] = map_nest(
-                    lambda _, rows, s=shape: rows.reshape(*s, *rows.shape[1:]), group.raw_spaces[0], raw
-                )
-                (seat,) = group.seats
-                masks[group.name] = {
-                    key: rows[:, seat.columns] for key, rows in (legal[seat.kind] or {}).items()
-                } or None
+            raw = group.seen(seen)
+            if group.stack is None:
+                observation[group.name] = self._by_world(raw, group)
+                masks[group.name] = _picked(legal[group.seats[0].kind], group.seats[0].columns)
                 continue
-            shown = (
-                stack.look(raw) if moved is None else stack.obs_trans(raw, np.repeat(moved, len(group.units)))
-            )
-            named = as_mapping(stack.observation_space, shown, "observation")
-            observation[group.name] = self._by_world(named, group)
-            masks[group.name] = self._masks(group, stack, legal)
+            shown = self._shown(group, group.stack, raw, moved)
+            observation[group.name] = self._by_world(shown, group)
+            masks[group.name] = self._masks(group, group.stack, legal)
         if len(self._groups) == 1:
             (name,) = observation
             observation, masks = observation[name], masks[name]
         elif not any(mask is not None for mask in masks.values()):
-            masks = None  # type: ignore[assignment]
+            masks = None
+        acting = self._any(step.acting)
         return TimeStep(
-            observation,
-            self._reward,
-            self._any(step.acting),
-            self._terminated,
-            self._truncated,
-            step.over,
-            masks,
+            observation, self._reward, acting, self._terminated, self._truncated, step.over, masks
         )
 
+    def _shown(self, group: Group, stack: Interface, raw: Any, moved: Array | None) -> Any:
+        """What a group's interface shows, as a mapping of rows."""
+        shown = stack.look(raw) if moved is None else stack.obs_trans(raw, np.repeat(moved, len(group.units)))
+        return as_mapping(stack.observation_space, shown, "observation")
+
     def _masks(self, group: Group, stack: Interface, legal: Mapping[str, Any]) -> Any:
-        parts = []
-        for seat in group.seats:
-            inside = mask_from_mapping(seat.action_space, legal[seat.kind])
-            parts.append(
-                map_mask(
-                    lambda _, rows, at=seat.columns: rows[:, at].reshape(-1, rows.shape[-1]),
-                    seat.action_space,
-                    inside,
-                )
+        parts = [
+            map_mask(
+                lambda _, rows, at=seat.columns: rows[:, at].reshape(-1, rows.shape[-1]),  # type: ignore[misc]
+                seat.action_space,
+                mask_from_mapping(seat.action_space, legal[seat.kind]),
             )
-        raw = tuple(parts) if group.joint else parts[0]
-        if not group.joint and raw is None:
+            for seat in group.seats
+        ]
+        if all(part is None for part in parts):
             return None
-        if group.joint and all(part is None for part in parts):
-            return None
-        named = mask_as_mapping(stack.action_space, stack.mask_trans(raw))
+        named = mask_as_mapping(
+            stack.action_space, stack.mask_trans(tuple(parts) if group.joint else parts[0])
+        )
         shape = (self.num_worlds, len(group.units), -1)
         return None if named is None else {key: rows.reshape(shape) for key, rows in named.items()}
 
@@ -353,8 +343,8 @@ class InterfacedWorld(World):
                     )
         return found
 
-    def _checked(self, ours: Mapping[str, Array]) -> dict[str, dict[str, Array]]:
-        """Each group's memory out of a snapshot, as its interface takes it; refused before anything has changed."""
+    def _check(self, ours: Mapping[str, Array]) -> None:
+        """Refuses what `_recall` cannot take; changes nothing."""
         mine = self._remembered()
         if set(ours) != set(mine):
             odd = ", ".join(sorted(set(ours) ^ set(mine)))
@@ -369,17 +359,16 @@ class InterfacedWorld(World):
                     "load it into a world with the same interfaces and num_worlds"
                 )
         check_state(self.id, {name: ours[OURS + name] for name in self._own()}, {"reward": REAL})
-        parts = {}
         for group in self._groups:
             if group.stack is not None:
-                start = f"{OURS}{group.name}/"
-                parts[group.name] = {
-                    name[len(start) :]: np.asarray(array).reshape(-1, *array.shape[2:])
-                    for name, array in ours.items()
-                    if name.startswith(start)
-                }
-                group.stack.check(parts[group.name])
-        return parts
+                group.stack.check(_memory_of(group, ours))
+
+    def _recall(self, ours: Mapping[str, Array]) -> None:
+        for group in self._groups:
+            if group.stack is not None:
+                group.stack.load(_memory_of(group, ours))
+        for name, array in self._own().items():
+            array[...] = ours[OURS + name]
 
     def _kind(self, group: Group, columns: Array) -> Kind:
         seen, done = group.raw_spaces
@@ -393,6 +382,13 @@ def _stack(one: Any) -> Interface | None:
     return one.clone() if isinstance(one, Interface) else from_settings(one)
 
 
+def _memory_of(group: Group, ours: Mapping[str, Array]) -> dict[str, Array]:
+    """A group's part of a snapshot, as its interface has it: one row for each (world, slot)."""
+    start = f"{OURS}{group.name}/"
+    rows = {name: np.asarray(array) for name, array in ours.items() if name.startswith(start)}
+    return {name[len(start) :]: array.reshape(-1, *array.shape[2:]) for name, array in rows.items()}
+
+
 def _row_seeds(seeds: Array, group: Group) -> Array:
     """A seed for each row: of its world's and its first slot's."""
     first = np.array([unit[0] for unit in group.units], np.uint64)
@@ -400,41 +396,8 @@ def _row_seeds(seeds: Array, group: Group) -> Array:
         return mix64(seeds[:, None] + mix64(first + np.uint64(1))[None]).reshape(-1)
 
 
-def settled(
-    space: Any, action: Any, legal: Mapping[str, Array] | None, ignored: bool, key: str = "action"
-) -> Any:
-    """Actions without illegal choices that differ from each other: memory would tell them apart where the world does not.
-
-    Args:
-        space: of one agent.
-        action: (W, A, ...), as the space has it.
-        legal: as in `TimeStep.action_mask`.
-        ignored: whether an illegal choice becomes the first illegal one of its head, else it becomes the first legal one.
-        key: the mask's key of this part.
-
-    Returns:
-        The same, or copies where something changed.
-    """
-    if not legal:
-        return action
-    if isinstance(space, spaces.Dict):
-        return {
-            name: settled(part, action[name], legal, ignored, name) for name, part in space.spaces.items()
-        }
-    if key not in legal:
-        return action
-    heads = action.reshape(*action.shape[:2], -1)
-    firsts, start, found = np.broadcast_to(getattr(space, "start", 0), space.shape or ()).reshape(-1), 0, None
-    for head, count in enumerate(action_choices(space)):
-        rows = legal[key][..., start : start + count]
-        chosen = (heads[..., head] - firsts[head]).astype(np.int64)
-        wrong = ~np.take_along_axis(rows, chosen[..., None], axis=-1)[..., 0]
-        if wrong.any():
-            found = heads.copy() if found is None else found
-            instead = (~rows if ignored else rows).argmax(axis=-1) + firsts[head]
-            found[..., head] = np.where(wrong, instead, heads[..., head])
-        start += count
-    return action if found is None else found.reshape(action.shape)
+def _picked(legal: Mapping[str, Array] | None, columns: Any) -> dict[str, Array] | None:
+    return {key: rows[:, columns] for key, rows in legal.items()} if legal else None
 
 
 def _as_rows(_: Any, array: Array) -> Array:

@@ -148,7 +148,7 @@ def test_d15_slots_wait_as_long_as_their_own_function_says():
     obs, info = env.reset(seed=0)
     assert info["due"] == (True, True)
     begin = env.unwrapped.sums.copy()
-    first, rewards, _, _, info = env.step(deeds(1, 1))  # waits 3 and 2: two steps pass
+    first, _, _, _, info = env.step(deeds(1, 1))  # waits 3 and 2: two steps pass
     assert env.unwrapped.t == 2
     assert info["due"] == (False, True)
     assert same(env.observation_space[0], first[0], obs[0])  # not due: what it saw
@@ -193,9 +193,9 @@ def test_rewards_are_weighted_and_clipped():
     env.reset(seed=0)
     env.unwrapped.sums[:] = 0
     assert env.step(deeds(1, 0))[1] == (2.5, -1.5)
+    wrong = RewardWeights(Duel(vector=True), [1, 1, 1])
+    wrong.reset(seed=0)
     with pytest.raises(UserError, match="3 weights"):
-        wrong = RewardWeights(Duel(vector=True), [1, 1, 1])
-        wrong.reset(seed=0)
         wrong.step(deeds(1, 0))
     signs = SignReward(RewardWeights(Duel(vector=True), [2, 0.5]))
     signs.reset(seed=0)

@@ -14,7 +14,7 @@ from interplay.interfaces.generic.counters import MultiBinObs
 from interplay.interfaces.generic.frames import FrameStack
 from interplay.interfaces.generic.history import PrevActObs
 from interplay.interfaces.generic.vectors import ConcatVec
-from interplay.interfaces.interface import map_mask
+from interplay.interfaces.legal import map_mask
 from interplay.interfaces.nests import map_nest, map_space
 
 

@@ -11,6 +11,7 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.interfaces.interface import Interface
 from interplay.interfaces.nests import Array, Nest, parts
+from interplay.interfaces.nests import box as make_box
 
 # What settings may name. All are monotone, so bounds are where the bounds were.
 OPERATIONS: dict[str, Callable[[Array], Array]] = {
@@ -96,17 +97,18 @@ class BoxTransform(Entry):
 
     def _entry_space(self, box: spaces.Box) -> spaces.Box:
         with np.errstate(all="ignore"):
-            low, high = (np.asarray(self._apply(bound[None]))[0] for bound in (box.low, box.high))
-        if low.shape != box.shape:
+            low, high = (np.asarray(self._apply(bound[None])) for bound in (box.low, box.high))
+        if low.shape != (1, *box.shape):
             raise UserError(
-                f"{self._called()}: it makes {low.shape} of {box.shape}; an operation keeps the shape, use Reshape or Transpose beside it"
+                f"{self._called()}: it makes {low.shape} of {(1, *box.shape)}; an operation keeps the shape, use Reshape or Transpose beside it"
             )
+        low, high = low[0], high[0]
         if low.dtype == np.float64 and box.dtype != np.float64:
             low, high = low.astype(np.float32), high.astype(np.float32)
         unknown = np.isnan(low) | np.isnan(high) if low.dtype.kind == "f" else np.zeros(low.shape, bool)
         least, most = np.minimum(low, high), np.maximum(low, high)
         least, most = np.where(unknown, -np.inf, least), np.where(unknown, np.inf, most)
-        return spaces.Box(least.astype(low.dtype), most.astype(low.dtype), dtype=low.dtype.type)
+        return make_box(least.astype(low.dtype), most.astype(low.dtype), low.dtype)
 
     def _entry(self, array: Array) -> Array:
         found = np.asarray(self._apply(array))
@@ -149,7 +151,7 @@ class Reshape(Entry):
                 f"{self._called()}: {box.shape} does not fit; give a shape of {box.low.size} numbers"
             ) from None
         self._to = low.shape
-        return spaces.Box(low, high, dtype=box.dtype.type)  # type: ignore[union-attr]
+        return make_box(low, high, box.dtype)
 
     def _entry(self, array: Array) -> Array:
         return array.reshape(len(array), *self._to)
@@ -183,7 +185,7 @@ class Transpose(Entry):
                 f"{self._called()}: the entry has the axes 0..{len(box.shape) - 1}; name each once"
             )
         self._order = (0, *(axis + 1 for axis in order))
-        return spaces.Box(box.low.transpose(order), box.high.transpose(order), dtype=box.dtype.type)  # type: ignore[union-attr]
+        return make_box(box.low.transpose(order), box.high.transpose(order), box.dtype)
 
     def _entry(self, array: Array) -> Array:
         return np.ascontiguousarray(array.transpose(self._order))

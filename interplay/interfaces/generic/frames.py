@@ -10,7 +10,7 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.core.ranges import Range, of_space
 from interplay.interfaces.interface import Interface
-from interplay.interfaces.nests import Array, Layout, Nest, map_space
+from interplay.interfaces.nests import Array, Layout, Nest, box, map_space
 
 
 class FrameStack(Interface):
@@ -86,12 +86,12 @@ def _wide(array: Array) -> Array:
     return array.reshape(len(array), -1)
 
 
-def _repeated(leaf: spaces.Space, k: int) -> spaces.Space:
+def _repeated(leaf: Any, k: int) -> spaces.Space:
     """The space of k values of a leaf."""
     if isinstance(leaf, spaces.Box):
-        return spaces.Box(np.stack([leaf.low] * k), np.stack([leaf.high] * k), dtype=leaf.dtype.type)
+        return box(np.stack([leaf.low] * k), np.stack([leaf.high] * k), leaf.dtype)
     if isinstance(leaf, spaces.MultiBinary):
         return spaces.MultiBinary((k, *leaf.shape))
-    count = leaf.n if isinstance(leaf, spaces.Discrete) else leaf.nvec  # type: ignore[attr-defined]
-    start = leaf.start  # type: ignore[attr-defined]
-    return spaces.MultiDiscrete(np.stack([count] * k), leaf.dtype.type, start=np.stack([start] * k))  # type: ignore[union-attr]
+    count = leaf.n if isinstance(leaf, spaces.Discrete) else leaf.nvec
+    start = leaf.start
+    return spaces.MultiDiscrete(np.stack([count] * k), leaf.dtype.type, start=np.stack([start] * k))

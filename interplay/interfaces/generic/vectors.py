@@ -12,7 +12,7 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.core.spaces import action_choices
 from interplay.interfaces.interface import Interface
-from interplay.interfaces.nests import Array, Layout, Nest, flat, leaves, map_nest
+from interplay.interfaces.nests import Array, Layout, Nest, box, flat, leaves, map_nest
 
 
 class Flattener:
@@ -34,7 +34,7 @@ class Flattener:
         low, high = (
             np.concatenate([np.ravel(part[side]).astype(self.dtype) for part, _ in parts]) for side in (0, 1)
         )
-        self.space = spaces.Box(low, high, dtype=self.dtype.type)
+        self.space = box(low, high, self.dtype)
         ends = np.cumsum([0, *(np.size(part[0]) for part, _ in parts)]).tolist()
         self._columns = list(pairwise(ends))
 
@@ -53,7 +53,7 @@ class Flattener:
 def _bounds(leaf: spaces.Space) -> tuple[Array, Array]:
     if isinstance(leaf, spaces.Box):
         return leaf.low, leaf.high
-    size = int(np.prod(leaf.shape)) if isinstance(leaf, spaces.MultiBinary) else sum(action_choices(leaf))  # type: ignore[arg-type]
+    size = int(np.prod(leaf.shape)) if isinstance(leaf, spaces.MultiBinary) else sum(action_choices(leaf))
     return np.zeros(size), np.ones(size)
 
 
@@ -173,7 +173,7 @@ def _join(parts: list[Any]) -> spaces.Space:
             np.concatenate([np.ravel(side) for side in sides])
             for sides in zip(*((b.low, b.high) for b in parts), strict=True)
         )
-        return spaces.Box(low, high, dtype=low.dtype.type)
+        return box(low, high, low.dtype)
     if any(boxes):
         raise UserError(
             "ConcatObsAct: some actions are discrete and some are not; join them in an interface of your own"

@@ -50,7 +50,7 @@ class ActingRates(MatchWrapper):
     def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
         """Actions of those who are due; the entries of the others are ignored."""
         due = self._left == 0
-        for slot in np.flatnonzero(due):
+        for slot in np.flatnonzero(due).tolist():
             wait = int(self._waits[slot](action[slot]))
             if wait < 1:
                 raise UserError(f"ActingRates: slot {slot} waits {wait} steps; an action takes one at least")
