@@ -46,14 +46,13 @@ class InterfacedWorld(World):
     begins, and in worlds that respawn where a slot is taken over.
 
     Args:
-        world: that was not reset yet.
+        world: its next `reset` is the first of this one.
         interfaces: name of a group -> what `from_settings` takes, a stack (a clone of which is bound), or None. Groups are kinds, teams
             (``team0``, ...), agents, or names of `groups`. Slots of no group are handed on, as kinds of their own.
         groups: name -> slots, for names of your own.
         teams: whether each team of a group is one slot, whose interface sees a tuple of its members. It acts while one of them does and
             lives until the last of them has died.
         reward: what such a team earns: ``mean``, ``sum`` or ``first`` of its members.
-        seed, first_world: as given to the world.
 
     Raises:
         UserError: for groups that are not there, overlap or differ in spaces, interfaces that do not fit, or teams of a world that respawns.
@@ -72,8 +71,6 @@ class InterfacedWorld(World):
         groups: Mapping[str, Sequence[int]] | None = None,
         teams: bool = False,
         reward: str = "mean",
-        seed: int = 0,
-        first_world: int = 0,
     ) -> None:
         if reward not in REWARDS:
             raise UserError(f"{world.id}: reward = {reward!r} of a team; it is one of {', '.join(REWARDS)}")
@@ -102,7 +99,8 @@ class InterfacedWorld(World):
         kinds = [
             self._kind(group, columns) for group, columns in zip(self._groups, self._columns, strict=True)
         ]
-        super().__init__(world.num_worlds, agents, kinds, seed, first_world)
+        super().__init__(world.num_worlds, agents, kinds, first_world=world.first_world)
+        self._seeds = None if world._seeds is None else world._seeds.copy()
         for name in SAID:
             setattr(self, name, getattr(world, name))
         self.teams = self._outer_teams()
