@@ -56,7 +56,7 @@ class Interface:
         >>> stack = Plus(Plus()).setup(spaces.Box(0, 9, ()), spaces.Discrete(2))
         >>> stack.reset(np.float32(0))
         >>> stack.obs_trans(np.float32(0))
-        np.float32(2.0)
+        array(2., dtype=float32)
     """
 
     heeds_moving: bool = False
