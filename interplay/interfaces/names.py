@@ -23,6 +23,10 @@ _BUILT_IN = {
     "ConcatVec": "interplay.interfaces.generic.vectors:ConcatVec",
     "ConcatObsAct": "interplay.interfaces.generic.vectors:ConcatObsAct",
     "Dict2Vec": "interplay.interfaces.generic.vectors:Dict2Vec",
+    "ActMaskObsItf": "interplay.interfaces.pommerman.features:ActMaskObsItf",
+    "AttrObsItf": "interplay.interfaces.pommerman.features:AttrObsItf",
+    "BoardMapObs": "interplay.interfaces.pommerman.features:BoardMapObs",
+    "RotateItf": "interplay.interfaces.pommerman.rotation:RotateItf",
 }
 _registered: dict[str, type[Interface]] = {}
 _PLAIN = (bool, int, float, str, type(None))
