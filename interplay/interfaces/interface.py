@@ -234,6 +234,11 @@ class Interface:
         return self._is_bound
 
     @property
+    def changes_rewards(self) -> bool:
+        """Whether one of the stack writes `_reward`."""
+        return any(one._overrides("_reward") for one in self.chain)
+
+    @property
     def chain(self) -> tuple[Interface, ...]:
         """The interfaces of the stack, the innermost first."""
         return (*(self.inner.chain if self.inner is not None else ()), self)

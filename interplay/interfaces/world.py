@@ -222,18 +222,19 @@ class InterfacedWorld(World):
             self._terminated[:, k], self._truncated[:, k] = over & ~limited, over & limited
 
     def _earn(self, step: TimeStep, before: Array) -> None:
-        """Rewards of the living go through the interfaces."""
+        """Rewards of the living go through the interfaces that change them."""
         self._reward = self._of_members(step.reward).astype(np.float32)
-        alive = self._any(before)
         for group, columns in zip(self._groups, self._columns, strict=True):
-            if group.stack is not None:
-                raw = self._reward[:, columns]
-                paid = np.asarray(group.stack.rew_trans(raw.reshape(-1)))
-                if paid.shape != (raw.size,):
-                    raise UserError(
-                        f"{group.stack!r}: rewards of shape {paid.shape}; a world pays numbers, not vectors"
-                    )
-                self._reward[:, columns] = np.where(alive[:, columns], paid.reshape(raw.shape), raw)
+            if group.stack is None or not group.stack.changes_rewards:
+                continue
+            raw = self._reward[:, columns]
+            paid = np.asarray(group.stack.rew_trans(raw.reshape(-1)))
+            if paid.shape != (raw.size,):
+                raise UserError(
+                    f"{group.stack!r}: rewards of shape {paid.shape}; a world pays numbers, not vectors"
+                )
+            alive = self._any(before)[:, columns]
+            self._reward[:, columns] = np.where(alive, paid.reshape(raw.shape), raw)
 
     def _begin_lives(self, born: Array) -> None:
         for group in self._groups:

@@ -67,8 +67,7 @@ class FrameStack(Interface):
         rows: Any = slice(None) if moving.all() else np.flatnonzero(moving)
         arrays = self._layout.flat(obs)
         for frames, places in self._frames:
-            for frame in range(self.k - 1):
-                frames[rows, frame] = frames[rows, frame + 1]
+            frames[rows, :-1] = frames[rows, 1:]
             for leaf, at in places:
                 frames[rows, -1, at] = _wide(arrays[leaf])[rows]
 
