@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -57,8 +58,7 @@ class RandomAgent(Agent):
     def setup(
         self, obs_space: spaces.Space, act_space: spaces.Space, slot: int | str = 0, seed: int = 0
     ) -> None:
-        super().setup(obs_space, act_space, slot, seed)
-        self._drawn: list[Any] = []
+        super().setup(obs_space, copy.deepcopy(act_space), slot, seed)  # drawing moves a space's generator
         key = [*str(slot).encode()]
         self._rng = seeding.generator(seed, 0xA6E7, *key)
 

@@ -75,6 +75,11 @@ class Interface:
         made._arguments = named(cls, args, kwargs)
         return made
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        if "_remembered" in state:  # a copy keeps its own memory
+            self._remembered = {memory_of(array) for array in self._arrays().values()}
+
     def __init__(self, inner: Interface | None = None) -> None:
         if inner is not None and not isinstance(inner, Interface):
             raise UserError(
@@ -205,8 +210,9 @@ class Interface:
         """
         ctx = self._context()
         rows = None if self._is_single else ctx.rows
-        found = self._walk_mask(fit_mask(f"{self._title} mask", ctx.raw_action_space, mask, rows))
-        strip = (lambda a: a[0]) if self._is_single else (lambda a: a)
+        legal = self._walk_mask(fit_mask(f"{self._title} mask", ctx.raw_action_space, mask, rows))
+        found = fit_mask(f"{self._title} mask outside", self.action_space, legal, ctx.rows)
+        strip = (lambda array: array[0]) if self._is_single else (lambda array: array)
         return map_mask(lambda _, array: strip(array).copy(), self.action_space, found)
 
     def rew_trans(self, reward: Any) -> Any:

@@ -43,6 +43,10 @@ def match(env: Any, score: str = "return") -> gymnasium.Env[Any, Any]:
     if isinstance(env, gymnasium.Env):
         _refuse_merged(env)
         return env if _is_match(env) else GymnasiumMatch(env)
+    if hasattr(env, "agent_iter"):
+        raise UserError(
+            f"{env}: its agents take turns; make a parallel environment of it first (pettingzoo.utils.aec_to_parallel)"
+        )
     if hasattr(env, "possible_agents") and callable(getattr(env, "observation_space", None)):
         return ParallelMatch(env)
     raise UserError(

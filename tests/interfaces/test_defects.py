@@ -295,6 +295,17 @@ def test_an_interface_that_forgets_masks_is_refused_where_masks_are():
         stack.mask_trans(np.array([1, 0, 1]))
 
 
+def test_a_mask_of_the_wrong_length_is_refused_on_both_ends():
+    class Longer(Interface):
+        def _mask(self, mask):
+            return np.concatenate([mask, mask], axis=1)
+
+    stack = Longer().setup(BOX, CHOICE, num_worlds=2)
+    for mask in (np.ones((2, 3), bool), np.ones((2, 4), bool), np.ones((1, 3), bool)):
+        with pytest.raises(UserError, match="rows, choices"):
+            stack.mask_trans(mask)
+
+
 def test_what_does_not_fit_is_refused_in_one_line():
     stack = FrameStack(k=2).setup(spaces.Dict({"a": BOX, "b": CHOICE}), CHOICE)
     with pytest.raises(RuntimeError, match="before the first observation"):

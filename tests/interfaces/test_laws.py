@@ -324,6 +324,23 @@ def test_what_is_saved_goes_on_alike_and_strangers_are_refused(names, obs, act):
             other.load({**saved, name: saved[name][:2]})
 
 
+@some
+@given(toys.stacks, toys.observations, toys.actions)
+def test_a_copy_in_the_middle_of_an_episode_goes_on_alike_and_shares_nothing(names, obs, act):
+    stack = bound(names, obs, act)
+    seen, done = material(stack)
+    play(stack, seen, done, 2)
+    twin = copy.deepcopy(stack)
+    for t in range(2, STEPS):
+        one, two = stack.obs_trans(seen[t]), twin.obs_trans(seen[t])
+        assert same(stack.observation_space, one, two)
+        kept = [*stack._arrays().values(), *twin._arrays().values()]
+        for array in (*flat(stack.observation_space, one), *flat(stack.observation_space, two)):
+            assert not any(np.shares_memory(array, other) for other in kept)
+        stack.act_trans(done[t])
+        twin.act_trans(done[t])
+
+
 def test_memory_that_cannot_be_is_refused_and_nothing_changes():
     stack = Noise(FrameStack(k=2)).setup(spaces.Box(0, 1, (2,)), spaces.Discrete(2), num_worlds=2)
     stack.reset()

@@ -256,6 +256,23 @@ def test_a_pettingzoo_environment_is_a_match():
     assert sum(result["outcome"]) == 0
 
 
+def test_environments_of_turns_are_refused_with_a_cure():
+    rps = pytest.importorskip("pettingzoo.classic.rps_v2")
+    with pytest.raises(UserError, match="aec_to_parallel"):
+        match(rps.env())
+    with pytest.raises(UserError, match="no match can be made"):
+        match("survival")
+
+
+def test_drawing_agents_leave_the_environments_spaces_alone():
+    env = match(Duel())
+    env.action_space.seed(3)
+    kept = env.action_space.sample()
+    env.action_space.seed(3)
+    play(env, [RandomAgent(), RandomAgent()])
+    assert repr(env.action_space.sample()) == repr(kept)
+
+
 def test_a_player_alone_is_a_tuple_of_one():
     import gymnasium
 
