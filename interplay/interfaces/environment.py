@@ -1,0 +1,124 @@
+"""Interfaces around an environment: each slot sees and does what its own stack makes of it (specification interfaces 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+from interplay.core import seeding
+from interplay.core.errors import UserError
+from interplay.interfaces.interface import Interface
+from interplay.interfaces.match import (
+    MASK,
+    Told,
+    as_rewards,
+    match,
+    read_mask,
+    resets_itself,
+    slots_of,
+    tell_mask,
+)
+
+
+class EnvItfWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """An environment whose slots have interfaces.
+
+    It is a Gymnasium environment with tuple spaces, known from the start, and may be wrapped again, by Gymnasium's wrappers and by this one.
+
+    Args:
+        env: whatever `match` takes.
+        interfaces: a stack for each slot, None for one that passes through.
+        seed: of what interfaces draw; ``reset(seed=...)`` names it anew.
+
+    Attributes:
+        interfaces: the bound stacks.
+
+    Raises:
+        UserError: for another number of interfaces than slots, or one object in two slots.
+    """
+
+    def __init__(self, env: Any, interfaces: Sequence[Interface | None], seed: int = 0) -> None:
+        super().__init__(match(env))
+        seen, done = slots_of(self.env)
+        if len(interfaces) != len(seen):
+            raise UserError(
+                f"EnvItfWrapper: {len(interfaces)} interfaces for {len(seen)} slots; give one for each, None passes through"
+            )
+        self.interfaces = tuple(Interface() if one is None else one for one in interfaces)
+        for slot, (stack, obs, act) in enumerate(zip(self.interfaces, seen, done, strict=True)):
+            stack.setup(obs, act, slot=slot, seed=seed)
+        self._resets_itself, self._over = resets_itself(self.env), False
+        self.observation_space = spaces.Tuple([stack.observation_space for stack in self.interfaces])
+        self.action_space = spaces.Tuple([stack.action_space for stack in self.interfaces])
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begins an episode; ``options["itf"][slot]`` are for that slot's interfaces (``ctx.info``)."""
+        self._over = False
+        told = _per_slot(options, len(self.interfaces))
+        seen, info = self.env.reset(seed=seed, options=options)
+        seeds = None if seed is None else seeding.world_seeds(seed, 1)
+        for stack, obs, own in zip(self.interfaces, seen, told, strict=True):
+            stack.reset(obs, own, seeds=seeds)
+        return self._seen(seen), self._info(info)
+
+    def step(self, action: Sequence[Any], decided: Sequence[bool] | None = None) -> Told:  # type: ignore[override]
+        """Everybody's action, slot by slot.
+
+        Args:
+            action: an entry for each slot.
+            decided: for each slot whether its action is a decision, or one that is held; None: all are.
+        """
+        begins = self._over and self._resets_itself  # the environment listens to nobody in this step
+        fresh = (not begins,) * len(self.interfaces) if decided is None or begins else decided
+        raw = [
+            stack.act_trans(one, bool(new))
+            for stack, one, new in zip(self.interfaces, action, fresh, strict=True)
+        ]
+        rewards: Any
+        seen, rewards, terminated, truncated, info = self.env.step(tuple(raw))
+        if begins:
+            for stack, obs in zip(self.interfaces, seen, strict=True):
+                stack.reset(obs)
+            rewards = (0.0,) * len(self.interfaces)
+        self._over = bool(terminated or truncated)
+        given = as_rewards(rewards, len(self.interfaces))
+        earned = tuple(stack.rew_trans(one) for stack, one in zip(self.interfaces, given, strict=True))
+        return self._seen(seen), earned, bool(terminated), bool(truncated), self._info(info)
+
+    def _seen(self, seen: Sequence[Any]) -> tuple[Any, ...]:
+        return tuple(stack.obs_trans(obs) for stack, obs in zip(self.interfaces, seen, strict=True))
+
+    def _info(self, info: Mapping[str, Any]) -> dict[str, Any]:
+        if MASK not in info:
+            return dict(info)
+        legal = zip(self.interfaces, info[MASK], strict=True)
+        return {**info, MASK: tuple(legal_outside(stack, mask) for stack, mask in legal)}
+
+
+def legal_outside(stack: Interface, mask: Any) -> Any:
+    """A slot's mask in Gymnasium's form, as it is outside of its interfaces; None where everything is legal."""
+    return tell_mask(stack.action_space, stack.mask_trans(read_mask(stack.ctx.raw_action_space, mask)))
+
+
+def _per_slot(options: Mapping[str, Any] | None, slots: int) -> list[Any]:
+    given = (options or {}).get("itf")
+    if given is None:
+        return [None] * slots
+    if isinstance(given, Mapping):
+        unknown = [key for key in given if key not in range(slots)]
+        if not unknown:
+            return [given.get(slot) for slot in range(slots)]
+        raise UserError(f'options["itf"]: no slot {unknown[0]!r}; there are 0..{slots - 1}')
+    if (
+        isinstance(given, str)
+        or (np.ndim(given) != 1 and not isinstance(given, Sequence))
+        or len(given) != slots
+    ):
+        raise UserError(f'options["itf"] = {given!r}: give a list of {slots} or a mapping from slots')
+    return list(given)

@@ -1,0 +1,1 @@
+"""Interfaces that suit any environment: history, counters, frames, shapes, vectors (specification interfaces 10)."""

@@ -1,0 +1,385 @@
+"""A match: a Gymnasium environment whose spaces, observations and rewards are tuples with an entry for each slot.
+
+`match` makes one of a world of ours, a PettingZoo parallel environment, or a Gymnasium environment (specification interfaces 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+from interplay.core import masks
+from interplay.core.errors import UserError
+from interplay.core.world import TimeStep, World
+from interplay.interfaces.legal import map_mask
+from interplay.interfaces.naming import mask_from_mapping
+from interplay.interfaces.nests import Nest, map_nest, one_of
+
+Told = tuple[tuple[Any, ...], tuple[Any, ...], bool, bool, dict[str, Any]]
+MASK, OUTCOME, ALIVE = "action_mask", "outcome", "alive"  # keys of infos
+
+
+def match(env: Any, score: str = "return") -> gymnasium.Env[Any, Any]:
+    """Any environment as a match.
+
+    ``info["alive"]`` says of each slot whether it lives; ``info["outcome"]`` is there in every last step, also in one that a limit
+    made the last: for each slot a number in [-1, 1], the share of the other sides that it did better than less the share that
+    did better than it, unless the environment says it itself. A match of one slot has the outcome None, which nobody rates.
+
+    Args:
+        env: a world of ours of one copy; a PettingZoo parallel environment; a Gymnasium environment with tuple spaces, or of one
+            player, whose entries are then tuples of one; or a match.
+        score: of a world of ours, what says who did better: ``"return"``, or a metric with a value per agent.
+
+    Raises:
+        UserError: if it is none of these, or merges its slots.
+    """
+    if isinstance(env, World):
+        return WorldMatch(env, score)
+    if isinstance(env, gymnasium.Env):
+        _refuse_merged(env)
+        return env if _is_match(env) else GymnasiumMatch(env)
+    if hasattr(env, "agent_iter"):
+        raise UserError(
+            f"{env}: its agents take turns; make a parallel environment of it first (pettingzoo.utils.aec_to_parallel)"
+        )
+    if hasattr(env, "possible_agents") and callable(getattr(env, "observation_space", None)):
+        return ParallelMatch(env)
+    raise UserError(
+        f"{env!r}: no match can be made of it; give a world of one copy, a PettingZoo parallel environment or a Gymnasium environment"
+    )
+
+
+def outcomes(
+    scores: Sequence[float], teams: Sequence[Sequence[int]] | None = None
+) -> tuple[float, ...] | None:
+    """What each slot makes of these scores: +1 for the best, -1 for the last, 0 for a draw, placements in between.
+
+    Args:
+        scores: of each slot; higher is better.
+        teams: slots that win together, whose scores are added; None is everybody for itself.
+
+    Returns:
+        A number for each slot; None where there is one side only.
+
+    Example:
+        >>> outcomes([3.0, 1.0, 1.0])
+        (1.0, -0.5, -0.5)
+    """
+    sides = [[slot] for slot in range(len(scores))] if teams is None else [list(team) for team in teams]
+    if len(sides) < 2:
+        return None
+    total = np.array([sum(scores[slot] for slot in side) for side in sides])
+    ahead = np.sign(total[:, None] - total[None]).sum(axis=1) / (len(sides) - 1)
+    found = {slot: float(ahead[k]) for k, side in enumerate(sides) for slot in side}
+    return tuple(found[slot] for slot in range(len(scores)))
+
+
+class Match(gymnasium.Env[Any, Any]):
+    """What the matches below share: returns are added up, and the last step says what came of them.
+
+    Attributes:
+        teams: slots that win together; None is everybody for itself.
+    """
+
+    metadata = {"render_modes": []}  # noqa: RUF012 - gymnasium's own form
+    teams: Sequence[Sequence[int]] | None = None
+
+    def _start(self) -> None:
+        self._returns = np.zeros(len(self.action_space.spaces))  # type: ignore[attr-defined]
+
+    def _finish(self, told: Told, scores: Sequence[float] | None = None) -> Told:
+        """A step's values, with what came of the match where it is the last."""
+        _, rewards, terminated, truncated, info = told
+        if all(np.ndim(reward) == 0 for reward in rewards):
+            self._returns += rewards
+        if (terminated or truncated) and OUTCOME not in info:
+            info[OUTCOME] = outcomes(list(self._returns if scores is None else scores), self.teams)
+        return told
+
+
+class WorldMatch(Match):
+    """One copy of a world of ours. Observations are copies; rows of slots that are not asked are ignored.
+
+    Infos besides: ``acting``, whose action the next step reads; ``action_mask`` where the world has masks, which leave one action to
+    those who are not asked.
+
+    Args:
+        world: of one copy.
+        score: see `match`.
+    """
+
+    def __init__(self, world: World, score: str = "return") -> None:
+        if world.num_worlds != 1:
+            raise UserError(
+                f"{world.id}: a match is one world, this batch has {world.num_worlds}; make it with num_worlds=1"
+            )
+        self.world, self.score, self.teams = world, score, world.teams
+        self._homes = {slot: (kind, k) for kind in world.kinds for k, slot in enumerate(kind.slots)}
+        kinds = [self._homes[slot][0] for slot in range(len(world.agents))]
+        self.observation_space = spaces.Tuple([kind.observation_space for kind in kinds])
+        self.action_space = spaces.Tuple([kind.action_space for kind in kinds])
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begins an episode; a seed names it."""
+        super().reset(seed=seed)
+        self._start()
+        step = self.world.reset(seeds=seed)
+        self._alive = step.acting[0].copy()
+        return self._seen(step), self._info(step)
+
+    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
+        """Everybody's action, slot by slot."""
+        by_kind = {
+            kind.name: _together(kind.action_space, [action[slot] for slot in kind.slots])
+            for kind in self.world.kinds
+        }
+        step = self.world.step(by_kind if len(by_kind) > 1 else next(iter(by_kind.values())))
+        ended = step.terminated[0] | step.truncated[0]
+        self._alive = (self._alive & ~ended) | step.acting[0]
+        over, cut = bool(step.over[0]), bool(step.truncated[0].any())
+        rewards = tuple(step.reward[0].tolist())
+        told = (self._seen(step), rewards, over and not cut, over and cut, self._info(step))
+        return self._finish(told, self._scores() if over and self.score != "return" else None)
+
+    def close(self) -> None:
+        self.world.close()
+
+    def _seen(self, step: TimeStep) -> tuple[Nest, ...]:
+        trees = self.world.by_kind(step.observation)
+        return tuple(
+            map_nest(
+                lambda leaf, array, k=k: one_of(leaf, array[0, k]), kind.observation_space, trees[kind.name]
+            )
+            for kind, k in (self._homes[slot] for slot in range(len(self.world.agents)))
+        )
+
+    def _info(self, step: TimeStep) -> dict[str, Any]:
+        acting = step.acting[0].tolist()
+        info: dict[str, Any] = {ALIVE: tuple(self._alive.tolist()), "acting": tuple(acting)}
+        if step.action_mask is not None:
+            info[MASK] = tuple(self._legal(step, slot, asked) for slot, asked in enumerate(acting))
+        return info
+
+    def _legal(self, step: TimeStep, slot: int, asked: bool) -> Nest:
+        kind, k = self._homes[slot]
+        space = kind.action_space
+        if not asked:
+            return map_nest(_only_first, space)
+        own = {
+            name: part[0, k] for name, part in (self.world.by_kind(step.action_mask)[kind.name] or {}).items()
+        }
+        rows = mask_from_mapping(space, own)
+        return None if rows is None else map_mask(masks.to_gymnasium, space, rows)
+
+    def _scores(self) -> list[float]:
+        metric = self.world.metrics.get(self.score)
+        if metric is None or np.ndim(metric) != 2:
+            raise UserError(
+                f"{self.world.id}: no score {self.score!r}; it is return, or a metric with a value per agent"
+            )
+        return [float(value) for value in metric[0]]
+
+
+class ParallelMatch(Match):
+    """A PettingZoo parallel environment. Who has left keeps its last observation, earns 0 and is not listened to."""
+
+    def __init__(self, env: Any) -> None:
+        self.env, self.names = env, list(env.possible_agents)
+        self.observation_space = spaces.Tuple([env.observation_space(name) for name in self.names])
+        self.action_space = spaces.Tuple([env.action_space(name) for name in self.names])
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begins an episode."""
+        super().reset(seed=seed)
+        self._start()
+        found, infos = self.env.reset(seed=seed, options=without_ours(options))
+        self._last = {name: found[name] for name in self.names}
+        return tuple(found[name] for name in self.names), self._info(infos)
+
+    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
+        """Everybody's action, slot by slot."""
+        asked = {name: deed for name, deed in zip(self.names, action, strict=True) if name in self.env.agents}
+        found, rewards, _, cut, infos = self.env.step(asked)
+        self._last |= found
+        over, limited = not self.env.agents, any(cut.values())
+        info = self._info(infos)
+        said = [infos.get(name, {}).get(OUTCOME) for name in self.names]
+        if over and all(value is not None for value in said):
+            info[OUTCOME] = tuple(float(value) for value in said)
+        earned = tuple(rewards.get(name, 0.0) for name in self.names)
+        seen = tuple(self._last[name] for name in self.names)
+        return self._finish((seen, earned, over and not limited, over and limited, info))
+
+    def render(self) -> Any:
+        return self.env.render()
+
+    def close(self) -> None:
+        self.env.close()
+
+    def _info(self, infos: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+        info: dict[str, Any] = {
+            ALIVE: tuple(name in self.env.agents for name in self.names),
+            "infos": dict(infos),
+        }
+        if any(MASK in told for told in infos.values()):
+            info[MASK] = tuple(
+                infos[name].get(MASK)
+                if name in self.env.agents and name in infos
+                else map_nest(_only_first, space)
+                for name, space in zip(self.names, self.action_space.spaces, strict=True)  # type: ignore[attr-defined]
+            )
+        return info
+
+
+class GymnasiumMatch(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """A Gymnasium environment; that of one player becomes tuples of one."""
+
+    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
+        super().__init__(env)
+        self._alone = not isinstance(env.action_space, spaces.Tuple)
+        if self._alone:
+            self.observation_space = spaces.Tuple([env.observation_space])
+            self.action_space = spaces.Tuple([env.action_space])
+        seen, done = slots_of(self)
+        if len(seen) != len(done):
+            raise UserError(
+                f"{env}: {len(seen)} observations and {len(done)} actions; a match has one of each for every slot"
+            )
+        self._returns, self._over = np.zeros(len(done)), False
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begins an episode."""
+        self._returns[:], self._over = 0, False
+        seen, info = self.env.reset(seed=seed, options=without_ours(options))
+        return ((seen,) if self._alone else tuple(seen)), self._info(info)
+
+    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
+        """Everybody's action, slot by slot."""
+        reward: Any
+        seen, reward, terminated, truncated, info = self.env.step(action[0] if self._alone else action)
+        if self._over and resets_itself(self.env):  # nobody was listened to; Autoreset says 0
+            self._returns[:] = 0
+            reward = 0.0 if self._alone else (0.0,) * len(self._returns)
+        self._over = bool(terminated or truncated)
+        rewards = (reward,) if self._alone else as_rewards(reward, len(self._returns))
+        info = self._info(info)
+        if all(np.ndim(one) == 0 for one in rewards):
+            self._returns += [float(one) for one in rewards]
+        if (terminated or truncated) and OUTCOME not in info:
+            info[OUTCOME] = outcomes(list(self._returns))
+        return ((seen,) if self._alone else tuple(seen)), rewards, bool(terminated), bool(truncated), info
+
+    def _info(self, info: Mapping[str, Any]) -> dict[str, Any]:
+        alone = {MASK: (info[MASK],)} if self._alone and MASK in info else {}
+        return {ALIVE: (True,) * len(self._returns), **info, **alone}
+
+
+def slots_of(env: gymnasium.Env[Any, Any]) -> tuple[tuple[spaces.Space, ...], tuple[spaces.Space, ...]]:
+    """The observation and the action space of each slot of a match.
+
+    Raises:
+        UserError: if its spaces are no tuples.
+    """
+    for name, space in (("observations", env.observation_space), ("actions", env.action_space)):
+        if not isinstance(space, spaces.Tuple):
+            raise UserError(
+                f"{env}: its {name} are no tuple over slots but {space}; wrap it before they are merged"
+            )
+    return env.observation_space.spaces, env.action_space.spaces  # type: ignore[attr-defined]
+
+
+def resets_itself(env: Any) -> bool:
+    """Whether Gymnasium's Autoreset is among its layers: the step after an episode's last begins the next one."""
+    from gymnasium.wrappers import Autoreset
+
+    while isinstance(env, gymnasium.Wrapper):
+        if isinstance(env, Autoreset):
+            return True
+        env = env.env
+    return False
+
+
+def as_rewards(rewards: Any, slots: int) -> tuple[Any, ...]:
+    """Rewards as a tuple with an entry for each slot; wrappers of Gymnasium make arrays of them.
+
+    Raises:
+        UserError: for another number of rewards.
+    """
+    if np.ndim(rewards) == 0 or len(rewards) != slots:
+        raise UserError(
+            f"rewards {rewards!r}: a match of {slots} slots has a tuple of {slots}; give each slot its own"
+        )
+    return tuple(one.item() if np.ndim(one) == 0 and hasattr(one, "item") else one for one in rewards)
+
+
+def without_ours(options: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Options of a reset without those of interfaces, which environments need not know."""
+    if options is None:
+        return None
+    return {name: value for name, value in options.items() if name != "itf"} or None
+
+
+def read_mask(space: spaces.Space, mask: Nest) -> Nest:
+    """A slot's mask as bools in the places of the leaves, of Gymnasium's form or of ours; None where everything is legal."""
+
+    def rows(leaf: spaces.Space, part: Any) -> Any:
+        if isinstance(leaf, spaces.Box):
+            return None
+        if isinstance(leaf, spaces.MultiBinary) and np.size(part) == 2 * int(np.prod(leaf.shape)):
+            return np.asarray(part, bool)
+        try:
+            return masks.from_gymnasium(leaf, part)
+        except ValueError as error:
+            raise UserError(f"action mask: {error}") from None
+
+    return map_mask(rows, space, mask)
+
+
+def tell_mask(space: spaces.Space, mask: Nest) -> Nest:
+    """The inverse of `read_mask`: Gymnasium's form, as ``space.sample(mask)`` takes it."""
+    return map_mask(lambda leaf, rows: masks.to_gymnasium(leaf, np.asarray(rows)), space, mask)
+
+
+def _is_match(env: Any) -> bool:
+    while isinstance(env, gymnasium.Wrapper):
+        if isinstance(env, GymnasiumMatch):
+            return True
+        env = env.env
+    return isinstance(env, Match)
+
+
+def _refuse_merged(env: Any) -> None:
+    from gymnasium.wrappers import FlattenObservation
+
+    while isinstance(env, gymnasium.Wrapper):
+        if isinstance(env, FlattenObservation) and isinstance(env.env.observation_space, spaces.Tuple):
+            raise UserError(
+                f"{env}: FlattenObservation merges all slots into one vector; leave it out and give slots the interface ConcatVec"
+            )
+        env = env.env
+
+
+def _together(space: spaces.Space, actions: list[Any]) -> Nest:
+    """Single actions as (1, A, ...)."""
+    return map_nest(
+        lambda leaf, *parts: np.stack([np.asarray(part) for part in parts])[None], space, *actions
+    )
+
+
+def _only_first(leaf: spaces.Space) -> Any:
+    """Gymnasium's mask that leaves the first choice of every head."""
+    if isinstance(leaf, spaces.Box):
+        return None
+    row = np.concatenate([np.arange(count) == 0 for count in masks.action_choices(leaf)])
+    return masks.to_gymnasium(leaf, row)

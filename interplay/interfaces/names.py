@@ -1,0 +1,141 @@
+"""Interfaces by name: ``from_settings([{"name": "FrameStack", "k": 4}, "PrevActObs"])``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from interplay.core.errors import UserError
+from interplay.core.loading import did_you_mean, load
+from interplay.interfaces.arguments import parameters
+from interplay.interfaces.interface import Interface
+
+_BUILT_IN = {
+    "Interface": "interplay.interfaces.interface:Interface",
+    "Combine": "interplay.interfaces.combine:Combine",
+    "PrevActObs": "interplay.interfaces.generic.history:PrevActObs",
+    "MultiBinObs": "interplay.interfaces.generic.counters:MultiBinObs",
+    "FrameStack": "interplay.interfaces.generic.frames:FrameStack",
+    "BoxTransform": "interplay.interfaces.generic.boxes:BoxTransform",
+    "Reshape": "interplay.interfaces.generic.boxes:Reshape",
+    "Transpose": "interplay.interfaces.generic.boxes:Transpose",
+    "RemoveTuple": "interplay.interfaces.generic.vectors:RemoveTuple",
+    "ConcatVec": "interplay.interfaces.generic.vectors:ConcatVec",
+    "ConcatObsAct": "interplay.interfaces.generic.vectors:ConcatObsAct",
+    "Dict2Vec": "interplay.interfaces.generic.vectors:Dict2Vec",
+    "ActMaskObsItf": "interplay.interfaces.pommerman.features:ActMaskObsItf",
+    "AttrObsItf": "interplay.interfaces.pommerman.features:AttrObsItf",
+    "BoardMapObs": "interplay.interfaces.pommerman.features:BoardMapObs",
+    "RotateItf": "interplay.interfaces.pommerman.rotation:RotateItf",
+}
+_registered: dict[str, type[Interface]] = {}
+_PLAIN = (bool, int, float, str, type(None))
+
+
+def register(kind: type[Interface]) -> type[Interface]:
+    """Makes a class of your own known by its name, in this process; can stand above the class as a decorator.
+
+    Raises:
+        UserError: if the name is another class's.
+    """
+    name = kind.__name__
+    if name in _BUILT_IN or _registered.get(name, kind) is not kind:
+        raise UserError(f"interface {name!r}: the name is taken; call the class something else")
+    _registered[name] = kind
+    return kind
+
+
+def list_interfaces() -> tuple[str, ...]:
+    """The names that settings may use."""
+    return tuple(sorted({*_BUILT_IN, *_registered}))
+
+
+def find_interface(name: str) -> type[Interface]:
+    """The class of a name.
+
+    Raises:
+        UserError: for an unknown name, naming the near miss.
+    """
+    if name in _registered:
+        return _registered[name]
+    if name in _BUILT_IN:
+        kind: type[Interface] = load(_BUILT_IN[name])
+        return kind
+    near = did_you_mean(name, list_interfaces(), f"there are {', '.join(list_interfaces())}")
+    raise UserError(f"unknown interface {name!r}; {near}")
+
+
+def from_settings(settings: Sequence[Any] | None) -> Interface | None:
+    """A stack from plain data.
+
+    Args:
+        settings: the interfaces, the innermost first; each a name, or a mapping of ``name`` and arguments. Children of a
+            Combine are such lists, or None. No interfaces, or None, is None.
+
+    Raises:
+        UserError: for an unknown interface or argument, naming the near miss.
+
+    Example:
+        >>> from_settings([{"name": "FrameStack", "k": 2}, "ConcatVec"])
+        FrameStack(k=2) -> ConcatVec()
+    """
+    if settings is None:
+        return None
+    if isinstance(settings, str | Mapping) or not isinstance(settings, Sequence):
+        raise UserError(f"interfaces = {settings!r}: a list of interfaces belongs here, the innermost first")
+    stack: Interface | None = None
+    for one in settings:
+        stack = _made(one, stack)
+    return stack
+
+
+def to_settings(stack: Interface | None) -> list[dict[str, Any]]:
+    """Plain data from which `from_settings` makes the same stack, unbound; it can be stored as JSON or TOML.
+
+    Raises:
+        UserError: for a class that is not registered, or an argument that is no plain data, a function for example.
+    """
+    return [] if stack is None else [_told(one) for one in stack.chain]
+
+
+def _made(one: Any, inner: Interface | None) -> Interface:
+    if isinstance(one, str):
+        one = {"name": one}
+    if not isinstance(one, Mapping) or not isinstance(one.get("name"), str):
+        raise UserError(
+            f"interfaces: {one!r} is neither a name nor a mapping with one; write for example {{name: FrameStack, k: 4}}"
+        )
+    kind = find_interface(one["name"])
+    given = {key: value for key, value in one.items() if key != "name"}
+    first, *known = [parameter.name for parameter in parameters(kind)]
+    for key in given:
+        if key not in known:
+            near = did_you_mean(str(key), known, f"it takes {', '.join(known) or 'none'}")
+            raise UserError(f"interface {one['name']}: unknown argument {key!r}; {near}")
+    if "children" in given:
+        given["children"] = [from_settings(child) for child in given["children"]]
+    try:
+        return kind(**{first: inner}, **given)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, UserError):
+            raise
+        raise UserError(f"interface {one['name']}: {error}; mend its arguments") from None
+
+
+def _told(one: Interface) -> dict[str, Any]:
+    name = type(one).__name__
+    if name not in list_interfaces() or find_interface(name) is not type(one):
+        raise UserError(
+            f"{name}: settings cannot name it; register the class (interplay.interfaces.register)"
+        )
+    return {"name": name} | {key: _plain(name, key, value) for key, value in one.configuration().items()}
+
+
+def _plain(name: str, key: str, value: Any) -> Any:
+    if key == "children":
+        return [None if child is None else to_settings(child) for child in value]
+    if isinstance(value, tuple | list):
+        return [_plain(name, key, part) for part in value]
+    if isinstance(value, _PLAIN):
+        return value
+    raise UserError(f"{name}: {key} = {value!r} is no plain data, so no settings hold it; name it instead")

@@ -1,0 +1,81 @@
+"""Episodes that end earlier than the environment's (specification interfaces 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.interfaces.match import ALIVE, OUTCOME, Told, outcomes
+from interplay.interfaces.wrappers.wrapper import MatchWrapper
+
+
+class LifeEnds(MatchWrapper):
+    """Ends the episode (terminated) when one of the slots has lost its life; who lives wins against who does not.
+
+    Args:
+        env: whatever `match` takes.
+        slots: whose lives count; None is everybody's.
+    """
+
+    def __init__(self, env: Any, slots: Sequence[int] | None = None) -> None:
+        super().__init__(env)
+        self._watched = list(range(self.slots)) if slots is None else list(slots)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begins an episode."""
+        seen, info = self.env.reset(seed=seed, options=options)
+        self._lived = _living(info)
+        return seen, info
+
+    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
+        """Everybody's action."""
+        seen, rewards, terminated, truncated, info = super().step(action)
+        alive = _living(info)
+        lost = any(self._lived[slot] and not alive[slot] for slot in self._watched)
+        self._lived = alive
+        if lost and not (terminated or truncated):
+            info = {**info, OUTCOME: outcomes([float(one) for one in alive])}
+            terminated = True
+        return seen, rewards, terminated, truncated, info
+
+
+class CutWithoutReward(MatchWrapper):
+    """Cuts the episode (truncated) when nobody has earned anything for so many steps; returns say who did better.
+
+    Args:
+        env: whatever `match` takes.
+        steps: at least 1.
+    """
+
+    def __init__(self, env: Any, steps: int) -> None:
+        super().__init__(env)
+        if steps < 1:
+            raise UserError(f"CutWithoutReward: steps = {steps}; let one pass at least")
+        self._limit = int(steps)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begins an episode."""
+        self._idle, self._returns = 0, np.zeros(self.slots)
+        return self.env.reset(seed=seed, options=options)
+
+    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
+        """Everybody's action."""
+        seen, rewards, terminated, truncated, info = super().step(action)
+        self._returns += [float(np.sum(reward)) for reward in rewards]
+        self._idle = 0 if any(np.any(reward) for reward in rewards) else self._idle + 1
+        if self._idle >= self._limit and not (terminated or truncated):
+            info = {OUTCOME: outcomes(self._returns.tolist()), **info}
+            truncated = True
+        return seen, rewards, terminated, truncated, info
+
+
+def _living(info: dict[str, Any]) -> list[bool]:
+    """Whether each slot lives; of a team whether anybody of it does."""
+    return [any(one) if isinstance(one, tuple) else bool(one) for one in info[ALIVE]]

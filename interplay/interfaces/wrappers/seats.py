@@ -1,0 +1,58 @@
+"""Who sits where, drawn for each episode (specification interfaces 8: RandPlayer)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from interplay.core import seeding
+from interplay.core.errors import UserError
+from interplay.interfaces.match import Told, slots_of
+from interplay.interfaces.wrappers.wrapper import MatchWrapper, regrouped
+
+
+class RandPlayer(MatchWrapper):
+    """Gives players other seats in each episode: observations, actions, rewards, and all that infos say of slots, go with the player.
+
+    ``info["seats"]`` says for each player in which seat it is.
+
+    Args:
+        env: whatever `match` takes.
+        seed: of the draws; ``reset(seed=...)`` names them anew.
+
+    Raises:
+        UserError: if seats have other spaces than each other.
+    """
+
+    def __init__(self, env: Any, seed: int = 0) -> None:
+        super().__init__(env)
+        for group in slots_of(self.env):
+            if any(space != group[0] for space in group):
+                raise UserError(
+                    f"RandPlayer: seats of {self.env} have different spaces; players cannot change them"
+                )
+        self._seed, self._episode = seed, -1
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begins an episode and draws the seats."""
+        self._seed, self._episode = (self._seed, self._episode + 1) if seed is None else (seed, 0)
+        draw = seeding.generator(self._seed, 0x5EA7, self._episode)
+        self._seats = tuple(draw.permutation(self.slots).tolist())
+        seen, info = self.env.reset(seed=seed, options=options)
+        return self._of_players(seen), self._info(info)
+
+    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
+        """Every player's action."""
+        seated: list[Any] = [None] * self.slots
+        for seat, one in zip(self._seats, action, strict=True):
+            seated[seat] = one
+        seen, rewards, terminated, truncated, info = super().step(tuple(seated))
+        return self._of_players(seen), self._of_players(rewards), terminated, truncated, self._info(info)
+
+    def _of_players(self, values: Sequence[Any]) -> tuple[Any, ...]:
+        return tuple(values[seat] for seat in self._seats)
+
+    def _info(self, info: dict[str, Any]) -> dict[str, Any]:
+        return {**regrouped(info, self._of_players), "seats": self._seats}

@@ -1,0 +1,158 @@
+"""Players as teams and back (specification interfaces 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.core.errors import UserError
+from interplay.interfaces.match import OUTCOME, Told, slots_of
+from interplay.interfaces.wrappers.wrapper import MatchWrapper, regrouped
+
+REWARDS = ("mean", "sum", "first")
+
+
+class MakeTeam(MatchWrapper):
+    """Groups players into team slots, whose observations and actions are tuples of their members'.
+
+    A team's outcome is its members' mean; ``info["member_rewards"]`` has what each earned; other entries of infos are tuples of tuples.
+
+    Args:
+        env: whatever `match` takes.
+        groups: for each team its players.
+        reward: what a team earns of its members' rewards: ``mean``, ``sum`` or ``first``.
+
+    Raises:
+        UserError: if a player is in no group or in two, or for an unknown reward.
+    """
+
+    def __init__(self, env: Any, groups: Sequence[Sequence[int]], reward: str = "mean") -> None:
+        super().__init__(env)
+        self.groups = tuple(tuple(group) for group in groups)
+        check_groups("MakeTeam", self.groups, self.slots)
+        if reward not in REWARDS:
+            raise UserError(f"MakeTeam: reward = {reward!r}; it is one of {', '.join(REWARDS)}")
+        self._reward = reward
+        self.observation_space, self.action_space = (
+            spaces.Tuple([spaces.Tuple([space[player] for player in group]) for group in self.groups])
+            for space in slots_of(self.env)
+        )
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begins an episode."""
+        seen, info = self.env.reset(seed=seed, options=options)
+        return self._by_team(seen), self._info(info)
+
+    def step(self, action: Sequence[Sequence[Any]]) -> Told:  # type: ignore[override]
+        """Every team's tuple of actions."""
+        flat: list[Any] = [None] * self.slots
+        for group, actions in zip(self.groups, action, strict=True):
+            for player, one in zip(group, actions, strict=True):
+                flat[player] = one
+        seen, rewards, terminated, truncated, info = super().step(tuple(flat))
+        members = self._by_team(rewards)
+        info = {**self._info(info), "member_rewards": members}
+        return self._by_team(seen), tuple(map(self._earned, members)), terminated, truncated, info
+
+    def _by_team(self, values: Sequence[Any]) -> tuple[tuple[Any, ...], ...]:
+        return tuple(tuple(values[player] for player in group) for group in self.groups)
+
+    def _earned(self, rewards: tuple[Any, ...]) -> Any:
+        if self._reward == "first":
+            return rewards[0]
+        total = sum(rewards[1:], start=rewards[0])
+        return total if self._reward == "sum" else total / len(rewards)
+
+    def _info(self, info: Mapping[str, Any]) -> dict[str, Any]:
+        teams = regrouped(info, self._by_team)
+        if teams.get(OUTCOME) is not None:
+            teams[OUTCOME] = tuple(float(np.mean(own)) for own in teams[OUTCOME])
+        return teams
+
+
+class SplitTeam(MatchWrapper):
+    """The inverse of `MakeTeam`: every member of every team slot is a slot of its own.
+
+    Members earn what ``info["member_rewards"]`` says, or else what their team does, and have its outcome.
+
+    Args:
+        env: a match of team slots.
+        groups: for each team the places of its members among the players; None is team after team.
+
+    Raises:
+        UserError: for slots that are no teams, or groups of other sizes.
+    """
+
+    def __init__(self, env: Any, groups: Sequence[Sequence[int]] | None = None) -> None:
+        super().__init__(env)
+        seen, done = slots_of(self.env)
+        if not all(isinstance(space, spaces.Tuple) for space in (*seen, *done)):
+            raise UserError(
+                f"SplitTeam: {self.env} has slots that are no teams, whose spaces would be tuples; group them first"
+            )
+        sizes = [len(space.spaces) for space in seen]  # type: ignore[attr-defined]
+        ends = np.cumsum([0, *sizes])
+        self.groups = (
+            tuple(tuple(range(a, b)) for a, b in pairwise(ends.tolist()))
+            if groups is None
+            else tuple(tuple(group) for group in groups)
+        )
+        if [len(group) for group in self.groups] != sizes:
+            raise UserError(
+                f"SplitTeam: groups of {[len(group) for group in self.groups]} for teams of {sizes}"
+            )
+        check_groups("SplitTeam", self.groups, int(ends[-1]))
+        self.observation_space, self.action_space = (
+            spaces.Tuple(self._by_player(part)) for part in (seen, done)
+        )
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begins an episode."""
+        seen, info = self.env.reset(seed=seed, options=options)
+        return self._by_player(seen), self._info(info)
+
+    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
+        """Everybody's action."""
+        seen, rewards, terminated, truncated, info = super().step(
+            tuple(tuple(action[player] for player in group) for group in self.groups)
+        )
+        members = info.get("member_rewards") or self._repeated(rewards)
+        return self._by_player(seen), self._by_player(members), terminated, truncated, self._info(info)
+
+    def _by_player(self, values: Any) -> tuple[Any, ...]:
+        pairs = [
+            (player, one)
+            for group, own in zip(self.groups, values, strict=True)
+            for player, one in zip(group, own, strict=True)
+        ]
+        return tuple(one for _, one in sorted(pairs, key=lambda pair: pair[0]))
+
+    def _repeated(self, values: Any) -> list[list[Any]]:
+        return [[value] * len(group) for group, value in zip(self.groups, values, strict=True)]
+
+    def _info(self, info: Mapping[str, Any]) -> dict[str, Any]:
+        def place(values: Any) -> tuple[Any, ...]:
+            nested = [
+                own if isinstance(own, tuple | list) and len(own) == len(group) else [own] * len(group)
+                for group, own in zip(self.groups, values, strict=True)
+            ]
+            return self._by_player(nested)
+
+        return {name: value for name, value in regrouped(info, place).items() if name != "member_rewards"}
+
+
+def check_groups(owner: str, groups: Sequence[Sequence[int]], players: int) -> None:
+    """Refuses groups in which a player is missing or stands twice."""
+    listed = sorted(player for group in groups for player in group)
+    if listed != list(range(players)):
+        raise UserError(
+            f"{owner}: groups = {[list(group) for group in groups]}; each player of 0..{players - 1} belongs to one group"
+        )

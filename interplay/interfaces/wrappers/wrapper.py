@@ -1,0 +1,55 @@
+"""What wrappers of matches share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import gymnasium
+
+from interplay.core.errors import UserError
+from interplay.interfaces.match import ALIVE, MASK, OUTCOME, Told, as_rewards, match, resets_itself, slots_of
+
+PER_SLOT = (
+    ALIVE,
+    MASK,
+    OUTCOME,
+    "acting",
+    "due",
+    "member_rewards",
+)  # keys of infos with an entry for each slot
+
+
+class MatchWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """A match around a match; hands everything on.
+
+    Args:
+        env: whatever `match` takes.
+
+    Attributes:
+        slots: how many there are below.
+
+    Raises:
+        UserError: above Gymnasium's Autoreset.
+    """
+
+    def __init__(self, env: Any) -> None:
+        super().__init__(match(env))
+        if resets_itself(self.env):
+            raise UserError(
+                f"{type(self).__name__}: Autoreset below it begins episodes unseen; put Autoreset around it instead"
+            )
+        self.slots = len(slots_of(self.env)[0])
+
+    def step(self, action: Sequence[Any]) -> Told:  # type: ignore[override]
+        """Everybody's action, slot by slot; rewards are a tuple whatever wrappers below made of them."""
+        seen, rewards, terminated, truncated, info = self.env.step(action)
+        return tuple(seen), as_rewards(rewards, self.slots), bool(terminated), bool(truncated), info
+
+
+def regrouped(info: Mapping[str, Any], place: Callable[[Any], Any]) -> dict[str, Any]:
+    """An info whose entries for each slot are put elsewhere; what is None stays None."""
+    return {
+        name: place(value) if name in PER_SLOT and value is not None else value
+        for name, value in info.items()
+    }
