@@ -106,8 +106,23 @@ class InterfacedWorld(World):
         self.teams = self._outer_teams()
         self._living = np.zeros((world.num_worlds, len(world.agents)), bool)
         slots = (world.num_worlds, len(self._units))
+        self._others: tuple[Any, Array] | None = None
         self._reward = np.zeros(slots, np.float32)
         self._terminated, self._truncated = np.zeros((2, *slots), bool)
+
+    @property
+    def inner(self) -> World:
+        """The world that is seen through the interfaces."""
+        return self._inner
+
+    def override(self, action: Any, where: Array) -> None:
+        """Lets others act for some slots in the next step, past the interfaces.
+
+        Args:
+            action: of all slots, as the world inside takes it.
+            where: (W, A) bool, slots inside whose actions are taken.
+        """
+        self._others = (action, where)
 
     @property
     def interfaces(self) -> Mapping[str, Interface | None]:
@@ -206,7 +221,9 @@ class InterfacedWorld(World):
                 raw = stack._acted(flat(stack.action_space, nest), acting[:, columns].reshape(-1))
             for seat, part in group.each(raw):
                 inside[seat.kind] = _placed(inside.get(seat.kind), part, seat, self.num_worlds)
-        return inside if len(self._inner.kinds) > 1 else next(iter(inside.values()))
+        whole = inside if len(self._inner.kinds) > 1 else next(iter(inside.values()))
+        others, self._others = self._others, None
+        return whole if others is None else _overridden(self._inner, whole, *others)
 
     def _end(self, step: TimeStep, before: Array) -> None:
         """Lives end; a team's does with the last of its members'."""
@@ -397,6 +414,22 @@ def _row_seeds(seeds: Array, group: Group) -> Array:
 
 def _picked(legal: Mapping[str, Array] | None, columns: Any) -> dict[str, Array] | None:
     return {key: rows[:, columns] for key, rows in legal.items()} if legal else None
+
+
+def _overridden(world: World, action: Any, others: Any, where: Array) -> Any:
+    """An action with those of others in some slots, (W, A) bool."""
+    if len(world.kinds) > 1:
+        return {
+            kind.name: _chosen(action[kind.name], others[kind.name], where[:, list(kind.slots)])
+            for kind in world.kinds
+        }
+    return _chosen(action, others, where)
+
+
+def _chosen(ours: Any, theirs: Any, where: Array) -> Any:
+    if isinstance(ours, Mapping):
+        return {key: _chosen(value, theirs[key], where) for key, value in ours.items()}
+    return np.where(where.reshape(*where.shape, *[1] * (np.ndim(ours) - 2)), theirs, ours)
 
 
 def _as_rows(_: Any, array: Array) -> Array:

@@ -16,6 +16,7 @@ from typing import Any
 
 from interplay.core.settings import build, changed
 from interplay.core.stopping import Stop, finishing
+from interplay.train.interfaced import through_interfaces
 from interplay.train.learner import Learner
 from interplay.train.parallel import xla
 from interplay.train.parallel.exchange import Exchange, LostWorker
@@ -92,7 +93,7 @@ def train(
     league = pinned_league(settings.league).model_dump()
     named = {"opponents": pinned(settings), "train": {"evaluate_against": against}, "league": league}
     settings = changed(settings, named, "train")
-    make = make_world or _registry_factory(settings)
+    make = through_interfaces(settings, make_world or _registry_factory(settings))
     learner = make_learner(settings, make, begins=True)
     path = Path(out) if out is not None else default_run_path(settings.world.id, datetime.date.today())
     with finishing() as stop, RunFolder.create(path, settings) as run:
@@ -134,7 +135,7 @@ def resume(
         folder.admit(checkpoint, accept_settings, trust)
         folder.change(_changed(folder.settings, workers, steps, str(run)))
         folder.rewind(checkpoint.agent_steps if checkpoint else 0)
-        make = make_world or _registry_factory(folder.settings)
+        make = through_interfaces(folder.settings, make_world or _registry_factory(folder.settings))
         learner = make_learner(folder.settings, make, begins=checkpoint is None)
         _run(folder, make, learner, checkpoint, stop)
     return Path(run)

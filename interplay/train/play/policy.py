@@ -11,6 +11,7 @@ from interplay.core.errors import UserError
 from interplay.core.loading import is_folder, split_player
 from interplay.core.policy import Policy
 from interplay.core.trust import Untrusted
+from interplay.train.interfaced import SeenPolicy, seen
 from interplay.train.learner import policy_stem
 from interplay.train.play.trained_policy import TrainedPolicy
 from interplay.train.run.checkpoint import find_checkpoint, read_part
@@ -24,7 +25,7 @@ _ONLY = "pop0"  # the population of a run with one set of weights
 
 def load_policy(
     run: Path | str, greedy: bool = False, populations: Sequence[str] | None = None, trust: bool = False
-) -> TrainedPolicy:
+) -> TrainedPolicy | SeenPolicy:
     """Loads the policy of a run or of one of its checkpoints.
 
     Args:
@@ -51,7 +52,7 @@ def load_policy(
     name = f"{settings.world.id}{of} {read_manifest(path)['agent_steps']:,}"
     foreign = {} if populations is not None else settings.foreign
     others = {population: find_opponent(settings, population) for population in foreign}
-    return TrainedPolicy(settings, names, tensors, greedy, name, others)
+    return seen(TrainedPolicy(settings, names, tensors, greedy, name, others))
 
 
 def load_population(run: Path | str, population: str, greedy: bool = False, trust: bool = False) -> Policy:

@@ -17,10 +17,12 @@ from interplay.core.world import World
 from interplay.evaluate.tournaments.matches import play_block
 from interplay.evaluate.tournaments.matchups import Matchup, check_sides
 from interplay.evaluate.tournaments.ratings.bradley_terry import DRAWS, elo, win_probability
+from interplay.train.interfaced import seen
 from interplay.train.learner import Learner
 from interplay.train.play.policy import open_opponent
 from interplay.train.play.trained_policy import TrainedPolicy
 from interplay.train.populations import Populations
+from interplay.train.selfplay.opponents import inside
 from interplay.train.settings import TrainSettings
 
 TIMES = 20  # that a run is evaluated, where ``train.evaluate_every`` does not say when
@@ -70,10 +72,9 @@ class Evaluation:
     def _begin(self) -> None:
         """Makes worlds and players, and rates the opponents by matches among themselves."""
         settings, own = self._settings, self._learner.populations.own
-        self._world = self._make(
-            num_worlds=settings.train.evaluate_episodes, seed=settings.seed, first_world=0
-        )
-        self._policy = TrainedPolicy(settings, own, [], False, "current")
+        made = self._make(num_worlds=settings.train.evaluate_episodes, seed=settings.seed, first_world=0)
+        self._world = inside(made)
+        self._policy = seen(TrainedPolicy(settings, own, [], False, "current"))
         self._opponents = open_opponents(settings)
         count = len(self._opponents)
         wins = np.zeros((count, count))
@@ -147,4 +148,4 @@ def check_evaluation(settings: TrainSettings, world: World, populations: Populat
         raise UserError(f"{_KEY}: {reason}; leave it out, and compare runs by `interplay evaluate`") from None
     world.reset()
     for policy in open_opponents(settings):
-        policy.start(world)
+        policy.start(inside(world))

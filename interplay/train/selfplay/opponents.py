@@ -16,6 +16,13 @@ from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.core.world import TimeStep, World
 from interplay.evaluate.policy_map import PopulationView, merge_actions
+from interplay.interfaces.world import InterfacedWorld
+
+
+def inside(world: World) -> World:
+    """The world that the others play: what lies behind the interfaces of a run."""
+    return world.inner if isinstance(world, InterfacedWorld) else world
+
 
 _STREAM = 0x0990  # key of the opponents' streams
 
@@ -48,13 +55,14 @@ class Opponents:
         self, world: World, guests: Sequence[Guest], numbers: Sequence[int], key: tuple[int, int, int]
     ) -> None:
         self._world, self.guests, self._numbers = world, tuple(guests), tuple(numbers)
+        self._played = inside(world)  # the others look at the world itself
         self.begin(key)
 
     def begin(self, key: tuple[int, int, int]) -> None:
         """Starts everybody anew, with the streams of `key`."""
         for index, (_, policy, population) in enumerate(self.guests):
             seed = int(seeding.generator(_STREAM, *key, index).integers(2**63))
-            seen = self._world if population is None else PopulationView(self._world, (population,))
+            seen = self._played if population is None else PopulationView(self._played, (population,))
             policy.start(cast(World, seen), seed)
 
     def act(self, actions: Any, timestep: TimeStep, player: np.ndarray) -> Any:
@@ -62,15 +70,23 @@ class Opponents:
 
         Args:
             actions: of the networks, in the form `World.step` takes.
-            timestep: what is seen.
+            timestep: of the world.
             player: (W, A) number of who plays each slot.
         """
+        if not self.guests:
+            return actions
         players, chosen = np.zeros(player.shape, np.int64), [actions]
+        if self._played is not self._world:
+            timestep = self._played.timestep
         for index, (guest, number) in enumerate(zip(self.guests, self._numbers, strict=True), 1):
             own = timestep.acting & (player == number)
             players[own] = index
             chosen.append(guest.policy.act(timestep._replace(acting=own)))
-        return merge_actions(self._world, chosen, players) if len(chosen) > 1 else actions
+        if self._played is self._world:
+            return merge_actions(self._world, chosen, players)
+        assert isinstance(self._world, InterfacedWorld)
+        self._world.override(merge_actions(self._played, [chosen[1], *chosen[1:]], players), players > 0)
+        return actions
 
     def forget(self, which: np.ndarray) -> None:
         """The worlds in the (W,) mask were restarted."""

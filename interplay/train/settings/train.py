@@ -10,9 +10,11 @@ from typing import Any, ClassVar
 
 from pydantic import Field, field_validator, model_validator
 
+from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean, is_code
 from interplay.core.settings import Settings
 from interplay.core.settings_text import show
+from interplay.interfaces.names import from_settings
 from interplay.train.settings.algorithms import PolicyGradientGroup, PpoGroup
 from interplay.train.settings.league import LeagueGroup
 from interplay.train.settings.network import CLASS, NetworkGroup
@@ -130,6 +132,11 @@ class TrainSettings(Settings):
     policy_gradient: PolicyGradientGroup = PolicyGradientGroup()
     population: PopulationGroup = PopulationGroup()
     sides: SidesGroup = SidesGroup()
+    interfaces: dict[str, Any] = Field(
+        {},
+        description="Population, side, kind, team or agent to what it sees and acts through, the innermost first: "
+        '{left = [{name = "FrameStack", k = 4}, "ConcatVec"]}.',
+    )
     opponents: dict[str, Any] = Field(
         {},
         description="Population, side or any (one of them) to who plays it: a scripted policy, run folder or checkpoint, "
@@ -196,6 +203,20 @@ class TrainSettings(Settings):
             if abs(sum(shares) - 1.0) > 1e-6:
                 raise ValueError(f"{side}: shares {shares} sum to {sum(shares):g}; make them sum to 1")
         return opponents
+
+    @field_validator("interfaces")
+    @classmethod
+    def _known_interfaces(cls, interfaces: dict[str, Any]) -> dict[str, Any]:
+        for name, stack in interfaces.items():
+            if not isinstance(stack, list) or not stack:
+                raise ValueError(
+                    f'{name} = {show(stack)} is no list of interfaces; write for example ["FrameStack", "ConcatVec"]'
+                )
+            try:
+                from_settings(stack)
+            except UserError as error:
+                raise ValueError(f"{name}: {error}") from None
+        return interfaces
 
     @field_validator("algorithm")
     @classmethod

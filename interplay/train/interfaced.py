@@ -1,0 +1,107 @@
+"""Runs whose agents see and act through interfaces (``interfaces``, specification interfaces 2 to 4).
+
+Training steps an `InterfacedWorld`; everybody whose weights do not learn plays the world inside, each through interfaces of its own or none.
+So policies that were trained with different interfaces, or are scripted, meet in one match.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.world import World
+from interplay.interfaces.policy import InterfacedPolicy
+from interplay.interfaces.world import InterfacedWorld
+from interplay.train.play.trained_policy import TrainedPolicy
+from interplay.train.settings import TrainSettings
+
+MakeWorld = Callable[..., Any]  # make_world(num_worlds=, seed=, first_world=) -> World
+Patterns = Mapping[str, Sequence[str]]
+
+
+def through_interfaces(settings: TrainSettings, make: MakeWorld) -> MakeWorld:
+    """A factory of worlds as the settings' interfaces show them; the same factory where they name none."""
+    if not settings.interfaces:
+        return make
+    return functools.partial(make_interfaced, make, settings.interfaces, _patterns(settings))
+
+
+def make_interfaced(
+    make: MakeWorld, interfaces: Mapping[str, Any], patterns: Patterns, **own: Any
+) -> InterfacedWorld:
+    """A world seen through interfaces; `own` is for `make`."""
+    world = make(**own)
+    return InterfacedWorld(world, interfaces, _slots(world, patterns))
+
+
+class SeenPolicy(InterfacedPolicy):
+    """A trained policy with the interfaces of its run: it plays the world as it is.
+
+    Args:
+        policy: its networks.
+    """
+
+    no_memory = (*InterfacedPolicy.no_memory, "settings", "names")
+
+    def __init__(self, policy: TrainedPolicy) -> None:
+        super().__init__(policy, policy.settings.interfaces)
+        self.settings, self.names, self.guesses = policy.settings, policy.names, False
+
+    def start(self, world: World, seed: int = 0) -> None:
+        self._named = _slots(world, _patterns(self.settings))
+        super().start(world, seed)
+
+    def load_weights(self, tensors: Sequence[Mapping[str, np.ndarray]]) -> None:
+        """Plays with other weights of the same networks from the next `start` on."""
+        assert isinstance(self.policy, TrainedPolicy)
+        self.policy.load_weights(tensors)
+
+    def values(self, *_: Any, **__: Any) -> np.ndarray:
+        """Refused: an observation alone has no value here.
+
+        Raises:
+            UserError: always.
+        """
+        raise self._refusal("value")
+
+    def probabilities(self, *_: Any, **__: Any) -> np.ndarray:
+        """Refused: an observation alone has no probabilities here.
+
+        Raises:
+            UserError: always.
+        """
+        raise self._refusal("probabilities")
+
+    def beliefs(self, *_: Any, **__: Any) -> np.ndarray:
+        """Refused, as `probabilities`.
+
+        Raises:
+            UserError: always.
+        """
+        raise self._refusal("beliefs")
+
+    def _refusal(self, what: str) -> UserError:
+        return UserError(
+            f"{self.name}: it sees through interfaces, which remember, so an observation alone has no {what}; train without interfaces"
+        )
+
+
+def seen(policy: TrainedPolicy) -> TrainedPolicy | SeenPolicy:
+    """A trained policy as it plays the world itself."""
+    return SeenPolicy(policy) if policy.settings.interfaces else policy
+
+
+def _patterns(settings: TrainSettings) -> Patterns:
+    return {**settings.sides.groups, **settings.population.groups}
+
+
+def _slots(world: World, patterns: Patterns) -> dict[str, list[int]]:
+    return {
+        name: [slot for slot, agent in enumerate(world.agents) if any(fnmatchcase(agent, one) for one in own)]
+        for name, own in patterns.items()
+    }
