@@ -42,6 +42,7 @@ FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
     "mmo": ("mmo/combat", {"interior": 24, "slots": 16, "npop": 2}),
     "werewolf": ("werewolf/9-l1s9", {}),
     "survival": ("survival/1v1-all-high", {}),
+    "pommerman": ("pommerman/radio", {}),
     "dilemma": ("dilemma/open-ended", {}),
     "matrix": ("matrix/credit", {"rounds": 3}),
     "pong": ("pong/2p-pictures", {"randomize": True, "rounds": 3}),

@@ -49,6 +49,7 @@ _BUILT_IN = (
     "interplay.worlds.pong:SPECS",
     "interplay.worlds.mmo:SPECS",
     "interplay.worlds.werewolf:SPECS",
+    "interplay.worlds.pommerman:SPECS",
 )
 # By name: one stands above the registry, and neither is needed to list worlds.
 _ENVIRONMENTS = "interplay.connect.parallel_world:ParallelEnvWorld"

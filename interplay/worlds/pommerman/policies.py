@@ -1,0 +1,101 @@
+"""Scripted players (specification 3.8). They read the observation alone, as a learner does, and act for all agents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from interplay.core import seeding
+from interplay.core.policy import Policy, RandomPolicy
+from interplay.core.ranges import ANYTHING, Range, index
+from interplay.core.world import TimeStep, World
+from interplay.worlds.pommerman.config import PommermanSettings
+from interplay.worlds.pommerman.search import Senses, allocate_scratch
+from interplay.worlds.pommerman.simple import REMEMBERED, Memory, play
+from interplay.worlds.pommerman.state import LAY, NOWHERE, RIGHT, STOP
+
+
+class PommermanPolicy(Policy):
+    """What the players of this world have in common: the form of the actions. They are silent."""
+
+    def start(self, world: World, seed: int = 0) -> None:
+        super().start(world, seed)
+        self._heads = int(np.prod(world.action_space.shape or (1,)))
+
+    def act(self, timestep: TimeStep) -> np.ndarray:
+        """(W, A) choices, with radio (W, A, heads); 0 where nobody acts."""
+        action = np.zeros((*timestep.acting.shape, self._heads), np.int64)
+        self.choose(timestep, action)
+        return action if self._heads > 1 else action[:, :, 0]
+
+    def choose(self, timestep: TimeStep, action: np.ndarray) -> None:
+        """Writes the actions of all who act into zeros."""
+
+
+class Still(PommermanPolicy):
+    """Stays where it is."""
+
+    name = "still"
+
+
+class RandomNoBomb(PommermanPolicy):
+    """Walks at random and never lays a bomb."""
+
+    name = "random_no_bomb"
+
+    def choose(self, timestep: TimeStep, action: np.ndarray) -> None:
+        action[:, :, 0] = self.rng.integers(STOP, LAY, action.shape[:2])
+
+
+class Simple(PommermanPolicy):
+    """The playground's SimpleAgent: leaves bombs, bombs enemies and wood next to it, goes for items (`simple`)."""
+
+    name = "simple"
+    no_memory = (*PommermanPolicy.no_memory, "_scratch", "_short", "_heads", "_cells")
+
+    def start(self, world: World, seed: int = 0) -> None:
+        super().start(world, seed)
+        settings: PommermanSettings = world.settings  # type: ignore[attr-defined]
+        slots = (world.num_worlds, len(world.agents))
+        self._short = settings.quirks.short_window
+        self._scratch = allocate_scratch(settings.size)
+        self._cells = (settings.size + 2) ** 2
+        self._memory = Memory(
+            seed=seeding.world_seeds(seed, world.num_worlds, world.first_world),
+            episode=np.zeros(world.num_worlds, np.uint64),
+            tick=np.zeros(world.num_worlds, np.uint64),
+            idle=np.full((*slots, REMEMBERED), NOWHERE, np.int16),
+            chased=np.full(slots, STOP, np.uint8),
+        )
+
+    def memory_ranges(self) -> Mapping[str, Range]:
+        return {
+            **{f"_memory/{name}": ANYTHING for name in ("seed", "episode", "tick")},
+            "_memory/idle": index(self._cells, none=True),
+            "_memory/chased": index(RIGHT + 1),
+        }
+
+    def forget(self, which: np.ndarray) -> None:
+        self._memory.episode[which] += np.uint64(1)
+        self._memory.tick[which] = 0
+        self._memory.idle[which] = NOWHERE
+        self._memory.chased[which] = STOP
+
+    def choose(self, timestep: TimeStep, action: np.ndarray) -> None:
+        seen = timestep.observation
+        senses = Senses(
+            board=seen["board"],
+            strength=seen["bomb_blast_strength"],
+            position=seen["position"],
+            ammo=seen["ammo"],
+            blast=seen["blast_strength"],
+            enemies=seen["enemies"],
+            acting=timestep.acting,
+        )
+        play(senses, self._memory, self._scratch, self._short, action)
+
+
+POLICIES: dict[str, Callable[[], Policy]] = {
+    policy.name: policy for policy in (RandomPolicy, Still, RandomNoBomb, Simple)
+}

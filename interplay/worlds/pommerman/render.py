@@ -1,0 +1,231 @@
+"""State -> drawing primitives: the board, what lies and burns on it, the bombs with their lives, the players."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from interplay.core.scene import Canvas
+from interplay.worlds.pommerman.config import FLAME_LIFE, PommermanSettings
+from interplay.worlds.pommerman.state import (
+    DOWN,
+    EXTRA_BOMB,
+    KICK,
+    LEFT,
+    MORE_RANGE,
+    RIGHT,
+    RIGID,
+    STOP,
+    UP,
+    WOOD,
+    PommermanState,
+)
+
+FLOOR, STONE = "#f1efe8", "#5c6068"
+CRATE = "#c99b61"
+BOMB_BODY, BOMB_TEXT, SLIDE = "#23262d", "#ffffff", "#ffffff"
+FIRE = ((255, 205, 92), (246, 140, 46), (217, 72, 15))  # by the observations left, from one to three
+REACH = "#d9480f"
+UNSEEN = "#8d8a7c"
+# Item -> name of its layer, colour, sign.
+ITEMS = {
+    EXTRA_BOMB: ("extra bombs", "#23262d", "plus"),
+    MORE_RANGE: ("ranges", "#d9480f", "triangle"),
+    KICK: ("kicks", "#0b7285", "diamond"),
+}
+_ACROSS = np.array([0, 0, 0, -1, 1])  # by direction
+_DOWN = np.array([0, -1, 1, 0, 0])
+assert tuple(range(5)) == (STOP, UP, DOWN, LEFT, RIGHT)
+_OUTCOMES = {1: "won", 0: "tied", -1: "lost"}
+
+
+def draw(
+    canvas: Canvas, state: PommermanState, settings: PommermanSettings, w: int, eyes: int | None = None
+) -> None:
+    """Draws world `w`; row i of the layer ``agents`` is slot i.
+
+    Args:
+        canvas: where.
+        state: of the batch.
+        settings: of one game.
+        w: number of the world.
+        eyes: the player whose fog is drawn; None draws the windows of all who live.
+    """
+    size = settings.size
+    canvas.show(0, 0, size, size, up="south")
+    ground, flame = _inner(state.ground[w], size), _inner(state.flame[w], size)
+    row, col = (axis.reshape(-1) for axis in np.indices((size, size)))
+    canvas.tiles("ground", np.zeros((size, size), np.uint8), palette=(FLOOR,))
+    canvas.boxes("stone", col + 0.5, row + 0.5, 0.5, 0.5, colour=STONE, absent=(ground != RIGID).reshape(-1))
+    canvas.boxes(
+        "wood",
+        col + 0.5,
+        row + 0.5,
+        0.44,
+        0.44,
+        colour=CRATE,
+        absent=(ground != WOOD).reshape(-1),
+        glyph="crate",
+    )
+    draw_fire(canvas, row, col, flame.reshape(-1))
+    for item, (name, colour, sign) in ITEMS.items():
+        absent = (ground != item).reshape(-1)
+        canvas.circles(name, col + 0.5, row + 0.5, 0.3, colour=colour, absent=absent, glyph=sign)
+    draw_bombs(canvas, state, settings, w)
+    draw_agents(canvas, state, settings, w)
+    if settings.fog is not None:
+        draw_fog(canvas, state, settings, w, row, col, eyes)
+    draw_counts(canvas, state, settings, w)
+
+
+def draw_fire(canvas: Canvas, row: np.ndarray, col: np.ndarray, flame: np.ndarray) -> None:
+    """Flames, the darker and larger the longer they burn."""
+    colour = np.array(FIRE, np.uint8)[np.clip(flame, 1, FLAME_LIFE) - 1]
+    half = 0.26 + 0.08 * flame
+    canvas.boxes("flames", col + 0.5, row + 0.5, half, half, colour=colour, absent=flame == 0)
+
+
+def draw_bombs(canvas: Canvas, state: PommermanState, settings: PommermanSettings, w: int) -> None:
+    """Bombs with the steps that they have left, faintly how far they reach, and where they slide."""
+    bomb, side = state.bomb[w], settings.size + 2
+    absent = np.arange(settings.bombs) >= int(state.room["bombs"][w])
+    row, col = np.divmod(bomb["cell"].astype(np.int64), side)
+    x, y = col - 0.5, row - 0.5
+    jump = np.ones(settings.bombs, bool)  # rows move up when an older bomb explodes
+    ends = _reach(state, settings, w)
+    for name, one, other in (("reach", LEFT, RIGHT), ("reach, down", UP, DOWN)):
+        canvas.segments(
+            name,
+            x + _ACROSS[one] * ends[:, one],
+            y + _DOWN[one] * ends[:, one],
+            x + _ACROSS[other] * ends[:, other],
+            y + _DOWN[other] * ends[:, other],
+            colour=REACH,
+            width=0.06,
+            dashed=True,
+            absent=absent,
+            jump=jump,
+            opacity=0.5,
+        )
+    canvas.circles("bombs", x, y, 0.42, colour=BOMB_BODY, absent=absent, jump=jump)
+    canvas.labels(
+        "lives",
+        x,
+        y,
+        [str(life) for life in bomb["life"]],
+        colour=BOMB_TEXT,
+        absent=absent,
+        size=0.46,
+        halo=False,
+    )
+    slides = bomb["direction"].astype(np.int64)
+    canvas.segments(
+        "slides",
+        x + 0.38 * _ACROSS[slides],
+        y + 0.38 * _DOWN[slides],
+        x + 0.8 * _ACROSS[slides],
+        y + 0.8 * _DOWN[slides],
+        colour=BOMB_BODY,
+        width=0.12,
+        absent=absent | (slides == STOP),
+        jump=jump,
+    )
+
+
+def draw_agents(canvas: Canvas, state: PommermanState, settings: PommermanSettings, w: int) -> None:
+    """The players in the colours of their sides; the dead stay as a faint mark where they fell."""
+    agent, x, y = state.agent[w], *_places(state, settings, w)
+    sides = np.arange(settings.players) % (2 if settings.teams else settings.players)
+    canvas.circles(
+        "agents",
+        x,
+        y,
+        0.34,
+        colour=sides.astype(np.uint8),
+        dimmed=~agent["alive"],
+        jump=np.full(settings.players, state.room["steps"][w] == 0),
+        glyph="team",
+        marks={"kicks": agent["kick"] & agent["alive"]},
+        labels=[str(number) for number in range(settings.players)],
+    )
+
+
+def draw_fog(
+    canvas: Canvas,
+    state: PommermanState,
+    settings: PommermanSettings,
+    w: int,
+    row: np.ndarray,
+    col: np.ndarray,
+    eyes: int | None,
+) -> None:
+    """The window that each living player sees; for the player `eyes`, fog over all that it does not see."""
+    x, y = _places(state, settings, w)
+    reach = (settings.fog or 0) + 0.5
+    left, right = np.clip(x - reach, 0, settings.size), np.clip(x + reach, 0, settings.size)
+    top, bottom = np.clip(y - reach, 0, settings.size), np.clip(y + reach, 0, settings.size)
+    sides = (np.arange(settings.players) % 2 if settings.teams else np.arange(settings.players)).astype(
+        np.uint8
+    )
+    hidden = np.zeros(len(row), bool)
+    if eyes is not None:
+        hidden = np.maximum(np.abs(col + 0.5 - x[eyes]), np.abs(row + 0.5 - y[eyes])) > reach
+    canvas.boxes("unseen", col + 0.5, row + 0.5, 0.5, 0.5, colour=UNSEEN, absent=~hidden, opacity=0.75)
+    absent = ~state.agent["alive"][w] if eyes is None else np.arange(settings.players) != eyes
+    inset = 0.05 + 0.06 * sides  # so that windows with one edge can be told apart
+    left, right, top, bottom = left + inset, right - inset, top + inset, bottom - inset
+    canvas.segments(
+        "windows",
+        np.concatenate([left, left, left, right]),
+        np.concatenate([top, bottom, top, top]),
+        np.concatenate([right, right, left, right]),
+        np.concatenate([top, bottom, bottom, bottom]),
+        colour=np.tile(sides, 4),
+        width=0.05,
+        absent=np.tile(absent, 4),
+        opacity=0.6,
+    )
+
+
+def draw_counts(canvas: Canvas, state: PommermanState, settings: PommermanSettings, w: int) -> None:
+    """The caption, and what everybody has."""
+    agent, over = state.agent[w], bool(state.room["over"][w])
+    row = [int(state.room["steps"][w]), int(agent["alive"].sum()), int(state.room["bombs"][w])]
+    canvas.table("status", ["step", "alive", "bombs"], [row], caption=True)
+    rows = [
+        [
+            f"player {number}",
+            _OUTCOMES[int(one["outcome"])] if over else "alive" if one["alive"] else "dead",
+            f"{one['ammo']} in hand",
+            f"range {one['blast']}",
+            "kicks" if one["kick"] else "",
+        ]
+        for number, one in enumerate(agent)
+    ]
+    canvas.table("players", ["player", "state", "bombs", "range", "kick"], rows)
+
+
+def _reach(state: PommermanState, settings: PommermanSettings, w: int) -> np.ndarray:
+    """(K, 5) how far from its middle each live bomb's fire goes, in cells, by direction."""
+    ground, side = state.ground[w], settings.size + 2
+    ends = np.zeros((settings.bombs, 5))
+    for k, bomb in enumerate(state.bomb[w, : int(state.room["bombs"][w])]):
+        for direction in (UP, DOWN, LEFT, RIGHT):
+            cell, cells = int(bomb["cell"]), 0
+            while cells < bomb["blast"] - 1 and ground[cell] != WOOD:
+                cell += int(_DOWN[direction]) * side + int(_ACROSS[direction])
+                if ground[cell] == RIGID:
+                    break
+                cells += 1
+            ends[k, direction] = cells + 0.5
+    return ends
+
+
+def _inner(cells: np.ndarray, size: int) -> np.ndarray:
+    """(N, N) without the rim."""
+    return np.asarray(cells).reshape(size + 2, size + 2)[1:-1, 1:-1]
+
+
+def _places(state: PommermanState, settings: PommermanSettings, w: int) -> tuple[np.ndarray, np.ndarray]:
+    """x and y of the players' cells' middles, (A,) each."""
+    row, col = np.divmod(state.agent["cell"][w].astype(np.int64), settings.size + 2)
+    return col - 0.5, row - 0.5

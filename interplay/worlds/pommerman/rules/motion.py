@@ -1,0 +1,188 @@
+"""Who moves where: wanted cells, swaps, collisions (specification 3.4, rows 2 to 5 and 8).
+
+The counts of who has wanted a cell are never taken back, as in the playground: a cell that somebody turned back from stays
+counted. Kicks and late collisions depend on it.
+"""
+
+from interplay.core.jit import phase
+from interplay.worlds.pommerman.config import BOMB_LIFE, MOST_AMMO
+from interplay.worlds.pommerman.rules.directions import edge_between, step_along
+from interplay.worlds.pommerman.rules.kicks import kick_bombs, resolve_kicks
+from interplay.worlds.pommerman.state import (
+    EXTRA_BOMB,
+    KICK,
+    LAY,
+    MORE_RANGE,
+    NOWHERE,
+    PASSAGE,
+    RIGID,
+    STOP,
+    WOOD,
+)
+
+
+@phase
+def move_all(state, rules, scratch, thread, action, w):
+    """Agents and bombs move at the same time."""
+    want_cells(state, rules, scratch, thread, action, w)
+    want_slides(state, rules, scratch, thread, w)
+    stop_swaps(state, rules, scratch, thread, w)
+    if resolve(state, rules, scratch, thread, w) and kick_bombs(state, rules, scratch, thread, action, w):
+        resolve_kicks(state, rules, scratch, thread, w)
+    move_bombs(state, scratch, thread, w)
+    move_agents(state, rules, scratch, thread, w)
+
+
+@phase
+def want_cells(state, rules, scratch, thread, action, w):
+    """Wanted cells of the living; who chose to lays a bomb."""
+    for a in range(rules.players):
+        person = state.agent[w, a]
+        scratch.agent_want[thread, a] = NOWHERE
+        scratch.agent_edge[thread, a] = NOWHERE
+        if not person.alive:
+            continue
+        scratch.agent_want[thread, a] = person.cell
+        choice = action[w, a, 0]
+        if choice == LAY:
+            lay_bomb(state, w, a)
+        elif choice != STOP:
+            target = person.cell + step_along(choice, rules.side)
+            if state.ground[w, target] != RIGID and state.ground[w, target] != WOOD:
+                scratch.agent_want[thread, a] = target
+                scratch.agent_edge[thread, a] = edge_between(person.cell, target)
+
+
+@phase
+def lay_bomb(state, w, a):
+    """If there is ammo, and no bomb on the cell."""
+    person, bombs = state.agent[w, a], state.room[w].bombs
+    if person.ammo == 0 or bombs == state.bomb.shape[1]:
+        return
+    for k in range(bombs):
+        if state.bomb[w, k].cell == person.cell:
+            return
+    bomb = state.bomb[w, bombs]
+    bomb.cell, bomb.life, bomb.blast = person.cell, BOMB_LIFE, person.blast
+    bomb.direction, bomb.owner = STOP, a
+    person.ammo -= 1
+    person.bombs_laid += 1
+    state.room[w].bombs = bombs + 1
+
+
+@phase
+def want_slides(state, rules, scratch, thread, w):
+    """Wanted cells of sliding bombs: walls and items stop them."""
+    for k in range(state.room[w].bombs):
+        bomb = state.bomb[w, k]
+        scratch.bomb_want[thread, k] = bomb.cell
+        scratch.bomb_edge[thread, k] = NOWHERE
+        if bomb.direction != STOP:
+            target = bomb.cell + step_along(bomb.direction, rules.side)
+            if state.ground[w, target] == PASSAGE:
+                scratch.bomb_want[thread, k] = target
+                scratch.bomb_edge[thread, k] = edge_between(bomb.cell, target)
+
+
+@phase
+def stop_swaps(state, rules, scratch, thread, w):
+    """Agents that would swap stay both, bombs stay both; of agent and bomb the bomb stays."""
+    want, edge = scratch.agent_want[thread], scratch.agent_edge[thread]
+    bomb_want, bomb_edge = scratch.bomb_want[thread], scratch.bomb_edge[thread]
+    for a in range(1, rules.players):
+        for b in range(a):
+            if edge[a] != NOWHERE and edge[a] == edge[b]:
+                want[a], want[b] = state.agent[w, a].cell, state.agent[w, b].cell
+    for k in range(state.room[w].bombs):
+        if bomb_edge[k] == NOWHERE:
+            continue
+        for a in range(rules.players):
+            if edge[a] == bomb_edge[k]:
+                bomb_want[k] = state.bomb[w, k].cell
+        for j in range(k):
+            if bomb_edge[j] == bomb_edge[k]:
+                bomb_want[j], bomb_want[k] = state.bomb[w, j].cell, state.bomb[w, k].cell
+
+
+@phase
+def resolve(state, rules, scratch, thread, w):
+    """Who moves into a cell that several agents or several bombs want goes back, until nobody has to.
+
+    Returns:
+        Whether a bomb and an agent may have met: there is a bomb, and somebody or something wants to move.
+    """
+    agents_there, bombs_there = scratch.agents_there[thread], scratch.bombs_there[thread]
+    want, bomb_want = scratch.agent_want[thread], scratch.bomb_want[thread]
+    bombs, moving = state.room[w].bombs, False
+    agents_there[:] = 0
+    bombs_there[:] = 0
+    for a in range(rules.players):
+        if want[a] != NOWHERE:
+            agents_there[want[a]] += 1
+            moving |= want[a] != state.agent[w, a].cell
+    for k in range(bombs):
+        bombs_there[bomb_want[k]] += 1
+        moving |= bomb_want[k] != state.bomb[w, k].cell
+    change = moving
+    while change:
+        change = False
+        for a in range(rules.players):
+            cell = state.agent[w, a].cell
+            if want[a] == NOWHERE or want[a] == cell:
+                continue
+            if agents_there[want[a]] > 1 or bombs_there[want[a]] > 1:
+                want[a] = cell
+                agents_there[cell] += 1
+                change = True
+        for k in range(bombs):
+            cell = state.bomb[w, k].cell
+            if bomb_want[k] == cell:
+                continue
+            if bombs_there[bomb_want[k]] > 1 or agents_there[bomb_want[k]] > 1:
+                bomb_want[k] = cell
+                bombs_there[cell] += 1
+                change = True
+    for k in range(bombs):
+        scratch.kicked[thread, k] = NOWHERE
+    return moving and bombs > 0
+
+
+@phase
+def move_bombs(state, scratch, thread, w):
+    """Bombs that did not move stop, the others move one cell."""
+    for k in range(state.room[w].bombs):
+        bomb = state.bomb[w, k]
+        if scratch.bomb_want[thread, k] == bomb.cell and scratch.kicked[thread, k] == NOWHERE:
+            bomb.direction = STOP
+        bomb.cell = scratch.bomb_want[thread, k]
+
+
+@phase
+def move_agents(state, rules, scratch, thread, w):
+    """Agents move and take the item that they come to."""
+    for a in range(rules.players):
+        person, cell = state.agent[w, a], scratch.agent_want[thread, a]
+        if cell == NOWHERE or cell == person.cell:
+            continue
+        person.cell = cell
+        if state.ground[w, cell] >= EXTRA_BOMB:
+            take_item(state, rules, w, a, state.ground[w, cell])
+            state.ground[w, cell] = PASSAGE
+
+
+@phase
+def take_item(state, rules, w, a, item):
+    """One bomb more in hand, a longer reach, or kicks."""
+    person = state.agent[w, a]
+    if item == EXTRA_BOMB:
+        person.ammo = min(person.ammo + 1, MOST_AMMO)
+        person.extra_bombs += 1
+        person.won_bomb = True
+    elif item == MORE_RANGE:
+        person.won_range = person.blast < rules.most_blast
+        person.blast = min(person.blast + 1, rules.most_blast)
+        person.ranges += person.won_range
+    elif item == KICK:
+        person.won_kick = not person.kick
+        person.kick = True
+        person.kicks += person.won_kick

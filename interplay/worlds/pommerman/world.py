@@ -1,0 +1,157 @@
+"""Pommerman as a world: spaces, reset, step, metrics (specification 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.core import seeding
+from interplay.core.chunks import Chunks
+from interplay.core.errors import UserError
+from interplay.core.jit import arrays_of
+from interplay.core.ranges import Law, Range
+from interplay.core.scene import Canvas
+from interplay.core.world import ArrayWorld, Kind, Outputs, TimeStep
+from interplay.worlds.pommerman import observe
+from interplay.worlds.pommerman.config import PommermanSettings
+from interplay.worlds.pommerman.ranges import laws_of, ranges_of
+from interplay.worlds.pommerman.render import draw
+from interplay.worlds.pommerman.rules import step
+from interplay.worlds.pommerman.rules.numbers import plan_of, rules_of
+from interplay.worlds.pommerman.state import ACTIONS, PommermanState, allocate_scratch, allocate_state
+
+
+class PommermanWorld(ArrayWorld):
+    """W games of bombs on a small board: two or four players, each for itself or two against two.
+
+    A player that dies acts no more. Where nothing can still be earned its life has ended (``terminated``); else (teams,
+    ``reward="zero_sum"``, rewards for what others do) it stays present and is paid when the game ends.
+
+    Attributes:
+        settings: of one game.
+        state: the arrays (`state.PommermanState`); after writing to them call `refresh`.
+        eyes: the player whose fog `draw` shows; None shows everything, and who sees how far.
+
+    Args:
+        settings: of one game.
+        num_worlds: W.
+        seed, first_world: name the worlds' random streams.
+        threads: chunks of worlds stepped at the same time; they change no bit.
+    """
+
+    version = 1
+    frames_per_step = 4
+    eyes: int | None = None
+
+    def __init__(
+        self,
+        settings: PommermanSettings,
+        num_worlds: int = 1,
+        seed: int = 0,
+        threads: int = 1,
+        first_world: int = 0,
+    ) -> None:
+        self.settings = settings
+        space = observe.observation_space(settings)
+        kind = Kind("agent", tuple(range(settings.players)), space, action_space(settings))
+        names = [f"agent_{a}" for a in range(settings.players)]
+        super().__init__(num_worlds, names, [kind], seed, first_world)
+        if settings.teams:
+            self.teams = ((0, 2), (1, 3))
+        self.state: PommermanState = allocate_state(settings, num_worlds)
+        self.state_space = observe.state_space(settings)
+        self._sight = observe.allocate_sight(settings, num_worlds)
+        self._chunks = Chunks(num_worlds, threads)
+        self._scratch = allocate_scratch(settings, self._chunks.threads)
+        self._table, self._plan = rules_of(settings), plan_of(settings)
+        heads = 1 + self.state.words.shape[2]
+        self._action = np.zeros((num_worlds, settings.players, heads), np.int64)
+        s = self.state
+        self.outputs = Outputs(s.reward, s.acting, s.terminated, s.truncated, s.room["over"])
+        self._views = TimeStep(observe.fields_of(self._sight, settings), *self.outputs)
+
+    @property
+    def metrics(self) -> Mapping[str, np.ndarray]:
+        """Of the episode so far, per agent (W, A) but for the length in steps, (W,).
+
+        ``outcome`` is +1, -1, or 0 for a tie, of the agent's side, once the game is over, cut or not; NaN before. ``lost`` members of
+        its side, ``felled`` enemies, and what it picked up itself: ``ranges``, ``kicks``, ``extra_bombs``.
+        """
+        agent, over = self.state.agent, np.asarray(self.state.room["over"])
+        dead, s = ~agent["alive"], self.settings
+        sides = np.arange(s.players) % 2 if s.teams else np.arange(s.players)
+        same = (sides[:, None] == sides).astype(np.int64)
+        return {
+            "episode_length": np.array(self.state.room["steps"]),
+            "episode_return": agent["returns"].copy(),
+            "outcome": np.where(over[:, None], agent["outcome"], np.nan),
+            "alive": agent["alive"].copy(),
+            "lost": dead @ same,
+            "felled": dead @ (1 - same),
+            **{
+                name: agent[name].astype(np.int64)
+                for name in ("ranges", "kicks", "extra_bombs", "bombs_laid")
+            },
+        }
+
+    def global_state(self) -> np.ndarray:
+        """The whole board with what is hidden, and everybody's own numbers (`observe.global_state`)."""
+        return observe.global_state(self.state, self.settings)
+
+    def draw(self, canvas: Canvas, world: int) -> None:
+        draw(canvas, self.state, self.settings, world, self.eyes)
+
+    def close(self) -> None:
+        self._chunks.close()
+
+    def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
+        seeding.begin_episode(self.state.stream, which, seeds)
+        failed: list[int] = []
+        self._chunks.run(
+            lambda thread, lo, hi: failed.append(
+                step.begin_worlds(
+                    self.state, self._sight, self._plan, self._table, self._scratch, which, thread, lo, hi
+                )
+            )
+        )
+        if max(failed) >= 0:
+            s = self.settings
+            raise UserError(
+                f"{self.id}: rigid = {s.rigid} and wood = {s.wood} leave no board of {s.size} x {s.size} whose passages hang together; lower rigid"
+            )
+
+    def _advance(self, action: np.ndarray) -> None:
+        np.copyto(self._action, action.reshape(self._action.shape), casting="unsafe")
+        self._chunks.run(
+            lambda thread, lo, hi: step.step_worlds(
+                self.state, self._sight, self._table, self._scratch, self._action, thread, lo, hi
+            )
+        )
+
+    def _look_anew(self) -> None:
+        self._chunks.run(
+            lambda thread, lo, hi: step.look_at_worlds(
+                self.state, self._sight, self._table, self._scratch, thread, lo, hi
+            )
+        )
+
+    def _read(self) -> TimeStep:
+        return self._views
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        return arrays_of(self.state)
+
+    def state_ranges(self) -> Mapping[str, Range]:
+        return ranges_of(self.settings)
+
+    def state_laws(self) -> Sequence[Law]:
+        return laws_of(self.settings)
+
+
+def action_space(settings: PommermanSettings) -> spaces.Space:
+    """Stop, up, down, left, right, bomb; with radio a word for each head besides (specification 3.3 and 3.5)."""
+    if settings.radio:
+        return spaces.MultiDiscrete([ACTIONS] + [settings.vocabulary] * settings.words)
+    return spaces.Discrete(ACTIONS)
