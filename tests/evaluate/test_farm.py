@@ -103,6 +103,13 @@ def test_a_process_that_finds_another_player_says_so(tmp_path: Path) -> None:
         run_round_robin(settings, policies, tmp_path / "cup", farm=farm)
 
 
+def test_who_plays_a_long_match_is_ended_when_another_fails(tmp_path: Path) -> None:
+    began = time.monotonic()
+    with ResultsLog(None) as log, pytest.raises(UserError, match="it cannot be played"):
+        play_units(UNITS[:2], farm_play.begin, (str(tmp_path), 60.0, 0, 1), log, 2)
+    assert time.monotonic() - began < 30
+
+
 COORDINATOR = """
 import sys
 from tests.evaluate import farm_play

@@ -62,9 +62,8 @@ def world_of(worlds: int, **own: Any) -> RockPaperScissorsWorld:
 def league_of(settings: TrainSettings) -> League:
     populations = with_opponents(settings, world_of(1))
     count = len(populations.names)
-    return League(
-        settings.league, populations, {"agent": np.arange(count * 3, dtype=np.float32).reshape(count, 3)}
-    )
+    first = {"agent": np.arange(count * 3, dtype=np.float32).reshape(count, 3)}
+    return League(settings.league, populations, first, settings.seed)
 
 
 def frozen_league(copies: int, **own: Any) -> League:
@@ -186,6 +185,28 @@ def test_as_strong_learners_keep_their_rates() -> None:
     assert decision is not None
     assert decision.replaced == ()
     assert np.array_equal(league.factor, factor)
+
+
+def test_everything_that_decides_is_saved() -> None:
+    league = league_of(settings_of(league={"learners": rules(by="pfsp"), "pbt": PBT}))
+    vectors = {"agent": np.random.default_rng(0).normal(size=(2, 3)).astype(np.float32)}
+    league.payoff.add(np.zeros(20, int), np.ones(20, int), np.ones(20))
+    league.advance(500, vectors)
+    league.payoff.add(np.zeros(9, int), np.full(9, int(league.frozen[0])), np.tile([1.0, 1.0, -1.0], 3))
+    league.advance(600, vectors)
+    other = league_of(settings_of(league={"learners": rules(by="pfsp"), "pbt": PBT | {"spread": 2.0}}))
+    assert not np.array_equal(other.factor, league.factor)
+    other.load(league.save())
+    for name in ("owner", "number", "since", "age", "copies", "factor", "serial", "chances", "pairs"):
+        assert np.array_equal(getattr(other, name), getattr(league, name)), name
+    assert np.array_equal(other.payoff.met, league.payoff.met)
+    ours, theirs = (one.advance(1000, vectors) for one in (league, other))
+    assert ours == theirs
+    assert np.array_equal(other.factor, league.factor)
+    bad = league.save()
+    bad["total"] = bad["matches"] + 1.0
+    with pytest.raises(UserError, match="beyond the number of matches"):
+        other.load(bad)
 
 
 # -- who meets whom ------------------------------------------------------------------------------------

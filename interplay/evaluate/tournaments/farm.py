@@ -94,9 +94,8 @@ def play_units(
         while waiting or any(one.holds for one in farm):
             while len(farm) < min(workers, len(waiting) + sum(bool(one.holds) for one in farm)):
                 farm.append(_start(context, begin, arguments))
-            for one in farm:
-                while waiting and len(one.holds) < one.ahead:
-                    _hand(one, waiting.popleft())
+            while waiting and (free := [one for one in farm if len(one.holds) < one.ahead]):
+                _hand(min(free, key=lambda one: len(one.holds)), waiting.popleft())
             found, lost = _gather(farm)
             log.append(found)
             early = 0 if found else early
