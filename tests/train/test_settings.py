@@ -36,7 +36,7 @@ def settings(*overrides: str) -> TrainSettings:
         ),
         (
             "network.kind=atention",
-            '"atention" is no network; give attention, mlp, seats, tiles, tiles_attention or your own',
+            '"atention" is no network; give attention, mlp, pictures, seats, tiles, tiles_attention or your own',
         ),
         ("network.heads=5", "width = 32 cannot be shared by heads = 5"),
         ("network.hidden=[64, 0]", "[64, 0]: every layer has 1 to 1,000,000 units"),

@@ -49,6 +49,7 @@ from interplay.train.networks.attention import AttentionNetwork
 from interplay.train.networks.critic import Critic, CriticNetwork
 from interplay.train.networks.memory import RecurrentNetwork, unroll
 from interplay.train.networks.mlp import MlpNetwork
+from interplay.train.networks.pictures import PicturesNetwork
 from interplay.train.networks.stack import StackedNetwork
 from interplay.train.networks.tiles.attention import TilesAttentionNetwork
 from interplay.train.networks.tiles.network import TilesNetwork
@@ -62,6 +63,7 @@ __all__ = [
     "CriticNetwork",
     "GuessingNetwork",
     "MlpNetwork",
+    "PicturesNetwork",
     "RecurrentNetwork",
     "SeatsNetwork",
     "StackedNetwork",
@@ -88,6 +90,7 @@ def make_network(
     built_in = {
         "attention": AttentionNetwork,
         "mlp": MlpNetwork,
+        "pictures": PicturesNetwork,
         "seats": SeatsNetwork,
         "tiles": TilesNetwork,
         "tiles_attention": TilesAttentionNetwork,

@@ -13,7 +13,7 @@ from pydantic import Field, field_validator, model_validator
 from interplay.core.settings import Settings
 
 CLASS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
-_NETWORKS = ("attention", "mlp", "seats", "tiles", "tiles_attention")
+_NETWORKS = ("attention", "mlp", "pictures", "seats", "tiles", "tiles_attention")
 _MOST_UNITS = 1_000_000  # of one layer; what fits into memory is checked when the run is made
 
 
@@ -22,7 +22,7 @@ class NetworkGroup(Settings):
 
     kind: str = Field(
         "attention",
-        description="attention, mlp, seats, tiles, tiles_attention or your own package.module:Class.",
+        description="attention, mlp, pictures, seats, tiles, tiles_attention or your own package.module:Class.",
     )
     width: int = Field(32, ge=1, le=_MOST_UNITS, description="Units per embedded entity.")
     heads: int = Field(4, ge=1, description="Attention heads; they share the width evenly.")
@@ -36,7 +36,10 @@ class NetworkGroup(Settings):
     separate_heads: bool = Field(
         False, description="tiles: a trunk for every head of the action and one for the value."
     )
-    hidden: tuple[int, ...] = Field((64, 64), description="Units per hidden layer of the mlp.")
+    hidden: tuple[int, ...] = Field((64, 64), description="Units per hidden layer of mlp and pictures.")
+    channels: tuple[int, int, int] = Field(
+        (16, 32, 32), description="pictures: filters of the three convolutions."
+    )
     memory: Literal["none", "gru", "lstm", "own"] = Field(
         "none",
         description="A recurrent cell before the heads; own: the network of yours remembers by itself.",
@@ -76,7 +79,7 @@ class NetworkGroup(Settings):
             f'"{kind}" is no network; give {", ".join(_NETWORKS)} or your own as package.module:Class'
         )
 
-    @field_validator("hidden", "critic_hidden")
+    @field_validator("hidden", "critic_hidden", "channels")
     @classmethod
     def _positive_layers(cls, hidden: tuple[int, ...]) -> tuple[int, ...]:
         if all(1 <= units <= _MOST_UNITS for units in hidden):

@@ -16,6 +16,7 @@ _ALWAYS = ("kind", "input_scale", "probability_floor", "memory", "critic")
 _READS = {
     "attention": ("width", "heads", "tail", "activation", "attention_mask_additive", "separate_value"),
     "mlp": ("hidden", "activation", "stack"),
+    "pictures": ("channels", "hidden", "activation"),
     "seats": ("width", "heads", "layers", "tail", "activation"),
     "tiles": ("width", "activation", "separate_heads"),
     "tiles_attention": ("width", "heads", "tail", "activation"),

@@ -22,7 +22,7 @@ _TRAINING = {
     "2p-pictures": {
         "num_worlds": 16,
         "ppo": {**_PPO, "rollout": 32, "minibatch": 256},
-        "network": {"kind": "mlp", "input_scale": True},
+        "network": {"kind": "pictures", "hidden": (128,), "activation": "relu"},
     },
 }
 
