@@ -32,9 +32,7 @@ SETTINGS = NetworkGroup(kind="pictures", channels=(2, 3, 4), hidden=(6,), activa
 
 def network_of(**changes: Any) -> PicturesNetwork:
     settings = SETTINGS.model_copy(update=changes)
-    made: PicturesNetwork = networks.make_network(
-        settings, SPACE, spaces.Discrete(3), key=jax.random.key(1)
-    )
+    made: PicturesNetwork = networks.make_network(settings, SPACE, spaces.Discrete(3), key=jax.random.key(1))
     return made
 
 
@@ -52,9 +50,7 @@ def ask(network: Any, observation: dict[str, jax.Array]) -> list[np.ndarray]:
     return [np.asarray(part) for part in network(networks.prepare(network, observation))]
 
 
-@given(
-    taps=st.integers(1, 3), stride=st.integers(1, 3), more=st.tuples(st.integers(0, 7), st.integers(0, 7))
-)
+@given(taps=st.integers(1, 3), stride=st.integers(1, 3), more=st.tuples(st.integers(0, 7), st.integers(0, 7)))
 def test_a_convolution_is_its_sum_written_out(taps: int, stride: int, more: tuple[int, int]) -> None:
     """Also of pictures whose last rows and columns no kernel covers."""
     side = taps * stride
@@ -156,7 +152,6 @@ def test_settings_that_do_not_fit_are_one_line(network: dict[str, Any], says: st
     with pytest.raises(UserError, match=says) as told:
         build(TrainSettings, {"world": {"id": "x"}, "network": {"kind": "pictures", **network}}, "test")
     assert "\n" not in str(told.value)
-    print(told.value)
 
 
 def test_the_least_picture_has_one_place() -> None:

@@ -23,6 +23,7 @@ CORRIDOR = "simulation/multi-corridor"
     [
         (["network.kind=mlp", "network.layers=4"], "network.layers = 4 is not read by mlp; it reads .*hidden, activation"),
         (["network.kind=attention", "network.hidden=[8]"], r"network.hidden = \[8\] is not read by attention"),
+        (["network.kind=mlp", "network.channels=[8,8,8]"], r"network.channels = \[8, 8, 8\] is not read by mlp"),
         (["network.memory_size=8"], "network.memory_size = 8 is not read without memory; set network.memory=gru"),
         (["network.critic_hidden=[8]"], "network.critic_hidden = .* is not read without a critic of its own"),
         (["ppo.sequence=8"], "ppo.sequence = 8 is not read without memory"),
@@ -42,6 +43,7 @@ def test_what_nobody_reads_is_one_line(words: list[str], says: str) -> None:
         ["network.kind=mlp", "network.hidden=[8]"],
         ["network.memory=lstm", "network.memory_size=8", "ppo.sequence=8"],
         ["network.kind=seats", "network.layers=4"],
+        ["network.kind=pictures", "network.channels=[8,8,8]", "network.hidden=[8]"],
         ["network.kind=my_module:Mine", "network.layers=4", "network.hidden=[8]"],
         ["network.kind=mlp", "network.layers=2"],  # the default, as every settings.toml has it
     ],
@@ -58,7 +60,7 @@ def test_rates_of_a_population_that_does_not_learn_here_are_one_line(population:
         make_learner(settings, make_corridor, begins=True)
 
 
-@pytest.mark.parametrize("kind", ["attention", "mlp", "tiles"])
+@pytest.mark.parametrize("kind", ["attention", "mlp", "pictures", "tiles"])
 @pytest.mark.parametrize("algorithm", ["ppo", "policy_gradient"])
 def test_every_world_s_own_settings_fit_every_choice(kind: str, algorithm: str) -> None:
     for spec in list_worlds():
