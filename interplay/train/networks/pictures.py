@@ -1,7 +1,7 @@
 """Convolutions for pictures: three of them after Mnih et al. (2015, methods), dense layers, heads of policy and value.
 
 A convolution is computed as products of matrices. XLA has one of its own, but within a loop, and shards learn in one, its gradient
-takes ten times as long on a processor (bench/convolutions.py).
+takes more than ten times as long on a processor (bench/convolutions.py).
 """
 
 from __future__ import annotations
