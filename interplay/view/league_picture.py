@@ -80,7 +80,7 @@ def _who_beat_whom(figure: Any, axes: Any, table: LeagueTable) -> None:
     np.fill_diagonal(share, np.nan)
     names = [table.names[i] for i in order]
     image = axes.imshow(share, cmap="RdBu", vmin=0.0, vmax=100.0, aspect="auto")
-    axes.set_facecolor("#f1f3f5")
+    axes.patch.set(facecolor="#e9ecef", edgecolor="#adb5bd", hatch="////", linewidth=0)  # even pairs are white
     if len(names) <= _WRITTEN:
         for (i, j), value in np.ndenumerate(share):
             if np.isfinite(value):
@@ -89,5 +89,5 @@ def _who_beat_whom(figure: Any, axes: Any, table: LeagueTable) -> None:
     font = 8 if len(names) <= 30 else 6
     axes.set_xticks(range(len(names)), names, rotation=60, ha="right", fontsize=font)
     axes.set_yticks(range(len(names)), names, fontsize=font)
-    axes.set_title("the row won against the column, % (draws count half; empty: never met)", fontsize=10)
+    axes.set_title("the row won against the column, % (draws count half; hatched: never met)", fontsize=10)
     figure.colorbar(image, ax=axes, shrink=0.8)
