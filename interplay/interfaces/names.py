@@ -26,7 +26,11 @@ _BUILT_IN = {
     "ActMaskObsItf": "interplay.interfaces.pommerman.features:ActMaskObsItf",
     "AttrObsItf": "interplay.interfaces.pommerman.features:AttrObsItf",
     "BoardMapObs": "interplay.interfaces.pommerman.features:BoardMapObs",
+    "CombineObs": "interplay.interfaces.pommerman.pairs:CombineObs",
     "RotateItf": "interplay.interfaces.pommerman.rotation:RotateItf",
+    "PongDiscreteAct": "interplay.interfaces.pong:PongDiscreteAct",
+    "PongImageObs": "interplay.interfaces.pong:PongImageObs",
+    "PongPreprocess": "interplay.interfaces.pong:PongPreprocess",
 }
 _registered: dict[str, type[Interface]] = {}
 _PLAIN = (bool, int, float, str, type(None))

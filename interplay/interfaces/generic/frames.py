@@ -39,7 +39,7 @@ class FrameStack(Interface):
         # Frames of equal numbers lie in one array, each a row of all leaves: they are shifted in a few copies.
         dtypes = dict.fromkeys(np.dtype(leaf.dtype) for leaf in self._layout.leaves)
         self._frames = [self._kept_frames(dtype) for dtype in dtypes]
-        return map_space(lambda leaf: _repeated(leaf, self.k), obs_space), act_space
+        return map_space(lambda leaf: repeated(leaf, self.k), obs_space), act_space
 
     def _kept_frames(self, dtype: np.dtype) -> tuple[Array, list[tuple[int, slice]]]:
         """An array (B, k, n) for the leaves of one dtype, and which leaf is where in it."""
@@ -85,7 +85,7 @@ def _wide(array: Array) -> Array:
     return array.reshape(len(array), -1)
 
 
-def _repeated(leaf: Any, k: int) -> spaces.Space:
+def repeated(leaf: Any, k: int) -> spaces.Space:
     """The space of k values of a leaf."""
     if isinstance(leaf, spaces.Box):
         return box(np.stack([leaf.low] * k), np.stack([leaf.high] * k), leaf.dtype)

@@ -21,6 +21,7 @@ FREE = (PASSAGE, EXTRA_BOMB, RANGE, KICK)  # cells that can be entered
 # Row and column that the actions stop, up, down, left, right lead to.
 STEPS = np.array([[0, 0], [-1, 0], [1, 0], [0, -1], [0, 1]])
 LONGEST = 10  # steps that a bomb lives
+MAPS = ("board", "bomb_blast_strength", "bomb_life", "bomb_moving_direction", "flame_life")
 KEYS = (
     "board",
     "bomb_blast_strength",

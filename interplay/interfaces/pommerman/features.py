@@ -1,4 +1,4 @@
-"""Planes, attributes and wise moves of one Pommerman agent (specification interfaces 10; generation v2, per agent)."""
+"""Planes, attributes and wise moves of Pommerman agents (specification interfaces 10; v2 of one agent, v1 of a team of two)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from interplay.interfaces.generic.adding import Feature
 from interplay.interfaces.interface import Interface
 from interplay.interfaces.nests import Array, Nest
 from interplay.interfaces.pommerman import boards
+from interplay.interfaces.pommerman.pairs import PAIR
 
 _ITEMS = (
     *(boards.RIGID, boards.WOOD, boards.BOMB, boards.FLAMES, boards.FOG),
@@ -22,10 +23,14 @@ class BoardMapObs(Feature):
     """Adds 22 planes (N, N, 22): rigid, wood, bomb, flames, fog, extra bomb, range, kick; self, team-mate, three enemies by id; blast
     cross; danger; own cell, team-mate, any enemy; ammo/3, blast/5, kick, alive everywhere.
 
+    Joint ones of a team of two, (N, N, 17), above a `CombineObs`: the same eight; both members, two enemies by id; blast cross; danger; and at
+    the members' cells blast/5, kick, ammo/3.
+
     It reads the view, so it stands above a `RotateItf`.
 
     Args:
         inner: the stack below.
+        joint: whether a team of two looks.
         stop_at_walls: whether walls stop the blast cross; the published one goes through them.
         mode, key: see `Feature`; a mapping calls it ``planes``.
     """
@@ -35,40 +40,61 @@ class BoardMapObs(Feature):
     def __init__(
         self,
         inner: Interface | None = None,
+        joint: bool = False,
         stop_at_walls: bool = False,
         mode: str = "append",
         key: str | None = None,
     ) -> None:
         super().__init__(inner, mode, key)
-        self.stop_at_walls = stop_at_walls
+        self.joint, self.stop_at_walls = joint, stop_at_walls
+        self.needs = (PAIR,) if joint else ()
 
     def _feature_space(self, obs_space: spaces.Space, act_space: spaces.Space) -> spaces.Space:
-        raw: Any = self.ctx.raw_observation_space
+        raw: Any = self.ctx.memory[PAIR] if self.joint else self.ctx.raw_observation_space
         n = boards.side_of(self._called(), raw)
-        high = np.ones((n, n, 22), np.float32)
-        high[..., 18], high[..., 19] = _most(raw["ammo"], 3), _most(raw["blast_strength"], 5)
+        high = np.ones((n, n, 17 if self.joint else 22), np.float32)
+        ammo, blast = (16, 14) if self.joint else (18, 19)
+        high[..., ammo], high[..., blast] = _most(raw["ammo"], 3), _most(raw["blast_strength"], 5)
         return spaces.Box(np.zeros_like(high), high, dtype=np.float32)
 
     def _feature(self, obs: Nest) -> Any:
         view = self.ctx.view
         board = view["board"]
-        planes = np.zeros((*board.shape, 22), np.float32)
+        planes = np.zeros((*board.shape, 17 if self.joint else 22), np.float32)
         for plane, code in enumerate(_ITEMS):
             planes[..., plane] = board == code
+        if self.joint:
+            self._put_pair(view, planes)
+        else:
+            self._put_self(view, planes)
+        return planes
+
+    def _put_self(self, view: boards.Raw, planes: Array) -> None:
+        board = view["board"]
         own = boards.own_id(view)[:, None, None] + boards.AGENT
         mate = boards.number(view, "teammate")[:, None, None]
-        enemies = np.sort(np.where(view["enemies"] < boards.AGENT, 99, view["enemies"]), axis=1)
         planes[..., 8] = board == own
         planes[..., 9] = planes[..., 16] = (board == mate) & (mate >= boards.AGENT)
-        for k in range(enemies.shape[1]):
-            planes[..., 10 + k] = board == enemies[:, k, None, None]
+        _put_enemies(view["enemies"], board, planes[..., 10:13])
         planes[..., 13], planes[..., 14] = boards.blasts(view, self.stop_at_walls)
         planes[..., 15] = boards.one_cell(view)
         planes[..., 17] = planes[..., 10:13].any(axis=-1)
         constant = (*_scaled(view), boards.alive(view))
         for plane, value in zip((18, 19, 20, 21), constant, strict=True):
             planes[..., plane] = value[:, None, None]
-        return planes
+
+    def _put_pair(self, view: boards.Raw, planes: Array) -> None:
+        board = view["board"]
+        for member in range(2):
+            # Each is the other's team-mate; the dead stand on no cell.
+            here = board == view["teammate"].reshape(len(board), 2)[:, 1 - member, None, None]
+            planes[..., 8 + member] = here
+            own = {key: view[key][:, member] for key in ("ammo", "blast_strength", "can_kick")}
+            ammo, blast, kick = _scaled(own)
+            for plane, value in zip((14, 15, 16), (blast, kick, ammo), strict=True):
+                planes[..., plane] += here * value[:, None, None]
+        _put_enemies(view["enemies"][:, 0], board, planes[..., 10:12])
+        planes[..., 12], planes[..., 13] = boards.blasts(view, self.stop_at_walls)
 
 
 class AttrObsItf(Feature):
@@ -115,6 +141,13 @@ class ActMaskObsItf(Feature):
         return boards.wise_moves(self.ctx.view).astype(np.int8)
 
 
+def _put_enemies(enemies: Array, board: Array, planes: Array) -> None:
+    """A plane for each enemy, by id; those that are nobody come last and are nowhere."""
+    by_id = np.sort(np.where(enemies < boards.AGENT, 99, enemies), axis=1)
+    for k in range(planes.shape[-1]):
+        planes[..., k] = board == by_id[:, k, None, None]
+
+
 def _scaled(view: boards.Raw) -> tuple[Array, Array, Array]:
     """Ammo/3, blast/5 and kick, (B,) each."""
     return (
@@ -126,6 +159,7 @@ def _scaled(view: boards.Raw) -> tuple[Array, Array, Array]:
 
 def _most(space: Any, unit: int) -> float:
     """The greatest value of a number in units; infinite where its space does not say."""
-    if isinstance(space, spaces.Discrete):
-        return (int(space.start) + int(space.n) - 1) / unit
+    if isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
+        count = space.n if isinstance(space, spaces.Discrete) else space.nvec
+        return float(np.max(space.start + count - 1)) / unit
     return float(np.max(space.high)) / unit if isinstance(space, spaces.Box) else 1.0

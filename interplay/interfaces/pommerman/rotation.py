@@ -12,7 +12,6 @@ from interplay.interfaces.interface import Interface
 from interplay.interfaces.nests import Array, Nest
 from interplay.interfaces.pommerman import boards
 
-MAPS = ("board", "bomb_blast_strength", "bomb_life", "bomb_moving_direction", "flame_life")
 # Turns -> the agent's action -> the board's; quarter turns clockwise.
 ACTIONS = np.array([[0, 1, 2, 3, 4, 5], [0, 3, 4, 2, 1, 5], [0, 2, 1, 4, 3, 5], [0, 4, 3, 1, 2, 5]])
 BACK = ACTIONS.argsort(axis=1)  # the board's -> the agent's
@@ -69,7 +68,7 @@ def turn(raw: boards.Raw) -> dict[str, Any]:
     turns, own = quarter_turns(raw), boards.own_id(raw)
     agents = np.where(boards.is_duel(raw), 2, 4)
     found = dict(raw)
-    for key in MAPS:
+    for key in boards.MAPS:
         if key in raw:
             found[key] = _turned_map(raw[key], turns)
     if "bomb_moving_direction" in raw:
