@@ -148,6 +148,9 @@ class AgtItfWrapper(Agent):
         return (value,) if self.team is None else tuple(value)
 
 
+AgtIntWrapper = AgtItfWrapper  # as published code calls it
+
+
 class PolicyAgent(Agent):
     """A policy of worlds (`interplay.core.policy.Policy`) in a slot.
 

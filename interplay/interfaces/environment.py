@@ -122,3 +122,6 @@ def _per_slot(options: Mapping[str, Any] | None, slots: int) -> list[Any]:
     ):
         raise UserError(f'options["itf"] = {given!r}: give a list of {slots} or a mapping from slots')
     return list(given)
+
+
+EnvIntWrapper = EnvItfWrapper  # as published code calls it

@@ -1,14 +1,25 @@
-"""Interfaces by name: ``from_settings([{"name": "FrameStack", "k": 4}, "PrevActObs"])``."""
+"""Interfaces by name: ``from_settings([{"name": "FrameStack", "k": 4}, "PrevActObs"])``.
+
+Interfaces of other packages join by the entry point group ``interplay.interfaces``, each entry a class under its own name::
+
+    [project.entry-points."interplay.interfaces"]
+    Mine = "my_package:Mine"
+"""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import metadata
 from typing import Any
 
 from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean, load
 from interplay.interfaces.arguments import parameters
 from interplay.interfaces.interface import Interface
+
+ENTRY_POINTS = "interplay.interfaces"
 
 _BUILT_IN = {
     "Interface": "interplay.interfaces.interface:Interface",
@@ -33,6 +44,7 @@ _BUILT_IN = {
     "PongPreprocess": "interplay.interfaces.pong:PongPreprocess",
 }
 _registered: dict[str, type[Interface]] = {}
+_log = logging.getLogger("interplay")
 _PLAIN = (bool, int, float, str, type(None))
 
 
@@ -43,7 +55,7 @@ def register(kind: type[Interface]) -> type[Interface]:
         UserError: if the name is another class's.
     """
     name = kind.__name__
-    if name in _BUILT_IN or _registered.get(name, kind) is not kind:
+    if name in _BUILT_IN or name in _installed() or _registered.get(name, kind) is not kind:
         raise UserError(f"interface {name!r}: the name is taken; call the class something else")
     _registered[name] = kind
     return kind
@@ -51,22 +63,52 @@ def register(kind: type[Interface]) -> type[Interface]:
 
 def list_interfaces() -> tuple[str, ...]:
     """The names that settings may use."""
-    return tuple(sorted({*_BUILT_IN, *_registered}))
+    return tuple(sorted({*_BUILT_IN, *_installed(), *_registered}))
 
 
 def find_interface(name: str) -> type[Interface]:
-    """The class of a name.
+    """The class of a name; one that ends in ``Int``, as published code has it, is that in ``Itf``.
 
     Raises:
-        UserError: for an unknown name, naming the near miss.
+        UserError: for an unknown name, naming the near miss, or an entry point that gives no interface of its name.
     """
     if name in _registered:
         return _registered[name]
     if name in _BUILT_IN:
         kind: type[Interface] = load(_BUILT_IN[name])
         return kind
+    if name in _installed():
+        return _entered(_installed()[name])
+    if name.endswith("Int") and f"{name[:-3]}Itf" in _BUILT_IN:
+        return find_interface(f"{name[:-3]}Itf")
     near = did_you_mean(name, list_interfaces(), f"there are {', '.join(list_interfaces())}")
     raise UserError(f"unknown interface {name!r}; {near}")
+
+
+@cache
+def _installed() -> Mapping[str, metadata.EntryPoint]:
+    """Entry points by name, none of them loaded; ours and the first to take a name keep it."""
+    found: dict[str, metadata.EntryPoint] = {}
+    for entry in metadata.entry_points(group=ENTRY_POINTS):
+        if entry.name in _BUILT_IN or entry.name in found:
+            _log.warning("entry point %s = %s: the name is taken; ignored", entry.name, entry.value)
+        else:
+            found[entry.name] = entry
+    return found
+
+
+def _entered(entry: metadata.EntryPoint) -> type[Interface]:
+    try:
+        kind = entry.load()
+    except Exception as error:  # whatever a neighbour's module raises
+        raise UserError(
+            f"interface {entry.name!r}: {entry.value} does not load ({type(error).__name__}: {str(error).partition(chr(10))[0]}); mend or uninstall its package"
+        ) from error
+    if not (isinstance(kind, type) and issubclass(kind, Interface) and kind.__name__ == entry.name):
+        raise UserError(
+            f"interface {entry.name!r}: {entry.value} is no interface of that name; its entry point names a class as the class is called"
+        )
+    return kind
 
 
 def from_settings(settings: Sequence[Any] | None) -> Interface | None:

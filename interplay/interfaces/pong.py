@@ -192,17 +192,17 @@ class Shrinking:
 
     Args:
         shape: height and width of the large ones.
-        side: height and width of the small ones, no greater.
+        side: height and width of the small ones.
     """
 
     def __init__(self, shape: tuple[int, ...], side: int) -> None:
-        self._down, self._along = (_shares(size, side) for size in shape)
-        self._units = int(self._down[0].sum() * self._along[0].sum())  # large pixels in a small one, in parts
-        self._side = side
+        down, along = (_shares(size, side) for size in shape)
+        self._units = int(down[0].sum() * along[0].sum())  # of a small pixel
+        exact = np.float32 if WHITE * self._units < 2**24 else np.float64  # holds every sum
+        self._down, self._along, self._side = down.astype(exact), along.astype(exact), side
 
     def __call__(self, pictures: Array) -> Array:
         """(B, side, side) uint8 of (B, height, width, 3) uint8."""
-        # Sums stay below 2**24, so float32 holds them exactly.
         rows, height, width, _ = pictures.shape
         grey = np.floor((pictures.astype(np.float32) @ LUMA + 500) / 1000)
         parts = self._along.shape[1]
@@ -214,12 +214,12 @@ class Shrinking:
 
 
 def _shares(large: int, small: int) -> Array:
-    """How much of each large pixel is in each small one, (small / g, large / g) float32 whole numbers; g blocks of them are a side."""
+    """How much of each large pixel is in each small one, (small / g, large / g) whole numbers; g blocks of them are a side."""
     blocks = gcd(large, small)
     length, unit = large // blocks, small // blocks  # of a small and a large pixel
     first, other = np.arange(unit)[:, None] * length, np.arange(length) * unit
     inside = np.minimum(first + length, other + unit) - np.maximum(first, other)
-    return np.maximum(inside, 0).astype(np.float32)
+    return np.maximum(inside, 0)
 
 
 def _pixel(numbers: Array, least: float, room: float) -> Array:

@@ -43,13 +43,16 @@ CASES = {
     "ConcatVec": ({}, PAIR, CHOICE),
     "ConcatObsAct": ({}, PAIR, BOTH),
     "Dict2Vec": ({}, spaces.Dict({"a": BOX}), CHOICE),
+    "PongPreprocess": ({"frames": 2}, spaces.Box(0, 255, (10, 15, 3), np.uint8), CHOICE),
+    "PongDiscreteAct": ({}, BOX, spaces.Discrete(6)),
 }
-POMMERMAN = {"BoardMapObs", "AttrObsItf", "ActMaskObsItf", "RotateItf"}  # see test_pommerman.py
+# What reads one game's numbers alone: see test_pommerman.py, test_pommerman_pairs.py and test_pong.py.
+ELSEWHERE = {"BoardMapObs", "AttrObsItf", "ActMaskObsItf", "RotateItf", "CombineObs", "PongImageObs"}
 catalogue = pytest.mark.parametrize("name", CASES)
 
 
-def test_d35_the_whole_generic_catalogue_is_here_and_named():
-    assert set(CASES) == {name for name in list_interfaces() if not name.startswith("Test")} - POMMERMAN
+def test_d35_the_whole_catalogue_is_here_and_named():
+    assert set(CASES) == {name for name in list_interfaces() if not name.startswith("Test")} - ELSEWHERE
 
 
 def shown_by(stack, obs_space, act_space, episodes=2, steps=4):

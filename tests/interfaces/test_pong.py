@@ -114,6 +114,11 @@ def test_small_pictures_are_those_of_a_slow_twin():
     assert np.array_equal(Shrinking((10, 15), 6)(pictures), (2 * sums + 150) // 300)
 
 
+def test_sums_of_odd_sizes_are_exact_too():
+    """1009 and 1013 share no divisor with 84: a white picture of so many parts is white."""
+    assert (Shrinking((1009, 1013), 84)(np.full((1, 1009, 1013, 3), 255, np.uint8)) == 255).all()
+
+
 def material(rng, rows):
     """Random numbers of Pong, bats and ball at whole pixels."""
     numbers = rng.uniform(-1, 1, (rows, 11)).astype(np.float32)
