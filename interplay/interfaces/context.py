@@ -34,6 +34,7 @@ class Context:
         memory: what interfaces of the stack declare that they provide, name -> anything; for those that need it.
         fresh: (B,) bool, rows whose episode has no observation yet.
         moving: (B,) bool, rows that the hook at work is for; no row while it only looks.
+        nobody: (B,) bool, no row.
     """
 
     def __init__(
@@ -52,7 +53,8 @@ class Context:
         self.info: Any = None
         self.memory: dict[str, Any] = {}
         self.step, self.episode = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
-        self.fresh, self.moving = np.ones(rows, bool), np.zeros(rows, bool)
+        self.fresh, self.nobody = np.ones(rows, bool), np.zeros(rows, bool)
+        self.moving = self.nobody
         self.begun, self.seeds = False, seeds
         self._stream = seeding.new_stream(rows)
         self.seed(np.ones(rows, bool), seeds)

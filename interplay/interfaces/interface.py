@@ -164,11 +164,11 @@ class Interface:
         Raises:
             UserError: before `setup`, or if the observation does not fit the raw space.
         """
-        return self._observed(obs, self._row_mask(which))
+        return self._shown(obs, self._row_mask(which))
 
     def look(self, obs: Nest) -> Nest:
         """What `obs_trans` gave for this observation, made again from what is remembered; nothing moves on."""
-        return self._observed(obs, None)
+        return self._shown(obs, None)
 
     def act_trans(self, action: Nest, decided: Array | bool = True) -> Nest:
         """Takes a decision from model to raw.
@@ -190,13 +190,14 @@ class Interface:
         outer = self._layouts[2]
         given = self._take_in("action", outer, action)
         check_inside(f"{self._title} action", outer, given)
-        return self._acted(given, mask)
+        return self._hand_out(self._layouts[3], self._acted(given, mask), given)
 
-    def _acted(self, given: list[Array], mask: Array) -> Nest:
+    def _acted(self, given: list[Array], mask: Array) -> list[Array]:
+        """The leaves of a raw action, perhaps in memory of what was given or is remembered."""
         if not self.ctx.begun:
             raise RuntimeError(f"{self!r}: an action before the first observation; call reset and obs_trans")
         _, _, outer, raw = self._layouts
-        return self._hand_out(raw, self._walk_action(outer.nest(given), mask), given)
+        return raw.fit(self._title, self._walk_action(outer.nest(given), mask), self.ctx.rows)
 
     def mask_trans(self, mask: Nest) -> Nest:
         """Takes a mask of legal actions from the raw action space to `action_space`.
@@ -414,32 +415,39 @@ class Interface:
     def _set_begun(self) -> None:
         self.ctx.begun = True
 
-    def _observed(self, obs: Nest, which: Array | None) -> Nest:
+    def _shown(self, obs: Nest, which: Array | None) -> Nest:
         self._context()
+        given = self._take_in("observation", self._layouts[0], obs)
+        return self._hand_out(self._layouts[1], self._observed(given, which), given)
+
+    def _observed(self, given: list[Array], which: Array | None) -> list[Array]:
+        """The leaves of what is shown, perhaps in memory of what was given or is remembered."""
         raw, outer, _, _ = self._layouts
-        given = self._take_in("observation", raw, obs)
-        return self._hand_out(outer, self._walk_observation(raw.nest(read_only(given)), which), given)
+        shown = self._walk_observation(raw.nest(read_only(given)), which)
+        return outer.fit(self._title, shown, self.ctx.rows)
 
     def _walk_observation(self, obs: Nest, which: Array | None) -> Nest:
         """One pass outward: rows `which` move on first; None looks only."""
         ctx = self.ctx
         ctx.raw = ctx.view = obs
-        fresh = None
+        fresh = None  # rows that begin, where any do
         if which is not None:
-            ctx.step += which & ~ctx.fresh
-            fresh = ctx.fresh & which
+            ctx.begun = True
+            ctx.step += which
+            if ctx.fresh.any():
+                fresh = ctx.fresh & which
+                ctx.step -= fresh
         for one in self.chain:
             obs = one._step_outward(obs, which, fresh)
         if fresh is not None:
             ctx.fresh &= ~fresh
-            ctx.begun = True
         return obs
 
     def _step_outward(self, obs: Nest, which: Array | None, fresh: Array | None) -> Nest:
         """This interface's part of a pass."""
-        if which is not None and fresh is not None:
-            if fresh.any():
-                self._guarded(Interface._begin, fresh, fresh, obs)
+        if fresh is not None:
+            self._guarded(Interface._begin, fresh, fresh, obs)
+        if which is not None:
             self._guarded(Interface._note_observation, which, obs)
         return self._observe(obs)
 
@@ -475,7 +483,7 @@ class Interface:
         try:
             getattr(self, name)(*args)
         finally:
-            self.ctx.moving = np.zeros_like(which)
+            self.ctx.moving = self.ctx.nobody
         for array, rows in zip(self._kept_arrays.values(), before, strict=False):
             array[others] = rows
 
@@ -517,10 +525,9 @@ class Interface:
         rows = None if self._is_single else self.ctx.rows
         return layout.fit(f"{self._title} {what}", value, rows)
 
-    def _hand_out(self, layout: Layout, value: Nest, given: list[Array]) -> Nest:
+    def _hand_out(self, layout: Layout, result: list[Array], given: list[Array]) -> Nest:
         """A result in its space, in memory that neither the stack nor what it was given looks at."""
-        fitting = layout.fit(self._title, value, self.ctx.rows)
-        own = layout.nest(owned(fitting, self._remembered.union(map(memory_of, given))))
+        own = layout.nest(owned(result, self._remembered.union(map(memory_of, given))))
         return first_row(layout.space, own) if self._is_single else own
 
     def _arrays(self, prefix: str = "") -> dict[str, Array]:

@@ -21,7 +21,6 @@ from interplay.interfaces.interface import Interface
 from interplay.interfaces.legal import map_mask, settled
 from interplay.interfaces.names import from_settings
 from interplay.interfaces.naming import (
-    as_mapping,
     from_mapping,
     mask_as_mapping,
     mask_from_mapping,
@@ -92,6 +91,11 @@ class InterfacedWorld(World):
             for name in range(len(self._groups))
         ]
         self._lone = all(len(unit) == 1 for unit in self._units)
+        self._payers = [
+            (group.stack, columns)
+            for group, columns in zip(self._groups, self._columns, strict=True)
+            if group.stack is not None and group.stack.changes_rewards
+        ]
         agents = [
             world.agents[unit[0]] if len(unit) == 1 else "+".join(world.agents[s] for s in unit)
             for unit in self._units
@@ -218,7 +222,8 @@ class InterfacedWorld(World):
                 )
                 nest = from_mapping(stack.action_space, rows)
                 # `World.step` has held it against the space already.
-                raw = stack._acted(flat(stack.action_space, nest), acting[:, columns].reshape(-1))
+                own = stack._acted(flat(stack.action_space, nest), acting[:, columns].reshape(-1))
+                raw = stack._layouts[3].nest(own)
             for seat, part in group.each(raw):
                 inside[seat.kind] = _placed(inside.get(seat.kind), part, seat, self.num_worlds)
         whole = inside if len(self._inner.kinds) > 1 else next(iter(inside.values()))
@@ -227,9 +232,9 @@ class InterfacedWorld(World):
 
     def _end(self, step: TimeStep, before: Array) -> None:
         """Lives end; a team's does with the last of its members'."""
-        if self._lone:
-            order = [unit[0] for unit in self._units]
-            self._terminated, self._truncated = step.terminated[:, order], step.truncated[:, order]
+        if self._lone:  # slots outside are those inside
+            np.copyto(self._terminated, step.terminated)
+            np.copyto(self._truncated, step.truncated)
             return
         cut = step.truncated
         for k, unit in enumerate(self._units):
@@ -241,14 +246,12 @@ class InterfacedWorld(World):
     def _earn(self, step: TimeStep, before: Array) -> None:
         """Rewards of the living go through the interfaces that change them."""
         self._reward = self._of_members(step.reward).astype(np.float32)
-        for group, columns in zip(self._groups, self._columns, strict=True):
-            if group.stack is None or not group.stack.changes_rewards:
-                continue
+        for stack, columns in self._payers:
             raw = self._reward[:, columns]
-            paid = np.asarray(group.stack.rew_trans(raw.reshape(-1)))
+            paid = np.asarray(stack.rew_trans(raw.reshape(-1)))
             if paid.shape != (raw.size,):
                 raise UserError(
-                    f"{group.stack!r}: rewards of shape {paid.shape}; a world pays numbers, not vectors"
+                    f"{stack!r}: rewards of shape {paid.shape}; a world pays numbers, not vectors"
                 )
             alive = self._any(before)[:, columns]
             self._reward[:, columns] = np.where(alive, paid.reshape(raw.shape), raw)
@@ -267,11 +270,11 @@ class InterfacedWorld(World):
         for group in self._groups:
             raw = group.seen(seen)
             if group.stack is None:
-                observation[group.name] = self._by_world(raw, group)
+                observation[group.name] = self._by_world(self._layouts[group.name].flat(raw), group)
                 masks[group.name] = _picked(legal[group.seats[0].kind], group.seats[0].columns)
                 continue
             shown = self._shown(group, group.stack, raw, moved)
-            observation[group.name] = self._by_world(shown, group)
+            observation[group.name] = self._by_world(shown, group, writeable=False)
             masks[group.name] = self._masks(group, group.stack, legal)
         if len(self._groups) == 1:
             (name,) = observation
@@ -283,12 +286,14 @@ class InterfacedWorld(World):
             observation, self._reward, acting, self._terminated, self._truncated, step.over, masks
         )
 
-    def _shown(self, group: Group, stack: Interface, raw: Any, moved: Array | None) -> Any:
-        """What a group's interface shows, as a mapping of rows."""
-        shown = stack.look(raw) if moved is None else stack.obs_trans(raw, np.repeat(moved, len(group.units)))
-        return as_mapping(stack.observation_space, shown, "observation")
+    def _shown(self, group: Group, stack: Interface, raw: Any, moved: Array | None) -> list[Array]:
+        """The leaves of what a group's interface shows, as rows; views, which as a world's last until its next call."""
+        given = stack._take_in("observation", stack._layouts[0], raw)
+        return stack._observed(given, None if moved is None else np.repeat(moved, len(group.units)))
 
     def _masks(self, group: Group, stack: Interface, legal: Mapping[str, Any]) -> Any:
+        if not any(legal[seat.kind] for seat in group.seats):
+            return None
         parts = [
             map_mask(
                 lambda _, rows, at=seat.columns: rows[:, at].reshape(-1, rows.shape[-1]),  # type: ignore[misc]
@@ -305,9 +310,14 @@ class InterfacedWorld(World):
         shape = (self.num_worlds, len(group.units), -1)
         return None if named is None else {key: rows.reshape(shape) for key, rows in named.items()}
 
-    def _by_world(self, named: Any, group: Group) -> Any:
-        layout, shape = self._layouts[group.name], (self.num_worlds, len(group.units))
-        return layout.nest([rows.reshape(*shape, *rows.shape[1:]) for rows in layout.flat(named)])
+    def _by_world(self, leaves: list[Array], group: Group, writeable: bool = True) -> Any:
+        """Rows as (W, slots, ...), in a mapping; what nobody may write into may be an interface's memory."""
+        shape = (self.num_worlds, len(group.units))
+        arrays = [rows.reshape(*shape, *rows.shape[1:]) for rows in leaves]
+        if not writeable:
+            for array in arrays:
+                array.flags.writeable = False
+        return self._layouts[group.name].nest(arrays)
 
     # -- teams that are one slot --------------------------------------------------------------------
 
@@ -441,6 +451,8 @@ def _placed(whole: Any, part: Any, seat: Any, worlds: int) -> Any:
     if isinstance(part, dict):
         return {key: _placed(whole and whole[key], value, seat, worlds) for key, value in part.items()}
     shape = (worlds, -1, *part.shape[1:])
+    if isinstance(seat.columns, slice) and len(part) == worlds * seat.size:  # everybody, in order
+        return part.reshape(shape)
     if whole is None:
         whole = np.zeros((worlds, seat.size, *part.shape[1:]), part.dtype)
     whole[:, seat.columns] = part.reshape(shape)
