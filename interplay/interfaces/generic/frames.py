@@ -63,7 +63,7 @@ class FrameStack(Interface):
                 frames[which, :, at] = _wide(arrays[leaf])[which, None]
 
     def _note_observation(self, obs: Nest) -> None:
-        moving = self.ctx.moving
+        moving = self.ctx.moving & ~self.ctx.fresh  # `_begin` has filled the others
         rows: Any = slice(None) if moving.all() else np.flatnonzero(moving)
         arrays = self._layout.flat(obs)
         for frames, places in self._frames:

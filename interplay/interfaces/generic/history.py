@@ -58,15 +58,17 @@ class PrevActObs(Feature):
                 for path, leaf in leaves(act_space)
             ]
             return act_space
-        self._firsts = [_first(leaf) for _, leaf in leaves(act_space)]
-        self._choices = [
-            () if isinstance(leaf, spaces.Box) else action_choices(leaf) for _, leaf in leaves(act_space)
-        ]
-        width = sum(map(sum, self._choices))
+        discrete = [leaf for leaf in self._layout.leaves if not isinstance(leaf, spaces.Box)]
+        choices = [count for leaf in discrete for count in action_choices(leaf)]
+        width = sum(choices)
         if not width:
             raise UserError(
                 f"PrevActObs: no part of {act_space} is discrete, so there is nothing to be one-hot; use raw=True"
             )
+        firsts = np.concatenate([_firsts(leaf) for leaf in discrete])
+        self._columns = (
+            np.cumsum([0, *choices[:-1]]) - firsts
+        )  # of a head: where a choice of it is, less the choice
         self._history = self.keep("history", (self.n, width), np.float32, FLAG)
         return spaces.Box(0, 1, (self.n * width,), np.float32)
 
@@ -78,16 +80,19 @@ class PrevActObs(Feature):
             for kept, array in zip(self._last, parts, strict=True):
                 kept[rows] = array[rows]
             return
+        history = self._history
         at: Any = slice(None) if len(rows) == len(moving) else rows
         for decision in range(self.n - 1):
-            self._history[at, decision] = self._history[at, decision + 1]
-        self._history[at, -1] = 0
-        start = 0
-        for first, choices, part in zip(self._firsts, self._choices, parts, strict=True):
-            heads = part.reshape(len(part), -1)[at] - first
-            for head, count in enumerate(choices):
-                self._history[rows, -1, start + heads[:, head]] = 1
-                start += count
+            history[at, decision] = history[at, decision + 1]
+        history[at, -1] = 0
+        chosen = [
+            part.reshape(len(part), -1)
+            for leaf, part in zip(self._layout.leaves, parts, strict=True)
+            if not isinstance(leaf, spaces.Box)
+        ]
+        heads = chosen[0] if len(chosen) == 1 else np.concatenate(chosen, axis=1)
+        last = rows[:, None] * history[0].size + (self.n - 1) * history.shape[-1]
+        history.reshape(-1)[last + (heads[at] + self._columns)] = 1
 
     def _feature(self, obs: Nest) -> Any:
         if self.raw:
@@ -95,9 +100,9 @@ class PrevActObs(Feature):
         return self._history.reshape(self.ctx.rows, -1)
 
 
-def _first(leaf: spaces.Space) -> Array:
+def _firsts(leaf: spaces.Space) -> Array:
     """The first choice of each head."""
-    return np.asarray(getattr(leaf, "start", 0)).reshape(-1)
+    return np.broadcast_to(np.ravel(getattr(leaf, "start", 0)), len(action_choices(leaf)))
 
 
 def _nearest_to_zero(leaf: spaces.Space) -> Any:
