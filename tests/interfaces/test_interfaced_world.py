@@ -274,3 +274,19 @@ def test_vector_rewards_are_no_rewards_of_worlds():
     player.start(world)
     with pytest.raises(UserError, match="not vectors"):
         world.step(player.act(world.reset()))
+
+
+def test_what_is_shown_cannot_be_written_into():
+    """Views of what interfaces remember: they say what a world's own views say, and nobody spoils the memory through them."""
+    world = through("dilemma/fixed", {"agent": ["PrevActObs", {"name": "FrameStack", "k": 2}]})(2, 0)
+    player = RandomPolicy()
+    player.start(world)
+    step = world.reset()
+    for _ in range(3):
+        step = world.step(player.act(step))
+        stack, raw = world.interfaces["agent"], world.inner.timestep.observation
+        rows = {name: array.reshape(-1, *array.shape[2:]) for name, array in raw.items()}
+        for name, array in stack.look(rows).items():
+            assert np.array_equal(step.observation[name], array.reshape(step.observation[name].shape))
+            with pytest.raises(ValueError, match="read-only"):
+                step.observation[name][...] = 0

@@ -64,6 +64,8 @@ class FrameStack(Interface):
 
     def _note_observation(self, obs: Nest) -> None:
         moving = self.ctx.moving & ~self.ctx.fresh  # `_begin` has filled the others
+        if not moving.any():
+            return
         rows: Any = slice(None) if moving.all() else np.flatnonzero(moving)
         arrays = self._layout.flat(obs)
         for frames, places in self._frames:

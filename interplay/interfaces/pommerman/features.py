@@ -159,7 +159,8 @@ def _scaled(view: boards.Raw) -> tuple[Array, Array, Array]:
 
 def _most(space: Any, unit: int) -> float:
     """The greatest value of a number in units; infinite where its space does not say."""
-    if isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
-        count = space.n if isinstance(space, spaces.Discrete) else space.nvec
-        return float(np.max(space.start + count - 1)) / unit
+    if isinstance(space, spaces.Discrete):
+        return (int(space.start) + int(space.n) - 1) / unit
+    if isinstance(space, spaces.MultiDiscrete):
+        return float(np.max(np.asarray(space.start) + space.nvec - 1)) / unit
     return float(np.max(space.high)) / unit if isinstance(space, spaces.Box) else 1.0
