@@ -94,9 +94,9 @@ class PongImageObs(Feature):
         for x, column in zip(BATS, (OWN_Y, OTHER_Y), strict=True):
             top = _pixel(numbers[:, column], LEAST_BAT, BAT_ROOM)
             field[:, :, x : x + BAT_WIDTH] = _stretch(top - TOP, BAT_HEIGHT, BOTTOM - TOP)[:, :, None]
-        x, y = _pixel(numbers[:, X], 0.0, BALL_ACROSS), _pixel(numbers[:, Y], LEAST_BALL, BALL_ROOM)
+        left, y = _pixel(numbers[:, X], 0.0, BALL_ACROSS), _pixel(numbers[:, Y], LEAST_BALL, BALL_ROOM)
         down = _stretch(y - TOP, BALL_HEIGHT, BOTTOM - TOP)
-        field |= down[:, :, None] & _stretch(x, BALL_WIDTH, WIDTH)[:, None]
+        field |= down[:, :, None] & _stretch(left, BALL_WIDTH, WIDTH)[:, None]
         return np.repeat((white * np.uint8(WHITE))[..., None], 3, axis=-1)
 
     def _band(self, numbers: Array) -> Array:

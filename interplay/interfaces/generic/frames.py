@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -57,21 +58,24 @@ class FrameStack(Interface):
         return self.keep(f"frames/{dtype}", (self.k, end), dtype, Range(low, high, (0,))), places
 
     def _begin(self, which: Array, obs: Nest) -> None:
-        arrays = self._layout.flat(obs)
-        for frames, places in self._frames:
-            for leaf, at in places:
-                frames[which, :, at] = _wide(arrays[leaf])[which, None]
+        rows = np.flatnonzero(which)
+        for frames, newest in self._newest(obs, rows):
+            frames[rows] = newest[:, None]
 
     def _note_observation(self, obs: Nest) -> None:
         moving = self.ctx.moving & ~self.ctx.fresh  # `_begin` has filled the others
         if not moving.any():
             return
         rows: Any = slice(None) if moving.all() else np.flatnonzero(moving)
+        for frames, newest in self._newest(obs, rows):
+            frames[rows, :-1] = frames[rows, 1:]
+            frames[rows, -1] = newest
+
+    def _newest(self, obs: Nest, rows: Any) -> Iterator[tuple[Array, Array]]:
+        """Each array of frames with what some rows show now, (rows, n)."""
         arrays = self._layout.flat(obs)
         for frames, places in self._frames:
-            frames[rows, :-1] = frames[rows, 1:]
-            for leaf, at in places:
-                frames[rows, -1, at] = _wide(arrays[leaf])[rows]
+            yield frames, np.concatenate([_wide(arrays[leaf])[rows] for leaf, _ in places], axis=1)
 
     def _observe(self, obs: Nest) -> Nest:
         shown: list[Any] = [None] * len(self._layout.leaves)
