@@ -220,10 +220,43 @@ def test_everything_that_decides_is_saved() -> None:
     ours, theirs = (one.advance(1000, vectors) for one in (league, other))
     assert ours == theirs
     assert np.array_equal(other.factor, league.factor)
-    bad = league.save()
-    bad["total"] = bad["matches"] + 1.0
-    with pytest.raises(UserError, match="beyond the number of matches"):
-        other.load(bad)
+    for name, change, says in (
+        ("total", lambda _: league.payoff.matches + 1.0, "beyond the number of matches"),
+        ("number", np.zeros_like, "no league numbers them"),
+        ("number", np.ones_like, "no league numbers them"),
+        ("copies", np.zeros_like, "no league numbers them"),
+        ("matches", lambda matches: matches + np.eye(len(matches)), "no league could have"),
+        ("matches", lambda matches: matches + 1.0, "no league could have"),
+        ("owner", lambda owner: np.full_like(owner, -1), "no league could have"),
+    ):
+        bad = league.save()
+        bad[name] = change(bad[name])
+        with pytest.raises(UserError, match=says):
+            other.load(bad)
+
+
+def test_players_have_the_weights_of_their_files() -> None:
+    settings, world = settings_of(), world_of(1)
+    learner = Learner(world.kinds, settings, with_opponents(settings, world))
+    learner.keep_selves(1, 500)
+    files = learner.save()
+    learner.load(files)
+    for player in ("main", "exploiter", "main-0001"):
+        changed = {name: array + np.float32(1.0) for name, array in files[f"policy-{player}"].items()}
+        with pytest.raises(UserError, match=f"{player} has other weights here than in its file"):
+            learner.load(files | {f"policy-{player}": changed})
+
+
+@pytest.mark.slow
+def test_a_run_begins_with_the_learners_of_a_league(tmp_path: Path) -> None:
+    league = train(settings_of(3), tmp_path / "league")
+    group = {"shards": 2, "max_updates": 1, "start_from": str(league), "best_by": "outcome[main]"}
+    begin = tmp_path / "next" / "checkpoints" / "000000000000"
+    train(settings_of(train=group, league={"learners": {**TWO, "third": {}}}), tmp_path / "next")
+    source = find_checkpoint(league)
+    for mine, theirs in (("main", "main"), ("exploiter", "exploiter"), ("third", "main")):
+        files = [one / f"policy-{name}.safetensors" for one, name in ((begin, mine), (source, theirs))]
+        assert files[0].read_bytes() == files[1].read_bytes()
 
 
 # -- who meets whom ------------------------------------------------------------------------------------
