@@ -45,7 +45,10 @@ def league(
     else:
         _print(table)
     if out is not None or not json:
-        written = plot_league(table, out or run / "league.png")
+        home = (
+            run.resolve().parent.parent if (run / "manifest.json").exists() else run
+        )  # no file of ours in a checkpoint
+        written = plot_league(table, out or home / "league.png")
         typer.echo(f"written: {written}", err=json)
 
 

@@ -162,6 +162,10 @@ def _league_of(name: str, trust: bool) -> dict[str, Any]:
 
     file = SettingsFile(Path(name), trust)
     group = file.values.get("league", file.values)
+    if not isinstance(group, dict) or (len(file.values) > 1 and "league" in file.values):
+        raise UserError(
+            f"{name}: it says more, or other things, than [league]; leave the rest out, or train it: interplay train {name}"
+        )
     found = build(LeagueGroup, group, name)
     if not found.learners:
         raise UserError(f"{name}: league.learners is missing; name who learns, e.g. [learners.main]")

@@ -330,6 +330,21 @@ class Learner:
         self._moments = moments
         if self.pool.places:
             self.pool.load(arrays.get("pool", {}))
+        if isinstance(self.pool, League):
+            self._check_copies(arrays)
+
+    def _check_copies(self, arrays: Mapping[str, Mapping[str, np.ndarray]]) -> None:
+        """Refuses a league that plays with other weights than those that its players' files hold."""
+        league = self.pool
+        assert isinstance(league, League)
+        mirrors = [(q, {n: s[i] for n, s in league.stacks.items()}) for i, q in enumerate(league.names)]
+        for player, vectors in [*mirrors, *league.members()]:
+            held = arrays.get(policy_stem(player), {})
+            for tensor, array in self._named(vectors).items():
+                if not np.array_equal(held.get(tensor, ()), array):
+                    raise UserError(
+                        f"checkpoint: league: {player} has other weights here than in its file; choose an earlier checkpoint"
+                    )
 
     # -- what is compiled -------------------------------------------------------------------------------
 

@@ -159,10 +159,11 @@ class Worker:
 
     @property
     def metric_names(self) -> list[str]:
-        """Metrics of `update` that only some updates have: those of lives and episodes that ended."""
+        """Metrics of `update` that only some updates have: those of lives, episodes and matches that ended."""
         collector, names = self.shards[0].collector, self.learner.populations.names
         lives = [f"{life}[{name}]" for life in collector.lives.names for name in names if len(names) > 1]
-        return [*collector.lives.names, *lives, *collector.episodes.names]
+        outcomes = [f"outcome[{name}]" for name in names] if isinstance(self.learner.pool, League) else []
+        return [*collector.lives.names, *lives, *collector.episodes.names, *outcomes]
 
     @property
     def _slot_steps(self) -> int:

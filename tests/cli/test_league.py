@@ -28,6 +28,11 @@ def test_a_league_is_trained_and_told(capsys: pytest.CaptureFixture[str], run: P
     for player in ("main-0001", "main_exploiter-0001", "league_exploiter-0001"):
         assert player in said
     assert (run / "league.png").read_bytes().startswith(b"\x89PNG")
+    (run / "league.png").unlink()
+    (checkpoint,) = sorted((run / "checkpoints").iterdir())[-1:]
+    assert typed(capsys, "league", checkpoint)[0] == 0
+    assert (run / "league.png").is_file()
+    assert not (checkpoint / "league.png").exists()
     code, said, _ = typed(capsys, "league", run, "--json")
     table = json.loads(said)
     assert code == 0
@@ -93,6 +98,11 @@ def test_files_without_learners_are_one_line(capsys: pytest.CaptureFixture[str],
     assert "league.learners is missing" in refusal(
         capsys, *TRAIN, "--league", file, "--out", tmp_path / "run"
     )
+    for text in ("seed = 3\n[league.learners.main]\n", "league = 3\n"):
+        file.write_text(text)
+        assert "than [league]; leave the rest out" in refusal(
+            capsys, *TRAIN, "--league", file, "--out", tmp_path / "run"
+        )
     file.write_text('[learners.main]\nmeets = [{by = "fixed", play = "somewhere:Code"}]\n')
     assert "names a program" in refusal(capsys, *TRAIN, "--league", file, "--out", tmp_path / "run")
 

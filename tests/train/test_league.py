@@ -187,6 +187,23 @@ def test_as_strong_learners_keep_their_rates() -> None:
     assert np.array_equal(league.factor, factor)
 
 
+def test_nobody_goes_on_from_who_just_began_anew() -> None:
+    anew = {"main": {"meets": [{"by": "self"}], "restart_after": 1}, "other": {"meets": [{"by": "self"}]}}
+    for first in (0, 1):  # who is ahead
+        league = league_of(settings_of(league={"learners": anew, "pbt": PBT}))
+        league.payoff.add(np.full(20, first), np.full(20, 1 - first), np.ones(20))
+        assert league.advance(500, {"agent": np.ones((2, 3))}) == (("main-0001", "other-0001"), (0,), ())
+
+
+def test_who_met_nobody_yet_is_as_strong_as_its_newest_copy() -> None:
+    league = frozen_league(2, learners=rules(by="near", among=["main"]), keep=8)
+    weak, strong = map(int, league.frozen_of([0]))
+    league.payoff.add(np.full(20, strong), np.full(20, weak), np.ones(20))
+    league.look()
+    assert league.payoff.met[0].sum() == 0
+    assert league.chances[0, strong] > 0.5
+
+
 def test_everything_that_decides_is_saved() -> None:
     league = league_of(settings_of(league={"learners": rules(by="pfsp"), "pbt": PBT}))
     vectors = {"agent": np.random.default_rng(0).normal(size=(2, 3)).astype(np.float32)}
@@ -203,10 +220,43 @@ def test_everything_that_decides_is_saved() -> None:
     ours, theirs = (one.advance(1000, vectors) for one in (league, other))
     assert ours == theirs
     assert np.array_equal(other.factor, league.factor)
-    bad = league.save()
-    bad["total"] = bad["matches"] + 1.0
-    with pytest.raises(UserError, match="beyond the number of matches"):
-        other.load(bad)
+    for name, change, says in (
+        ("total", lambda _: league.payoff.matches + 1.0, "beyond the number of matches"),
+        ("number", np.zeros_like, "no league numbers them"),
+        ("number", np.ones_like, "no league numbers them"),
+        ("copies", np.zeros_like, "no league numbers them"),
+        ("matches", lambda matches: matches + np.eye(len(matches)), "no league could have"),
+        ("matches", lambda matches: matches + 1.0, "no league could have"),
+        ("owner", lambda owner: np.full_like(owner, -1), "no league could have"),
+    ):
+        bad = league.save()
+        bad[name] = change(bad[name])
+        with pytest.raises(UserError, match=says):
+            other.load(bad)
+
+
+def test_players_have_the_weights_of_their_files() -> None:
+    settings, world = settings_of(), world_of(1)
+    learner = Learner(world.kinds, settings, with_opponents(settings, world))
+    learner.keep_selves(1, 500)
+    files = learner.save()
+    learner.load(files)
+    for player in ("main", "exploiter", "main-0001"):
+        changed = {name: array + np.float32(1.0) for name, array in files[f"policy-{player}"].items()}
+        with pytest.raises(UserError, match=f"{player} has other weights here than in its file"):
+            learner.load(files | {f"policy-{player}": changed})
+
+
+@pytest.mark.slow
+def test_a_run_begins_with_the_learners_of_a_league(tmp_path: Path) -> None:
+    league = train(settings_of(3), tmp_path / "league")
+    group = {"shards": 2, "max_updates": 1, "start_from": str(league), "best_by": "outcome[main]"}
+    begin = tmp_path / "next" / "checkpoints" / "000000000000"
+    train(settings_of(train=group, league={"learners": {**TWO, "third": {}}}), tmp_path / "next")
+    source = find_checkpoint(league)
+    for mine, theirs in (("main", "main"), ("exploiter", "exploiter"), ("third", "main")):
+        files = [one / f"policy-{name}.safetensors" for one, name in ((begin, mine), (source, theirs))]
+        assert files[0].read_bytes() == files[1].read_bytes()
 
 
 # -- who meets whom ------------------------------------------------------------------------------------
@@ -251,6 +301,12 @@ def rules(**by: Any) -> dict[str, Any]:
         ({"by": "first"}, {"main-0001": 1.0}),
         ({"by": "uniform"}, {"main-0001": 1 / 3, "main-0002": 1 / 3, "main-0003": 1 / 3}),
         ({"by": "uniform", "last": 2}, {"main-0002": 0.5, "main-0003": 0.5}),
+        ({"by": "latest", "among": ["other", "main"]}, {"main-0003": 0.5, "other-0003": 0.5}),
+        ({"by": "first", "among": ["main", "other"]}, {"main-0001": 0.5, "other-0001": 0.5}),
+        (
+            {"by": "uniform", "last": 2, "among": ["main", "other"]},
+            {"main-0002": 0.25, "main-0003": 0.25, "other-0002": 0.25, "other-0003": 0.25},
+        ),
         ({"by": "fixed", "play": "rock"}, {"rock": 1.0}),
         ({"by": "pfsp", "among": ["main"]}, {"main-0001": 1 / 3, "main-0002": 1 / 3, "main-0003": 1 / 3}),
     ],
@@ -429,6 +485,15 @@ def test_a_player_of_a_league_is_opened_by_its_name(tmp_path: Path) -> None:
         ({"learners": rules(by="self", last=3)}, 'last = 3 is not read by "self"'),
         ({"learners": rules(by="self"), "pbt": {"rates": ["learning_rat"]}}, "did you mean 'learning_rate'"),
         ({"learners": {"main": {"meets": [{"by": "self"}]}}, "pbt": PBT}, "needs another one, add learners"),
+        ({"learners": rules(by="near", matches=9)}, 'matches = 9 is not read by "near"'),
+        ({"learners": rules(by="current", among=["other", "other"])}, "names a learner twice"),
+        ({"learners": rules(by="self") | {"main-0001": {}}}, "'main-0001' is what a copy of main is called"),
+        ({"learners": rules(by="fixed", play="other")}, "'other' is a fixed player, too"),
+        ({"learners": {"main": {"meets": [{"by": "pfsp"}], "freeze": False}}}, "no copy of main is kept"),
+        (
+            {"learners": rules(by="latest", among=["other"]) | {"other": {"freeze": False}}},
+            "no copy of other|never find anybody",
+        ),
         ({"learners": {"no/name": {"meets": [{"by": "self"}]}}}, "names files"),
     ],
 )
@@ -440,6 +505,10 @@ def test_leagues_that_cannot_be_are_one_line(league: dict[str, Any], says: str) 
 def test_what_a_league_does_not_read_is_refused() -> None:
     with pytest.raises(UserError, match="a league says itself who learns"):
         settings_of(opponents={"any": "random"})
+    with pytest.raises(UserError, match=r"population.by = .*a league says itself who learns"):
+        settings_of(population={"by": "kind"})
+    with pytest.raises(UserError, match=r"league.pbt.spread = 4.0 is not read without rates"):
+        check_read(settings_of(league={"pbt": {"spread": 4.0}}))
     with pytest.raises(UserError, match=r"league.keep = 5 is not read without learners"):
         check_read(settings_of(league={"learners": {}, "period": 500_000, "keep": 5}))
 

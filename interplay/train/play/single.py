@@ -41,7 +41,7 @@ class SingleActor:
                 f"{checkpoint}: its networks remember (network.{settings.network.remembers}) and are asked here without a word of "
                 "whose turn it is; play the run with load_policy, or train it with network.memory=none and network.stack=1"
             )
-        tensors = weights_of(read_checkpoint(checkpoint), None)
+        tensors = weights_of(read_checkpoint(checkpoint), None, tuple(settings.league.learners))
         weights, alone = jax.random.key(0), Populations(("pop0",), None)  # weights are replaced at once
         self._networks = {kind.name: PolicyNetwork(kind, settings, weights, alone) for kind in kinds}
         vectors = read_stacks(self._networks, [without_critic(tensors, settings)])

@@ -33,7 +33,7 @@ def warm_vectors(
     Args:
         checkpoint: of the other run.
         networks: kind name -> networks of the new run.
-        populations: of the new run; each takes the weights of the one of its name, or of the only one.
+        populations: of the new run; each takes the weights of the one of its name, or of the only one, or of a league's first learner.
         network: settings of the new run's networks.
         say: told one line for each kind that the other run does not have.
 
@@ -48,12 +48,23 @@ def warm_vectors(
         if name not in pairs:
             say(f"{checkpoint.path} has no kind {name}; its weights are new")
     common = {name: networks[name] for name in pairs}
-    each = [_tensors(checkpoint, pairs, population, len(populations)) for population in populations]
+    learners = tuple(settings_of(checkpoint.path, acts=False).league.learners)
+    wanted = [name if len(populations) > 1 else None for name in populations]
+    if learners:
+        wanted = [name if name in learners else None for name in populations]
+    each = [_tensors(pairs, weights_of(checkpoint, name, learners)) for name in wanted]
     return read_stacks(common, each)
 
 
-def weights_of(checkpoint: Checkpoint, population: str | None) -> dict[str, np.ndarray]:
+def weights_of(
+    checkpoint: Checkpoint, population: str | None, learners: Sequence[str] = ()
+) -> dict[str, np.ndarray]:
     """The weights in a checkpoint that a population, or a learner without populations (None), takes over.
+
+    Args:
+        checkpoint: of a run.
+        population: its name; None: the only one, or the first learner of a league.
+        learners: of the run, if it has a league.
 
     Raises:
         UserError: if there are several and none has its name.
@@ -65,6 +76,8 @@ def weights_of(checkpoint: Checkpoint, population: str | None) -> dict[str, np.n
     }
     if len(found) == 1:
         return next(iter(found.values()))
+    if population is None and learners:
+        population = learners[0]
     if population is None or population not in found:
         wanted = "one set of weights" if population is None else f"a population {population}"
         raise UserError(
@@ -98,11 +111,8 @@ def _check(
     return pairs
 
 
-def _tensors(
-    checkpoint: Checkpoint, pairs: Mapping[str, str], population: str, of: int
-) -> dict[str, np.ndarray]:
+def _tensors(pairs: Mapping[str, str], weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """What one population takes over, under the new run's names of kinds."""
-    weights = weights_of(checkpoint, population if of > 1 else None)
     return {
         f"{name}/{key.removeprefix(f'{source}/')}": array
         for name, source in pairs.items()

@@ -14,7 +14,12 @@ from interplay.train.settings.populations import NAME
 Rule = Literal["self", "current", "latest", "first", "uniform", "pfsp", "nash", "near", "fixed"]
 Priority = Literal["linear", "squared", "half", "variance", "variance_0.1", "variance_0.05"]
 
-_FROZEN = ("latest", "first", "uniform", "pfsp", "nash", "near")  # rules that choose among frozen players
+_OWN = (
+    "latest",
+    "first",
+    "uniform",
+)  # rules that choose among frozen players, its own where `among` is empty
+_FROZEN = (*_OWN, "pfsp", "nash", "near")  # rules that choose among frozen players
 # Of a rule, the settings that it reads besides `by` and `share`.
 _READS = {
     "self": (),
@@ -24,7 +29,7 @@ _READS = {
     "uniform": ("among", "last"),
     "pfsp": ("among", "priority", "matches"),
     "nash": ("among",),
-    "near": ("among", "matches"),
+    "near": ("among",),
     "fixed": ("play",),
 }
 
@@ -40,13 +45,13 @@ class MeetingGroup(Settings):
     among: tuple[str, ...] = Field(
         (),
         description="Learners whose frozen selves (current: who themselves) are meant; empty = of latest, first and uniform "
-        "its own, else everybody's.",
+        "its own, else everybody's. Of several, latest and first mean that of each, all as likely.",
     )
     priority: Priority = Field(
         "squared",
         description="Weight by the own win rate x: linear 1 - x; squared; half min(1/2, 1 - x); variance x (1 - x), at least 0.1 or 0.05.",
     )
-    matches: int = Field(5, ge=1, description="Before so many matches a win rate counts as one half.")
+    matches: int = Field(5, ge=1, description="pfsp: before so many matches a win rate counts as one half.")
     last: int = Field(100, ge=1, description="uniform: over the newest so many of each.")
     play: str = Field("", description="fixed: name of a policy, run folder, checkpoint, or RUN@player.")
 
@@ -59,6 +64,8 @@ class MeetingGroup(Settings):
                 raise ValueError(f'{name} = {value!r} is not read by "{self.by}"; it reads {reads}')
         if self.by == "fixed" and not self.play:
             raise ValueError('by = "fixed" without play; name a policy, e.g. play = "random"')
+        if len(set(self.among)) < len(self.among):
+            raise ValueError(f"among = {list(self.among)} names a learner twice; name each once")
         return self
 
 
@@ -159,6 +166,13 @@ class LeagueGroup(Settings):
         for name, learner in self.learners.items():
             if not NAME.fullmatch(name) or "@" in name:
                 raise ValueError(f"learners: {name!r} names files; use letters, digits, _, - and dots")
+            owner, _, number = name.rpartition("-")
+            if owner in self.learners and number.isdigit():
+                raise ValueError(
+                    f"learners: {name!r} is what a copy of {owner} is called; choose another name"
+                )
+            if name in self.fixed:
+                raise ValueError(f"learners: {name!r} is a fixed player, too; choose another name")
             for meeting in learner.meets:
                 for other in meeting.among:
                     if other not in self.learners:
@@ -169,6 +183,7 @@ class LeagueGroup(Settings):
                     raise ValueError(
                         f"learners.{name}: there is no other learner to meet; use self, or add one"
                     )
+                self._somebody_is_frozen(name, meeting)
         if self.learners and not self.fixed and not any(one.freeze for one in self.learners.values()):
             alone = all(m.by == "self" for one in self.learners.values() for m in one.meets)
             if alone:
@@ -176,6 +191,14 @@ class LeagueGroup(Settings):
                     "learners meet only themselves and nobody is frozen: a league of one player; set freeze, or let them meet others"
                 )
         return self
+
+    def _somebody_is_frozen(self, name: str, meeting: MeetingGroup) -> None:
+        own = (name,) if meeting.by in _OWN else tuple(self.learners)
+        owners = meeting.among or own
+        if meeting.by in _FROZEN and not any(self.learners[owner].freeze for owner in owners):
+            raise ValueError(
+                f'learners.{name}: "{meeting.by}" would never find anybody, no copy of {", ".join(owners)} is kept; set freeze'
+            )
 
     @property
     def fixed(self) -> tuple[str, ...]:

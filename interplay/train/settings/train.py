@@ -261,6 +261,7 @@ class TrainSettings(Settings):
                 ("alternate.metric", self.alternate.metric),
                 ("belief.about", self.belief.about),
                 ("population.groups", self.population.groups),
+                ("population.by", self.population.by if self.population.by != "world" else ""),
             ):
                 if others:
                     raise ValueError(

@@ -93,6 +93,9 @@ def _unread(settings: TrainSettings) -> Iterator[tuple[str, Any, str]]:
     yield from _unread_sides(settings)
     yield from _without(settings, "belief", "about", "without somebody to guess; name belief.about")
     yield from _without(settings, "league", "learners", "without learners; name league.learners")
+    if not settings.league.pbt.rates:
+        for name, value in _changed(settings.league.pbt):
+            yield f"league.pbt.{name}", value, "without rates; name league.pbt.rates"
     yield from _without(settings, "alternate", "metric", "without turns; name alternate.metric")
     if settings.train.best_by is None:
         for name, value in _changed(settings.train):

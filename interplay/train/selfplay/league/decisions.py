@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -49,17 +49,19 @@ def decide(league: League, agent_steps: int) -> Decision:
     if league.league.decay < 1.0:
         league.payoff.total[...] *= league.league.decay
         league.payoff.matches[...] *= league.league.decay
-    replaced = _replace(league, points) if league.league.pbt.rates else []
+    replaced = _replace(league, points, restarted) if league.league.pbt.rates else []
     return Decision(tuple(frozen), tuple(restarted), tuple(replaced))
 
 
-def _replace(league: League, points: Mapping[str, float]) -> list[tuple[int, int]]:
-    """Who falls behind goes on from another learner, by the ratings at the end of the period."""
+def _replace(league: League, points: Mapping[str, float], restarted: Sequence[int]) -> list[tuple[int, int]]:
+    """Who falls behind goes on from another learner, by the ratings at the end of the period; who just began anew has none of them."""
     rng, pbt, replaced = league.rng(), league.league.pbt, []
     for q, name in enumerate(league.names):
         other = int(rng.choice([other for other in range(league.learners) if other != q]))
         up, ahead = rng.random(len(pbt.rates)) < 0.5, league.names[other]
-        if not {name, ahead} <= points.keys() or win_probability(points[name], points[ahead]) >= pbt.below:
+        if {q, other} & set(restarted) or not {name, ahead} <= points.keys():
+            continue
+        if win_probability(points[name], points[ahead]) >= pbt.below:
             continue
         replaced.append((q, other))
         league.factor[q] = league.factor[other] * np.where(up, pbt.change, 1.0 / pbt.change)

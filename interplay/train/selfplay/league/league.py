@@ -239,7 +239,22 @@ class League:
             raise UserError(
                 f"{owner}: outcomes beyond the number of matches, or rates below zero; choose an earlier checkpoint"
             )
+        self._check_players(owner)
         self.look()
+
+    def _check_players(self, owner: str) -> None:
+        """Refuses copies that nobody made, and results of players who are not there."""
+        at = np.flatnonzero(self.owner >= 0)
+        copies = {(int(q), int(number)) for q, number in zip(self.owner[at], self.number[at], strict=True)}
+        made = all(1 <= number <= self.copies[q] for q, number in copies)
+        if len(copies) < len(at) or not made:
+            raise UserError(
+                f"{owner}: copies are numbered as no league numbers them; choose an earlier checkpoint"
+            )
+        nobody = np.setdiff1d(np.arange(self.players), self.everybody)
+        matches = self.payoff.matches
+        if matches.diagonal().any() or self.payoff.met[nobody].any() or (matches > 2**53).any():
+            raise UserError(f"{owner}: results that no league could have; choose an earlier checkpoint")
 
     def _arrays(self) -> dict[str, np.ndarray]:
         names = ("owner", "number", "since", "age", "copies", "serial", "factor")

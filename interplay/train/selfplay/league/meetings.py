@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +21,7 @@ _PAIRS = 8  # that are looked at together
 
 
 def chances(league: League) -> np.ndarray:
-    """(Q, N) how likely a learner's opponent is each player; a rule that finds nobody lets it play itleague."""
+    """(Q, N) how likely a learner's opponent is each player; a rule that finds nobody lets it play itself."""
     found = np.zeros((league.learners, league.players))
     for q, learner in enumerate(league.league.learners.values()):
         for meeting in learner.meets:
@@ -41,24 +42,27 @@ def _candidates(league: League, q: int, meeting: MeetingGroup) -> tuple[np.ndarr
     if meeting.by == "current":
         others = [other for other in among or range(league.learners) if other != q]
         return league.learners + np.array(others), np.full(len(others), 1.0 / len(others))
-    own = meeting.by in ("latest", "first", "uniform")
-    frozen = league.frozen_of(among or ([q] if own else range(league.learners)))
+    which = {"first": slice(1), "latest": slice(-1, None), "uniform": slice(-meeting.last, None)}
+    if meeting.by in which:
+        frozen = np.concatenate([league.frozen_of([owner])[which[meeting.by]] for owner in among or [q]])
+        return frozen, np.full(len(frozen), 1.0 / max(len(frozen), 1))
+    frozen = league.frozen_of(among or range(league.learners))
     if not len(frozen):
         return frozen, np.zeros(0)
-    if meeting.by in ("latest", "first"):
-        return frozen[[-1 if meeting.by == "latest" else 0]], np.ones(1)
-    if meeting.by == "uniform":
-        frozen = frozen[-meeting.last :]
-        return frozen, np.full(len(frozen), 1.0 / len(frozen))
     if meeting.by == "nash":
         return frozen, nash(league.payoff.merged()[np.ix_(frozen, frozen)])
-    rates = league.payoff.win_rates(meeting.matches)[q, frozen]
     if meeting.by == "pfsp":
-        return frozen, prioritised(rates, meeting.priority)
+        return frozen, prioritised(league.payoff.win_rates(meeting.matches)[q, frozen], meeting.priority)
     points = ratings(league)
-    mine = points.get(league.names[q], 0.0)
+    mine = points.get(league.names[q], _before(league, q, points))
     theirs = [points.get(league.name(int(one)), mine) for one in frozen]
     return frozen, near_in_strength(np.array([win_probability(mine, other) for other in theirs]))
+
+
+def _before(league: League, q: int, points: Mapping[str, float]) -> float:
+    """Points of a learner who met nobody yet since its newest copy: those of the copy, unless it begins anew."""
+    own = league.frozen_of([q])
+    return points.get(league.name(int(own[-1])), 0.0) if len(own) and league.age[q] else 0.0
 
 
 def least_played(league: League) -> np.ndarray:
