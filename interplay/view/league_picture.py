@@ -80,7 +80,9 @@ def _who_beat_whom(figure: Any, axes: Any, table: LeagueTable) -> None:
     np.fill_diagonal(share, np.nan)
     names = [table.names[i] for i in order]
     image = axes.imshow(share, cmap="RdBu", vmin=0.0, vmax=100.0, aspect="auto")
-    axes.patch.set(facecolor="#e9ecef", edgecolor="#adb5bd", hatch="////", linewidth=0)  # even pairs are white
+    axes.patch.set(
+        facecolor="#e9ecef", edgecolor="#adb5bd", hatch="////", linewidth=0
+    )  # even pairs are white
     if len(names) <= _WRITTEN:
         for (i, j), value in np.ndenumerate(share):
             if np.isfinite(value):
