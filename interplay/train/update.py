@@ -246,6 +246,8 @@ class Worker:
         self.episodes = int(checkpoint.record.get("episodes", 0))  # older checkpoints did not count them
         self._turns.load(checkpoint.record)
         self.learner.load(checkpoint.arrays)
+        if isinstance(self.learner.pool, League):
+            self.learner.pool.go_on(self.agent_steps)
         reason = None
         for shard in self.shards:
             arrays = checkpoint.arrays.get(f"shard-{shard.index:04d}")

@@ -235,6 +235,15 @@ def test_everything_that_decides_is_saved() -> None:
             other.load(bad)
 
 
+def test_periods_go_on_by_the_length_that_they_have_now() -> None:
+    vectors = {"agent": np.zeros((2, 3))}
+    other = league_of(settings_of(league={"period": 1_500}))
+    other.load(frozen_league(4).save())
+    other.go_on(2_000)
+    assert other.advance(2_900, vectors) is None
+    assert other.advance(3_000, vectors) is not None
+
+
 def test_players_have_the_weights_of_their_files() -> None:
     settings, world = settings_of(), world_of(1)
     learner = Learner(world.kinds, settings, with_opponents(settings, world))

@@ -170,6 +170,10 @@ class League:
         self.look()
         return decision
 
+    def go_on(self, agent_steps: int) -> None:
+        """Periods are counted on from so many agent-steps, by the length that they have now."""
+        self._period[0] = agent_steps // self.league.period
+
     def look(self) -> None:
         """Makes anew what follows from players and results: who meets whom."""
         self.chances, self.pairs = chances(self), least_played(self)
@@ -226,7 +230,6 @@ class League:
             "age": (0, most),
             "copies": (0, most),
             "serial": (0, most),
-            "period": (0, most),
         }
         owner = "checkpoint: league"
         restore(
@@ -259,5 +262,5 @@ class League:
     def _arrays(self) -> dict[str, np.ndarray]:
         names = ("owner", "number", "since", "age", "copies", "serial", "factor")
         named = {name: getattr(self, name) for name in names}
-        named |= {"period": self._period, "total": self.payoff.total, "matches": self.payoff.matches}
+        named |= {"total": self.payoff.total, "matches": self.payoff.matches}
         return named | {f"stack/{name}": stack for name, stack in self.stacks.items()}
