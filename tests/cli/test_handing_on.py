@@ -20,6 +20,7 @@ from interplay.evaluate.communication.table import About
 # Options that say how a result is shown.
 SHOWN = {
     "evaluate": {"json"},
+    "league": {"json"},
     "tournament": {"json"},
     "talk": {"json"},
     "bench": {"json"},
@@ -158,6 +159,13 @@ def for_resume(heard: Heard) -> None:
     trainer(heard)
 
 
+def for_league(heard: Heard) -> None:
+    trainer(heard)
+    heard.put("interplay.train.selfplay.league.reading:read_league", None)
+    heard.put("interplay.cli.league:_print", None)
+    heard.put("interplay.view.league_picture:plot_league")
+
+
 def for_tournament(heard: Heard) -> None:
     def play(out: Any, resume: Any, on_progress: Any) -> None:
         heard.note("play", {"out": out, "resume": resume})
@@ -289,6 +297,7 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "seed": ("--seed 11", {"train.settings.seed": 11}),
         "num_worlds": ("--num-worlds 32", {"train.settings.num_worlds": 32}),
         "workers": ("--workers 2", {"train.settings.train.workers": 2}),
+        "league": ("--league latest", {"train.settings.league.learners.main.freeze": True}),
         "start_from": ("--start-from runs/b", {"train.settings.train.start_from": "runs/b"}),
         "out": ("--out runs/a", {"train.out": Path("runs/a")}),
     }, {
@@ -302,12 +311,18 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "accept_settings": ("--accept-settings", {"resume.accept_settings": True}),
         "trust": ("--trust", {"resume.trust": True}),
     }]),
+    "league": (for_league, [{
+        "run": ("runs/a", {"read_league.run": Path("runs/a")}),
+        "out": ("--out a.png", {"plot_league.out": Path("a.png")}),
+        "trust": ("--trust", {"read_league.trust": True}),
+    }]),
     "tournament": (for_tournament, [{
         **_of("round_robin", "players"),
         "matches": ("--matches 8", {"round_robin.values.matches": 8}),
         "per_match": ("--per-match 3", {"round_robin.values.per_match": 3}),
         "score": ("--score kills", {"round_robin.values.score": "kills"}),
         "max_steps": ("--max-steps 13", {"round_robin.values.max_steps": 13}),
+        "workers": ("--workers 3", {"round_robin.workers": 3}),
     }, {
         **_of("merge", "homes"),
         "merge": ("--merge", {}),
@@ -319,6 +334,7 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
     }, {
         "out": ("--out cup", {"standing_in.out": Path("cup"), "play.out": Path("cup")}),
         "resume": ("--resume", {"play.resume": True}),
+        "workers": ("--workers 3", {"standing_in.workers": 3}),
         "trust": ("--trust", {"standing_in.trust": True}),
     }]),
     "talk": (for_talk, [{

@@ -75,7 +75,7 @@ class Payoff(NamedTuple):
         at = int(np.argmin(met[upper]))
         return int(among[upper[0][at]]), int(among[upper[1][at]])
 
-    def rename(self, source: int, target: int) -> None:
+    def hand_over(self, source: int, target: int) -> None:
         """Gives a player's results to another number, whose own are forgotten; the first one begins with none."""
         for array in (self.total, self.matches):
             array[target], array[:, target] = array[source], array[:, source]
