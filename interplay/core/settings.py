@@ -149,14 +149,14 @@ def _describe(model: type[Settings], problem: Any) -> str:
     if kind == "extra_forbidden":
         return f"unknown key {path}; {_near_miss(model, parts)}"
     if kind == "missing":
-        return f"{path} is missing; give {allowed(_field(model, parts))}"
+        return f"{path} is missing; give {allowed(_field(model, parts)[0])}"
     if kind == "value_error":
         message = str(problem["ctx"]["error"])
         return f"{path}: {message}" if path else message
-    field = _field(model, parts)
+    field, known = _field(model, parts)
     if field is not None and len(union_members(field.annotation)) > 1:
         # pydantic also names the member of the union that it tried last, which is no key.
-        path = next(key for key, known in _keys(model) if known is field)
+        path = ".".join(parts[:known])
     wanted = allowed(field) if field is not None else problem["msg"].lower()
     return f"{path} = {show(value)} is not allowed; give {wanted}"
 
@@ -185,11 +185,22 @@ def _keys(model: type[Settings], prefix: str = "") -> Iterator[tuple[str, pydant
                 yield from _keys(group, f"{prefix}{name}.")
 
 
-def _field(model: type[Settings], parts: Sequence[str]) -> pydantic.fields.FieldInfo | None:
-    """The field that a problem's path leads to; the path may go on into the field's elements."""
-    every = dict(_keys(model))
-    for length in range(len(parts), 0, -1):
-        field = every.get(".".join(parts[:length]))
+def _field(model: type[Settings], parts: Sequence[str]) -> tuple[pydantic.fields.FieldInfo | None, int]:
+    """The last field that a problem's path leads to, and how many of its parts lead there; the rest may go on into the field's elements."""
+    found, known, inside = None, 0, [model]
+    for length, part in enumerate(parts, 1):
+        groups = [one for one in inside if isinstance(one, type) and issubclass(one, Settings)]
+        field = next((one.model_fields[part] for one in groups if part in one.model_fields), None)
         if field is not None:
-            return field
-    return None
+            found, known, inside = field, length, list(union_members(field.annotation))
+        else:  # a key of a mapping, a place of a list, or the member of a union that was tried
+            inside = [one for kind in inside for one in _elements(kind)] or inside
+    return found, known
+
+
+def _elements(kind: Any) -> list[Any]:
+    """What may stand in a mapping or a list of this type."""
+    origin, types = typing.get_origin(kind), typing.get_args(kind)
+    if origin is dict:
+        return list(union_members(types[1]))
+    return [one for part in types for one in union_members(part)] if origin in (tuple, list) else []

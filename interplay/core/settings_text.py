@@ -152,4 +152,6 @@ def _type_words(kind: Any) -> str:
 def _plural(kind: Any) -> str:
     if typing.get_origin(kind) is typing.Annotated:
         kind = typing.get_args(kind)[0]
+    if isinstance(kind, type) and issubclass(kind, pydantic.BaseModel):
+        return "groups of keys"
     return {int: "whole numbers", float: "numbers", str: "texts", bool: "true or false"}.get(kind, "values")

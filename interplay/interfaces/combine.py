@@ -69,6 +69,11 @@ class Combine(Interface):
             child._walk_action(part, decided) for child, part in zip(self.children, action, strict=True)
         )
 
+    @property
+    def restricts(self) -> bool:  # type: ignore[override]
+        """Whether one of the children does."""
+        return any(child.masks_actions for child in self.children)
+
     def _mask(self, mask: Nest) -> Nest:
         return tuple(child._walk_mask(part) for child, part in zip(self.children, mask, strict=True))
 

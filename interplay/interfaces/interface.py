@@ -19,7 +19,7 @@ from interplay.core.errors import UserError
 from interplay.core.ranges import ANYTHING, Range, check_state
 from interplay.interfaces.arguments import brief, cloned, named, parameters
 from interplay.interfaces.context import Context
-from interplay.interfaces.legal import fit_mask, map_mask
+from interplay.interfaces.legal import all_legal, fit_mask, map_mask
 from interplay.interfaces.nests import (
     Array,
     Layout,
@@ -48,6 +48,7 @@ class Interface:
         ctx: what the stack shares, after `setup`.
         heeds_moving: True if the hooks that remember write rows of ``ctx.moving`` alone; otherwise the others are put back after them.
         provides, needs: names in ``ctx.memory`` that this class fills, and that something below it has to fill.
+        restricts: True if its `_mask` forbids actions of its own: it is asked where everything is legal, too.
 
     Example:
         >>> class Plus(Interface):
@@ -60,6 +61,7 @@ class Interface:
     """
 
     heeds_moving: bool = False
+    restricts: bool = False
     provides: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     ctx: Context
@@ -239,6 +241,11 @@ class Interface:
     def bound(self) -> bool:
         """Whether `setup` was called."""
         return self._is_bound
+
+    @property
+    def masks_actions(self) -> bool:
+        """Whether one of the stack `restricts` what is legal."""
+        return any(one.restricts for one in self.chain)
 
     @property
     def changes_rewards(self) -> bool:
@@ -463,6 +470,8 @@ class Interface:
 
     def _walk_mask(self, mask: Nest) -> Nest:
         for one in self.chain:
+            if mask is None and one.restricts:
+                mask = all_legal(one._done_inside, self.ctx.rows)
             if mask is not None and (one._overrides("_act") or one._overrides("_mask")):
                 mask = one._mask(mask)
         return mask
@@ -491,6 +500,11 @@ class Interface:
         return getattr(type(self), name) is not getattr(Interface, name)
 
     # -- helpers ----------------------------------------------------------------------------------
+
+    @property
+    def _done_inside(self) -> spaces.Space:
+        """The action space at its inner side."""
+        return self.ctx.raw_action_space if self.inner is None else self.inner.action_space
 
     def _given(self) -> Mapping[str, Any]:
         if self._arguments is None:

@@ -24,6 +24,14 @@ def map_mask(function: Callable[[spaces.Space, Array], Any], space: spaces.Space
     return like(space, [map_mask(function, part, mask[place]) for place, part in inside])
 
 
+def all_legal(space: spaces.Space, rows: int) -> Nest:
+    """A mask that forbids nothing, (rows, choices) bool in the places of the space's leaves; None in those of a Box."""
+    inside = parts(space)
+    if inside is not None:
+        return like(space, [all_legal(part, rows) for _, part in inside])
+    return None if isinstance(space, spaces.Box) else np.ones((rows, masks.length(space)), bool)
+
+
 def fit_mask(owner: str, space: spaces.Space, mask: Nest, rows: int | None) -> Nest:
     """A mask as bool arrays (B, choices) in the places of the space's leaves.
 

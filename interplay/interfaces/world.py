@@ -292,7 +292,7 @@ class InterfacedWorld(World):
         return stack._observed(given, None if moved is None else np.repeat(moved, len(group.units)))
 
     def _masks(self, group: Group, stack: Interface, legal: Mapping[str, Any]) -> Any:
-        if not any(legal[seat.kind] for seat in group.seats):
+        if not (stack.masks_actions or any(legal[seat.kind] for seat in group.seats)):
             return None
         parts = [
             map_mask(
@@ -302,11 +302,12 @@ class InterfacedWorld(World):
             )
             for seat in group.seats
         ]
+        whole: Any = tuple(parts) if group.joint else parts[0]
         if all(part is None for part in parts):
-            return None
-        named = mask_as_mapping(
-            stack.action_space, stack.mask_trans(tuple(parts) if group.joint else parts[0])
-        )
+            if not stack.masks_actions:
+                return None
+            whole = None
+        named = mask_as_mapping(stack.action_space, stack.mask_trans(whole))
         shape = (self.num_worlds, len(group.units), -1)
         return None if named is None else {key: rows.reshape(shape) for key, rows in named.items()}
 

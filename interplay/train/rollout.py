@@ -192,7 +192,7 @@ class Collector:
     def end_step(self, t: int) -> None:
         """Counts lives and episodes, and restarts worlds that are over."""
         timestep, ended = self.world.timestep, self.buffer.ended[self.buffer.earlier + t]
-        self.lives.add(timestep, self.present, ended, self._born)
+        self.lives.add(timestep, self.present, ended, self.casting.lived(self._born, self._network))
         if timestep.over.any():
             self.casting.record(timestep.over, self._scores(timestep))
         self.episodes.add(timestep)

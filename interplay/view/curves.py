@@ -170,7 +170,7 @@ def _panel(
     unit = f" ({UNITS[name]})" if name in UNITS else ""
     axes.set_ylabel(_words(name.replace("_", " ")) + unit)
     axes.set_xlim(0, last * 1.02)
-    axes.xaxis.set_major_formatter(_thousands)
+    axes.xaxis.set_major_formatter(thousands)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color="#dee2e6", linewidth=0.6)
     axes.set_axisbelow(True)
@@ -207,7 +207,8 @@ def _words(text: str) -> str:
     return plain if len(plain) <= LONGEST else plain[:LONGEST] + "..."
 
 
-def _thousands(value: float, _: int) -> str:
+def thousands(value: float, _: int) -> str:
+    """A tick's label, for an axis of agent-steps."""
     if abs(value) >= 1e6:
         return f"{value / 1e6:g} M"
     return f"{value / 1e3:g} k" if abs(value) >= 1e3 else f"{value:g}"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from interplay.evaluate.tournaments.ratings.league_table import LeagueTable
+from interplay.view.curves import thousands
 from interplay.view.extras import load
 from interplay.view.output import check_output, save_figure
 from interplay.view.palette import FAINT, POPULATIONS
@@ -66,6 +67,7 @@ def _over_time(axes: Any, table: LeagueTable) -> None:
                 0.01, table.elo[i], table.names[i], fontsize=8, color=FAINT, va="bottom", transform=place
             )
     axes.set_xlabel("agent-steps when the copy was made")
+    axes.xaxis.set_major_formatter(thousands)
     axes.set_ylabel(f"Elo points, {table.anchor} at 0")
     axes.set_title("ratings over time", fontsize=10)
     axes.spines[["top", "right"]].set_visible(False)
@@ -91,5 +93,5 @@ def _who_beat_whom(figure: Any, axes: Any, table: LeagueTable) -> None:
     font = 8 if len(names) <= 30 else 6
     axes.set_xticks(range(len(names)), names, rotation=60, ha="right", fontsize=font)
     axes.set_yticks(range(len(names)), names, fontsize=font)
-    axes.set_title("the row won against the column, % (draws count half; hatched: never met)", fontsize=10)
+    axes.set_title("the row won against the column, %\n(draws count half; hatched: never met)", fontsize=10)
     figure.colorbar(image, ax=axes, shrink=0.8)

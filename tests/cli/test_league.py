@@ -65,6 +65,7 @@ def test_players_of_a_league_meet_in_tournaments_and_are_evaluated(
     assert code == 0, errors
     assert json.loads(said)["world"] == "matrix/rock-paper-scissors"
     assert "no population main-0099; there are" in refusal(capsys, "evaluate", f"{run}@main-0099")
+    assert "names main, a player of a league" in refusal(capsys, "league", f"{run}@main")
 
 
 def test_a_file_says_who_meets_whom(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -35,7 +35,17 @@ class Inner(Settings):
     seed: int | Literal["clock"] = 0
 
 
+class Part(Settings):
+    share: float = pydantic.Field(1.0, gt=0)
+
+
+class Member(Settings):
+    parts: tuple[Part, ...] = ()
+    rank: int | None = None
+
+
 class Outer(Settings):
+    members: dict[str, Member] = pydantic.Field({})
     name: str
     count: int = pydantic.Field(3, ge=1)
     fast: bool = False
@@ -64,6 +74,18 @@ def refusal(values: dict[str, Any]) -> str:
             "unknown key inner.zzz; the keys there are rate, limit, sizes, shape, cap, pair, seed",
         ),
         ({"name": 3}, "name = 3 is not allowed; give a text"),
+        (
+            {"name": "x", "members": {"a.b": {"parts": {"share": 1}}}},
+            "members.a.b.parts = a group of keys is not allowed; give a list of groups of keys",
+        ),
+        (
+            {"name": "x", "members": {"a": {"parts": [{}, {"share": 0}]}}},
+            "members.a.parts.1.share = 0 is not allowed; give a number above 0",
+        ),
+        (
+            {"name": "x", "members": {"a": {"rank": "high"}}},
+            'members.a.rank = "high" is not allowed; give a whole number or "off"',
+        ),
         ({"name": "x", "count": 0}, "count = 0 is not allowed; give a whole number at least 1"),
         ({"name": "x", "count": 1.0}, "count = 1.0 is not allowed; give a whole number at least 1"),
         ({"name": "x", "count": True}, "count = true is not allowed; give a whole number at least 1"),

@@ -46,8 +46,9 @@ CASES = {
     "PongPreprocess": ({"frames": 2}, spaces.Box(0, 255, (10, 15, 3), np.uint8), CHOICE),
     "PongDiscreteAct": ({}, BOX, spaces.Discrete(6)),
 }
-# What reads one game's numbers alone: see test_pommerman.py, test_pommerman_pairs.py and test_pong.py.
+# What reads one game's numbers alone: see test_pommerman.py, test_pommerman_pairs.py, test_escapes.py and test_pong.py.
 ELSEWHERE = {"BoardMapObs", "AttrObsItf", "ActMaskObsItf", "RotateItf", "CombineObs", "PongImageObs"}
+ELSEWHERE |= {"CentredBoardObs", "EscapeMaskItf"}
 catalogue = pytest.mark.parametrize("name", CASES)
 
 

@@ -123,7 +123,7 @@ def test_the_others_play_the_world_itself() -> None:
 
 def test_a_league_learns_through_interfaces_and_meets_fixed_players(tmp_path: Path) -> None:
     league = {
-        "period": 100,
+        "period": 200,
         "keep": 2,
         "learners": {
             "main": {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from interplay.evaluate.tournaments.payoff import Payoff
 from interplay.train.learner import Learner
 from interplay.train.play.policy import load_policy, population_names
 from interplay.train.run.checkpoint import find_checkpoint
+from interplay.train.run.lifetimes import LifeStatistics
 from interplay.train.selfplay.league.casting import LeagueCasting
 from interplay.train.selfplay.league.league import League
 from interplay.train.selfplay.league.matchmaking import PRIORITIES, near_in_strength, prioritised
@@ -142,6 +144,30 @@ def test_who_wins_against_all_begins_anew() -> None:
     assert decision.restarted == (0,)
     league.payoff.add(np.zeros(10, int), np.full(10, copy), np.array([1.0] * 6 + [-1.0] * 4))
     assert league.advance(1500, vectors) == (("main-0003",), (), ())
+    league.payoff.add(np.zeros(9, int), np.full(9, copy), np.ones(9))  # too few to tell
+    assert league.advance(2000, vectors) == (("main-0004",), (), ())
+
+
+def test_lives_are_counted_to_who_lived_them() -> None:
+    league = frozen_league(2)
+    casting = casting_of(league, 200)
+    born = casting.born(np.zeros((200, 2), np.uint8))
+    lived = casting.lived(born, casting.seat(born, world_of(200)))
+    statistics = LifeStatistics(world_of(200), with_opponents(settings_of(), world_of(1)))
+    there = np.ones((200, 2), bool)
+    step = SimpleNamespace(reward=np.ones((200, 2), np.float32))
+    statistics.add(step, there, there, lived)
+    counted = statistics.take().reshape(2, -1)[:, 0]
+    for q in range(2):
+        assert counted[q] == (casting.player == q).sum() > 0
+    assert counted.sum() < 400  # copies and fixed players lived the others
+
+
+def test_a_period_has_an_update_at_least() -> None:
+    with pytest.raises(
+        UserError, match=r"league.period = 255 is shorter than an update, 256 agent-steps at least"
+    ):
+        settings_of(league={"period": 255})
 
 
 PBT = {"rates": ["learning_rate", "entropy_coefficient"], "spread": 4.0, "change": 1.5}
@@ -149,7 +175,7 @@ PBT = {"rates": ["learning_rate", "entropy_coefficient"], "spread": 4.0, "change
 
 def test_who_falls_behind_goes_on_from_who_is_ahead() -> None:
     settings = settings_of(
-        league={"learners": rules(by="self"), "pbt": PBT}, ppo={"entropy_coefficient": 0.1}
+        league={"learners": rules(by="self"), "pbt": PBT}, ppo={"entropy_coefficient": 0.1, "rollout": 8}
     )
     learner = Learner(world_of(1).kinds, settings, with_opponents(settings, world_of(1)))
     league = learner.pool

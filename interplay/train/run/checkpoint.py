@@ -336,6 +336,9 @@ def find_checkpoint(path: Path | str, say: Callable[[str], None] | None = None) 
     found = latest_checkpoint(path, say)
     if found is None:
         what = "is no folder" if not path.is_dir() else "holds no checkpoint"
+        run, at, player = path.name.rpartition("@")
+        if at and path.with_name(run or ".").is_dir():
+            what = f"names {player}, a player of a league, who can be met (tournament, evaluate); here the whole run is meant"
         raise UserError(f"{path} {what}; name a run folder (RUN) or one of RUN/checkpoints")
     return found
 

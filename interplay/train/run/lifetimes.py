@@ -43,17 +43,18 @@ class LifeStatistics:
             timestep: that the step gave.
             present: (W, A) bool, slots that held a life in the step.
             ended: (W, A) bool, slots whose life ended in it.
-            population: (W, A), of these lives.
+            population: (W, A), of these lives; those of numbers that no population has are not counted.
         """
         self.steps += present
         self.earned += present * timestep.reward
         over = ended & present
         if not over.any():
             return
-        own = population[over]
-        columns = [np.ones(len(own)), self.steps[over], self.earned[over]]
+        ours = over & (population < self._count)
+        own = population[ours]
+        columns = [np.ones(len(own)), self.steps[ours], self.earned[ours]]
         counted = getattr(self._world, "ended", {})
-        columns += [np.asarray(counted[name])[over] for name in self.names[len(OWN) :]]
+        columns += [np.asarray(counted[name])[ours] for name in self.names[len(OWN) :]]
         for at, column in enumerate(columns):
             self._sums[:, at] += np.bincount(own, np.asarray(column, np.float64), self._count)
         self.steps[over] = 0

@@ -80,6 +80,10 @@ class Casting:
         """(W, A) the population whose lives these are, from what the world or the settings say."""
         return population.copy()
 
+    def lived(self, born: np.ndarray, network: np.ndarray) -> np.ndarray:
+        """(W, A) the population to which a life is counted; numbers beyond the populations': to none."""
+        return born
+
     def seat(self, population: np.ndarray, world: World) -> np.ndarray:
         """(W, A) number of the player of each slot, from the (W, A) number of its population."""
         if (self.player == SELF).all():

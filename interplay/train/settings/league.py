@@ -84,7 +84,8 @@ class LearnerGroup(Settings):
         None,
         gt=0.5,
         le=1,
-        description="It begins anew as well when it wins more than this share against everybody it met in the period; off: never.",
+        description="It begins anew as well when it won more than this share against everybody whom it met in at least 10 matches since its last copy "
+        "or its beginning; off: never.",
     )
 
     @model_validator(mode="after")

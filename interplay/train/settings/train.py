@@ -254,6 +254,13 @@ class TrainSettings(Settings):
             if known and rate not in known:
                 near = did_you_mean(rate, known, f"there are {', '.join(known)}")
                 raise ValueError(f"league.pbt.rates: {self.algorithm} has no rate {rate!r}; {near}")
+        if self.league.learners and self.algorithm in _ALGORITHMS:
+            update = getattr(self, self.algorithm).rollout * self.num_worlds
+            if self.league.period < update:
+                raise ValueError(
+                    f"league.period = {self.league.period} is shorter than an update, {update} agent-steps at least "
+                    f"({self.algorithm}.rollout x num_worlds); raise it, or lower one of these"
+                )
         if self.league.learners:
             for key, others in (
                 ("opponents", self.opponents),

@@ -55,6 +55,9 @@ class LeagueCasting(Casting):
         home = np.maximum(self.home, 0).astype(population.dtype)
         return np.broadcast_to(home[:, None], population.shape).copy()
 
+    def lived(self, born: np.ndarray, network: np.ndarray) -> np.ndarray:
+        return network  # mirrors, copies and fixed players have numbers beyond the learners'
+
     def seat(self, population: np.ndarray, world: World) -> np.ndarray:
         return self._seated
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from interplay.train.selfplay.league.league import League
 
 NOBODY = -1  # owner of an empty place
+ENOUGH = 10  # matches after which a win rate decides upon a new beginning (specification interfaces 11.2)
 
 
 class Decision(NamedTuple):
@@ -75,7 +76,7 @@ def _replace(league: League, points: Mapping[str, float], restarted: Sequence[in
 def _begins_anew(league: League, q: int, rule: LearnerGroup) -> bool:
     if rule.restart_after is not None and league.age[q] >= rule.restart_after:
         return True
-    met = league.payoff.met[q] > 0
+    met = league.payoff.met[q] >= ENOUGH
     return (
         rule.restart_above is not None
         and bool(met.any())

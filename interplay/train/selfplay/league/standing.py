@@ -36,7 +36,10 @@ def table(league: League, world: str, agent_steps: int) -> LeagueTable:
     """
     who = _met(league)
     if not len(who):
-        raise UserError("league: no match was finished yet; train on with `interplay resume`")
+        raise UserError(
+            "league: no two players have finished a match against each other yet (of a learner against itself nothing is counted); "
+            "train on with `interplay resume`, or with league.measure above 0"
+        )
     payoff = _among(league, who)
     points, anchor = rate_league(payoff, _anchors(league, who))
     at, fixed = who - 2 * league.learners, who >= league.learners + league.places
