@@ -11,6 +11,7 @@
 #   make mutants       plant slips one at a time and ask the tests  (ARGS="--room core" goes to it)
 #   make integrations  other libraries' clients, in environments of their own
 #   make docs    run every example in README.md and docs/
+#   make site    build the site from docs/, the worlds and the docstrings, into build/site; needs no network
 #   make wheel   build dist/*.whl
 #   make clean   remove what these targets made, runs/ excepted
 
@@ -25,7 +26,7 @@ DEMO_STEPS := 1000000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-fast check bench soak trust trust-long mutants integrations docs wheel clean
+.PHONY: help demo test test-fast check bench soak trust trust-long mutants integrations docs site wheel clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -106,6 +107,9 @@ integrations: .venv-integrations/.installed
 
 docs: $(VENV)/.installed-all
 	$(BIN)/python -m pytest tests/test_docs.py
+
+site: $(VENV)/.installed-all
+	$(BIN)/python website/build.py
 
 wheel: $(VENV)/.installed-all
 	@rm -rf dist

@@ -1,21 +1,37 @@
-"""`interplay worlds`: what can be made here."""
+"""`interplay worlds`: what can be made here, and what one world is made of."""
 
 from __future__ import annotations
 
 import json as json_text
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-EXAMPLE = "interplay worlds"
+if TYPE_CHECKING:
+    from interplay.view.facts import Facts, Leaf
+
+EXAMPLE = "interplay worlds\ninterplay worlds survival/1v1-heals-low"
 
 
 def worlds(
-    json: Annotated[bool, typer.Option("--json", help="Print a JSON list instead of a table.")] = False,
+    world: Annotated[
+        str | None,
+        typer.Argument(metavar="WORLD", help="One world: what agents see and do, options, players, metrics."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """Lists the worlds, built in and installed."""
+    """Lists the worlds, built in and installed, or tells what one of them is made of."""
     from interplay.registry import list_worlds
 
+    if world is not None:
+        from interplay.view.facts import as_data, facts_of
+
+        facts = facts_of(world)
+        if json:
+            typer.echo(json_text.dumps(as_data(facts), indent=1))
+        else:
+            _tell(facts)
+        return
     specs = list_worlds()
     if json:
         typer.echo(json_text.dumps([{"id": s.id, "summary": s.summary} for s in specs], indent=2))
@@ -23,3 +39,51 @@ def worlds(
     width = max((len(s.id) for s in specs), default=0)
     for spec in specs:
         typer.echo(f"{spec.id:<{width}}  {spec.summary}")
+
+
+def _tell(facts: Facts) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console()
+    console.print(f"[bold]{escape(facts.id)}[/]  {escape(facts.summary)}")
+    for kind in facts.kinds:
+        console.print(f"\n{len(kind.agents)} x {escape(kind.name)}: {escape(_short(kind.agents))}")
+        for title, leaves in (("observation", kind.observation), ("action", kind.action)):
+            console.print(_table(title, leaves))
+    for number, team in enumerate(facts.teams):
+        console.print(f"team {number}: {escape(_short(team))}")
+    for title, names in (
+        ("populations", facts.populations),
+        ("players", facts.policies),
+        ("metrics", facts.metrics),
+    ):
+        if names:
+            console.print(f"{title}: {escape(', '.join(names))}")
+    if facts.state is not None:
+        console.print(f"a central critic may see {facts.state} numbers")
+    for trait in facts.traits:
+        console.print(escape(trait))
+    if facts.options:
+        options = Table("option", "default", "what it is", box=None, pad_edge=False)
+        for option in facts.options:
+            options.add_row(
+                escape(option.name), escape(option.default), escape(option.says or option.allowed)
+            )
+        console.print()
+        console.print(options)
+
+
+def _table(title: str, leaves: tuple[Leaf, ...]):  # type: ignore[no-untyped-def]
+    from rich.table import Table
+
+    table = Table(title, "shape", "type", "values", box=None, pad_edge=False)
+    for leaf in leaves:
+        shape = " x ".join(map(str, leaf.shape)) or "one"
+        table.add_row(leaf.name or "-", shape, leaf.dtype, leaf.says)
+    return table
+
+
+def _short(names: tuple[str, ...]) -> str:
+    return ", ".join(names) if len(names) <= 8 else f"{', '.join(names[:3])}, ..., {names[-1]}"

@@ -352,7 +352,7 @@ class Interface:
             fill: a number, or an array of `shape`.
 
         Returns:
-            (B, *shape); write into it, it stays the same array.
+            ``(B, *shape)``; write into it, it stays the same array.
         """
         array = np.zeros((self.ctx.rows, *shape), dtype)
         array[...] = fill

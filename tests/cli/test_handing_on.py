@@ -121,6 +121,10 @@ def for_check(heard: Heard) -> None:
     heard._patch("interplay.checker.check_world", check_world)
 
 
+def for_worlds(heard):
+    heard.put("interplay.view.facts:facts_of")
+
+
 def for_bench(heard: Heard) -> None:
     heard.put("interplay.cli.opening:open_world", None)
     heard.put("interplay.cli.measure:pin", True)
@@ -402,7 +406,7 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "seed": ("--seed 11", {"analyse_overlays.seed": 11}),
         "trust": ("--trust", {"analyse_overlays.trust": True}),
     }]),
-    "worlds": (None, []),
+    "worlds": (for_worlds, [{"world": (WORLD, {"facts_of.world_id": WORLD})}]),
 }  # fmt: skip
 ROWS = [(verb, number) for verb, (_, cases) in CASES.items() for number in range(len(cases))]
 

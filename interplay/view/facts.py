@@ -1,0 +1,231 @@
+"""What a world is made of, read from the world itself: kinds of agents, observations, actions, options, players."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import io
+import textwrap
+import tokenize
+from typing import Any, NamedTuple
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.core.loading import load
+from interplay.core.settings import Settings
+from interplay.core.settings_text import allowed, show
+from interplay.core.spaces import action_choices
+from interplay.registry import find_world, list_policies, make_world
+
+
+class Leaf(NamedTuple):
+    """An array that agents see, or a part of what they do.
+
+    Attributes:
+        name: its key, ``a.b`` where mappings are nested; empty where there is one array alone.
+        shape: of one agent's.
+        dtype: of its numbers.
+        says: which values it takes, in words.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    says: str
+
+
+class KindFacts(NamedTuple):
+    """One kind of agents: its name, its agents, what they see and do."""
+
+    name: str
+    agents: tuple[str, ...]
+    observation: tuple[Leaf, ...]
+    action: tuple[Leaf, ...]
+
+
+class Option(NamedTuple):
+    """A setting of a world: its default in this variant, what it allows, and what the source says of it."""
+
+    name: str
+    default: str
+    allowed: str
+    says: str
+
+
+class Facts(NamedTuple):
+    """What a world is made of.
+
+    Attributes:
+        id, summary: as the registry has them.
+        kinds: of agents.
+        teams: names of the agents of each, empty where there are none.
+        populations: names, where there are several.
+        traits: sentences that hold of it.
+        state: length of the vector that a central critic may see, or None.
+        metrics: what it counts.
+        policies: names of its scripted players.
+        options: its settings.
+    """
+
+    id: str
+    summary: str
+    kinds: tuple[KindFacts, ...]
+    teams: tuple[tuple[str, ...], ...]
+    populations: tuple[str, ...]
+    traits: tuple[str, ...]
+    state: int | None
+    metrics: tuple[str, ...]
+    policies: tuple[str, ...]
+    options: tuple[Option, ...]
+
+
+def facts_of(world_id: str) -> Facts:
+    """What a registered world is made of; it is made, not reset.
+
+    Raises:
+        UserError: for an unknown world.
+    """
+    spec = find_world(world_id)
+    world = make_world(world_id, num_worlds=1)
+    try:
+        kinds = tuple(
+            KindFacts(
+                kind.name,
+                tuple(world.agents[slot] for slot in kind.slots),
+                _leaves(kind.observation_space),
+                _leaves(kind.action_space, acts=True),
+            )
+            for kind in world.kinds
+        )
+        teams = tuple(tuple(world.agents[slot] for slot in team) for team in world.teams or ())
+        traits = [
+            text
+            for holds, text in (
+                (world.persistent, "it never ends: worlds are not over"),
+                (world.respawns, "slots are lived in by one agent after another"),
+                (world.ignores_illegal, "what is illegal does nothing"),
+                (
+                    world.privileged_view is not None,
+                    "it hides something, which spectators may see (`--reveal`)",
+                ),
+            )
+            if holds
+        ]
+        names = tuple(world.population_names or ()) if world.num_populations > 1 else ()
+        state = None if world.state_space is None else int(np.prod(world.state_space.shape or ()))
+        metrics = tuple(world.metrics)
+    finally:
+        world.close()
+    options = _options(load(spec.settings), dict(spec.options)) if spec.settings else ()
+    return Facts(
+        spec.id,
+        spec.summary,
+        kinds,
+        teams,
+        names,
+        tuple(traits),
+        state,
+        metrics,
+        list_policies(world_id),
+        options,
+    )
+
+
+def as_data(facts: Facts) -> dict[str, Any]:
+    """The same as plain mappings and lists, for JSON."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, tuple) and hasattr(value, "_asdict"):
+            return {name: plain(part) for name, part in value._asdict().items()}
+        return [plain(part) for part in value] if isinstance(value, tuple) else value
+
+    found: dict[str, Any] = plain(facts)
+    return found
+
+
+def _leaves(space: spaces.Space, name: str = "", acts: bool = False) -> tuple[Leaf, ...]:
+    if isinstance(space, spaces.Dict):
+        return tuple(
+            leaf
+            for key, part in space.spaces.items()
+            for leaf in _leaves(part, f"{name}.{key}" if name else key, acts)
+        )
+    return (Leaf(name, tuple(space.shape or ()), str(space.dtype), _says(space, acts)),)
+
+
+def _says(space: Any, acts: bool) -> str:
+    if isinstance(space, spaces.Box):
+        return f"numbers {_range(space)}"
+    first = np.ravel(getattr(space, "start", 0))
+    if acts:
+        choices = action_choices(space)
+        if len(choices) == 1:
+            return f"one of {int(first[0])} to {int(first[0]) + choices[0] - 1}"
+        counts = list(dict.fromkeys(choices))
+        if len(counts) == 1:
+            return f"{len(choices)} choices, each one of 0 to {counts[0] - 1}"
+        return f"{len(choices)} choices among {', '.join(map(str, choices))}"
+    if isinstance(space, spaces.MultiBinary):
+        return "0 or 1"
+    if isinstance(space, spaces.Discrete):
+        return f"{int(first[0])} to {int(first[0]) + int(space.n) - 1}"
+    return f"whole numbers below {int(np.max(space.nvec))}"
+
+
+def _range(box: spaces.Box) -> str:
+    low, high = float(np.min(box.low)), float(np.max(box.high))
+    if np.isinf(low) and np.isinf(high):
+        return "without bounds"
+    if np.isinf(high):
+        return f"at least {low:g}"
+    if np.isinf(low):
+        return f"at most {high:g}"
+    each = "" if np.ptp(box.low) == 0 and np.ptp(box.high) == 0 else ", each entry with bounds of its own"
+    return f"{low:g} to {high:g}{each}"
+
+
+def _options(model: type[Settings], given: dict[str, Any]) -> tuple[Option, ...]:
+    said = _comments(model)
+    made = model(**given)
+    return tuple(
+        Option(name, show(getattr(made, name)), allowed(field), field.description or said.get(name, ""))
+        for name, field in model.model_fields.items()
+    )
+
+
+def _comments(model: type) -> dict[str, str]:
+    """What stands behind the fields of a class, and above them, in its source: our settings of worlds are explained there."""
+    found: dict[str, str] = {}
+    for one in reversed(model.__mro__):
+        if not (isinstance(one, type) and issubclass(one, Settings)) or one is Settings:
+            continue
+        try:
+            source = textwrap.dedent(inspect.getsource(one))
+        except (OSError, TypeError):  # made by hand, or without its source
+            continue
+        comments: dict[int, tuple[bool, str]] = {}
+        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+            if token.type == tokenize.COMMENT:
+                alone = not token.line[: token.start[1]].strip()
+                comments[token.start[0]] = (alone, token.string.lstrip("# ").rstrip())
+        body: Any = ast.parse(source).body[0]
+        for node in body.body:
+            if not (isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)):
+                continue
+            last = node.end_lineno or node.lineno
+            behind = [
+                text
+                for line in range(node.lineno, last + 1)
+                if line in comments
+                for _, text in [comments[line]]
+            ]
+            above: list[str] = []
+            line = node.lineno - 1
+            while comments.get(line, (False, ""))[0] and not comments[line][1].startswith("--"):
+                above.insert(0, comments[line][1])
+                line -= 1
+            text = " ".join([*above, *behind])
+            if text and not text.startswith("type:"):
+                found[node.target.id] = text
+    return found
