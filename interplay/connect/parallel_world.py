@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.core.errors import UserError
+from interplay.core.errors import CannotSave
 from interplay.core.world import TimeStep
 from interplay.sim.batch.world import EnvironmentBatch
 
@@ -53,12 +53,12 @@ class ParallelEnvWorld(EnvironmentBatch):
         """Refused: nobody can look into somebody else's environment.
 
         Raises:
-            UserError: always.
+            CannotSave: always.
         """
-        raise UserError(
+        raise CannotSave(
             f"{self.id}: a PettingZoo environment cannot be saved; resume from the start of an episode"
         )
 
     def load(self, snapshot: Mapping[str, np.ndarray]) -> TimeStep:
         """Refused, as `save` is."""
-        raise UserError(f"{self.id}: a PettingZoo environment cannot be restored; reset it instead")
+        raise CannotSave(f"{self.id}: a PettingZoo environment cannot be restored; reset it instead")
