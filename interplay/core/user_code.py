@@ -26,9 +26,7 @@ def where(error: BaseException, agents: Collection[Any] = ()) -> str:
         For example ``"my_env.py, line 31, agent blue_0"``; ``""`` where no code of the user's took part. The agent is the one that a
         variable of that code, called agent, agent_id, agent_name or name, held.
     """
-    own = [
-        (frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if _is_users(frame)
-    ]
+    own = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if _is_users(frame)]
     if not own:
         return ""
     frame, line = own[-1]
@@ -40,7 +38,9 @@ def where(error: BaseException, agents: Collection[Any] = ()) -> str:
 def _is_users(frame: FrameType) -> bool:
     """Whether a frame is neither of this package nor of an installed one."""
     file = frame.f_code.co_filename
-    if file.startswith("<"):  # compiled from a text: a shell's or a notebook's line, or a library's own making
+    if file.startswith(
+        "<"
+    ):  # compiled from a text: a shell's or a notebook's line, or a library's own making
         return file.startswith(("<stdin", "<string"))
     return not Path(file).resolve().is_relative_to(_OURS) and not is_installed(file)
 
