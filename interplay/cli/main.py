@@ -145,9 +145,9 @@ def explain(error: Exception, arguments: Sequence[str] = ()) -> tuple[str, int]:
     if isinstance(error, OSError) and error.strerror:
         named = f"{error.filename}: " if error.filename else ""
         return f"{named}{error.strerror}; free the place or choose another one", USER_ERROR
-    from interplay.core.user_code import where
+    from interplay.core import user_code
 
-    place = where(error)
+    place = user_code.where(error)
     told = f"{type(error).__name__}: {error}{f' ({place})' if place else ''}"
     return f"{told}; run again with {_TRACEBACK} to see {'how it came there' if place else 'where'}", BROKEN
 

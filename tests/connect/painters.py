@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 from gymnasium import spaces
 from pettingzoo.utils.env import ParallelEnv
@@ -42,7 +44,7 @@ class Painter(ParallelEnv):
 
     def _earned(self, agent):
         if self.fail == "step" and self.t == self.at and agent == "right":
-            raise ZeroDivisionError("no\npaint")  # line of the test below
+            raise ZeroDivisionError("no\npaint")
         return 1.0
 
     def _see(self):
@@ -58,7 +60,9 @@ class Painter(ParallelEnv):
 
 
 LINE = next(
-    number for number, line in enumerate(open(__file__), 1) if "# line of the test below" in line
+    number
+    for number, line in enumerate(Path(__file__).read_text().splitlines(), 1)
+    if 'raise ZeroDivisionError("no' in line
 )  # where it fails
 
 

@@ -40,15 +40,17 @@ def test_steps_are_counted_by_episode():
         world.step(np.zeros((1, 2), np.int64))
 
 
-def test_code_that_is_not_the_users_has_no_place():
-    try:
+def test_the_place_is_the_users_own_line_and_not_that_of_a_library():
+    with pytest.raises(ValueError, match="reshape") as caught:
         np.zeros(3).reshape(2)
-    except ValueError as error:
-        assert where(error).startswith("tests/connect/test_failing_code.py, line ")
-    try:
+    assert where(caught.value).startswith("tests/connect/test_failing_code.py, line ")
+
+
+def test_code_of_this_package_is_no_users_code():
+    with pytest.raises(UserError) as caught:
         ParallelEnvWorld("no_such_module:Thing")
-    except UserError as error:
-        assert where(error.with_traceback(error.__traceback__.tb_next)) == ""
+    inner = caught.value.with_traceback(caught.tb.tb_next)  # without this test's own line
+    assert where(inner) == ""
 
 
 def test_the_checker_only_notes_what_pettingzoo_does_not_promise():

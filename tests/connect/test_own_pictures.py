@@ -13,8 +13,8 @@ from tests.connect.painters import Painter, make_painter
 
 pytest.importorskip("pygame", reason="pictures need the extra render")
 
-from interplay.view.picture import fitting_size, render, render_world  # noqa: E402 - pygame may be absent
-from interplay.view.video import held, play  # noqa: E402
+from interplay.view.picture import fitting_size, render, render_world
+from interplay.view.video import held, play
 
 
 @pytest.mark.parametrize("make", [Painter, make_painter])

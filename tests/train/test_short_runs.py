@@ -32,7 +32,7 @@ def test_worlds_are_halved_no_further_than_it_takes(steps: int, shards: int, eac
     settings = settings_of(steps=steps, num_worlds=shards * each, train={"shards": shards})
     found = fit_worlds(settings, slots)
     factor, rest = divmod(settings.num_worlds, found.num_worlds)
-    assert rest == 0 and factor & (factor - 1) == 0 and found.num_worlds % shards == 0
+    assert (rest, factor & (factor - 1), found.num_worlds % shards) == (0, 0, 0)
     enough = LEAST_UPDATES * slot_steps(found, 32, slots) <= steps
     assert enough or found.num_worlds // shards % 2 == 1  # cannot be halved again
     assert factor == 1 or LEAST_UPDATES * 2 * slot_steps(found, 32, slots) > steps
@@ -57,6 +57,7 @@ def test_an_update_that_ends_at_once_is_told_once(tmp_path: Path, capsys: pytest
     eager = {"rollout": 32, "minibatch": 64, "epochs": 2, "learning_rate": 0.1, "target_kl": 1e-6}
     train(settings_of(steps=2000, ppo=eager), tmp_path / "run", make_corridor)
     told = [line for line in capsys.readouterr().err.splitlines() if "epochs before" in line]
-    assert len(told) == 1 and told[0].startswith("update 1: only ")
+    assert len(told) == 1
+    assert told[0].startswith("update 1: only ")
     assert "lower ppo.learning_rate = 0.1, or raise ppo.target_kl" in told[0]
     assert stopped_at_once(settings_of(), {"epochs": 1.0}) == ""
