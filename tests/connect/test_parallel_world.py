@@ -269,7 +269,10 @@ def second_seed():
 @pytest.mark.parametrize(
     ("fail", "message"),
     [
-        ("raise", r"world 1, step 5: ZeroDivisionError: no money \(.*foreign_envs.py, line 63\); mend the environment"),
+        (
+            "raise",
+            r"world 1, step 5: ZeroDivisionError: no money \(.*foreign_envs.py, line 63\); mend the environment",
+        ),
         ("exit", r"world 1: its process died \(exit code 7\)"),
     ],
 )
@@ -297,7 +300,10 @@ def test_a_killed_process_is_noticed():
 @pytest.mark.parametrize(
     ("fail", "message"),
     [
-        ("raise", r"world 0, step 5: ZeroDivisionError: no money \(.*foreign_envs.py, line 63\); mend the environment"),
+        (
+            "raise",
+            r"world 0, step 5: ZeroDivisionError: no money \(.*foreign_envs.py, line 63\); mend the environment",
+        ),
         ("shape", r"world 0, step 5: observation price of seller_0 has shape \(2,\), its space says \(\)"),
     ],
 )
