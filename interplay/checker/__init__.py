@@ -16,7 +16,7 @@ from interplay.checker.scenes import check_scenes
 from interplay.checker.snapshots import check_snapshots
 from interplay.checker.streams import check_streams
 from interplay.checker.wild import check_declared, check_wild_snapshots
-from interplay.core.errors import UserError
+from interplay.core.errors import CannotSave, UserError
 from interplay.core.world import Array, World
 
 __all__ = ["LAWS", "Finding", "Report", "check_world"]
@@ -92,7 +92,9 @@ def _check(bench: Bench) -> None:
         return
     if bench.can_save:
         _passes(bench, check_snapshots)
-    if not bench.can_save or report.broken({"save-load"}):
+    if not bench.can_save and not report.broken({"save-load"}):
+        report.skipped.append("what needs snapshots: copies, the global state, whether masks are honoured")
+    elif not bench.can_save or report.broken({"save-load"}):
         report.skipped.append(
             "copies, the global state, wild snapshots and whether masks are honoured, until snapshots are exact"
         )
@@ -129,9 +131,12 @@ def _look(bench: Bench) -> None:
 
 
 def _check_saves(bench: Bench, world: World) -> None:
-    """Some worlds (processes of somebody else's) cannot be saved: a finding, and the rest goes on without."""
+    """Some worlds cannot be saved: a finding, and the rest goes on without; a note for those that never promised it."""
     try:
         world.save()
+    except CannotSave as error:
+        bench.report.skipped.append(f"save and load, which this world does not promise ({error})")
+        bench.can_save = False
     except Exception as error:
         bench.note("save-load", f"save raised {type(error).__name__}: {error}", step=0, field="save")
         bench.can_save = False

@@ -133,6 +133,8 @@ def explain(error: Exception, arguments: Sequence[str] = ()) -> tuple[str, int]:
         arguments: what was typed; an option's bad value is looked up there.
     """
     if isinstance(error, _ClickException):
+        if setting := _setting_of(error):
+            return setting, USER_ERROR
         context = getattr(error, "ctx", None)
         where = context.command_path if context is not None else "interplay"
         message = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
@@ -143,7 +145,23 @@ def explain(error: Exception, arguments: Sequence[str] = ()) -> tuple[str, int]:
     if isinstance(error, OSError) and error.strerror:
         named = f"{error.filename}: " if error.filename else ""
         return f"{named}{error.strerror}; free the place or choose another one", USER_ERROR
-    return f"{type(error).__name__}: {error}; run again with {_TRACEBACK} to see where", BROKEN
+    from interplay.core import user_code
+
+    place = user_code.where(error)
+    told = f"{type(error).__name__}: {error}{f' ({place})' if place else ''}"
+    return f"{told}; run again with {_TRACEBACK} to see {'how it came there' if place else 'where'}", BROKEN
+
+
+def _setting_of(error: Exception) -> str:
+    """One line for who writes a setting of a run as if it were an option, ``--lr 1e-4``; "" for all else."""
+    context, option = getattr(error, "ctx", None), getattr(error, "option_name", "")
+    if not option or context is None or context.info_name != "train":
+        return ""
+    from interplay.core.settings import key_called
+    from interplay.train.settings import TrainSettings
+
+    key = key_called(TrainSettings, option.lstrip("-").replace("-", "_"))
+    return f"{option}: settings are written without dashes; did you mean {key}=VALUE?" if key else ""
 
 
 def _short(message: str) -> str:

@@ -143,14 +143,15 @@ def _ablations(report: TalkReport) -> None:
             f"{ablation.ablated.mean:.4f}",
             f"{ablation.difference:+.4f}",
             "-" if ablation.error is None else f"{ablation.error:.4f}",
+            f"{ablation.p if ablation.adjusted is None else ablation.adjusted:.3g}",
             "listens" if ablation.listens else "",
         )
         for ablation in report.ablations
     ]
     if rows:
         metric = report.ablations[0].metric
-        title = f"{metric} with parts of the talk taken away, paired games"
-        _table(title, ("arm", "normal", "arm's", "lost", "error", ""), rows)
+        title = f"{metric} with parts of the talk taken away, paired games; p is Holm's for {len(rows)} arms"
+        _table(title, ("arm", "normal", "arm's", "lost", "error", "p", ""), rows)
 
 
 def _influences(report: TalkReport) -> None:

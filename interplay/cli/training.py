@@ -85,9 +85,33 @@ def _run(
         return _train_experiment(Path(world))
     given = {key: value for key, value in flags.items() if value is not None}
     settings = build_settings(world, overrides, given, trust, league)
-    _check_world(settings)
+    slots = _check_world(settings)
+    if not _says_worlds(world, overrides, given):
+        settings = _fit_worlds(settings, slots)
     path: Path = trainer.train(settings, out)
     return path
+
+
+def _says_worlds(world: str, overrides: list[str], flags: Mapping[str, Any]) -> bool:
+    """Whether somebody chose the number of worlds: in the file, as KEY=VALUE, or by an option."""
+    from interplay.core.settings import parse_overrides, read_toml
+
+    named = read_toml(Path(world)) if world.endswith(".toml") else {}
+    return "num_worlds" in {**named, **parse_overrides(overrides), **flags}
+
+
+def _fit_worlds(settings: Any, slots: int) -> Any:
+    """Fewer worlds for a short run, and a line that says so."""
+    from interplay.train.run.progress import tell
+    from interplay.train.settings.short_runs import fit_worlds
+
+    fitting = fit_worlds(settings, slots)
+    if fitting.num_worlds < settings.num_worlds and not settings.train.quiet:
+        tell(
+            f"{settings.steps:,} agent-steps are few for {settings.num_worlds} worlds: {fitting.num_worlds} are trained on; "
+            f"--num-worlds {settings.num_worlds} keeps them"
+        )
+    return fitting
 
 
 def build_settings(
@@ -237,8 +261,10 @@ def workers_for(shards: Any) -> int:
     return 1 << (most.bit_length() - 1)
 
 
-def _check_world(settings: Any) -> None:
-    """Refuses an unknown world or option, and compiles, before a run folder exists."""
+def _check_world(settings: Any) -> int:
+    """Refuses an unknown world or option, and compiles, before a run folder exists; the world's number of slots."""
     from interplay.cli.opening import open_world
 
-    open_world(settings.world.id, **settings.world.options).close()
+    world = open_world(settings.world.id, **settings.world.options)
+    world.close()
+    return len(world.agents)

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from interplay.core.errors import UserError
+from interplay.core.errors import CannotSave
+from interplay.core.scene import Canvas
 from interplay.core.world import TimeStep
+from interplay.sim.batch.own_pictures import own_picture
 from interplay.sim.batch.world import EnvironmentBatch
 
 
@@ -49,16 +51,25 @@ class ParallelEnvWorld(EnvironmentBatch):
     ) -> None:
         super().__init__(factory, num_worlds, seed, processes, first_world, kwargs)
 
+    def draw(self, canvas: Canvas, world: int) -> None:
+        """A table of the agents, and the environment's own `render` where it was made with ``render_mode="rgb_array"`` in this process.
+
+        A single environment that can draw itself is made so.
+        """
+        super().draw(canvas, world)
+        if (picture := own_picture(self._pool.environment(world))) is not None:
+            canvas.picture(picture)
+
     def save(self) -> dict[str, np.ndarray]:
         """Refused: nobody can look into somebody else's environment.
 
         Raises:
-            UserError: always.
+            CannotSave: always.
         """
-        raise UserError(
+        raise CannotSave(
             f"{self.id}: a PettingZoo environment cannot be saved; resume from the start of an episode"
         )
 
     def load(self, snapshot: Mapping[str, np.ndarray]) -> TimeStep:
         """Refused, as `save` is."""
-        raise UserError(f"{self.id}: a PettingZoo environment cannot be restored; reset it instead")
+        raise CannotSave(f"{self.id}: a PettingZoo environment cannot be restored; reset it instead")

@@ -17,6 +17,10 @@ class CannotRestore(UserError):
     """A snapshot fits, yet the world does not come back as it was saved; it goes on from a new `reset`."""
 
 
+class CannotSave(UserError):
+    """A world that promises no snapshots, as other people's environments, was asked for one."""
+
+
 class MissingExtraError(UserError, ImportError):
     """A neighbour that is not installed; the line says what to install."""
 

@@ -78,7 +78,7 @@ def origin(path: str) -> str:
     if spec is None:
         return ""
     places = list(spec.submodule_search_locations or []) if spec.origin is None else [spec.origin]
-    if name == "interplay" or all(_is_installed(place) for place in places):
+    if name == "interplay" or all(is_installed(place) for place in places):
         return "installed"
     return os.pathsep.join(dict.fromkeys(os.path.realpath(place) for place in places))
 
@@ -92,8 +92,8 @@ def _find(name: str) -> ModuleSpec | None:
     return PathFinder.find_spec(name, [os.getcwd()])
 
 
-def _is_installed(place: str) -> bool:
-    """Whether a module lies where packages are installed, or is built in."""
+def is_installed(place: str) -> bool:
+    """Whether a file or a module's folder lies where packages are installed, or is built in."""
     if not os.path.isabs(place):
         return True
     real = Path(os.path.realpath(place))

@@ -43,11 +43,13 @@ class Scene(NamedTuple):
             a place (a scene of tables).
         up: ``"south"``: y grows down the screen; ``"north"``: y grows up.
         layers: in painting order.
+        picture: (height, width, 3) uint8 that is shown instead of the layers, of worlds that somebody else draws; None of others.
     """
 
     bounds: Bounds | None
     up: Literal["north", "south"]
     layers: tuple[Layer, ...]
+    picture: np.ndarray | None = None
 
     def layer(self, name: str) -> Layer:
         """The layer called `name`; KeyError where there is none."""
@@ -103,6 +105,7 @@ class Canvas:
         self.bounds: Bounds | None = None
         self.up: Literal["north", "south"] = "south"
         self._layers: dict[str, Layer] = {}
+        self._picture: np.ndarray | None = None
         if bounds is not None:
             if len(bounds) != 4:
                 raise UserError(f"canvas: bounds = {bounds!r}; pass four numbers (x0, y0, x1, y1)")
@@ -118,6 +121,18 @@ class Canvas:
                 f"canvas: bounds = {bounds}; pass finite numbers x0, y0, x1, y1 with x0 < x1, y0 < y1"
             )
         self.bounds, self.up = bounds, _direction(up)
+
+    def picture(self, pixels: np.ndarray) -> None:
+        """Shows a finished picture instead of what is drawn otherwise, which transcripts go on telling.
+
+        Args:
+            pixels: (height, width, 3) uint8.
+        """
+        if pixels.ndim != 3 or pixels.shape[2] != 3 or pixels.dtype != np.uint8 or not pixels.size:
+            raise UserError(
+                f"canvas: a picture of {pixels.dtype}{pixels.shape}; pass (height, width, 3) uint8"
+            )
+        self._picture = pixels
 
     def tiles(
         self,
@@ -366,7 +381,7 @@ class Canvas:
             raise UserError(
                 f'canvas: layer "{placed[0]}" has places but the scene no bounds; call canvas.show(x0, y0, x1, y1) in draw'
             )
-        return Scene(self.bounds, self.up, tuple(self._layers.values()))
+        return Scene(self.bounds, self.up, tuple(self._layers.values()), self._picture)
 
     def _finish(
         self,

@@ -47,9 +47,11 @@ class Settings(pydantic.BaseModel):
 
     Attributes:
         renamed: paths of keys in earlier versions -> paths of today, for the answer to who writes an old one.
+        also_called: what other packages call a key -> its name here, in whatever group, for the answer to who writes that.
     """
 
     renamed: ClassVar[Mapping[str, str]] = {}
+    also_called: ClassVar[Mapping[str, str]] = {}
     model_config = pydantic.ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
 
     def code_names(self) -> Iterator[tuple[str, Any]]:
@@ -169,11 +171,33 @@ def _near_miss(model: type[Settings], parts: Sequence[str]) -> str:
     group = "".join(f"{part}." for part in parts[:-1])
     here = [key.removeprefix(group) for key in keys if key.startswith(group)]
     here = [key for key in here if "." not in key]
-    elsewhere = [key for key in keys if key.rpartition(".")[2] == parts[-1]]
     close = [group + key for key in difflib.get_close_matches(parts[-1], here, n=1)]
-    if meant := (close or elsewhere):
-        return f"did you mean {meant[0]}?"
+    if meant := (key_called(model, parts[-1], group) or next(iter(close), "")):
+        return f"did you mean {meant}?"
     return f"the keys there are {', '.join(here)}"
+
+
+def key_called(model: type[Settings], name: str, group: str = "") -> str:
+    """The key of a model that has this name, or that others call so, with its groups; "" if there is none.
+
+    Args:
+        model: the settings class.
+        name: without groups.
+        group: with a dot behind it; the key there comes first, then those at the top, then those of groups as they are declared.
+
+    Example:
+        >>> class Clock(Settings):
+        ...     also_called = {"dt": "seconds"}
+        ...     seconds: float = 1.0
+        >>> key_called(Clock, "dt"), key_called(Clock, "hours")
+        ('seconds', '')
+    """
+    keys = [key for key, _ in _keys(model)]
+    for wanted in dict.fromkeys((name, model.also_called.get(name, name))):
+        named = [key for key in keys if key.rpartition(".")[2] == wanted]
+        if named:
+            return group + wanted if group + wanted in named else min(named, key=lambda key: key.count("."))
+    return ""
 
 
 def _keys(model: type[Settings], prefix: str = "") -> Iterator[tuple[str, pydantic.fields.FieldInfo]]:

@@ -18,6 +18,7 @@ from interplay.core.scene import Canvas
 from interplay.core.world import TimeStep
 from interplay.sim.batch.history import History
 from interplay.sim.batch.managed import as_simulation
+from interplay.sim.batch.own_pictures import own_picture
 from interplay.sim.batch.world import EnvironmentBatch, environment_seeds
 from interplay.sim.managers import SimulationManager
 
@@ -107,13 +108,18 @@ class SimulationWorld(EnvironmentBatch):
         return self._last
 
     def draw(self, canvas: Canvas, world: int) -> None:
-        """The simulation's own ``draw(canvas)``, where it has one and is in this process; else a table of its agents."""
+        """The simulation's own ``draw(canvas)``, where it has one and is in this process; else a table of its agents.
+
+        An environment that plays in the simulation (`env`, made with ``render_mode="rgb_array"``) draws itself beside the table.
+        """
         environment = self._pool.environment(world)
-        draw = None if environment is None else getattr(environment.manager.sim.unwrapped, "draw", None)
-        if callable(draw):
+        sim = None if environment is None else environment.manager.sim.unwrapped
+        if callable(draw := getattr(sim, "draw", None)):
             draw(canvas)
-        else:
-            super().draw(canvas, world)
+            return
+        super().draw(canvas, world)
+        if (picture := own_picture(getattr(sim, "env", None))) is not None:
+            canvas.picture(picture)
 
     def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
         self._stood[which] = False

@@ -89,8 +89,8 @@ class Collector:
     Attributes:
         present: (W, A) bool, the slot's life goes on: acting, waiting, or dead but earning.
         pending: kind name -> samples that are not learnt from yet.
-        lives: statistics of the lives that ended.
-        episodes: statistics of the episodes that ended.
+        lives: statistics of lives.
+        episodes: statistics of episodes, by when they began.
         learns: (Q + R + G,) bool, the populations whose samples are kept; the others, past selves and guests only act.
         truth: (W, A) bool, who is of the population that is guessed, in the step that is played; nobody without one.
         acted: actions that the networks took in the last rollout, those of past selves not counted.
@@ -114,8 +114,8 @@ class Collector:
     ) -> None:
         self.world, self.networks, self.buffer = world, networks, buffer
         self.present = np.zeros((world.num_worlds, len(world.agents)), bool)
-        self.episodes = EpisodeStatistics(world)
         self.lives = LifeStatistics(world, populations)
+        self.episodes = EpisodeStatistics(world, self.lives.in_episode.shape[1])
         self.acted = 0
         self.opponents, self.casting = opponents, casting
         self.truth = np.zeros(self.present.shape, bool)
@@ -195,13 +195,14 @@ class Collector:
         self.lives.add(timestep, self.present, ended, self.casting.lived(self._born, self._network))
         if timestep.over.any():
             self.casting.record(timestep.over, self._scores(timestep))
-        self.episodes.add(timestep)
+        self.episodes.add(timestep, self.lives.in_episode)
         self.present &= ~ended
         if self.memory:
             self._forget(ended)
         if timestep.over.any():
             over = timestep.over.copy()  # the world's own buffer, which the reset clears
             self.world.reset(over)
+            self.lives.begin(over)
             self.opponents.forget(over)
             self.casting.draw(over)
 

@@ -21,6 +21,7 @@ from interplay.train.learner import Learner
 from interplay.train.policy_network import Batch
 from interplay.train.rollout import Collector, InferenceParameters, collect, refuse_bad_numbers
 from interplay.train.run.restoring import restore
+from interplay.train.run.windows import BEGINS
 from interplay.train.samples import ReadySamples, Seen, cut_sequences
 from interplay.train.selfplay.casting import Casting
 from interplay.train.selfplay.guessing import pay_speakers
@@ -250,6 +251,7 @@ class Shard:
         for kind, pending in collector.pending.items():
             arrays |= {f"pending/{kind}/{name}": array for name, array in pending.save().items()}
         arrays |= {f"opponent/{name}": array for name, array in collector.opponents.save().items()}
+        arrays |= {f"windows/{name}": array for name, array in collector.episodes.windows.save().items()}
         return arrays | self._counters()
 
     def load(self, arrays: Mapping[str, np.ndarray], update: int) -> str | None:
@@ -278,7 +280,12 @@ class Shard:
             return None
         bounds = {"lengths": (0, 2**53), "life_steps": (0, 2**53)}
         bounds |= {f"cast_{name}": pair for name, pair in self.collector.casting.bounds().items()}
-        restore(self._counters(), arrays, owner, bounds)
+        counters = self._counters()
+        if (
+            "windows/of" not in arrays
+        ):  # of an earlier version: no window waits for the episodes that are under way
+            counters.pop("life_in_episode")
+        restore(counters, arrays, owner, bounds)
         self.collector.casting.restored()
         self.collector.buffer.load(_below(arrays, "trajectory/"), owner)
         slots = self.world.num_worlds * len(self.world.agents)
@@ -290,6 +297,7 @@ class Shard:
         for kind, pending in self.collector.pending.items():
             pending.load(_below(arrays, f"pending/{kind}/"), f"{owner}, kind {kind}", bounds)
         self.collector.opponents.load(_below(arrays, "opponent/"))
+        self.collector.episodes.windows.load(_below(arrays, "windows/"), owner)
         return None
 
     def _counters(self) -> dict[str, np.ndarray]:
@@ -301,6 +309,7 @@ class Shard:
                 "lengths": collector.episodes.lengths,
                 "life_steps": collector.lives.steps,
                 "life_earned": collector.lives.earned,
+                "life_in_episode": collector.lives.in_episode,
             }
             | {f"cast_{name}": array for name, array in collector.casting.save().items()}
             | self._memory()
@@ -319,6 +328,7 @@ class Shard:
         self.world.reset(seeds=seeding.world_seeds(seed, count, first=self.index * count))
         self.collector.buffer.clear()
         self.collector.begin_anew()
+        self.collector.episodes.windows.forget(BEGINS)
         self.collector.opponents.begin((self._settings.seed, self.index, update))
         self.collector.casting.draw(np.ones(count, bool))
 

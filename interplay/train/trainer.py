@@ -10,12 +10,14 @@ import datetime
 import functools
 import io
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from interplay.core.settings import build, changed
+from interplay.core.settings_text import show
 from interplay.core.stopping import Stop, finishing
+from interplay.train.algorithms.ppo import KL_SLACK
 from interplay.train.interfaced import through_interfaces
 from interplay.train.learner import Learner
 from interplay.train.parallel import xla
@@ -54,6 +56,7 @@ from interplay.train.selfplay.matchups import (
 )
 from interplay.train.selfplay.pool import check_pool, pool_of
 from interplay.train.settings import TrainSettings
+from interplay.train.settings.short_runs import in_updates
 from interplay.train.settings.unread import check_populations_read, check_read
 from interplay.train.shard import MakeWorld
 from interplay.train.update import Worker
@@ -219,11 +222,16 @@ def _lead(
     before = float(checkpoint.record["seconds"]) if checkpoint else 0.0
     began = saved = time.monotonic()
     first_steps = worker.agent_steps
+    warned = False
+    shown: dict[str, float] = {}  # the latest of each: not every update completes a window of episodes
     best = Best(settings.train.best_by, settings.train.best_updates, checkpoint)
     if checkpoint is not None:
         best.keep(checkpoint.path)
     with _progress(settings, first_steps) as progress:
         save = functools.partial(_save, worker, folder, progress, best)
+        if not complete(worker, before):
+            rollout, slots = worker.learner.algorithm.rollout, len(worker.shards[0].world.agents)
+            progress.say(in_updates(settings, rollout, slots))
         verdict = _first_verdict(worker, before, checkpoint, stop)
         worker.agree(verdict)
         if verdict in (SAVE, SAVE_AND_STOP):
@@ -238,7 +246,11 @@ def _lead(
             numbers["agent_steps_per_s"] = (worker.agent_steps - first_steps) / (now - began)
             if rated or worker.updates % settings.train.log_every == 0:
                 folder.log(worker.agent_steps, numbers)
-            progress.update(worker.agent_steps, {name: numbers[name] for name in SHOWN if name in numbers})
+            if not warned and (warning := stopped_at_once(settings, numbers)):
+                progress.say(f"update {worker.updates}: {warning}")
+                warned = True
+            shown |= {name: numbers[name] for name in SHOWN if name in numbers}
+            progress.update(worker.agent_steps, {name: shown[name] for name in SHOWN if name in shown})
             better = best.close(worker.updates, worker.agent_steps)
             ends = complete(worker, numbers["time"])
             if stop:
@@ -276,6 +288,26 @@ def complete(worker: Worker, seconds: float) -> bool:
     done = (worker.agent_steps, worker.updates, worker.episodes, seconds)
     most = (worker.settings.steps, train.max_updates, train.max_episodes, train.max_seconds)
     return any(limit is not None and count >= limit for count, limit in zip(done, most, strict=True))
+
+
+def stopped_at_once(settings: TrainSettings, numbers: Mapping[str, Any]) -> str:
+    """What to change where an update ended within its first epoch, so that most of what was played taught nothing; "" elsewhere.
+
+    Example:
+        >>> from interplay.train.settings import WorldChoice
+        >>> stopped_at_once(TrainSettings(world=WorldChoice(id="pong/2p")), {"epochs": 0.25})
+        'only 0.25 epochs before the policy had moved by 1.5 ppo.target_kl = 0.01; lower ppo.learning_rate = 0.0003, or raise ppo.target_kl'
+    """
+    if numbers["epochs"] >= 1:
+        return ""
+    epochs = f"only {numbers['epochs']:.2g} epochs before"
+    if settings.algorithm != "ppo":
+        return f"{epochs} {settings.algorithm} had enough; lower its learning rate"
+    ppo = settings.ppo
+    return (
+        f"{epochs} the policy had moved by {KL_SLACK} ppo.target_kl = {ppo.target_kl:g}; "
+        f"lower ppo.learning_rate = {show(ppo.learning_rate)}, or raise ppo.target_kl"
+    )
 
 
 def _due(worker: Worker, seconds: float) -> bool:

@@ -23,10 +23,12 @@ from interplay.train.run.checkpoint import Checkpoint, write_arrays
 from interplay.train.run.episodes import read_sums
 from interplay.train.run.lifetimes import read_lives
 from interplay.train.run.records import check_record
+from interplay.train.run.windows import MOST
 from interplay.train.selfplay.alternation import Alternation
 from interplay.train.selfplay.league.league import League
 from interplay.train.settings import TrainSettings
-from interplay.train.shard import MakeWorld, Moments, make_shard
+from interplay.train.settings.short_runs import slot_steps
+from interplay.train.shard import MakeWorld, Moments, Shard, make_shard
 
 _GUESSES = [Terms._fields.index(name) for name in ("guess", "rows")]
 
@@ -43,7 +45,7 @@ class Worker:
     Attributes:
         updates: done so far.
         agent_steps: actions that this run's networks have taken so far; slots without a life do not count.
-        episodes: ended so far, over all shards.
+        episodes: that have ended so far, over all shards.
         shards: this worker's.
     """
 
@@ -83,6 +85,7 @@ class Worker:
         parameters = self.learner.inference_parameters()
         for shard in self.shards:
             shard.set_learning(self.learns)
+            shard.collector.episodes.windows.open(self.agent_steps)
         self._played = collect([shard.collector for shard in self.shards], parameters, self.updates)
         for shard in self.shards:
             shard.settle(parameters, self.updates)
@@ -115,31 +118,54 @@ class Worker:
         return self._loss_numbers(losses.sum(axis=0), epochs_done, len(losses))
 
     def summarise(self) -> dict[str, Any]:
-        """Explained variance, actions, lives and episodes that ended, over all shards."""
-        collectors = [shard.collector for shard in self.shards]
-        vectors = [
-            np.concatenate(
-                [shard.moments(), [own.acted], own.lives.take(), own.episodes.take(), own.casting.take()]
-            )
-            for shard, own in zip(self.shards, collectors, strict=True)
-        ]
-        total, outcomes = self.exchange.all_reduce(tree_sum(vectors)), {}
+        """Explained variance, actions, and the lives and episodes that can be told, over all shards."""
+        total, outcomes = self._add_up([self._told(shard) for shard in self.shards]), {}
         if isinstance(self.learner.pool, League):
             players = self.learner.pool.players
             outcomes = self.learner.pool.add(total[-2 * players * players :].reshape(2, players, players))
             total = total[: -2 * players * players]
-        first, names = collectors[0], self.learner.populations.names
-        moments, acted, rest = total[:5], int(total[5]), total[6:]
-        lives = len(names) * (1 + len(first.lives.names))
-        self.agent_steps += acted
-        numbers: dict[str, Any] = {"explained_variance": _explained_variance(Moments(*moments))}
+        first, names = self.shards[0].collector, self.learner.populations.names
+        acted, ended, waiting, lives = int(total[5]), int(total[6]), total[7 : 7 + MOST], total[7 + MOST :]
+        numbers: dict[str, Any] = {"explained_variance": _explained_variance(Moments(*total[:5]))}
         numbers |= outcomes | {"slot_steps": (self.updates + 1) * self._slot_steps}
-        numbers |= read_lives(first.lives.names, names, rest[:lives])
-        episodes = read_sums(first.episodes.names, rest[lives:])
-        self.episodes += int(episodes["episodes"])
+        self.agent_steps, self.episodes = self.agent_steps + acted, self.episodes + ended
+        episodes = self._take_windows(waiting)
+        if first.lives.with_episodes:
+            lives = episodes[first.episodes.size + 1 :]
+        numbers |= read_lives(first.lives.names, names, lives)
         if self.learner.pool.places:
             numbers["past_selves"] = int(self.learner.pool.there.sum())
-        return numbers | episodes
+        if count := episodes[1]:
+            of_episodes = [*first.episodes.names, *(first.lives.names if first.lives.with_episodes else ())]
+            numbers |= {"episodes_began": float(episodes[0] / count), "of_episodes": of_episodes}
+        return numbers | read_sums(first.episodes.names, episodes[1 : 1 + first.episodes.size])
+
+    def _told(self, shard: Shard) -> np.ndarray:
+        """What a shard tells of an update."""
+        own = shard.collector
+        counts = [own.acted, own.episodes.ended]
+        own.episodes.ended = 0
+        lives = np.zeros(0) if own.lives.with_episodes else own.lives.take()
+        return np.concatenate(
+            [shard.moments(), counts, own.episodes.windows.waiting(), lives, own.casting.take()]
+        )
+
+    def _take_windows(self, waiting: np.ndarray) -> np.ndarray:
+        """Adds up the windows that can be told.
+
+        Returns:
+            When the episodes began in agent-steps, summed over them, and what `EpisodeStatistics` counts.
+        """
+        windows = [shard.collector.episodes.windows for shard in self.shards]
+        began = windows[0].began.copy()
+        complete = windows[0].complete(waiting)
+        if not complete.any():
+            return np.zeros(1 + windows[0].sums.shape[1])
+        vectors = [np.append((began * own.sums[:, 0])[complete].sum(), own.take(complete)) for own in windows]
+        return self._add_up(vectors)
+
+    def _add_up(self, vectors: list[np.ndarray]) -> np.ndarray:
+        return self.exchange.all_reduce(tree_sum(vectors))
 
     # -- what it is made of ---------------------------------------------------------------------------
 
@@ -168,8 +194,7 @@ class Worker:
     @property
     def _slot_steps(self) -> int:
         """Steps of every slot of every world in an update, alive or not: what the survival paper counts."""
-        slots = len(self.shards[0].world.agents)
-        return self.learner.algorithm.rollout * self.settings.num_worlds * slots
+        return slot_steps(self.settings, self.learner.algorithm.rollout, len(self.shards[0].world.agents))
 
     def _agree_minibatches(self) -> int:
         """The most that any shard needs."""

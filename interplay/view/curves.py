@@ -56,7 +56,8 @@ def plot_runs(
     versions logged that number as agent-steps).
 
     Runs that differ in nothing but their seed are drawn as one: the mean, and a band from the lowest to the
-    highest. A single run is drawn as means over windows above its faint raw values.
+    highest. A single run is drawn as means over windows above its faint raw values. Means over episodes stand where these
+    began (decision 16).
 
     Args:
         runs: run folders.
@@ -94,10 +95,9 @@ def choose_axis(logs: Sequence[RunLog], references: Sequence[Reference]) -> tupl
     """What curves are drawn against: its name, and the runs with their `steps` in it."""
     if not any(reference.windows for reference in references):
         return "agent-steps", list(logs)
-    counted = [log.columns.get("slot_steps", log.steps) for log in logs]
-    if not all(np.isfinite(steps).all() for steps in counted):
+    moved = [log.against("slot_steps") if "slot_steps" in log.columns else log for log in logs]
+    if not all(np.isfinite(log.steps).all() for log in moved):
         raise UserError(f"{logs[0].path}: lines without slot_steps among others; this is no log of a run")
-    moved = [log._replace(steps=steps) for log, steps in zip(logs, counted, strict=True)]
     return "steps of every slot, alive or not", moved
 
 
@@ -134,7 +134,7 @@ def window_means(x: np.ndarray, y: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """The mean of y in each window of x, NaN where a window is empty.
 
     Args:
-        x: (N,) ascending.
+        x: (N,).
         y: (N,), NaN = not known.
         edges: (K + 1,) ascending.
 
@@ -153,7 +153,11 @@ def _columns(logs: Sequence[RunLog], asked: Sequence[str] | None) -> list[str]:
     names = [name for name in DEFAULT_COLUMNS if name in logged] if asked is None else list(asked)
     unknown = [name for name in names if name not in logged]
     if unknown or not names:
-        what = f"column {unknown[0]!r} was not logged" if unknown else "no episode has ended yet"
+        what = (
+            f"column {unknown[0]!r} was not logged"
+            if unknown
+            else "no episodes were told yet (they are when the longest of the first is over)"
+        )
         raise UserError(f"{logs[0].path}: {what}; there are {', '.join(logged)}")
     return names
 
@@ -179,11 +183,13 @@ def _panel(
 
 def _curve(axes: Any, name: str, label: str, logs: Sequence[RunLog], colour: str) -> None:
     edges = np.linspace(0, max(log.steps[-1] for log in logs), WINDOWS + 1)
-    means = np.array([window_means(log.steps, log.column(name), edges) for log in logs])
+    means = np.array([window_means(log.places(name), log.column(name), edges) for log in logs])
     some = np.isfinite(means).any(axis=0)
     middles, means = ((edges[:-1] + edges[1:]) / 2)[some], means[:, some]
     if len(logs) == 1:
-        axes.plot(logs[0].steps, logs[0].column(name), color=colour, linewidth=0.6, alpha=0.25)
+        known = np.flatnonzero(np.isfinite(logs[0].column(name)))
+        at = known[np.argsort(logs[0].places(name)[known], kind="stable")]
+        axes.plot(logs[0].places(name)[at], logs[0].column(name)[at], color=colour, linewidth=0.6, alpha=0.25)
     else:
         low, high = np.nanmin(means, axis=0), np.nanmax(means, axis=0)
         axes.fill_between(middles, low, high, color=colour, alpha=0.2, linewidth=0)

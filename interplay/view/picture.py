@@ -54,6 +54,8 @@ def render(scene: Scene, size: int | Sequence[int] = 512, sharpness: int | None 
         sharpness = 4 if max(width, height) <= 1024 else 2
     if sharpness not in (1, 2, 4):
         raise UserError(f"sharpness = {sharpness}; choose 1, 2 or 4")
+    if scene.picture is not None:
+        return _fitted(scene.picture, width, height)
     pen = Pen(width, height, rgb(palette.PAGE), sharpness)
     tables = [layer for layer in scene.layers if layer.kind == "table"]
     if scene.bounds is None:
@@ -93,16 +95,39 @@ def save_png(picture: np.ndarray, path: str | Path) -> Path:
 def fitting_size(scene: Scene) -> tuple[int, int]:
     """(width, height) in the proportions of a scene: 512 pixels for the shorter side, twice as many at most for the other.
 
+    A finished picture has its own size, or a whole multiple of it that comes near to 512.
+
     Example:
         >>> from interplay.core.scene import Canvas
         >>> fitting_size(Canvas(bounds=(0, 0, 3, 2)).scene()), fitting_size(Canvas().scene())
         ((768, 512), (512, 512))
     """
+    if scene.picture is not None:
+        height, width = scene.picture.shape[:2]
+        times = max(SHORTER // min(height, width), 1)  # whole pixels, so that small pictures stay sharp
+        scale = min(times, LARGEST / max(height, width))
+        return max(round(width * scale), SMALLEST), max(round(height * scale), SMALLEST)
     if scene.bounds is None:
         return SHORTER, SHORTER
     x0, y0, x1, y1 = scene.bounds
     across = min(max((x1 - x0) / (y1 - y0), 0.5), 2.0)
     return round(SHORTER * max(across, 1.0)), round(SHORTER * max(1 / across, 1.0))
+
+
+def _fitted(picture: np.ndarray, width: int, height: int) -> np.ndarray:
+    """A finished picture as large as it fits into a size, in its own proportions, the rest in the colour of the page."""
+    rows, columns = picture.shape[:2]
+    if (rows, columns) == (height, width):
+        return picture.copy()
+    pygame = load_pygame()
+    scale = min(width / columns, height / rows)
+    size = max(round(columns * scale), 1), max(round(rows * scale), 1)
+    surface = pygame.surfarray.make_surface(np.ascontiguousarray(picture.swapaxes(0, 1)))
+    scaled = (pygame.transform.scale if scale >= 1 else pygame.transform.smoothscale)(surface, size)
+    page = np.full((height, width, 3), rgb(palette.PAGE), np.uint8)
+    x, y = (width - size[0]) // 2, (height - size[1]) // 2
+    page[y : y + size[1], x : x + size[0]] = pygame.surfarray.array3d(scaled).swapaxes(0, 1)
+    return page
 
 
 def picture_size(size: int | Sequence[int] | Any) -> tuple[int, int]:

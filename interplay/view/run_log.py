@@ -17,6 +17,9 @@ from interplay.train.settings.renamed import renew
 MOST = 1e100  # of a number; larger ones, whose differences are not finite, cannot be drawn
 
 
+BEGAN = "episodes_began"
+
+
 class RunLog(NamedTuple):
     """One run.
 
@@ -26,6 +29,7 @@ class RunLog(NamedTuple):
         settings_without_seed: the settings as text, without what only names random streams.
         steps: (N,) agent-steps of each logged line, ascending.
         columns: name -> (N,) float64, NaN where a line does not have it.
+        of_episodes: columns that are means over episodes, which began earlier than the line was written.
     """
 
     path: Path
@@ -34,10 +38,24 @@ class RunLog(NamedTuple):
     settings_without_seed: str
     steps: np.ndarray
     columns: dict[str, np.ndarray]
+    of_episodes: frozenset[str] = frozenset()
 
     def column(self, name: str) -> np.ndarray:
         """A column, (N,), all NaN if this run never logged it."""
         return self.columns.get(name, np.full(len(self.steps), np.nan))
+
+    def places(self, name: str) -> np.ndarray:
+        """Where a column's numbers belong, (N,) in the unit of `steps`: means over episodes where these began."""
+        if name not in self.of_episodes:
+            return self.steps
+        began = self.column(BEGAN)
+        return np.where(np.isfinite(began), began, self.steps)
+
+    def against(self, name: str) -> RunLog:
+        """The same with `steps`, and where episodes began, counted as another column counts them."""
+        counted = self.column(name)
+        began = np.interp(self.column(BEGAN), np.append(0.0, self.steps), np.append(0.0, counted))
+        return self._replace(steps=counted, columns={**self.columns, BEGAN: began})
 
 
 def read_run(path: Path) -> RunLog:
@@ -67,7 +85,8 @@ def read_run(path: Path) -> RunLog:
     if steps is None or not np.isfinite(steps).all():
         raise UserError(f"{file}: lines without agent_steps; this is no log of a run")
     world, settings = _settings(path / "settings.toml")
-    return RunLog(path, path.resolve().name, world, settings or str(path.resolve()), steps, table)
+    own = frozenset(name for line in lines for name in line.get("of_episodes") or () if name in table)
+    return RunLog(path, path.resolve().name, world, settings or str(path.resolve()), steps, table, own)
 
 
 def _flat(line: dict[str, Any]) -> dict[str, Any]:

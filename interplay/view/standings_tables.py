@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from interplay.evaluate.tournaments.merge_results import LifeCell, MergeResults
-from interplay.evaluate.tournaments.ratings.standings import Standings
+from interplay.evaluate.tournaments.ratings.standings import FEW_ROUNDS, Standings
 from interplay.view.short_names import short
 
 ROOM = 48  # characters for the names above a square table
@@ -31,6 +31,12 @@ def print_results(results: Standings | MergeResults, console: Console | None = N
             console.print(message, markup=False, highlight=False, soft_wrap=True)
         results = results.standings
     console.print(ratings_table(results))
+    if (rounds := int(results.rounds.min())) < FEW_ROUNDS:
+        message = (
+            f"warning: somebody has only {rounds} rounds (matches that share a seed), so that the intervals are rough; "
+            f"{FEW_ROUNDS} are wanted, play more matches"
+        )
+        console.print(message, markup=False, highlight=False, soft_wrap=True)
     console.print(win_table(results))
     for circle in results.circles:
         console.print(

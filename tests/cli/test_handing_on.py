@@ -156,7 +156,7 @@ def trainer(heard: Heard) -> None:
 def for_train(heard: Heard) -> None:
     trainer(heard)
     heard.put("interplay.cli.training:workers_for", 4)
-    heard.put("interplay.cli.opening:open_world", SimpleNamespace(close=lambda: None))
+    heard.put("interplay.cli.opening:open_world", SimpleNamespace(close=lambda: None, agents=("agent_0",)))
 
 
 def for_resume(heard: Heard) -> None:

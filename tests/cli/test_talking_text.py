@@ -40,7 +40,7 @@ REPORT = TalkReport(
     probes=[Probed("logistic", 1, 33, 0.75, 0.5, 0.625, 0.375, 0.02, 99)],
     transfer=[Probed("gru", None, 22, 0.25, 0.5, 0.625, 0.375, 0.98, 99)],
     ablations=[
-        Ablation("talk_off", "win_vil", Estimate(0.75, 0.1, 9), Estimate(0.25, 0.1, 9), 0.5, 0.0625, 9)
+        Ablation("talk_off", "win_vil", Estimate(0.75, 0.1, 9), Estimate(0.25, 0.1, 9), 0.5, 0.0625, 9, 0.01)
     ],
     influences=[Influence("vote", "villager", 12, 34, Estimate(0.5, 0.1, 9), Estimate(0.25, 0.2, 9), 0.0)],
     beliefs=Beliefs(calibration(10.0), calibration(20.0)),
@@ -73,7 +73,7 @@ TABLES = {  # title's beginning -> head -> what stands below it, row by row
     },
     "win_vil with parts": {
         "arm": ["talk_off"], "normal": ["0.7500"], "arm's": ["0.2500"], "lost": ["+0.5000"], "error": ["0.0625"],
-        "": ["listens"],
+        "p": ["0.01"], "": ["listens"],
     },
     "board edits": {
         "who": ["villager"], "phase": ["vote"], "viewers": ["12"], "name": [str(Estimate(0.5, 0.1, 9))],

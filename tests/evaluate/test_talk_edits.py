@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from interplay.core.errors import UserError
 from interplay.evaluate import EpisodeTable
-from interplay.evaluate.communication.ablation import ablate, fitting_arms, pair
+from interplay.evaluate.communication.ablation import Ablation, ablate, fitting_arms, holm, pair
 from interplay.evaluate.communication.edits import (
     Marginal,
     board_influence,
@@ -18,6 +18,7 @@ from interplay.evaluate.communication.edits import (
     speaker_marginal,
 )
 from interplay.evaluate.communication.listening import Views, measure_influence
+from interplay.evaluate.statistics import Estimate
 from interplay.registry import make_policy, make_world
 from interplay.worlds.werewolf.config import WerewolfSettings
 
@@ -218,6 +219,30 @@ def test_listening_is_a_loss_beyond_the_interval_and_never_a_gain(games):
     if len(games) > 1:
         half = 1.959964 * gaps.std(ddof=1) / np.sqrt(len(games))
         assert loss.interval == pytest.approx((gaps.mean() - half, gaps.mean() + half))
+
+
+def lost(arm, sigmas):
+    """An arm that costs so many standard errors."""
+    return Ablation(arm, "win_vil", Estimate(0.5, 0.1, 9), Estimate(0.4, 0.1, 9), 0.01 * sigmas, 0.01, 9)
+
+
+def test_arms_are_corrected_for_their_number_by_hand():
+    """p = .01, .04, .03 and .5: times 4, 2, 3 and 1, and never below a smaller one's."""
+    found = holm([lost("a", 2.575829), lost("b", 2.053749), lost("c", 2.170090), lost("d", 0.674490)])
+    assert [round(a.p, 4) for a in found] == [0.01, 0.04, 0.03, 0.5]
+    assert [a.adjusted for a in found] == pytest.approx([0.04, 0.09, 0.09, 0.5], abs=1e-5)
+    assert [a.listens for a in found] == [True, False, False, False]
+    assert [a.listens for a in (lost("b", 2.05), lost("b", -9.0))] == [True, False]  # alone
+
+
+def test_one_in_twenty_of_those_who_do_not_listen_passes_in_some_arm():
+    rng, passed, alone = np.random.default_rng(3), 0, 0
+    for _ in range(2000):
+        arms = [lost(str(k), abs(z)) for k, z in enumerate(rng.normal(size=4))]
+        passed += any(a.listens for a in holm(arms))
+        alone += any(a.listens for a in arms)
+    assert passed / 2000 < 0.06
+    assert alone / 2000 > 0.15
 
 
 def test_arms_are_played_on_the_same_episodes_and_do_nothing_to_who_does_not_listen():

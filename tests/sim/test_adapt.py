@@ -300,7 +300,10 @@ def test_what_cannot_be_copied_says_to_name_a_function():
 def test_a_failing_simulation_is_called_a_simulation(processes):
     world = interplay.make_world(ODD + "failing", num_worlds=2, processes=processes)
     world.reset()
-    with pytest.raises(UserError, match="world 0: ZeroDivisionError: no money; mend the simulation"):
+    with pytest.raises(
+        UserError,
+        match=r"world 0, (reset|step \d+): ZeroDivisionError: no money \(.*odd_simulations.py, line 94.*\); mend the simulation",
+    ):
         played(world, 5)
 
 

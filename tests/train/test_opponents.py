@@ -224,7 +224,7 @@ def test_opponents_are_told_of_every_new_episode() -> None:
     shard = Shard(0, world, learner, settings)
     shard.play(learner.inference_parameters(), 0)
     counting = shard.collector.opponents.guests[0].policy
-    assert counting.ends == int(shard.collector.episodes.take()[0]) > 8  # type: ignore[attr-defined]
+    assert counting.ends == shard.collector.episodes.ended > 8  # type: ignore[attr-defined]
 
 
 def test_a_kind_that_only_opponents_play_costs_its_network_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -296,7 +296,8 @@ def test_names_make_populations_of_a_world_that_has_none(tmp_path: Path) -> None
     )
     run = train(settings, tmp_path / "run", make_corridor)
     log = log_of(run)
-    assert log[-1]["episode_return"] > 0.5 > 0.0 > log[0]["episode_return"]
+    first = next(line for line in log if line["episodes"])
+    assert log[-1]["episode_return"] > 0.5 > 0.0 > first["episode_return"]
     assert {"entropy[left]", "entropy[right]"} <= set(log[-1])
     arrays = read_checkpoint(latest_checkpoint(run) or "").arrays
     assert not np.array_equal(

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from interplay.core.errors import UserError
-from interplay.core.settings import build, from_toml, merge, parse_overrides, to_toml
+from interplay.core.settings import build, from_toml, key_called, merge, parse_overrides, to_toml
 from interplay.train.settings import TrainSettings
+from interplay.train.settings.renamed import ALSO_CALLED
 
 BASE = {"world": {"id": "survival/1v1-heals-low"}}
 
@@ -79,3 +80,27 @@ def test_a_run_reads_back_what_it_wrote(tmp_path: Path) -> None:
     path = tmp_path / "settings.toml"
     path.write_text(to_toml(asked))
     assert from_toml(path, TrainSettings) == asked
+
+
+@pytest.mark.parametrize(
+    ("values", "meant"),
+    [
+        ({"lr": 1e-4}, "ppo.learning_rate"),
+        ({"ppo": {"lr": 1e-4}}, "ppo.learning_rate"),
+        ({"policy_gradient": {"lr": 1e-4}}, "policy_gradient.learning_rate"),
+        ({"ppo": {"ent_coef": 0.1}}, "ppo.entropy_coefficient"),
+        ({"ppo": {"n_steps": 8}}, "ppo.rollout"),
+        ({"gamma": 0.9}, "ppo.gamma"),
+        ({"n_envs": 8}, "num_worlds"),
+        ({"ppo": {"total_timesteps": 8}}, "steps"),
+    ],
+)
+def test_names_of_other_packages_are_answered_with_ours(values, meant):
+    with pytest.raises(UserError, match=rf"did you mean {meant}\?"):
+        build(TrainSettings, {"world": {"id": "x"}, **values}, "train")
+
+
+def test_every_name_of_others_leads_to_a_key_that_there_is():
+    for name, ours in ALSO_CALLED.items():
+        key = key_called(TrainSettings, name)
+        assert key.rpartition(".")[2] == ours, name

@@ -62,7 +62,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_learns_the_corridor(trained: Path) -> None:
     log = log_of(trained)
-    assert log[0]["episode_return"] < 0.0
+    assert next(line for line in log if line["episodes"])["episode_return"] < 0.0
     assert log[-1]["episode_return"] > 0.5  # 0.6 is the best there is
     assert log[-1]["explained_variance"] > 0.5
     assert [line["slot_steps"] for line in log] == [SLOT_STEPS * (i + 1) for i in range(14)]
@@ -119,7 +119,8 @@ def test_several_kinds_have_a_network_each(tmp_path: Path) -> None:
     run = train(settings_of(8, entropy_coefficient=0.01), tmp_path / "run", make_two_kinds)
     checkpoint = read_checkpoint(latest_checkpoint(run) or "")
     assert {name.split("/")[0] for name in checkpoint.arrays["policy-pop0"]} == {"walker", "guide"}
-    by_agent = [line["by_agent"]["episode_return"][2] / line["episode_length"] for line in log_of(run)]
+    told = [line for line in log_of(run) if line["episodes"]]
+    by_agent = [line["by_agent"]["episode_return"][2] / line["episode_length"] for line in told]
     assert by_agent[-1] > 0.5 > by_agent[0]  # the guide says the parity: 1 a step is the best
 
 

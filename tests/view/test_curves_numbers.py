@@ -52,6 +52,27 @@ def test_a_run_is_shown_raw_and_by_the_means_of_its_windows(monkeypatch, tmp_pat
     assert axes.get_ylabel() == "life (ticks)"
 
 
+def test_means_over_episodes_stand_where_these_began(monkeypatch, tmp_path):
+    """Told in lines at 1,000 .. 120,000; those of the 2nd and 3rd line began in the other order, those of the 4th are not of episodes."""
+    run = logged(tmp_path / "a", np.arange(120.0))
+    lines_of = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    for at, began in ((1, 700.0), (2, 300.0), (119, 60_500.0)):
+        lines_of[at] |= {"episodes_began": began, "of_episodes": ["life"]}
+    for line in lines_of:
+        line |= {"slot_steps": 2 * line["agent_steps"], "kl": 1.0}
+        if "episodes_began" not in line:
+            del line["life"]
+    (run / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines_of))
+    raw, curve = lines(panel(monkeypatch, [run]))
+    np.testing.assert_array_equal(raw, [[300.0, 700.0, 60_500.0], [2.0, 1.0, 119.0]])
+    np.testing.assert_array_equal(curve, [[1000.0, 61_000.0], [1.5, 119.0]])
+    log = read_run(run)
+    np.testing.assert_array_equal(log.places("kl"), STEPS)
+    moved = log.against("slot_steps")
+    np.testing.assert_array_equal(moved.steps, 2 * STEPS)
+    assert moved.places("life")[[1, 2, 119]].tolist() == [1400.0, 600.0, 121_000.0]
+
+
 def test_runs_of_several_seeds_are_their_mean_in_a_band_from_the_lowest_to_the_highest(monkeypatch, tmp_path):
     rng = np.random.default_rng(2)
     values = [rng.normal(size=len(STEPS)) for _ in range(3)]

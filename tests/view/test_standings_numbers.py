@@ -28,6 +28,7 @@ def standings(**changes: Any) -> Standings:
         "mean_score": np.array([-1.5, 2.25, 0.125]),
         "elo": np.array([-300.0, 210.0, 90.0]),
         "interval": np.array([[-340.0, -270.0], [150.0, 260.0], [40.0, 130.0]]),
+        "rounds": np.array([30, 31, 32]),
         "alpha_rank": np.array([0.051, 0.782, 0.167]),
         "skill": None,
         "circles": (),
@@ -117,6 +118,12 @@ def test_who_has_too_few_lives_is_told(lives, cut, enough, capsys):
     cells = tuple(cell(one, other, 8, 50.0, lives, cut=cut) for one in "ab" for other in "ab")
     standings_tables.print_results(MergeResults(("a", "b"), (8,), cells, standings()))
     assert ("has only 4,999 lives" in capsys.readouterr().out) == (not enough)
+
+
+@pytest.mark.parametrize(("rounds", "few"), [([30, 19, 31], True), ([20, 40, 30], False)])
+def test_few_rounds_are_told(rounds, few, capsys):
+    standings_tables.print_results(standings(rounds=np.array(rounds)))
+    assert ("warning: somebody has only 19 rounds" in capsys.readouterr().out) == few
 
 
 def test_pictures_hold_the_same_numbers(monkeypatch, tmp_path):

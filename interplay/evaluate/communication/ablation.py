@@ -16,6 +16,7 @@ from interplay.evaluate.progress import Progress
 from interplay.evaluate.statistics import Estimate, estimate
 
 ARMS = ("signals_off", "signals_shuffled", "talk_off", "targets_off")  # columns of every evaluation
+LEVEL = 0.05  # chance that somebody who does not listen is said to, over all arms
 SURE = 1.959964  # standard errors: the 95 % interval of a normal distribution
 
 
@@ -29,6 +30,7 @@ class Ablation(NamedTuple):
         difference: normal minus ablated, mean of the episodes' differences.
         error: standard error of that mean; None for a single episode.
         episodes: pairs.
+        adjusted: p of the difference, corrected for the number of arms that were tested; None for an arm alone.
     """
 
     arm: str
@@ -38,22 +40,31 @@ class Ablation(NamedTuple):
     difference: float
     error: float | None
     episodes: int
+    adjusted: float | None = None
+
+    @property
+    def p(self) -> float:
+        """Of the difference by itself, two-sided, by the normal distribution; 1 for a single episode."""
+        if self.error is None or self.difference == 0:
+            return 1.0
+        return math.erfc(abs(self.difference) / self.error / math.sqrt(2)) if self.error else 0.0
 
     @property
     def listens(self) -> bool:
-        """Whether the normal game is better by more than the 95 % interval of the difference."""
-        return self.error is not None and self.difference > SURE * self.error
+        """Whether the normal game is better, with an error of 5 % over all arms that were tested together."""
+        p = self.p if self.adjusted is None else self.adjusted
+        return self.difference > 0 and p < LEVEL
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the difference."""
+        """The 95 % interval of the difference by itself."""
         half = SURE * self.error if self.error is not None else math.inf
         return self.difference - half, self.difference + half
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
-        known = {"normal": self.normal._asdict(), "ablated": self.ablated._asdict(), "listens": self.listens}
-        return {**self._asdict(), **known}
+        known = {"normal": self.normal._asdict(), "ablated": self.ablated._asdict()}
+        return {**self._asdict(), **known, "p": self.p, "listens": self.listens}
 
 
 def pair(arm: str, normal: EpisodeTable, ablated: EpisodeTable, metric: str) -> Ablation:
@@ -88,7 +99,7 @@ def ablate(
     progress: Progress | None = None,
     **play_options: Any,
 ) -> list[Ablation]:
-    """Plays the same episodes with each arm.
+    """Plays the same episodes with each arm; what they cost is tested together, see `holm`.
 
     Args:
         make: arm -> world; ``"full"`` is the normal one.
@@ -108,7 +119,21 @@ def ablate(
             ticker = Ticker(f"playing {arm}", episodes, progress)
             tables[arm] = play(world, policy(), episodes, seed, on_step=ticker.note, **play_options)
             world.close()
-    return [pair(arm, tables["full"], tables[arm], metric) for arm in arms]
+    return holm([pair(arm, tables["full"], tables[arm], metric) for arm in arms])
+
+
+def holm(ablations: Sequence[Ablation]) -> list[Ablation]:
+    """The same with p adjusted for their number: of m arms the k-th smallest p counts m - k + 1 times, and no less than smaller ones.
+
+    Source: Holm 1979, "A simple sequentially rejective multiple test procedure"; it holds however the arms depend on each other,
+    which all share the normal games.
+    """
+    order = sorted(range(len(ablations)), key=lambda at: ablations[at].p)
+    found, floor = list(ablations), 0.0
+    for k, at in enumerate(order):
+        floor = max(floor, min(ablations[at].p * (len(order) - k), 1.0))
+        found[at] = ablations[at]._replace(adjusted=floor)
+    return found
 
 
 def fitting_arms(settings: Any, arms: Sequence[str] = ARMS) -> tuple[str, ...]:

@@ -22,10 +22,13 @@ class EnvSlot:
         layout: of the environment.
         buffers: of the whole batch.
         w: the row.
+
+    Attributes:
+        steps: of the episode under way, the one that is being taken included; 0 while it is reset.
     """
 
     def __init__(self, env: Any, layout: Layout, buffers: Buffers, w: int) -> None:
-        self.env = env
+        self.env, self.steps = env, 0
         self._layout = layout
         self._buffers = buffers
         self._w = w
@@ -46,6 +49,7 @@ class EnvSlot:
 
     def reset(self, seed: int) -> None:
         """Starts an episode; the row then shows its beginning."""
+        self.steps = 0
         observation, infos = self.env.reset(seed=seed)
         self._clear()
         self._show(observation, infos, self.env.agents)
@@ -58,6 +62,7 @@ class EnvSlot:
             row["reward"][:] = 0.0
             row["terminated"][:] = row["truncated"][:] = False
             return
+        self.steps += 1
         before = list(self.env.agents)
         actions = {agent: self._action(agent) for agent in before}
         observation, rewards, terminations, truncations, infos = self.env.step(actions)
@@ -121,7 +126,7 @@ def _write(leaf: Leaf, row: np.ndarray, column: int, seen: Any, agent: Any) -> N
     shape, given = row.shape[1:], np.shape(seen)
     if given != shape and (given, shape) != ((), (1,)):  # a bare number is a point of a box with one element
         raise UserError(
-            f"observation {leaf.name} of {agent} has shape {given}, its space says {shape}; mend either"
+            f"observation{f' {leaf.name}' if leaf.path else ''} of {agent} has shape {given}, its space says {shape}; mend either"
         )
     row[column] = seen
 

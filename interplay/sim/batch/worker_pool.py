@@ -19,6 +19,7 @@ import numpy as np
 
 from interplay.core.errors import USER_ERRORS, UserError
 from interplay.core.loading import load
+from interplay.core.user_code import where
 from interplay.sim.batch.env_slot import EnvSlot
 from interplay.sim.batch.layout import Buffers, place, read_layout, shapes_of, size_of
 from interplay.sim.batch.managed import ManagedSimulation, as_environment
@@ -50,13 +51,13 @@ class SerialPool:
         """Restarts the worlds of ``buffers["which"]`` with the seeds of ``buffers["seed"]``."""
         for w, slot in enumerate(self._slots):
             if self.buffers["which"][w]:
-                _named(w, slot.env, slot.reset, int(self.buffers["seed"][w]))
+                _in_slot(w, slot, slot.reset, int(self.buffers["seed"][w]))
 
     def step(self) -> None:
         """Steps the worlds of ``buffers["which"]`` that are not over; those that are stand still."""
         for w, slot in enumerate(self._slots):
             if self.buffers["which"][w]:
-                _named(w, slot.env, slot.step)
+                _in_slot(w, slot, slot.step)
 
     def environment(self, w: int) -> Any:
         """World w's environment; None where it is in another process."""
@@ -205,36 +206,49 @@ def _run(command: bytes, slots: Mapping[int, EnvSlot], buffers: Buffers, index: 
                 continue
             buffers["at"][index] = w
             if command == STEP:
-                _named(w, slot.env, slot.step)
+                _in_slot(w, slot, slot.step)
             else:
-                _named(w, slot.env, slot.reset, int(buffers["seed"][w]))
+                _in_slot(w, slot, slot.reset, int(buffers["seed"][w]))
     except UserError as error:
         return str(error)
     return ""
 
 
-def _named(w: int, env: Any, function: Callable[..., T], *args: Any) -> T:
-    """Does it; what goes wrong in somebody else's code is one line that names the world."""
+def _in_slot(w: int, slot: EnvSlot, function: Callable[..., T], *args: Any) -> T:
+    """Does it; what goes wrong is one line that names the world, the step, and file, line and agent in somebody else's code."""
     try:
         return function(*args)
     except Exception as error:
-        noun = "simulation" if isinstance(env, ManagedSimulation) else "environment"
-        raise UserError(_one_line(w, error, f"mend the {noun}")) from error
+        at = f"world {w}, {f'step {slot.steps}' if slot.steps else 'reset'}"
+        raise UserError(_one_line(at, error, _mend(slot.env), slot.env.possible_agents)) from error
+
+
+def _named(w: int, env: Any, function: Callable[..., T], *args: Any) -> T:
+    """As `_in_slot`, before there is an episode."""
+    try:
+        return function(*args)
+    except Exception as error:
+        raise UserError(_one_line(f"world {w}", error, _mend(env))) from error
+
+
+def _mend(env: Any) -> str:
+    return f"mend the {'simulation' if isinstance(env, ManagedSimulation) else 'environment'}"
 
 
 def _made(make: Callable[[], Any], w: int, accept: Callable[[Any], Any]) -> Any:
     try:
         made = make()
     except Exception as error:
-        raise UserError(_one_line(w, error, "mend the function that makes it")) from error
+        raise UserError(_one_line(f"world {w}", error, "mend the function that makes it")) from error
     return accept(made)
 
 
-def _one_line(w: int, error: Exception, cure: str) -> str:
+def _one_line(at: str, error: Exception, cure: str, agents: Sequence[Any] = ()) -> str:
     what = " ".join(str(error).split())
     if isinstance(error, USER_ERRORS):
-        return f"world {w}: {what}"  # which says itself what to do
-    return f"world {w}: {type(error).__name__}: {what}; {cure}"
+        return f"{at}: {what}"  # which says itself what to do
+    place = where(error, agents)
+    return f"{at}: {type(error).__name__}: {what}{f' ({place})' if place else ''}; {cure}"
 
 
 def _stop(pipes: Sequence[Connection], processes: Sequence[Any]) -> None:

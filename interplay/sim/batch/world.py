@@ -15,6 +15,7 @@ from interplay.core.loading import load
 from interplay.core.world import TimeStep, World
 from interplay.sim.batch.layout import KindLayout
 from interplay.sim.batch.managed import as_environment
+from interplay.sim.batch.own_pictures import PIXELS, asked_for_pixels
 from interplay.sim.batch.worker_pool import SerialPool, WorkerPool
 
 
@@ -58,6 +59,10 @@ class EnvironmentBatch(World):
         else:
             make = load(factory, users=True) if isinstance(factory, str) else factory
             self._pool = SerialPool(partial(make, **options), num_worlds, accept)
+            # One environment alone may be looked at; many are trained in, and nobody asks them for pictures.
+            if num_worlds == 1 and asked_for_pixels(make, self._pool.environment(0), options):
+                self._pool.close()
+                self._pool = SerialPool(partial(make, **options, render_mode=PIXELS), num_worlds, accept)
         layout = self._pool.layout
         self.id = str(factory) if named else layout.name
         agents = [str(agent) for agent in layout.agents]

@@ -21,7 +21,7 @@ class Best:
     """Averages a metric over windows of a fixed number of updates and remembers the highest mean.
 
     Windows are counted from the run's first update, so the best does not depend on when checkpoints are saved or where the run was
-    stopped: a window that is better asks for a checkpoint of its own. Updates weigh as many lives, or episodes, as ended in them.
+    stopped: a window that is better asks for a checkpoint of its own. Updates weigh as many lives, or episodes, as were told in them.
 
     Args:
         metric: name in metrics.jsonl; None keeps no best checkpoint.

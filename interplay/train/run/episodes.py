@@ -1,4 +1,4 @@
-"""What the episodes that ended during an update were like: length, return and the world's own metrics."""
+"""What episodes were like, by when they began: length, return and the world's own metrics, and the lives in them."""
 
 from __future__ import annotations
 
@@ -9,24 +9,29 @@ from typing import Any
 import numpy as np
 
 from interplay.core.world import TimeStep, World
+from interplay.train.run.windows import Windows
 
 
 class EpisodeStatistics:
-    """Adds up episodes as they end, in float64 sums that shards can add.
+    """Adds up episodes in the windows in which they began, in float64 sums that shards can add.
 
     Length and return are counted here, so that every world has them; a world's own metrics of the same name give way.
     An episode in which a metric is NaN (a share without a case) does not count for that metric.
 
     Args:
         world: a batch, reset.
+        further: numbers of each episode that somebody else counts.
 
     Attributes:
         names: metric -> how many numbers it has, 1 per world or A.
+        size: how many numbers `names` are as sums: a count of episodes, the sums, and how many episodes each is over.
+        windows: of the episodes; `further` numbers stand behind those of `names`.
+        ended: episodes that have ended since somebody set it to 0.
         returns: (W, A) float64, of the episodes under way.
         lengths: (W,) int64, steps of the episodes under way.
     """
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, further: int = 0) -> None:
         agents = len(world.agents)
         own = {
             name: values
@@ -35,32 +40,37 @@ class EpisodeStatistics:
         }
         self.names = {"episode_length": 1, "episode_return": agents}
         self.names |= {name: int(np.prod(np.shape(values)[1:])) for name, values in own.items()}
+        self.size = 1 + 2 * sum(self.names.values())
+        self.windows = Windows(world.num_worlds, self.size + further)
+        self.ended = 0
         self.returns = np.zeros((world.num_worlds, agents))
         self.lengths = np.zeros(world.num_worlds, np.int64)
         self._world = world
-        self._sums = np.zeros(1 + 2 * sum(self.names.values()))
 
-    def add(self, timestep: TimeStep) -> None:
-        """Counts one step of every world; call it before worlds that are over are restarted."""
+    def add(self, timestep: TimeStep, further: np.ndarray | None = None) -> None:
+        """Counts one step of every world; call it before worlds that are over are restarted.
+
+        Args:
+            timestep: that the step gave.
+            further: (W, further), counted by somebody else of the episodes under way; read where they are over.
+        """
+        self.windows.begin()
         self.returns += timestep.reward
         self.lengths += 1
         over = timestep.over
         if not over.any():
             return
-        metrics = self._world.metrics
+        metrics, ended = self._world.metrics, int(over.sum())
         values = [self.lengths[over, None], self.returns[over]]
-        values += [np.asarray(metrics[name])[over].reshape(over.sum(), -1) for name in list(self.names)[2:]]
+        values += [np.asarray(metrics[name])[over].reshape(ended, -1) for name in list(self.names)[2:]]
         told = np.concatenate(values, axis=1)
         counts = ~np.isnan(told)
-        sums = np.where(counts, told, 0.0).sum(axis=0)
-        self._sums += np.concatenate([[over.sum()], sums, counts.sum(axis=0)])
+        columns = [np.ones((ended, 1)), np.where(counts, told, 0.0), counts]
+        columns += [] if further is None else [further[over]]
+        self.windows.end(over, np.concatenate(columns, axis=1))
+        self.ended += ended
         self.returns[over] = 0.0
         self.lengths[over] = 0
-
-    def take(self) -> np.ndarray:
-        """Number of episodes, each metric's sums, and how many episodes each sum is over, since the last call."""
-        sums, self._sums = self._sums, np.zeros_like(self._sums)
-        return sums
 
 
 def read_sums(names: Mapping[str, int], sums: np.ndarray) -> dict[str, Any]:

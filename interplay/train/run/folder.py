@@ -22,7 +22,13 @@ from interplay.core.settings import Settings, build
 from interplay.core.trust import admit, remove_settings, write_settings
 from interplay.train.run.checkpoint import BEST, Checkpoint, list_checkpoints, set_aside
 from interplay.train.run.manifest import read_manifest
-from interplay.train.run.metrics_log import MetricsLog, TensorBoardLog, cut_torn_line, drop_lines_after
+from interplay.train.run.metrics_log import (
+    MetricsLog,
+    TensorBoardLog,
+    cut_torn_line,
+    drop_lines_after,
+    remove_events,
+)
 from interplay.train.run.settings_file import departures, refuse_edits
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.renamed import renew
@@ -114,10 +120,11 @@ class RunFolder(Generic[S]):
         return run
 
     def take_back(self) -> None:
-        """Leaves the folder free for another run, if this one has nothing to show yet; one that it made is removed."""
-        if list_checkpoints(self.path) or (self.metrics_path.exists() and self.metrics_path.stat().st_size):
+        """Leaves the folder free for another run, if this one has no checkpoint to go on from; one that it made is removed."""
+        if list_checkpoints(self.path):
             return
         self._close_logs()
+        remove_events(self.tensorboard_path)
         self.metrics_path.unlink(missing_ok=True)
         remove_settings(self.path / "settings.toml")
         with contextlib.suppress(OSError):  # somebody else's files stay, and what they stand in

@@ -1,4 +1,9 @@
-"""What the lives that ended were like, by population: how many, how long, what they earned, and what the world counted."""
+"""What lives were like, by population: how many, how long, what they earned, and what the world counted of them.
+
+In most worlds lives are parts of an episode, and are counted with it: when the window in which the episode began is complete
+(decision 16). A world that counts lives itself (``world.ended``) has slots that are born again, in episodes that may never end;
+there a life counts when it ends.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +20,7 @@ NOT_MEANS = ("life", "cause", "population", "id")  # of `world.ended`: counted h
 
 
 class LifeStatistics:
-    """Adds up lives as they end, in float64 sums that shards can add.
+    """Adds up lives, in float64 sums that shards can add.
 
     Args:
         world: a batch, reset.
@@ -23,18 +28,23 @@ class LifeStatistics:
 
     Attributes:
         names: what is counted of each life.
+        with_episodes: lives are counted with the episode that they are part of.
+        in_episode: (W, Q * (1 + names)) float64, sums over the lives that ended in the episodes under way; without columns where
+            lives count when they end.
         steps: (W, A) int64, of the lives under way.
         earned: (W, A) float64, by the lives under way.
     """
 
     def __init__(self, world: World, populations: Populations) -> None:
         ended: Mapping[str, np.ndarray] = getattr(world, "ended", {})
+        self.with_episodes = not ended
         self.names = [*OWN, *(name for name in ended if name not in (*OWN, *NOT_MEANS))]
         shape = (world.num_worlds, len(world.agents))
         self.steps = np.zeros(shape, np.int64)
         self.earned = np.zeros(shape)
         self._world, self._count = world, len(populations.names)
         self._sums = np.zeros((self._count, 1 + len(self.names)))
+        self.in_episode = np.zeros((len(self.steps), self._sums.size if self.with_episodes else 0))
 
     def add(self, timestep: TimeStep, present: np.ndarray, ended: np.ndarray, population: np.ndarray) -> None:
         """Counts one step.
@@ -55,13 +65,21 @@ class LifeStatistics:
         columns = [np.ones(len(own)), self.steps[ours], self.earned[ours]]
         counted = getattr(self._world, "ended", {})
         columns += [np.asarray(counted[name])[ours] for name in self.names[len(OWN) :]]
-        for at, column in enumerate(columns):
-            self._sums[:, at] += np.bincount(own, np.asarray(column, np.float64), self._count)
+        if self.with_episodes:
+            sums = self.in_episode.reshape(len(self.steps), *self._sums.shape)
+            np.add.at(sums, (np.nonzero(ours)[0], own), np.stack(columns, axis=1))
+        else:
+            for at, column in enumerate(columns):
+                self._sums[:, at] += np.bincount(own, np.asarray(column, np.float64), self._count)
         self.steps[over] = 0
         self.earned[over] = 0.0
 
+    def begin(self, over: np.ndarray) -> None:
+        """New episodes begin in some worlds, (W,) bool."""
+        self.in_episode[over] = 0.0
+
     def take(self) -> np.ndarray:
-        """Per population the number of lives, then each metric's sums, since the last call, flat."""
+        """Per population the number of lives, then each metric's sums, since the last call, flat; of lives that count when they end."""
         sums, self._sums = self._sums, np.zeros_like(self._sums)
         return sums.ravel()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import math
@@ -151,6 +152,14 @@ class _EventFile:
 
     def close(self) -> None:
         self._file.close()
+
+
+def remove_events(path: Path) -> None:
+    """Removes the event files that this process wrote, and their folder if nothing else is in it."""
+    with contextlib.suppress(OSError):
+        for file in path.glob(f"events.out.tfevents.*.{os.getpid()}.*"):
+            file.unlink()
+        path.rmdir()
 
 
 def _scalars(agent_steps: int, values: Mapping[str, Any]) -> Any:

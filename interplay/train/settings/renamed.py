@@ -14,6 +14,42 @@ RENAMED = {
     "ppo.entropy": "ppo.entropy_coefficient",
     "policy_gradient.entropy": "policy_gradient.entropy_coefficient",
 }
+# What papers, Stable-Baselines3, CleanRL and RLlib call what stands behind; nobody's key is read by another name, they are told ours.
+ALSO_CALLED = {
+    "lr": "learning_rate",
+    "step_size": "learning_rate",
+    "discount_factor": "gamma",
+    "lam": "gae_lambda",
+    "lambda": "gae_lambda",
+    "lambda_": "gae_lambda",
+    "ent_coef": "entropy_coefficient",
+    "entropy_coeff": "entropy_coefficient",
+    "vf_coef": "value_coefficient",
+    "vf_loss_coeff": "value_coefficient",
+    "clip_range": "clip",
+    "clip_coef": "clip",
+    "clip_param": "clip",
+    "n_steps": "rollout",
+    "num_steps": "rollout",
+    "rollout_fragment_length": "rollout",
+    "batch_size": "minibatch",
+    "minibatch_size": "minibatch",
+    "n_epochs": "epochs",
+    "num_epochs": "epochs",
+    "update_epochs": "epochs",
+    "grad_clip": "max_grad_norm",
+    "norm_adv": "normalise_advantage",
+    "normalize_advantage": "normalise_advantage",
+    "reward_scaling": "reward_scale",
+    "n_envs": "num_worlds",
+    "num_envs": "num_worlds",
+    "total_timesteps": "steps",
+    "timesteps": "steps",
+    "env_id": "id",
+    "num_workers": "workers",
+    "hidden_sizes": "hidden",
+    "net_arch": "hidden",
+}
 _POPULATION = re.compile(r"\.populations\..+\.")
 
 

@@ -27,7 +27,7 @@ from interplay.train.settings.populations import (
     is_share,
     shares_of,
 )
-from interplay.train.settings.renamed import RENAMED
+from interplay.train.settings.renamed import ALSO_CALLED, RENAMED
 
 _ALGORITHMS = ("ppo", "policy_gradient")
 
@@ -115,6 +115,7 @@ class TrainSettings(Settings):
     """
 
     renamed: ClassVar[Mapping[str, str]] = RENAMED
+    also_called: ClassVar[Mapping[str, str]] = ALSO_CALLED
 
     seed: int = Field(0, ge=0, lt=2**63, description="Names every random stream of the run.")
     num_worlds: int = Field(64, ge=1, description="Worlds stepped together, over all shards.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
@@ -18,8 +19,10 @@ from interplay.evaluate.tournaments.ratings.skill import Skill, skills
 
 RESAMPLES = 400  # of the bootstrap
 LEVEL = 0.95  # of its intervals
+FEW_ROUNDS = 20  # of a player; with fewer, whoever reads the intervals is warned
 LEAST_UNSEEN = 1e-4  # wins; fewer would make odds that no fit can resolve
 _BOOTSTRAP = 0x70003
+_NORMAL = 1.959964  # the normal quantile that belongs to LEVEL
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,7 @@ class Standings:
         mean_score: (P,) float64, the mean score of each player over its matches.
         elo: (P,) float64, see `interplay.evaluate.tournaments.ratings.bradley_terry.elo`.
         interval: (P, 2) float64, of `elo`: 95 % of what it is when the rounds weigh otherwise; see `rate_players`.
+        rounds: (P,) int64, rounds in which each player took part; intervals of few are rough, see `FEW_ROUNDS`.
         alpha_rank: (P,) float64, see `interplay.evaluate.tournaments.ratings.alpha_rank`; payoffs are the shares of matches won.
         skill: openskill's ratings, or None where it is not installed.
         circles: players a, b, c who beat each other in a circle (a beats b beats c beats a, each more often than not).
@@ -46,6 +50,7 @@ class Standings:
     mean_score: np.ndarray
     elo: np.ndarray
     interval: np.ndarray
+    rounds: np.ndarray
     alpha_rank: np.ndarray
     skill: tuple[Skill, ...] | None
     circles: tuple[tuple[str, str, str], ...]
@@ -69,6 +74,7 @@ class Standings:
                 "player": self.names[i],
                 "elo": float(self.elo[i]),
                 "elo_interval": self.interval[i].tolist(),
+                "rounds": int(self.rounds[i]),
                 "alpha_rank": float(self.alpha_rank[i]),
                 "mean_score": float(self.mean_score[i]),
                 "wins": float(self.wins[i].sum()),
@@ -95,7 +101,9 @@ def rate_players(
     A match of more than two players counts as one between each two of them. Intervals are those of the Bayesian bootstrap
     (Rubin 1981): every round, that is the K matches of one matchup that share a seed and are not independent, gets a
     weight drawn from Gamma(1), and every player of a pair Gamma(1/2) wins that nobody saw (Jeffreys' prior), so that who won all of
-    20 matches is not taken to win always.
+    20 matches is not taken to win always. A bootstrap of few rounds is too sure of itself, because it takes their spread for the
+    true one: its intervals are widened about their middle, for a player of R rounds by Student's quantile with R - 1 degrees of
+    freedom over the normal one, and by sqrt(R / (R - 1)). Three rounds alone never tell two players apart.
 
     Args:
         names: of the P players.
@@ -110,8 +118,10 @@ def rate_players(
     total = wins.sum(axis=0)
     weighed = np.tensordot(rng.gamma(1.0, size=(resamples, len(wins))), wins, 1)
     unseen = np.maximum(rng.gamma(0.5, size=weighed.shape), LEAST_UNSEEN) * ((total + total.T) > 0)
-    share = (1.0 - LEVEL) / 2
-    interval = np.quantile(elo(weighed + unseen, draws=0.0), [share, 1.0 - share], axis=0).T
+    share, rounds = (1.0 - LEVEL) / 2, _rounds(wins)
+    low, middle, high = np.quantile(elo(weighed + unseen, draws=0.0), [share, 0.5, 1.0 - share], axis=0)
+    wide = np.array([_widening(int(n)) for n in rounds])
+    interval = np.stack([middle - wide * (middle - low), middle + wide * (high - middle)], axis=1)
     try:
         skill: tuple[Skill, ...] | None = tuple(skills(len(names), ordered))
     except MissingExtraError:
@@ -126,6 +136,7 @@ def rate_players(
         _mean_scores(len(names), ordered),
         elo(total),
         interval,
+        rounds,
         alpha_rank(payoffs),
         skill,
         _circles(names, payoffs),
@@ -145,6 +156,37 @@ def _tally(players: int, matches: Sequence[Match], together: int) -> tuple[np.nd
             own[i, j] += 1.0 if a > b else 0.5 if a == b else 0.0
             draws[i, j] += a == b
     return wins, draws
+
+
+def _rounds(wins: np.ndarray) -> np.ndarray:
+    """(P,) int64, rounds of (R, P, P) in which each player won or was beaten."""
+    counts: np.ndarray = ((wins + np.swapaxes(wins, 1, 2)).sum(axis=2) > 0).sum(axis=0)
+    return counts
+
+
+def _widening(rounds: int) -> float:
+    """How much wider an interval of a bootstrap of so many rounds ought to be; a single one counts as two.
+
+    Example:
+        >>> [round(_widening(n), 2) for n in (2, 3, 10, 1000)]
+        [9.17, 2.69, 1.22, 1.0]
+    """
+    rounds = max(rounds, 2)
+    return float(_student(rounds - 1) / _NORMAL * math.sqrt(rounds / (rounds - 1)))
+
+
+def _student(freedom: int) -> float:
+    """Student's quantile at 97.5 %: exact for one and two degrees of freedom, then Fisher's expansion, to 0.02.
+
+    Source: Abramowitz and Stegun 1964, 26.7.5.
+    """
+    if freedom <= 2:
+        return (12.7062, 4.3027)[freedom - 1]
+    z, n = _NORMAL, freedom
+    first = (z**3 + z) / 4
+    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    return z + first / n + second / n**2 + third / n**3
 
 
 def _mean_scores(players: int, matches: Sequence[Match]) -> np.ndarray:

@@ -1,0 +1,55 @@
+"""Where somebody's own code failed: the file, the line and the agent that a traceback knows."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Collection
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from interplay.core.loading import is_installed
+
+_AGENT = ("agent", "agent_id", "agent_name", "name")  # how a variable is called that holds an agent
+_OURS = Path(__file__).resolve().parents[1]
+
+
+def where(error: BaseException, agents: Collection[Any] = ()) -> str:
+    """The innermost line of the user's own code through which an error came.
+
+    Args:
+        error: as it was caught.
+        agents: names of those who play.
+
+    Returns:
+        For example ``"my_env.py, line 31, agent blue_0"``; ``""`` where no code of the user's took part. The agent is the one that a
+        variable of that code, called agent, agent_id, agent_name or name, held.
+    """
+    own = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if _is_users(frame)]
+    if not own:
+        return ""
+    frame, line = own[-1]
+    found = f"{_short(frame.f_code.co_filename)}, line {line}"
+    agent = next((one for inner, _ in reversed(own) for one in _agents(inner, agents)), None)
+    return found if agent is None else f"{found}, agent {agent}"
+
+
+def _is_users(frame: FrameType) -> bool:
+    """Whether a frame is neither of this package nor of an installed one."""
+    file = frame.f_code.co_filename
+    if file.startswith(
+        "<"
+    ):  # compiled from a text: a shell's or a notebook's line, or a library's own making
+        return file.startswith(("<stdin", "<string"))
+    return not Path(file).resolve().is_relative_to(_OURS) and not is_installed(file)
+
+
+def _agents(frame: FrameType, agents: Collection[Any]) -> list[Any]:
+    held = [frame.f_locals.get(name) for name in _AGENT]
+    return [one for one in held if isinstance(one, str | int) and one in agents]
+
+
+def _short(file: str) -> str:
+    """A file as seen from the working folder, where it lies below it."""
+    return os.path.relpath(file) if Path(file).is_relative_to(Path.cwd()) else file

@@ -1,0 +1,47 @@
+"""Pictures that an environment draws of itself: `render` with ``render_mode="rgb_array"``, as Gymnasium and PettingZoo have it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from interplay.core.errors import UserError
+
+PIXELS = "rgb_array"
+
+
+def own_picture(env: Any) -> np.ndarray | None:
+    """(height, width, 3) uint8 of an environment that was made for pictures; None of others.
+
+    Raises:
+        UserError: if what it gives is no picture.
+    """
+    if getattr(env, "render_mode", None) != PIXELS or not callable(getattr(env, "render", None)):
+        return None
+    given = env.render()
+    picture = np.asarray(given)
+    if picture.ndim != 3 or picture.shape[2] not in (3, 4) or picture.dtype != np.uint8 or not picture.size:
+        raise UserError(
+            f"render() of {type(env).__name__} gave {picture.dtype}{picture.shape}; {PIXELS} is (height, width, 3) uint8, mend it"
+        )
+    return np.ascontiguousarray(picture[..., :3])
+
+
+def asked_for_pixels(make: Callable[..., Any], made: Any, options: Mapping[str, Any]) -> bool:
+    """Whether an environment would draw itself if it were made with ``render_mode="rgb_array"``, of which nobody said anything.
+
+    Args:
+        make: made it.
+        made: the environment.
+        options: that `make` was called with.
+    """
+    modes = getattr(made, "metadata", {}).get("render_modes") or ()
+    if "render_mode" in options or getattr(made, "render_mode", None) is not None or PIXELS not in modes:
+        return False
+    try:
+        return "render_mode" in inspect.signature(make).parameters
+    except (TypeError, ValueError):  # no signature to read
+        return False
