@@ -40,10 +40,10 @@ def evaluate(
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Plays whole episodes and prints the mean of every metric with its standard error."""
-    from interplay.cli.players import find_player
     from interplay.core.settings import parse_overrides
     from interplay.evaluate import play
     from interplay.train.run.metrics_log import plain
+    from interplay.verbs.players import find_player
 
     found = find_player(player, world, parse_overrides(options or []), greedy, roles=roles, trust=trust)
     batch = found.make_world(num_worlds=min(num_worlds, episodes), seed=seed)

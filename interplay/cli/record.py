@@ -57,9 +57,9 @@ def record(
     seed: Annotated[int, typer.Option(help="Of the world and of the players.", min=0)] = 0,
 ) -> None:
     """Plays episodes and records them; the suffix of --out chooses video, animation or picture."""
-    from interplay.cli.opening import set_privileged_view
-    from interplay.cli.players import find_player
     from interplay.core.settings import parse_overrides
+    from interplay.verbs.opening import set_privileged_view
+    from interplay.verbs.players import find_player
     from interplay.view.video import record as record_video
 
     found = find_player(player, world, parse_overrides(options or []), greedy, roles=roles, trust=trust)

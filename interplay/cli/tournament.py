@@ -68,9 +68,9 @@ def tournament(
 
     The folder keeps every result, ratings.json and ratings.png.
     """
-    from interplay.cli import tournament_kinds
     from interplay.core.errors import UserError
     from interplay.core.settings import parse_overrides
+    from interplay.verbs import tournament_kinds
 
     if out is None:
         raise UserError("a tournament needs a folder; add for example --out cup")

@@ -21,7 +21,7 @@ class Player(NamedTuple):
 
     def make_world(self, num_worlds: int, seed: int) -> World:
         """A batch of the player's world."""
-        from interplay.cli.opening import open_world
+        from interplay.verbs.opening import open_world
 
         return open_world(self.world, num_worlds, seed, **self.options)
 
@@ -65,7 +65,7 @@ def find_player(
 
 
 def _trained(run: Path, world: str, options: dict[str, Any], greedy: bool, trust: bool) -> Player:
-    from interplay.cli.trainer import load_trainer
+    from interplay.verbs.trainer import load_trainer
 
     policy = load_trainer().load_policy(run, greedy, trust=trust)
     trained_on = policy.settings.world
@@ -96,7 +96,7 @@ def _with_roles(player: Player, name: str, greedy: bool, roles: Sequence[str], t
 def _parts(who: str, player: Player, greedy: bool, trust: bool) -> Callable[[str], Policy]:
     """Gives the policy for a population by its name: of a run, the one that was trained for it."""
     if is_folder(who):
-        from interplay.cli.trainer import load_trainer
+        from interplay.verbs.trainer import load_trainer
 
         trainer = load_trainer()
         return lambda population: trainer.load_population(who, population, greedy, trust)
