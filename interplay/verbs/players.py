@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from interplay.core.errors import UserError
 from interplay.core.loading import is_folder
-from interplay.core.policy import Policy
+from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.world import World
+
+if TYPE_CHECKING:
+    from interplay.train.interfaced import SeenPolicy
+    from interplay.train.play.trained_policy import TrainedPolicy
+    from interplay.verbs.run import Run
 
 
 class Player(NamedTuple):
@@ -18,12 +23,116 @@ class Player(NamedTuple):
     policy: Policy
     world: str  # registry id
     options: Mapping[str, Any]  # of the world
+    make: Callable[..., World] | None = None  # of a world that was handed over; None: the registry makes it
 
     def make_world(self, num_worlds: int, seed: int) -> World:
-        """A batch of the player's world."""
+        """A batch of the player's world.
+
+        Raises:
+            UserError: for an option of a world that was handed over, or if that world is not at hand now.
+        """
         from interplay.verbs.opening import open_world
 
+        if self.make is not None:
+            if self.options:
+                raise UserError(
+                    f"{self.world}: option {next(iter(self.options))!r} of a world that was handed over; make it with that option"
+                )
+            return self.make(num_worlds=num_worlds, seed=seed, first_world=0)
         return open_world(self.world, num_worlds, seed, **self.options)
+
+
+def load_policy(
+    run: str | Path, *, greedy: bool = False, populations: Sequence[str] | None = None, trust: bool = False
+) -> TrainedPolicy | SeenPolicy:
+    """Loads the policy of a run or of one of its checkpoints; see `interplay.train.play.policy.load_policy`.
+
+    Args:
+        run: a run folder (its newest sound checkpoint) or a checkpoint's folder; of a league RUN@PLAYER.
+        greedy: take the likeliest action instead of sampling.
+        populations: of a run with several, those that play; None: all of them.
+        trust: the run may name programs of its own; needed once, for a run from elsewhere.
+
+    Raises:
+        UserError: if there is no sound checkpoint, or the run is not trusted.
+    """
+    from interplay.verbs.trainer import load_trainer
+
+    policy: TrainedPolicy | SeenPolicy = load_trainer().load_policy(run, greedy, populations, trust)
+    return policy
+
+
+def seat(
+    player: str | Path | Policy | Run,
+    world: object = "",
+    options: Mapping[str, Any] | None = None,
+    greedy: bool = False,
+    roles: Sequence[str] = (),
+    trust: bool = False,
+) -> Player:
+    """Finds a player and the world that it plays, by names as on the command line or by what they name.
+
+    Args:
+        player: a run, its folder, a policy's name, or a policy.
+        world: anything that `interplay.train` takes; empty: the run's own world.
+        options, greedy, roles, trust: as for `find_player`.
+
+    Raises:
+        UserError: as `find_player`, and for a policy that says by itself how it plays.
+    """
+    from interplay.verbs.run import Run
+
+    handed = None
+    if not isinstance(world, str):
+        from interplay.connect.handed import hand_over
+
+        handed = hand_over(world)
+    elif isinstance(player, Run) and not world:
+        handed = player.handed
+    if isinstance(player, Run):
+        trust = trust or player.trust
+        player = player.folder
+    name, make = (handed.id, handed.make) if handed is not None else (str(world), None)
+    if isinstance(player, Policy):
+        return _policy_itself(player, name, make, options, greedy, roles)
+    if make is None or is_folder(str(player)):
+        found = find_player(str(player), name, options, greedy, roles=list(roles), trust=trust)
+        # What the run's settings say of options is true of the world that was handed over, too.
+        return found if make is None else found._replace(make=make, options=dict(options or {}))
+    if handed is not None and handed.like:
+        from interplay.registry import make_policy
+
+        return Player(make_policy(handed.like, str(player)), name, dict(options or {}), make)
+    if player != RandomPolicy.name:
+        raise UserError(
+            f"{player}: {name} has no scripted policies but random; hand over a Policy, or a run folder"
+        )
+    return Player(RandomPolicy(), name, dict(options or {}), make)
+
+
+def _policy_itself(
+    policy: Policy,
+    world: str,
+    make: Callable[..., World] | None,
+    options: Mapping[str, Any] | None,
+    greedy: bool,
+    roles: Sequence[str],
+) -> Player:
+    """A policy that somebody holds in his hands."""
+    if greedy or roles:
+        asked = "greedy" if greedy else "roles"
+        raise UserError(
+            f"{asked}: {policy.name} is a policy that was made already; load it with {asked}, or name its run"
+        )
+    trained_on = getattr(getattr(policy, "settings", None), "world", None)
+    given = dict(options or {})
+    if trained_on is not None and world in ("", trained_on.id) and make is None:
+        return Player(policy, trained_on.id, {**trained_on.options, **given})
+    if not world:
+        raise UserError(
+            f"policy {policy.name!r} needs a world; add for example world='survival/1v1-heals-low'"
+        )
+    return Player(policy, world, given, make)
 
 
 def find_player(

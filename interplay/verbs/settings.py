@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from interplay.train.settings import TrainSettings
 
 
 def build_settings(
@@ -13,7 +16,8 @@ def build_settings(
     flags: Mapping[str, Any],
     trust: bool = False,
     league: str | None = None,
-) -> Any:
+    like: str | None = None,
+) -> TrainSettings:
     """The run's settings: defaults, those of the world, the file, KEY=VALUE, options such as --steps; the last one wins.
 
     Args:
@@ -22,6 +26,7 @@ def build_settings(
         flags: key -> value.
         trust: the file may name programs, see `interplay.core.trust`; what was typed may anyway.
         league: name of a preset, or path of a file with the keys of the group.
+        like: id of the world whose training settings it begins with, ``""`` for none; None: of the world itself.
 
     Raises:
         UserError: for an unknown world, key or value, in one line.
@@ -44,7 +49,8 @@ def build_settings(
     if isinstance(chosen, dict) and isinstance(chosen.get("id"), str):
         if file is not None:
             file.admit([("world.id", chosen["id"])] if ":" in chosen["id"] else [], given)
-        values = merge(fitting(training_settings(chosen["id"]), values), values)
+        own = chosen["id"] if like is None else like
+        values = merge(fitting(training_settings(own) if own else {}, values), values)
     for key, value in flags.items():
         group, _, name = key.rpartition(".")
         values = merge(values, {group: {name: value}} if group else {name: value})

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from interplay.cli import contestants, overlays, tournament_kinds
+from interplay.cli import overlays
 from interplay.cli.talking_games import Wanted, play_games
 from interplay.core.errors import UserError
 from interplay.evaluate import EpisodeTable
@@ -16,6 +16,7 @@ from interplay.evaluate.communication import games
 from interplay.evaluate.tournaments.folder import TournamentFolder
 from interplay.evaluate.tournaments.merge import MergeSettings
 from interplay.evaluate.tournaments.round_robins import RoundRobinSettings
+from interplay.verbs import contestants, tournament_kinds
 from tests.cli.test_handing_on import Heard, Stopped, found_player
 
 ROUND = {
