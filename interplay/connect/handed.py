@@ -72,8 +72,10 @@ def _is_environment(thing: Any) -> bool:
 
 
 def _first_of(vector: gymnasium.vector.VectorEnv[Any, Any, Any]) -> Any:
-    """The function that makes one environment of a vector."""
+    """The function that makes one environment of a vector, or one of them."""
     makers = getattr(vector, "env_fns", None)
+    if not isinstance(makers, list | tuple):  # `gymnasium.make_vec` gives functions that can be had only once
+        makers = getattr(vector, "envs", None)
     if not makers:
         raise UserError(
             f"{name_of(vector)}: a {type(vector).__name__} does not say how one of its environments is made; "

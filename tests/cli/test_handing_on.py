@@ -201,6 +201,21 @@ def experiments(heard: Heard) -> None:
     heard.put("interplay.experiment.files:load_experiment_of", SimpleNamespace(params="params"))
 
 
+def for_export(heard: Heard) -> None:
+    heard.put("interplay.verbs.players:load_policy", lambda *_, **__: Exporting(heard))
+
+
+class Exporting:
+    """A policy that notes where it is to be written."""
+
+    def __init__(self, heard: Heard) -> None:
+        self._heard = heard
+
+    def export(self, out: Any, agent: Any) -> None:
+        self._heard.note("export", {"out": out, "agent": agent})
+        raise Stopped
+
+
 def for_debug(heard: Heard) -> None:
     experiments(heard)
     heard.put("interplay.experiment.verbs:debug_experiment")
@@ -366,6 +381,12 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "runs": ("runs/a runs/b", {"plot_runs.runs": [Path("runs/a"), Path("runs/b")]}),
         "column": ("--column x --column y", {"plot_runs.columns": ["x", "y"]}),
         "out": ("--out a.png", {"plot_runs.out": Path("a.png")}),
+    }]),
+    "export": (for_export, [{
+        "run": ("runs/a", {"load_policy.run": "runs/a"}),
+        "out": ("--out a.onnx", {"export.out": Path("a.onnx")}),
+        "agent": ("--agent left", {"export.agent": "left"}),
+        "trust": ("--trust", {"load_policy.trust": True}),
     }]),
     "debug": (for_debug, [{
         "config": ("a.py", {"debug_experiment.experiment": "experiment of a.py", "debug_experiment.config": Path("a.py")}),
