@@ -2,9 +2,13 @@
 
 The names most users need; each is imported when it is first used, so that ``import interplay`` stays light:
 
+- `train(world, **settings)`: trains on a world or on an environment of yours, and gives a `Run`
+- `Run(folder)`: a run: its metrics, policy, curves and videos
+- `evaluate(player)`, `record(player)`, `tournament(players)`: measure, watch and compare players
+- `load_policy(run)`: a trained policy, which acts, explains itself and can be exported
 - `make(id)`: one world as a PettingZoo `ParallelEnv`
 - `make_world(id, num_worlds=...)`: a batch of worlds, stepped together
-- `make_policy(id, name)`: a scripted player
+- `make_policy(id, name)`: a scripted player, or a trained one by its run folder
 - `list_worlds()`, `register(spec)`, `WorldSpec`: the registry
 - `UserError`: what a mistake in your input raises, always one line
 """
@@ -19,29 +23,45 @@ if TYPE_CHECKING:
     from interplay.core.errors import UserError
     from interplay.core.spec import WorldSpec
     from interplay.registry import list_worlds, make_policy, make_world, register
+    from interplay.verbs.players import load_policy
+    from interplay.verbs.playing import evaluate, record
+    from interplay.verbs.run import Run
+    from interplay.verbs.tournaments import tournament
+    from interplay.verbs.training import train
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Run",
     "UserError",
     "WorldSpec",
     "__version__",
+    "evaluate",
     "list_worlds",
+    "load_policy",
     "make",
     "make_policy",
     "make_world",
+    "record",
     "register",
+    "tournament",
+    "train",
 ]
 
 _LAZY = {
+    "Run": "interplay.verbs.run",
     "UserError": "interplay.core.errors",
     "WorldSpec": "interplay.core.spec",
     "list_worlds": "interplay.registry",
+    "load_policy": "interplay.verbs.players",
     "make": "interplay.connect.pettingzoo",
     "make_policy": "interplay.registry",
     "make_world": "interplay.registry",
+    "record": "interplay.verbs.playing",
     "register": "interplay.registry",
+    "tournament": "interplay.verbs.tournaments",
 }
+_ROOMS = ("evaluate", "train")  # packages that can be called (`core.callable_module`)
 
 
 def __getattr__(name: str) -> Any:
@@ -49,6 +69,8 @@ def __getattr__(name: str) -> Any:
     # the names above.
     if name in _LAZY:
         return getattr(import_module(_LAZY[name]), name)
+    if name in _ROOMS:
+        return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

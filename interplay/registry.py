@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from interplay.core import targets
 from interplay.core.errors import UserError
-from interplay.core.loading import did_you_mean, load
+from interplay.core.loading import did_you_mean, is_folder, load
 from interplay.core.spec import WorldSpec
 
 if TYPE_CHECKING:
@@ -51,7 +51,8 @@ _BUILT_IN = (
     "interplay.worlds.werewolf:SPECS",
     "interplay.worlds.pommerman:SPECS",
 )
-# By name: one stands above the registry, and neither is needed to list worlds.
+# By name: some stand above the registry, and none is needed to list worlds.
+_TRAINED = "interplay.verbs.players:load_policy"
 _ENVIRONMENTS = "interplay.connect.parallel_world:ParallelEnvWorld"
 _SIMULATIONS = "interplay.sim.adapt:SimulationWorld"
 _log = logging.getLogger("interplay")
@@ -86,6 +87,11 @@ def find_world(world_id: str) -> WorldSpec:
     specs = _specs()
     if world_id in specs:
         return specs[world_id]
+    if world_id.startswith(targets.GIVEN):
+        raise UserError(
+            f"{world_id}: it was handed over in Python, and only there it can be made; hand it over again, "
+            "interplay.Run(folder, world=env), or evaluate(player, world=env)"
+        )
     raise UserError(
         f"unknown world {world_id!r}; {did_you_mean(world_id, specs, '`interplay worlds` lists all')}"
     )
@@ -136,12 +142,21 @@ def list_policies(world_id: str) -> tuple[str, ...]:
     return tuple(sorted({"random", *_policies(world_id)}))
 
 
-def make_policy(world_id: str, name: str) -> Policy:
-    """Makes a scripted policy of a world, ``"random"``, or one of your own named ``"module:Class"``.
+def make_policy(world_id: str | World, name: str) -> Policy:
+    """Makes a scripted policy of a world, ``"random"``, a run's trained policy, or one of your own named ``"module:Class"``.
+
+    Args:
+        world_id: of the world, or the world itself.
+        name: of a policy; or a run folder, a checkpoint's, or RUN@PLAYER of a league.
 
     Raises:
-        UserError: for an unknown name, naming the near miss, or a name of something that makes no policy.
+        UserError: for an unknown name, naming the near miss, a name of something that makes no policy, or a run without a sound
+            checkpoint.
     """
+    world_id = world_id if isinstance(world_id, str) else world_id.id
+    if is_folder(name):
+        trained: Policy = load(_TRAINED)(name)
+        return trained
     policies = _policies(world_id)
     if name in policies:
         made: Policy = policies[name]()

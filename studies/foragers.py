@@ -26,10 +26,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.cli.players import find_player
 from interplay.core.world import World
 from interplay.evaluate.episodes import play
 from interplay.evaluate.statistics import Estimate, estimate
+from interplay.verbs.players import find_player
 from interplay.worlds.foragers.config import FORAGER, HUNTER, RESOURCE, VIEW_RANGE
 
 HORIZON = 30  # steps; trained foragers are done soon after

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from interplay.cli.players import Player, find_player
 from interplay.core.errors import UserError
 from interplay.evaluate import play
 from interplay.evaluate.communication import TalkRecorder, measure_talk, reader_of
@@ -21,6 +20,7 @@ from interplay.evaluate.communication.edits import speaker_marginal
 from interplay.evaluate.communication.listening import Views, measure_influence
 from interplay.evaluate.communication.signals import headline_parts
 from interplay.evaluate.communication.werewolf.believing import BeliefRecorder
+from interplay.verbs.players import Player, find_player
 from interplay.worlds.werewolf.theory.odds import villagers_win
 
 SEED = 20_000  # of the games that are played; those of the runs are 1, 2, ...

@@ -75,8 +75,8 @@ def train_all(out: Path, studies: list[str], seeds: int) -> None:
 
 def train_one(run: Run, study: Study) -> None:
     """Trains a run, goes on with one that was cut, or leaves a finished one as it is."""
-    from interplay.cli.training import build_settings
     from interplay.train import trainer
+    from interplay.verbs.settings import build_settings
 
     if (run.path / "settings.toml").exists():
         if last_line(run).get("agent_steps", 0) < study.steps:

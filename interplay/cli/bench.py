@@ -31,8 +31,8 @@ def bench(
     use, loading the compiled kernels afterwards.
     """
     from interplay.cli.measure import measure, pin
-    from interplay.cli.opening import open_world
     from interplay.cli.options import split_options
+    from interplay.verbs.opening import open_world
 
     names, options = split_options(worlds)
     pin(threads)

@@ -19,9 +19,9 @@ def check(
 ) -> None:
     """Plays a world at random and reports every law it breaks, each with the cure."""
     from interplay.checker import check_world
-    from interplay.cli.opening import open_world
     from interplay.core.settings import parse_overrides
     from interplay.registry import make_world
+    from interplay.verbs.opening import open_world
 
     given = parse_overrides(options or [])
 

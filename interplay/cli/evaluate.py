@@ -9,8 +9,6 @@ import typer
 
 from interplay.cli.options import Roles, Trust
 
-MOST_AGENTS = 16  # shown one by one; JSON has all
-
 EXAMPLE = (
     "interplay evaluate runs/first --episodes 200\n"
     "interplay evaluate random --world survival/1v1-heals-low --json\n"
@@ -40,19 +38,28 @@ def evaluate(
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Plays whole episodes and prints the mean of every metric with its standard error."""
-    from interplay.cli.players import find_player
     from interplay.core.settings import parse_overrides
-    from interplay.evaluate import play
+    from interplay.evaluate.episodes import MOST_AGENTS
     from interplay.train.run.metrics_log import plain
+    from interplay.verbs.playing import evaluate as play
 
-    found = find_player(player, world, parse_overrides(options or []), greedy, roles=roles, trust=trust)
-    batch = found.make_world(num_worlds=min(num_worlds, episodes), seed=seed)
-    summary = play(batch, found.policy, episodes=episodes, seed=seed, max_steps=max_steps).summary()
-    batch.close()
+    table = play(
+        player,
+        world,
+        parse_overrides(options or []),
+        episodes=episodes,
+        num_worlds=num_worlds,
+        max_steps=max_steps,
+        roles=roles or (),
+        greedy=greedy,
+        seed=seed,
+        trust=trust,
+    )
+    summary = table.summary()
     if json:
         metrics = {name: estimate._asdict() for name, estimate in summary.items()}
         report = {
-            "world": found.world,
+            "world": table.world,
             "policy": player,
             **({"roles": dict(words.split("=", 1) for words in roles)} if roles else {}),
             "seed": seed,
@@ -62,8 +69,8 @@ def evaluate(
         typer.echo(json_text.dumps(plain(report), indent=2, allow_nan=False))
         return
     whom = f"{player} ({', '.join(roles)})" if roles else player
-    typer.echo(f"{whom} on {found.world}, {episodes} episodes, mean ± standard error")
-    crowd = len(batch.agents) > MOST_AGENTS
+    typer.echo(f"{whom} on {table.world}, {episodes} episodes, mean ± standard error")
+    crowd = len(table.agents) > MOST_AGENTS
     shown = {name: estimate for name, estimate in summary.items() if not (crowd and name.endswith("]"))}
     width = max(map(len, shown))
     for name, estimate in shown.items():

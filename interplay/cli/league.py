@@ -33,7 +33,7 @@ def league(
     """Shows who the players of a league are, how strong, who beat whom, and draws ratings over time."""
     import json as json_text
 
-    from interplay.cli.trainer import load_trainer
+    from interplay.verbs.trainer import load_trainer
 
     load_trainer()
     from interplay.train.selfplay.league.reading import read_league

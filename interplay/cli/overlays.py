@@ -46,16 +46,16 @@ def analyse_overlays(
         num_worlds: worlds side by side, all on one map.
         seed: of the play.
         world_seed: of the map; None = the world's own setting.
-        trust: see `interplay.cli.players.find_player`.
+        trust: see `interplay.verbs.players.find_player`.
 
     Raises:
         UserError: for an unknown overlay, player, world or option, or a folder that cannot be made.
     """
-    from interplay.cli.players import find_player
     from interplay.cli.progress import ProgressLines
     from interplay.core.files import told_plainly
     from interplay.core.settings import parse_overrides
     from interplay.evaluate.lifetimes.overlays import compute_overlays, find_overlay
+    from interplay.verbs.players import find_player
 
     chosen = [find_overlay(name) for name in names]
     if out is None:

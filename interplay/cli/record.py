@@ -57,25 +57,25 @@ def record(
     seed: Annotated[int, typer.Option(help="Of the world and of the players.", min=0)] = 0,
 ) -> None:
     """Plays episodes and records them; the suffix of --out chooses video, animation or picture."""
-    from interplay.cli.opening import set_privileged_view
-    from interplay.cli.players import find_player
     from interplay.core.settings import parse_overrides
-    from interplay.view.video import record as record_video
+    from interplay.verbs.playing import record as record_play
 
-    found = find_player(player, world, parse_overrides(options or []), greedy, roles=roles, trust=trust)
-    batch = found.make_world(num_worlds=1, seed=seed)
-    set_privileged_view(batch, reveal)
-    written = record_video(
-        batch,
-        found.policy,
+    written = record_play(
+        player,
         out,
+        world,
+        parse_overrides(options or []),
         episodes=episodes,
         max_steps=max_steps,
         size=read_size(size),
         every=every,
-        seed=seed,
         frames=frames,
         step=step,
+        reveal=reveal,
+        roles=roles or (),
+        greedy=greedy,
+        seed=seed,
+        trust=trust,
     )
     typer.echo(f"written: {written}")
 

@@ -26,7 +26,7 @@ def resume(
     trust: Trust = False,
 ) -> None:
     """Goes on from a run's newest sound checkpoint, as if it had never stopped."""
-    from interplay.cli.trainer import load_trainer
+    from interplay.verbs.trainer import load_trainer
 
     with told_by_exit_code():
         done = load_trainer().resume(run, workers, steps, accept_settings=accept_settings, trust=trust)

@@ -59,8 +59,8 @@ def play_arms(
 
 def _open(wanted: Wanted, arm: str = "") -> tuple[World, Policy, Subject]:
     """The world, who plays it, and who of them was asked about; a second player takes the team that hides."""
-    from interplay.cli.players import find_player
     from interplay.core.settings import parse_overrides
+    from interplay.verbs.players import find_player
 
     typed = [*wanted.options, *([f"arm={arm}"] if arm else [])]
     found = find_player(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json as json_text
-from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -68,31 +66,33 @@ def tournament(
 
     The folder keeps every result, ratings.json and ratings.png.
     """
-    from interplay.cli import tournament_kinds
     from interplay.core.errors import UserError
     from interplay.core.settings import parse_overrides
+    from interplay.verbs.tournaments import tournament as play
 
     if out is None:
         raise UserError("a tournament needs a folder; add for example --out cup")
-    options = parse_overrides(option or [])
-    if players:
-        values = {"options": options, "world": world, "seed": seed, "greedy": greedy}
-        if merge:
-            if workers > 1:
-                raise UserError(f"--workers {workers}: merges are played in one process; leave it out")
-            own: dict[str, Any] = {"quota": quota, "window": window, "horizon": horizon, "maps": matches or 8}
-            kind = tournament_kinds.merge(players, {**values, **own, "caps": _numbers(caps)}, trust=trust)
-        else:
-            own = {"per_match": per_match, "score": score, "max_steps": max_steps, "matches": matches or 20}
-            kind = tournament_kinds.round_robin(players, {**values, **own}, trust=trust, workers=workers)
-    elif resume:
-        kind = tournament_kinds.standing_in(out, trust, workers)
-    else:
-        raise UserError(
-            "no players; name at least two run folders or policies, or go on with --resume --out FOLDER"
-        )
     with told_by_exit_code():
-        results = _played(kind.run, kind.unit, out, resume or not players)
+        results = play(
+            players or (),
+            world,
+            parse_overrides(option or []),
+            out=out,
+            matches=matches,
+            resume=resume,
+            per_match=per_match,
+            score=score,
+            max_steps=max_steps,
+            merge=merge,
+            caps=_numbers(caps) if merge else (),
+            quota=quota,
+            window=window,
+            horizon=horizon,
+            greedy=greedy,
+            workers=workers,
+            seed=seed,
+            trust=trust,
+        )
     if json:
         typer.echo(json_text.dumps(results.to_dict(), indent=1))
     else:
@@ -111,42 +111,6 @@ def _numbers(text: str) -> tuple[int, ...]:
         raise UserError(
             f"--caps {text}: not a list of whole numbers; write for example --caps 16,32"
         ) from None
-
-
-def _played(run: Callable[..., Any], unit: str, out: Path, resume: bool) -> Any:
-    """Plays with progress; a Ctrl-C says how to go on."""
-    from interplay.train.run.progress import Progress
-
-    every = 0
-    progress: Progress | None = None
-
-    def on_progress(done: int, total: int) -> None:
-        nonlocal progress, every
-        every = total
-        if progress is None:
-            progress = Progress(total, done, unit=unit)
-        else:
-            progress.update(done)
-
-    try:
-        return run(out, resume, on_progress)
-    except KeyboardInterrupt:
-        if every:
-            kept = f"{_lines(out):,} of {every:,} {unit} are kept in {out}"
-            typer.echo(f"{kept}; go on with `interplay tournament --resume --out {out}`", err=True)
-        raise
-    finally:
-        if progress is not None:
-            with closing(progress):
-                pass
-
-
-def _lines(out: Path) -> int:
-    from interplay.core.reading import MIB, opened
-    from interplay.evaluate.tournaments.folder import RESULTS
-
-    with opened(out / RESULTS, 2**63, links=False) as file:
-        return sum(block.count(b"\n") for block in iter(lambda: file.read(MIB), b""))
 
 
 def _draw(results: Any, out: Path, quiet: bool) -> None:

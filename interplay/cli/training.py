@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -78,163 +77,17 @@ def _run(
     league: str | None,
 ) -> Path:
     """Trains and gives the run folder."""
-    from interplay.cli.trainer import load_trainer
+    from interplay.verbs.settings import build_settings, check_world, fit_to_steps, names_worlds
+    from interplay.verbs.trainer import load_trainer
 
     trainer = load_trainer()
     if world.endswith(".py"):
         return _train_experiment(Path(world))
     given = {key: value for key, value in flags.items() if value is not None}
     settings = build_settings(world, overrides, given, trust, league)
-    slots = _check_world(settings)
-    if not _says_worlds(world, overrides, given):
-        settings = _fit_worlds(settings, slots)
+    settings = fit_to_steps(settings, check_world(settings), names_worlds(world, overrides, given))
     path: Path = trainer.train(settings, out)
     return path
-
-
-def _says_worlds(world: str, overrides: list[str], flags: Mapping[str, Any]) -> bool:
-    """Whether somebody chose the number of worlds: in the file, as KEY=VALUE, or by an option."""
-    from interplay.core.settings import parse_overrides, read_toml
-
-    named = read_toml(Path(world)) if world.endswith(".toml") else {}
-    return "num_worlds" in {**named, **parse_overrides(overrides), **flags}
-
-
-def _fit_worlds(settings: Any, slots: int) -> Any:
-    """Fewer worlds for a short run, and a line that says so."""
-    from interplay.train.run.progress import tell
-    from interplay.train.settings.short_runs import fit_worlds
-
-    fitting = fit_worlds(settings, slots)
-    if fitting.num_worlds < settings.num_worlds and not settings.train.quiet:
-        tell(
-            f"{settings.steps:,} agent-steps are few for {settings.num_worlds} worlds: {fitting.num_worlds} are trained on; "
-            f"--num-worlds {settings.num_worlds} keeps them"
-        )
-    return fitting
-
-
-def build_settings(
-    world: str,
-    overrides: list[str],
-    flags: dict[str, Any],
-    trust: bool = False,
-    league: str | None = None,
-) -> Any:
-    """The run's settings: defaults, those of the world, the file, KEY=VALUE, options such as --steps; the last one wins.
-
-    Args:
-        world: id, or path of a settings file.
-        overrides: KEY=VALUE.
-        flags: key -> value.
-        trust: the file may name programs, see `interplay.core.trust`; what was typed may anyway.
-        league: name of a preset, or path of a file with the keys of the group.
-
-    Raises:
-        UserError: for an unknown world, key or value, in one line.
-    """
-    from interplay.core.settings import build, merge, parse_overrides
-    from interplay.registry import training_settings
-    from interplay.train.settings import TrainSettings
-    from interplay.train.settings.unread import check_read, fitting
-
-    file = SettingsFile(Path(world), trust) if world.endswith(".toml") else None
-    owner = "train" if file is None else world
-    given = parse_overrides(overrides)
-    values = {"world": {"id": world}} if file is None else file.values
-    if league is not None:
-        values = {**values, "league": _league_of(league, trust)}
-    values = merge(values, given)
-    chosen, split = values.get("world"), values.get("train", {})
-    if not isinstance(split, dict):
-        return build(TrainSettings, values, owner)  # which says what is wrong, before options are put into it
-    if isinstance(chosen, dict) and isinstance(chosen.get("id"), str):
-        if file is not None:
-            file.admit([("world.id", chosen["id"])] if ":" in chosen["id"] else [], given)
-        values = merge(fitting(training_settings(chosen["id"]), values), values)
-    for key, value in flags.items():
-        group, _, name = key.rpartition(".")
-        values = merge(values, {group: {name: value}} if group else {name: value})
-    if "workers" not in split and "train.workers" not in flags:
-        shards = values.get("train", {}).get("shards", 4)
-        values = merge(values, {"train": {"workers": workers_for(shards)}})
-    settings = build(TrainSettings, values, owner)
-    check_read(settings)
-    if file is not None:
-        file.admit([entry for entry in settings.code_names() if entry[0] != "world.options"], given)
-    return settings
-
-
-def _league_of(name: str, trust: bool) -> dict[str, Any]:
-    """The group ``league`` of a preset or a file.
-
-    Raises:
-        UserError: for an unknown name, or a file that names programs and is not trusted.
-    """
-    from interplay.core.errors import UserError
-    from interplay.core.loading import did_you_mean
-    from interplay.core.settings import build
-    from interplay.train.settings import LeagueGroup
-    from interplay.train.settings.league_presets import PRESETS
-
-    if not name.endswith(".toml"):
-        if name not in PRESETS:
-            near = did_you_mean(name, PRESETS, f"give {', '.join(PRESETS)}, or a file that ends with .toml")
-            raise UserError(f"--league {name}: no such league; {near}")
-        return PRESETS[name]
-    from interplay.core.loading import is_code
-
-    file = SettingsFile(Path(name), trust)
-    group = file.values.get("league", file.values)
-    if not isinstance(group, dict) or (len(file.values) > 1 and "league" in file.values):
-        raise UserError(
-            f"{name}: it says more, or other things, than [league]; leave the rest out, or train it: interplay train {name}"
-        )
-    found = build(LeagueGroup, group, name)
-    if not found.learners:
-        raise UserError(f"{name}: league.learners is missing; name who learns, e.g. [learners.main]")
-    file.admit([("league.learners", who) for who in found.fixed if is_code(who)], {})
-    return dict(group)
-
-
-class SettingsFile:
-    """A settings file that was named; programs that it names itself need the user's trust.
-
-    Attributes:
-        values: nested mapping, unchecked.
-    """
-
-    def __init__(self, path: Path, trust: bool) -> None:
-        from interplay.core.settings import read_toml
-
-        self._path, self._trust = path, trust
-        self.values = read_toml(path)
-
-    def admit(self, names: Iterable[tuple[str, Any]], typed: Mapping[str, Any]) -> None:
-        """Refuses names of programs, but for those that were typed; see `interplay.core.trust`."""
-        from interplay.core.trust import admit_bytes
-
-        for key, name in names:
-            if not _was_typed(key, typed):
-                admit_bytes(f'{key} = "{name}" names a program', self._path, self._signed(), self._trust)
-                return
-
-    def _signed(self) -> bytes:
-        """What a signature beside the file covers; nothing where it is no whole settings file by itself."""
-        from interplay.core.errors import UserError
-        from interplay.core.settings import build
-        from interplay.core.trust import programs
-        from interplay.train.settings import TrainSettings
-
-        try:
-            return programs(build(TrainSettings, self.values, str(self._path)))
-        except UserError:
-            return b""
-
-
-def _was_typed(key: str, typed: Mapping[str, Any]) -> bool:
-    group, _, name = key.partition(".")
-    return name in typed.get(group, {})
 
 
 def _train_experiment(config: Path) -> Path:
@@ -250,21 +103,3 @@ def _refuse_more(config: str, overrides: list[str] | None, flags: dict[str, Any]
     options = [f"--{key.rpartition('.')[2]}" for key, value in flags.items() if value is not None]
     for given in [*(overrides or []), *(option.replace("_", "-") for option in options)]:
         raise UserError(f"{given}: the experiment {config} says all of its run; set it there")
-
-
-def workers_for(shards: Any) -> int:
-    """The most worker processes that this machine's cores and the shards allow, a power of two."""
-    import os
-
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    most = min(cores, shards) if isinstance(shards, int) and shards > 0 else 1
-    return 1 << (most.bit_length() - 1)
-
-
-def _check_world(settings: Any) -> int:
-    """Refuses an unknown world or option, and compiles, before a run folder exists; the world's number of slots."""
-    from interplay.cli.opening import open_world
-
-    world = open_world(settings.world.id, **settings.world.options)
-    world.close()
-    return len(world.agents)

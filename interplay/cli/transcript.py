@@ -36,9 +36,9 @@ def transcript(
     seed: Annotated[int, typer.Option(help="Of the world and of the players.", min=0)] = 0,
 ) -> None:
     """Plays an episode and tells it in words, step by step."""
-    from interplay.cli.opening import set_privileged_view
-    from interplay.cli.players import find_player
     from interplay.core.settings import parse_overrides
+    from interplay.verbs.opening import set_privileged_view
+    from interplay.verbs.players import find_player
     from interplay.view.transcript import print_lines
     from interplay.view.transcript import transcript as lines_of
 

@@ -12,6 +12,7 @@ import typing
 from types import SimpleNamespace
 from typing import Any
 
+GIVEN = "given/"  # how the names of worlds begin that were handed over in Python: no registry knows them
 WORLD, SIMULATION, ENVIRONMENT, POLICY = "world", "simulation", "environment", "policy"
 _KINDS = {
     "interplay.core.world.World": WORLD,

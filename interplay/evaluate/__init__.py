@@ -1,5 +1,9 @@
-"""Plays worlds with policies and measures the results; no jax here."""
+"""Plays worlds with policies and measures the results; no jax here.
 
+The package itself is what ``interplay.evaluate(...)`` calls (`interplay.verbs.playing.evaluate`).
+"""
+
+from interplay.core.callable_module import make_callable
 from interplay.evaluate.episodes import EpisodeTable, compare, play
 from interplay.evaluate.lifetimes.lives import Watch
 from interplay.evaluate.policy_map import PolicyMap
@@ -25,3 +29,5 @@ __all__ = [
     "rate_players",
     "round_robin",
 ]
+
+make_callable(__name__, "interplay.verbs.playing:evaluate")

@@ -15,9 +15,12 @@ import numpy as np
 
 from interplay.core import seeding
 from interplay.core.errors import UserError
+from interplay.core.html import html_table
 from interplay.core.policy import Policy
 from interplay.core.world import World
 from interplay.evaluate.statistics import Difference, Estimate, difference, estimate
+
+MOST_AGENTS = 16  # that a table shows one by one
 
 OnStep = Callable[[World, np.ndarray], None]
 
@@ -71,6 +74,16 @@ class EpisodeTable:
             for slot, agent in enumerate(self.agents):
                 found[f"{name}[{agent}]"] = estimate(values[:, slot])
         return found
+
+    def _repr_html_(self) -> str:
+        """The summary, for notebooks; of crowds without the columns of single agents."""
+        rows = [
+            (name, found)
+            for name, found in self.summary().items()
+            if len(self.agents) <= MOST_AGENTS or not name.endswith("]")
+        ]
+        title = f"{self.policy} on {self.world}, {len(self)} episodes, mean ± standard error"
+        return html_table(title, ("", "mean"), rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and numbers, ready for JSON."""

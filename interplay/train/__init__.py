@@ -1,13 +1,15 @@
 """Training: PPO on batches of worlds, built from fixed shards, resumable bit for bit; and small trainers for one simulation.
 
 The small ones (`interplay.train.tabular`) can be imported from here. They need neither jax nor torch and are loaded when
-they are first used.
+they are first used. The package itself is what ``interplay.train(...)`` calls (`interplay.verbs.training.train`).
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from interplay.core.callable_module import make_callable
 
 if TYPE_CHECKING:
     from interplay.train.tabular.debug import DebugTrainer
@@ -51,3 +53,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+make_callable(__name__, "interplay.verbs.training:train")

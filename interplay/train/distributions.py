@@ -104,6 +104,22 @@ class Distribution:
                 total -= (jnp.exp(log_p) * log_p).sum(axis=(0, 1))
         return total
 
+    def logits(self, parameters: jax.Array, mask: jax.Array | None) -> jax.Array:
+        """Of every choice, the heads one after another: (B, size) -> (B, choices), `ILLEGAL` where it is not legal."""
+        heads = [head for head, _ in self._heads(parameters, None, mask) if not isinstance(head, Gaussian)]
+        flat = [head.reshape(-1, head.shape[2]) for head in heads]
+        return jnp.concatenate(flat).T if flat else jnp.zeros((parameters.shape[0], 0), jnp.float32)
+
+    def gaussians(self, parameters: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Means and deviations of the numbers of Boxes: (B, size) -> (B, n) each."""
+        heads = [head for head, _ in self._heads(parameters, None, None) if isinstance(head, Gaussian)]
+        if not heads:
+            nothing = jnp.zeros((parameters.shape[0], 0), jnp.float32)
+            return nothing, nothing
+        return jnp.stack([head.mean for head in heads], 1), jnp.exp(
+            jnp.stack([head.log_std for head in heads], 1)
+        )
+
     def probabilities(self, parameters: jax.Array, mask: jax.Array | None) -> jax.Array:
         """Of every choice, the heads one after another: (B, size) -> (B, choices); the numbers of a Box have none."""
         heads = [head for head, _ in self._heads(parameters, None, mask) if not isinstance(head, Gaussian)]

@@ -9,7 +9,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Any
+from pathlib import Path
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -52,9 +53,54 @@ class SeenPolicy(InterfacedPolicy):
         super().__init__(policy, policy.settings.interfaces)
         self.settings, self.names, self.guesses = policy.settings, policy.names, False
 
+    make_world: MakeWorld | None = None  # as of `TrainedPolicy`
+
     def start(self, world: World, seed: int = 0) -> None:
         self._named = _slots(world, _patterns(self.settings))
         super().start(world, seed)
+
+    def act(self, timestep: Any, infos: Any = None) -> Any:
+        """Actions for every slot of a batch.
+
+        Raises:
+            UserError: for observations by name.
+        """
+        if isinstance(timestep, Mapping):
+            raise self._refusal("action")
+        return super().act(timestep)
+
+    def forget(self, which: np.ndarray | None = None) -> None:
+        if which is None:
+            which = np.ones(self.world.num_worlds, bool)
+        super().forget(which)
+
+    def look(
+        self, observation: Any, mask: Any = None, memory: Any = None, agent: str | None = None
+    ) -> NoReturn:
+        """Refused, as `probabilities`.
+
+        Raises:
+            UserError: always.
+        """
+        raise self._refusal("look")
+
+    def export(self, path: str | Path, agent: str | None = None) -> NoReturn:
+        """Refused: the interfaces are no part of a network.
+
+        Raises:
+            UserError: always.
+        """
+        raise UserError(
+            f"{self.name}: it sees through interfaces, which no exported file holds; train without interfaces"
+        )
+
+    def to_numpy(self, agent: str | None = None) -> NoReturn:
+        """Refused, as `export`.
+
+        Raises:
+            UserError: always.
+        """
+        self.export("", agent)
 
     def load_weights(self, tensors: Sequence[Mapping[str, np.ndarray]]) -> None:
         """Plays with other weights of the same networks from the next `start` on."""

@@ -88,9 +88,17 @@ class ObservationRows:
 
     def read(self, rows: Mapping[str, jax.Array]) -> dict[str, jax.Array]:
         """Rows of B agents as what a network is called with: key -> (B, ...)."""
+        return self.shown(
+            {
+                key: rows[dtype][:, columns].reshape(-1, *shape)
+                for key, (dtype, columns, shape) in self._places.items()
+            }
+        )
+
+    def shown(self, observation: Mapping[str, jax.Array]) -> dict[str, jax.Array]:
+        """Leaves (B, ...) in the dtypes in which they are kept, as a network is called with them."""
         leaves = {}
-        for key, (dtype, columns, shape) in self._places.items():
-            leaf = rows[dtype][:, columns].reshape(-1, *shape)
+        for key, leaf in observation.items():
             if not self._raw:
                 leaf = leaf.astype(jnp.float32)
             if self._bounds is not None:
@@ -98,6 +106,10 @@ class ObservationRows:
                 leaf = (leaf - middle) / half
             leaves[key] = leaf
         return leaves
+
+    def dtype_of(self, key: str) -> str:
+        """In which a leaf is kept."""
+        return self._places[key].dtype
 
     def name_bad(self, rows: Rows, which: slice) -> str | None:
         """The first leaf with a NaN or an infinite number in some rows, e.g. ``observation["zone"]``, or None."""

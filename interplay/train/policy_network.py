@@ -149,6 +149,7 @@ class PolicyNetwork:
         self.act = jax.jit(self._act, static_argnames=("block", "greedy"))
         self.probabilities = jax.jit(self._probabilities)
         self.beliefs = jax.jit(self._beliefs)
+        self.answers = jax.jit(self._answers)
 
     # -- parameters ---------------------------------------------------------------------------------
 
@@ -353,6 +354,63 @@ class PolicyNetwork:
     def _beliefs(self, inference: Any, population: jax.Array, rows: Mapping[str, jax.Array]) -> jax.Array:
         """What one population's network believes of every seat, (B, n) probabilities."""
         return jax.nn.sigmoid(self._guess(_pick(inference, population), self._read(rows))[2])
+
+    @property
+    def attended(self) -> tuple[str, ...]:
+        """What the network's attention is among, by name; empty where it has none."""
+        return tuple(getattr(self._inner, "attended", ()))
+
+    def of_population(self, inference: Any, number: Any) -> Any:
+        """One population's network, without a critic beside it, from what `precompute` gave."""
+        network = self._fast_network(_pick(inference, number))
+        return network.network if self.view else network
+
+    def _answers(
+        self,
+        inference: Any,
+        population: jax.Array,
+        rows: Mapping[str, jax.Array],
+        mask: jax.Array | None,
+        memory: jax.Array | None,
+    ) -> dict[str, jax.Array]:
+        """All that one population's network says of B rows.
+
+        Args:
+            inference: parameters as `precompute` gave them.
+            population: number of the network.
+            rows: observations.
+            mask: (B, choices) bool, or None.
+            memory: (B, size), or None where nothing is remembered.
+
+        Returns:
+            ``logits`` and ``probabilities`` (B, choices), ``mean`` and ``deviation`` (B, numbers of Boxes), the likeliest ``action``
+            (B, columns), ``value`` (B,) unless a central critic has it, ``memory`` (B, size) after the step, ``attention`` (B, heads, queries,
+            keys) where the network has one.
+        """
+        leaves = self.layout.read(rows)
+        policy = self.of_population(inference, population)
+        said = self.say(policy, networks.prepare(policy, leaves), mask, memory)
+        if self.attended:
+            said["attention"] = policy.attention(leaves)
+        return said
+
+    def say(
+        self, policy: Any, seen: Any, mask: jax.Array | None, memory: jax.Array | None
+    ) -> dict[str, jax.Array]:
+        """`_answers` of a network to prepared rows, without attention."""
+        said = {}
+        if memory is None:
+            parameters, value = policy(seen)
+        else:
+            parameters, value, said["memory"] = policy.remember(seen, memory)
+        if self.distribution.choices:
+            said["logits"] = self.distribution.logits(parameters, mask)
+            said["probabilities"] = self.distribution.probabilities(parameters, mask)
+        if self.distribution.deviations:
+            said["mean"], said["deviation"] = self.distribution.gaussians(parameters)
+        if self._settings.network.critic == "own":
+            said["value"] = value
+        return said | {"action": self.distribution.greedy(parameters, mask)}
 
     # -- learning -----------------------------------------------------------------------------------
 

@@ -66,11 +66,15 @@ __all__ = ["load_policy", "load_population", "resume", "train"]
 
 CONTINUE, SAVE, SAVE_AND_STOP, STOP = 0, 1, 2, 3
 DIGEST_EVERY = 50  # updates between comparisons of the workers' parameters
+OnUpdate = Callable[[Path, Mapping[str, Any]], object]  # run folder, numbers of an update -> true: stop
 SHOWN = ("life", "episode_length", "episode_return", "kl", "epochs")
 
 
 def train(
-    settings: TrainSettings, out: Path | str | None = None, make_world: MakeWorld | None = None
+    settings: TrainSettings,
+    out: Path | str | None = None,
+    make_world: MakeWorld | None = None,
+    on_update: OnUpdate | None = None,
 ) -> Path:
     """Trains from the beginning.
 
@@ -79,6 +83,8 @@ def train(
         out: the run's folder; None makes one under ``runs/``.
         make_world: ``make_world(num_worlds=, seed=, first_world=) -> World``, importable by the workers; None asks the
             registry for ``settings.world``.
+        on_update: ``on_update(run folder, numbers)``, called after every update with what the log says of it; where it gives
+            True the run saves and stops.
 
     Returns:
         The run folder.
@@ -101,7 +107,7 @@ def train(
     path = Path(out) if out is not None else default_run_path(settings.world.id, datetime.date.today())
     with finishing() as stop, RunFolder.create(path, settings) as run:
         try:
-            _run(run, make, learner, None, stop)
+            _run(run, make, learner, None, stop, on_update)
         except BaseException:
             run.take_back()  # a folder with nothing to show would only be in the way of the corrected command
             raise
@@ -115,6 +121,7 @@ def resume(
     make_world: MakeWorld | None = None,
     accept_settings: bool = False,
     trust: bool = False,
+    on_update: OnUpdate | None = None,
 ) -> Path:
     """Goes on from a run's newest sound checkpoint; the result is the same, bit for bit, as without the stop.
 
@@ -125,6 +132,7 @@ def resume(
         make_world: as given to `train`.
         accept_settings: go on with what ``settings.toml`` says now, though the checkpoint was made with other values.
         trust: the run's settings may name programs of their own; needed once, for a run from elsewhere.
+        on_update: as given to `train`.
 
     Returns:
         The run folder.
@@ -140,7 +148,7 @@ def resume(
         folder.rewind(checkpoint.agent_steps if checkpoint else 0)
         make = through_interfaces(folder.settings, make_world or _registry_factory(folder.settings))
         learner = make_learner(folder.settings, make, begins=checkpoint is None)
-        _run(folder, make, learner, checkpoint, stop)
+        _run(folder, make, learner, checkpoint, stop, on_update)
     return Path(run)
 
 
@@ -161,13 +169,14 @@ def _run(
     learner: Learner,
     checkpoint: Checkpoint | None,
     stop: Stop,
+    on_update: OnUpdate | None = None,
 ) -> None:
     """Trains; goes on from the last checkpoint each time a worker is lost."""
     faults = Faults()
     while True:
         try:
             with told_as_lack_of_room():
-                _train(folder, make, learner, checkpoint, stop, faults)
+                _train(folder, make, learner, checkpoint, stop, faults, on_update)
             return
         except LostWorker as error:
             lost = error
@@ -191,6 +200,7 @@ def _train(
     checkpoint: Checkpoint | None,
     stop: Stop,
     faults: Faults,
+    on_update: OnUpdate | None,
 ) -> None:
     """Trains with one set of workers, until the end or until one of them is lost."""
     settings = folder.settings
@@ -206,7 +216,7 @@ def _train(
             faults.begin(worker.updates)
             evaluation = Evaluation(settings, make, learner, worker.agent_steps)
             with contextlib.closing(evaluation):
-                _lead(worker, evaluation, folder, checkpoint, stop, faults)
+                _lead(worker, evaluation, folder, checkpoint, stop, faults, on_update)
 
 
 def _lead(
@@ -216,6 +226,7 @@ def _lead(
     checkpoint: Checkpoint | None,
     stop: Stop,
     faults: Faults,
+    on_update: OnUpdate | None = None,
 ) -> None:
     """The first worker's loop: update, log, decide, save."""
     settings = worker.settings
@@ -227,6 +238,7 @@ def _lead(
     best = Best(settings.train.best_by, settings.train.best_updates, checkpoint)
     if checkpoint is not None:
         best.keep(checkpoint.path)
+    enough = False
     with _progress(settings, first_steps) as progress:
         save = functools.partial(_save, worker, folder, progress, best)
         if not complete(worker, before):
@@ -253,7 +265,9 @@ def _lead(
             progress.update(worker.agent_steps, {name: shown[name] for name in SHOWN if name in shown})
             better = best.close(worker.updates, worker.agent_steps)
             ends = complete(worker, numbers["time"])
-            if stop:
+            told = {"agent_steps": worker.agent_steps, **numbers}
+            enough = on_update is not None and bool(on_update(folder.path, told))
+            if stop or enough:
                 verdict = SAVE_AND_STOP
             elif ends:
                 verdict = SAVE_AND_STOP if settings.train.checkpoint_at_end or better else STOP
@@ -263,8 +277,11 @@ def _lead(
             if verdict in (SAVE, SAVE_AND_STOP):
                 save(before + now - began, better, ends)
                 saved = time.monotonic()
-    if stop:
-        tell(f"stopped at {worker.agent_steps:,} agent-steps; go on with `interplay resume {folder.path}`")
+    if stop or enough:
+        by = "" if stop else " by on_update"
+        tell(
+            f"stopped{by} at {worker.agent_steps:,} agent-steps; go on with `interplay resume {folder.path}`"
+        )
 
 
 def _first_verdict(worker: Worker, seconds: float, checkpoint: Checkpoint | None, stop: Stop) -> int:

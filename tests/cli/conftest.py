@@ -8,4 +8,4 @@ import pytest
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy machine is not told that kernels are being prepared; the test of that line sets a patience of its own."""
-    monkeypatch.setattr("interplay.cli.opening.NOTICE_AFTER", 600.0)
+    monkeypatch.setattr("interplay.verbs.opening.NOTICE_AFTER", 600.0)

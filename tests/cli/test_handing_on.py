@@ -89,7 +89,7 @@ def found_player(heard: Heard) -> Any:
 
 
 def players(heard: Heard) -> None:
-    heard.put("interplay.cli.players:find_player", lambda *_, **__: found_player(heard))
+    heard.put("interplay.verbs.players:find_player", lambda *_, **__: found_player(heard))
 
 
 def for_evaluate(heard: Heard) -> None:
@@ -99,18 +99,18 @@ def for_evaluate(heard: Heard) -> None:
 
 def for_record(heard: Heard) -> None:
     players(heard)
-    heard.put("interplay.cli.opening:set_privileged_view", None)
+    heard.put("interplay.verbs.opening:set_privileged_view", None)
     heard.put("interplay.view.video:record")
 
 
 def for_transcript(heard: Heard) -> None:
     players(heard)
-    heard.put("interplay.cli.opening:set_privileged_view", None)
+    heard.put("interplay.verbs.opening:set_privileged_view", None)
     heard.put("interplay.view.transcript:transcript")
 
 
 def for_check(heard: Heard) -> None:
-    heard.put("interplay.cli.opening:open_world", SimpleNamespace(close=lambda: None))
+    heard.put("interplay.verbs.opening:open_world", SimpleNamespace(close=lambda: None))
     heard.put("interplay.registry:make_world", None)
 
     def check_world(make: Any, steps: int = 0, seed: int = 0) -> None:
@@ -126,7 +126,7 @@ def for_worlds(heard):
 
 
 def for_bench(heard: Heard) -> None:
-    heard.put("interplay.cli.opening:open_world", None)
+    heard.put("interplay.verbs.opening:open_world", None)
     heard.put("interplay.cli.measure:pin", True)
 
     def measure(make: Any, threads: int, seconds: float, name: str) -> None:
@@ -150,13 +150,13 @@ def trainer(heard: Heard) -> None:
     fake = SimpleNamespace(
         train=deed("train", "settings", "out"), resume=deed("resume", "run", "workers", "steps")
     )
-    heard._patch("interplay.cli.trainer.load_trainer", lambda: fake)
+    heard._patch("interplay.verbs.trainer.load_trainer", lambda: fake)
 
 
 def for_train(heard: Heard) -> None:
     trainer(heard)
-    heard.put("interplay.cli.training:workers_for", 4)
-    heard.put("interplay.cli.opening:open_world", SimpleNamespace(close=lambda: None, agents=("agent_0",)))
+    heard.put("interplay.verbs.settings:workers_for", 4)
+    heard.put("interplay.verbs.opening:open_world", SimpleNamespace(close=lambda: None, agents=("agent_0",)))
 
 
 def for_resume(heard: Heard) -> None:
@@ -177,7 +177,7 @@ def for_tournament(heard: Heard) -> None:
 
     for name in ("round_robin", "merge", "standing_in"):
         heard.put(
-            f"interplay.cli.tournament_kinds:{name}",
+            f"interplay.verbs.tournament_kinds:{name}",
             lambda *_, **__: SimpleNamespace(run=play, unit="matches"),
         )
 
@@ -199,6 +199,21 @@ def for_curves(heard: Heard) -> None:
 def experiments(heard: Heard) -> None:
     heard.put("interplay.experiment.files:load_experiment", lambda path: f"experiment of {path}")
     heard.put("interplay.experiment.files:load_experiment_of", SimpleNamespace(params="params"))
+
+
+def for_export(heard: Heard) -> None:
+    heard.put("interplay.verbs.players:load_policy", lambda *_, **__: Exporting(heard))
+
+
+class Exporting:
+    """A policy that notes where it is to be written."""
+
+    def __init__(self, heard: Heard) -> None:
+        self._heard = heard
+
+    def export(self, out: Any, agent: Any) -> None:
+        self._heard.note("export", {"out": out, "agent": agent})
+        raise Stopped
 
 
 def for_debug(heard: Heard) -> None:
@@ -366,6 +381,12 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "runs": ("runs/a runs/b", {"plot_runs.runs": [Path("runs/a"), Path("runs/b")]}),
         "column": ("--column x --column y", {"plot_runs.columns": ["x", "y"]}),
         "out": ("--out a.png", {"plot_runs.out": Path("a.png")}),
+    }]),
+    "export": (for_export, [{
+        "run": ("runs/a", {"load_policy.run": "runs/a"}),
+        "out": ("--out a.onnx", {"export.out": Path("a.onnx")}),
+        "agent": ("--agent left", {"export.agent": "left"}),
+        "trust": ("--trust", {"load_policy.trust": True}),
     }]),
     "debug": (for_debug, [{
         "config": ("a.py", {"debug_experiment.experiment": "experiment of a.py", "debug_experiment.config": Path("a.py")}),

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from interplay.cli import contestants, overlays, tournament_kinds
+from interplay.cli import overlays
 from interplay.cli.talking_games import Wanted, play_games
 from interplay.core.errors import UserError
 from interplay.evaluate import EpisodeTable
@@ -16,6 +16,7 @@ from interplay.evaluate.communication import games
 from interplay.evaluate.tournaments.folder import TournamentFolder
 from interplay.evaluate.tournaments.merge import MergeSettings
 from interplay.evaluate.tournaments.round_robins import RoundRobinSettings
+from interplay.verbs import contestants, tournament_kinds
 from tests.cli.test_handing_on import Heard, Stopped, found_player
 
 ROUND = {
@@ -95,7 +96,7 @@ def test_a_tournament_goes_on_with_every_setting_that_it_began_with(tmp_path, mo
 
 def test_a_world_is_measured_as_it_was_asked_for(monkeypatch, tmp_path):
     heard = Heard(monkeypatch)
-    heard.put("interplay.cli.players:find_player", lambda *_, **__: Player(heard))
+    heard.put("interplay.verbs.players:find_player", lambda *_, **__: Player(heard))
     heard.put("interplay.evaluate.lifetimes.overlays:compute_overlays")
     asked = {"population": 1, "ticks": 21, "burn_in": 34, "seed": 11}
     with pytest.raises(Stopped):
@@ -143,7 +144,7 @@ def test_what_was_typed_of_the_maps_wins_over_what_measuring_would_have(typed):
 
 def test_games_of_talk_are_played_as_they_were_asked_for(monkeypatch):
     heard = Heard(monkeypatch)
-    heard.put("interplay.cli.players:find_player", lambda *_, **__: talker(heard))
+    heard.put("interplay.verbs.players:find_player", lambda *_, **__: talker(heard))
     heard.put("interplay.evaluate.communication.games:reader_of", None)
     heard.put("interplay.evaluate.communication.games:play")
     wanted = Wanted("hunter", "a/world", ("end=7",), "", 70, 9, True, 11, True)
@@ -191,7 +192,7 @@ def test_a_run_that_cannot_read_the_world_is_told_what_it_knew_and_what_it_meets
     monkeypatch.setattr(contestants, "_settings_of", lambda *_: trained)
     monkeypatch.setattr("interplay.train.run.checkpoint.find_checkpoint", lambda name: Path(name))
     fake = SimpleNamespace(load_policy=lambda *_, **__: None)
-    monkeypatch.setattr("interplay.cli.trainer.load_trainer", lambda: fake)
+    monkeypatch.setattr("interplay.verbs.trainer.load_trainer", lambda: fake)
     monkeypatch.setattr("interplay.registry.make_world", lambda *_, **__: own)
     told = {}
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from interplay.cli.contestants import choose_world
 from interplay.core.settings import build
 from interplay.evaluate import play
 from interplay.registry import make_world
 from interplay.train.play.policy import load_policy
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import train
+from interplay.verbs.contestants import choose_world
 from tests.cli.command import typed
 from tests.train.real_run import SETTINGS
 

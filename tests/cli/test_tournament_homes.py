@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from interplay.cli import tournament_kinds
 from interplay.cli.main import run
+from interplay.verbs import tournament_kinds
 from tests.cli.command import refusal, typed
 
 pytestmark = pytest.mark.slow

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from interplay.cli.training import build_settings, workers_for
+from interplay.verbs.settings import build_settings, workers_for
 from tests.cli.command import MARSH, ROOT, refusal, typed
 from tests.cli.command import interplay as command
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from interplay.cli.training import build_settings
 from interplay.core.errors import UserError
 from interplay.core.settings import build
 from interplay.core.trust import Untrusted
 from interplay.train.play.policy import find_opponent
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import load_policy, load_population, resume, train
+from interplay.verbs.settings import build_settings
 from tests.cli.command import refusal, typed
 from tests.cli.planting import (
     CANARY,

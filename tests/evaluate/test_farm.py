@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from interplay.cli.tournament_kinds import begin_round_robin
 from interplay.core.errors import UserError
 from interplay.evaluate.tournaments.farm import Unit, play_units
 from interplay.evaluate.tournaments.results_log import ResultsLog
 from interplay.evaluate.tournaments.round_robins import Farm, make_settings, run_round_robin
 from interplay.registry import make_policy
+from interplay.verbs.tournament_kinds import begin_round_robin
 from tests.evaluate import farm_play
 
 pytestmark = pytest.mark.slow

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from interplay.cli.contestants import find_contestant
 from interplay.core.errors import UserError
 from interplay.core.settings import build, changed
 from interplay.registry import make_world
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import load_policy, resume, train
+from interplay.verbs.contestants import find_contestant
 from tests.train.crafted import changes, copy_of
 from tests.train.real_run import SETTINGS
 

@@ -11,12 +11,12 @@ import pytest
 from gymnasium import spaces
 
 import interplay
-from interplay.cli.training import build_settings
 from interplay.core.errors import UserError
 from interplay.evaluate.episodes import play
 from interplay.train import networks
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import load_policy, resume, train
+from interplay.verbs.settings import build_settings
 from tests.train.test_memory import learner_of, played
 from tests.train.test_memory import settings_of as recurrent
 from tests.train.test_population_runs import arrays_of

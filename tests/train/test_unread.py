@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from interplay.cli.training import build_settings
 from interplay.core.errors import UserError
 from interplay.core.settings import build
 from interplay.registry import list_worlds, training_settings
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.unread import check_read
 from interplay.train.trainer import make_learner
+from interplay.verbs.settings import build_settings
 from tests.train.toy_worlds import make_corridor
 
 CORRIDOR = "simulation/multi-corridor"

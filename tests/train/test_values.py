@@ -68,9 +68,9 @@ def test_values_are_those_of_the_network_whatever_the_batch(run, monkeypatch, at
     assert together.shape == (1440,)
     assert together.std() > 0
     assert np.array_equal(value(seen, 1), together)  # one network plays every population
-    network = policy._networks["agent"]
+    network = policy.networks["agent"]
     assert 2 * network.block < 1440  # several blocks
-    vector = read_stacks(policy._networks, policy._tensors)["agent"][0]
+    vector = read_stacks(policy.networks, policy._tensors)["agent"][0]
     rows = network.layout.allocate(1440)
     network.layout.write(seen, None, rows)
     _, direct = network._network(jnp.asarray(vector))(network._read(rows))

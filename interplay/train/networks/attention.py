@@ -66,6 +66,12 @@ class EntityEncoder(eqx.Module):
         pooled = (summed / rows) @ self.out.weight + share * self.out.bias
         return jnp.concatenate([own, pooled], axis=1)
 
+    def attention(self, observation: Mapping[str, jax.Array]) -> jax.Array:
+        """Who attends whom: (B, heads, R + 1, R + 1)."""
+        packed = entities.pack(self.layout, observation, keep_hidden=True)
+        hidden = jnp.zeros(packed.rows.shape[:2], bool) if packed.hidden is None else packed.hidden
+        return pooling.attention(self.shape, self._weights(), packed.rows, hidden, self.additive)
+
     def _weights(self) -> pooling.Weights:
         """The types' layers stacked, each padded to the widest."""
         layers = [self.types[entity.key] for entity in self.layout.types]
@@ -137,6 +143,16 @@ class AttentionNetwork(eqx.Module):
         self, observation: entities.Packed, plan: pooling.Plan | None = None
     ) -> tuple[jax.Array, jax.Array]:
         return self.decide(*self.features(observation, plan))
+
+    @property
+    def attended(self) -> tuple[str, ...]:
+        """What `attention` is among: entity rows by name, and the extra entity."""
+        types = self.encoder.layout.types
+        return (*(f"{entity.key}[{row}]" for entity in types for row in range(entity.rows)), "nobody")
+
+    def attention(self, observation: Mapping[str, jax.Array]) -> jax.Array:
+        """Who attends whom in the policy's encoder, of observations that are not packed: (B, heads, R + 1, R + 1)."""
+        return self.encoder.attention(observation)
 
     def features(
         self, observation: entities.Packed, plan: pooling.Plan | None = None

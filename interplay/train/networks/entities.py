@@ -121,5 +121,5 @@ def _to_front(rows: jax.Array, visible: jax.Array) -> jax.Array:
     batch, total, width = rows.shape
     seen = jnp.cumsum(visible, axis=1)
     source = (seen[:, None, :] <= jnp.arange(total)[None, :, None]).sum(axis=-1)
-    nothing = jnp.zeros((batch, 1, width), jnp.float32).at[:, :, -1].set(EMPTY)
+    nothing = jnp.broadcast_to(jnp.array([0.0] * (width - 1) + [EMPTY], jnp.float32), (batch, 1, width))
     return jnp.take_along_axis(jnp.concatenate([rows, nothing], axis=1), source[:, :, None], axis=1)

@@ -153,6 +153,16 @@ class RecurrentNetwork(eqx.Module):
         """As the other network does."""
         return self.network.prepare(observation) if hasattr(self.network, "prepare") else dict(observation)
 
+    @property
+    def attended(self) -> tuple[str, ...]:
+        """As the other network says."""
+        return tuple(getattr(self.network, "attended", ()))
+
+    def attention(self, observation: Mapping[str, jax.Array]) -> jax.Array:
+        """As of the other network."""
+        attention: jax.Array = self.network.attention(observation)
+        return attention
+
     def precompute(self) -> RecurrentNetwork:
         """With the other network in the form that is fast to call while weights stay."""
         if not hasattr(self.network, "precompute"):

@@ -173,7 +173,7 @@ class PicturesNetwork(eqx.Module):
             for name, leaf in observation.items()
             if name not in self.pictures
         ]
-        return Seen(pictures, jnp.concatenate([jnp.zeros((len(pictures[0]), 0)), *others], axis=1))
+        return Seen(pictures, jnp.concatenate([jnp.zeros((pictures[0].shape[0], 0)), *others], axis=1))
 
     def __call__(self, seen: Seen) -> tuple[jax.Array, jax.Array]:
         return self.decide(*self.features(seen))

@@ -92,6 +92,25 @@ def pool_all(
     return attend(mixed, offset, speaks.astype(jnp.float32))
 
 
+def attention(
+    shape: Shape, weights: Weights, rows: jax.Array, hidden: jax.Array, additive: bool
+) -> jax.Array:
+    """Who attends whom, to be looked at: (B, heads, R + 1, R + 1), p_ij of the formula above; row and column R are the extra entity.
+
+    Args:
+        shape, weights: as for `pool_all`.
+        rows: (B, R, features + 1), each in its own place.
+        hidden: (B, R) bool.
+        additive: hidden ones are attended with +1 on their logits.
+    """
+    mixed = _mix(shape, weights, rows.transpose(2, 1, 0), jnp.ones(rows.shape[1::-1], bool))
+    unseen = jnp.concatenate([hidden.T, jnp.zeros((1, len(hidden)), bool)])
+    offset = jnp.where(unseen, 1.0 if additive else -jnp.inf, 0.0)
+    queries, keys = mixed[0].transpose(3, 0, 2, 1), mixed[1].transpose(3, 0, 2, 1)  # (B, heads, R + 1, d)
+    logits = jnp.einsum("bhid,bhjd->bhij", queries * queries.shape[-1] ** -0.5, keys)
+    return jax.nn.softmax(logits + offset.T[:, None, None], axis=-1)
+
+
 def _mix(shape: Shape, weights: Weights, columns: jax.Array, attended: jax.Array) -> jax.Array:
     """Embedded rows as queries, keys and values: (features + 1, K, B) -> (3, heads, d, K + 1, B).
 

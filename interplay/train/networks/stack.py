@@ -55,10 +55,10 @@ class StackedNetwork(eqx.Module):
     def remember(self, newest: jax.Array, memory: Memory) -> tuple[jax.Array, jax.Array, Memory]:
         """Parameters, value and the observations that are kept."""
         frames = jnp.concatenate([memory, newest], axis=1)
-        by_step, seen, at = frames.reshape(len(frames), self.frames, -1), {}, 0
+        by_step, seen, at = frames.reshape(frames.shape[0], self.frames, -1), {}, 0
         for key, shape in self.shapes:
             end = at + math.prod(shape)
-            seen[key], at = by_step[:, :, at:end].reshape(len(frames), self.frames, *shape), end
+            seen[key], at = by_step[:, :, at:end].reshape(frames.shape[0], self.frames, *shape), end
         prepared = self.network.prepare(seen) if hasattr(self.network, "prepare") else seen
         return *self.network(prepared), frames[:, newest.shape[1] :]
 

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
 
 import jax
 import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
-from interplay.core.world import TimeStep, World
+from interplay.core.world import Kind, TimeStep, World
 from interplay.train.learner import read_stacks
 from interplay.train.observations import Rows
+from interplay.train.play.by_name import ByName, Look, look
 from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Blocks, Populations, cut_blocks, find_populations, sort_rows
 from interplay.train.run.restoring import restore
 from interplay.train.selfplay.opponents import Guest, Opponents
 from interplay.train.settings import TrainSettings
+
+if TYPE_CHECKING:
+    from interplay.train.export.plain import PlainPolicy
 
 AT_ONCE = 8_192  # rows that are computed in one call; fewer are filled up, so that XLA compiles one shape
 
@@ -38,12 +44,17 @@ class TrainedPolicy(Policy):
         others: population -> who plays it where none of the Q has its name: those whom the run was trained against.
     """
 
+    # How its world is made where nobody has started it; None: by the run's settings.
+    make_world: Callable[..., World] | None = None
+
     # The checkpoint's, and the others, who are asked themselves.
     no_memory = (
         *Policy.no_memory,
+        "make_world",
+        "networks",
+        "inference",
+        "_by_name",
         "_tensors",
-        "_networks",
-        "_inference",
         "_rows",
         "_others",
         "_opponents",
@@ -77,19 +88,18 @@ class TrainedPolicy(Policy):
         if getattr(self, "world", None) is not world:
             self._make_networks(world)
         super().start(world, seed)
+        self._by_name: ByName | None = None
         theirs = [n for n in self._others if n in self._populations.names and n not in self.names]
         numbers = [self._populations.names.index(name) for name in theirs]
         alone = numbers if self._populations.fixed is None else [None] * len(numbers)
         guests = [Guest(name, self._others[name], number) for name, number in zip(theirs, alone, strict=True)]
         self._opponents = Opponents(world, guests, numbers, (seed, 0, 0))
         self._ours = np.array([name not in theirs for name in self._populations.names])
-        vectors = read_stacks(self._networks, [without_critic(one, self.settings) for one in self._tensors])
-        self._inference = {
-            name: network.precompute(vectors[name]) for name, network in self._networks.items()
-        }
+        vectors = read_stacks(self.networks, [without_critic(one, self.settings) for one in self._tensors])
+        self.inference = {name: network.precompute(vectors[name]) for name, network in self.networks.items()}
         self._memory = {
             name: np.zeros((world.num_worlds, len(own.kind.slots), own.memory), np.float32)
-            for name, own in self._networks.items()
+            for name, own in self.networks.items()
             if own.memory
         }
 
@@ -98,13 +108,18 @@ class TrainedPolicy(Policy):
         own = Populations(self.names, None)
         self._populations = find_populations(self.settings.population, world)
         self._moved_by = self._match(world)
-        self._networks = {kind.name: PolicyNetwork(kind, self.settings, key, own) for kind in world.kinds}
-        for name in self._networks:
+        self.networks = {kind.name: PolicyNetwork(kind, self.settings, key, own) for kind in world.kinds}
+        for name in self.networks:
             if not any(tensor.startswith(f"{name}/") for tensor in self._tensors[0]):
                 raise UserError(f"{world.id}: the policy was not trained for agents of kind {name}")
         self._rows: dict[tuple[str, int], Rows] = {}
 
-    def forget(self, which: np.ndarray) -> None:
+    def forget(self, which: np.ndarray | None = None) -> None:
+        """The worlds in the (W,) bool mask `which`, or all, were restarted; what was remembered of them is past."""
+        if not hasattr(self, "world"):
+            return
+        which = np.ones(self.world.num_worlds, bool) if which is None else which
+        self._by_name = None
         self._opponents.forget(which)
         for memory in self._memory.values():
             memory[which] = 0.0
@@ -122,8 +137,30 @@ class TrainedPolicy(Policy):
         restore(kept, arrays, self.name)
         self._opponents.load(theirs)
 
-    def act(self, timestep: TimeStep) -> Any:
-        """Actions for every slot."""
+    @overload
+    def act(self, timestep: TimeStep) -> Any: ...
+
+    @overload
+    def act(self, timestep: Mapping[Any, Any], infos: Mapping[Any, Any] | None = None) -> dict[Any, Any]: ...
+
+    def act(self, timestep: TimeStep | Mapping[Any, Any], infos: Mapping[Any, Any] | None = None) -> Any:
+        """Actions for every slot of a batch; or, by name, for the agents of one PettingZoo environment.
+
+        Args:
+            timestep: of the batch; or agent -> its observation, as the environment's `reset` and `step` give it. Then call `forget`
+                after each reset where the networks remember.
+            infos: of the environment, where it has action masks in them.
+
+        Returns:
+            As `World.step` takes it; or agent -> its action.
+
+        Raises:
+            UserError: for an unknown agent, an observation of another form, or a mask that is missing.
+        """
+        if isinstance(timestep, Mapping):
+            self.settle()
+            self._by_name = self._by_name or ByName(self)
+            return self._by_name.act(timestep, infos)
         observations = self.world.by_kind(timestep.observation)
         masks = self.world.by_kind(timestep.action_mask)
         population = self._populations.of(self.world)
@@ -131,7 +168,7 @@ class TrainedPolicy(Policy):
         self._forget_the_dead(timestep)
         key = jax.random.key(int(self.rng.integers(2**32)))
         actions = {}
-        for number, (name, network) in enumerate(self._networks.items()):
+        for number, (name, network) in enumerate(self.networks.items()):
             slots = list(network.kind.slots)
             shape = (self.world.num_worlds, len(slots))
             mask = network.distribution.flat_mask(masks[name], shape)
@@ -150,6 +187,80 @@ class TrainedPolicy(Policy):
             actions[name] = network.distribution.to_world(flat.reshape(*shape, -1))
         ours = actions if len(actions) > 1 else next(iter(actions.values()))
         return self._opponents.act(ours, timestep, population)
+
+    def look(
+        self, observation: Any, mask: Any = None, memory: np.ndarray | None = None, agent: str | None = None
+    ) -> Look:
+        """What the network makes of an observation.
+
+        Args:
+            observation: of one agent, in the form that a PettingZoo environment gives; or of N, every leaf with a first axis of N.
+            mask: legal choices, (choices,) or (N, choices) bool, the heads one after another; None: all.
+            memory: of the agent, (size,) or (N, size), as the last look gave it; None: its life begins.
+            agent: whose observation it is; needed where agents have different networks.
+
+        Raises:
+            UserError: for an observation of another form, an unknown agent, or an agent that is not said.
+        """
+        self.settle()
+        return look(self, observation, mask, memory, agent)
+
+    def export(self, path: str | Path, agent: str | None = None) -> Path:
+        """Writes the network of an agent for use without this package.
+
+        Args:
+            path: ``.onnx`` (needs the extra ``onnx``), or ``.npz`` for `interplay.train.export.plain`, which needs NumPy alone.
+            agent: as for `look`.
+
+        Returns:
+            The path that was written.
+
+        Raises:
+            UserError: for another suffix, a package that is missing, or a network that does something that cannot be exported.
+        """
+        from interplay.train.export.files import write
+
+        self.settle()
+        return write(self, path, agent)
+
+    def to_numpy(self, agent: str | None = None) -> PlainPolicy:
+        """The network of an agent as a plain NumPy function; see `interplay.train.export.plain`.
+
+        Raises:
+            UserError: as `export`.
+        """
+        from interplay.train.export.files import to_plain
+
+        self.settle()
+        return to_plain(self, agent)
+
+    def settle(self) -> None:
+        """Starts with a world of its own, if nobody has started it: to be asked by names needs no batch."""
+        if hasattr(self, "world"):
+            return
+        from interplay.registry import make_world
+
+        chosen = self.settings.world
+        make = self.make_world or partial(make_world, chosen.id, **chosen.options)
+        world = make(num_worlds=1, seed=0, first_world=0)
+        world.reset()
+        self.start(world)
+
+    def is_masked(self, kind: Kind) -> bool:
+        """Whether the world that is played says which choices of a kind's agents are legal."""
+        return bool(self.world.by_kind(self.world.timestep.action_mask)[kind.name])
+
+    def mover(self, slot: int) -> int:
+        """Number of the network that moves a slot.
+
+        Raises:
+            UserError: if that changes from life to life.
+        """
+        if self._populations.fixed is None and len(set(self._moved_by)) > 1:
+            raise UserError(
+                f"{self.name}: who moves {self.world.agents[slot]} changes from episode to episode; load it with populations=[NAME]"
+            )
+        return int(self._moved_by[self._populations.of(self.world)[0, slot]])
 
     def values(
         self, observation: Mapping[str, np.ndarray], population: np.ndarray, kind: str = "agent"
@@ -200,11 +311,11 @@ class TrainedPolicy(Policy):
         if not self.guesses:
             raise UserError(f"{self.name}: this run guesses nothing; train one with belief.about=werewolf")
         network, out = (
-            self._networks[kind],
-            np.zeros((len(population), len(self._networks[kind].kind.slots)), np.float32),
+            self.networks[kind],
+            np.zeros((len(population), len(self.networks[kind].kind.slots)), np.float32),
         )
         for number, picked, rows in self._pieces(observation, population, kind):
-            outputs = network.beliefs(self._inference[kind], np.int32(number), rows)
+            outputs = network.beliefs(self.inference[kind], np.int32(number), rows)
             out[picked] = np.asarray(outputs)[: len(picked)]
         return out
 
@@ -230,13 +341,13 @@ class TrainedPolicy(Policy):
             UserError: if its networks remember.
         """
         self._check_no_memory("probabilities")
-        network = self._networks[kind]
+        network = self.networks[kind]
         if population is None:
             population = np.zeros(len(next(iter(observation.values()))), np.int64)
         out = np.zeros((len(population), network.distribution.choices), np.float32)
         for number, picked, rows in self._pieces(observation, population, kind):
             legal = None if mask is None else pad_rows(np.asarray(mask, bool)[picked], AT_ONCE)
-            outputs = network.probabilities(self._inference[kind], np.int32(number), rows, legal)
+            outputs = network.probabilities(self.inference[kind], np.int32(number), rows, legal)
             out[picked] = np.asarray(outputs)[: len(picked)]
         return out
 
@@ -253,7 +364,7 @@ class TrainedPolicy(Policy):
         self, observation: Mapping[str, np.ndarray], population: np.ndarray, kind: str
     ) -> Iterator[tuple[int, np.ndarray, Rows]]:
         """Rows by who moves them: its number, where they stand, and their observations, filled up so that XLA compiles one shape."""
-        network, own = self._networks[kind], self._movers(population)
+        network, own = self.networks[kind], self._movers(population)
         rows = network.layout.allocate(AT_ONCE)
         for number in np.unique(own):
             index = np.flatnonzero(own == number)
@@ -291,7 +402,7 @@ class TrainedPolicy(Policy):
 
         What they remember, (W, A_kind, size), goes on; without it they answer as at the beginning of a life.
         """
-        network, count = self._networks[name], len(self.names)
+        network, count = self.networks[name], len(self.names)
         out = np.zeros((len(index), network.distribution.columns + 2), np.float32)
         most = min(AT_ONCE, _agents(observation, network))
         block = min(network.block, most)
@@ -312,7 +423,7 @@ class TrainedPolicy(Policy):
             if kept is not None:
                 kept[: len(picked)] = 0.0 if flat is None else flat[picked]
             outputs = network.act(
-                self._inference[name],
+                self.inference[name],
                 {dtype: array[None] for dtype, array in rows.items()},
                 None if legal is None else legal[None],
                 Blocks(*(part[None] for part in cut_blocks(counts, block, pieces))),
@@ -333,10 +444,10 @@ class TrainedPolicy(Policy):
         ended = timestep.terminated | timestep.truncated
         if self._memory and ended.any():
             for name, memory in self._memory.items():
-                memory[ended[:, list(self._networks[name].kind.slots)]] = 0.0
+                memory[ended[:, list(self.networks[name].kind.slots)]] = 0.0
 
     def _space(self, name: str, rows: int) -> Rows:
-        return self._rows.setdefault((name, rows), self._networks[name].layout.allocate(rows))
+        return self._rows.setdefault((name, rows), self.networks[name].layout.allocate(rows))
 
 
 def without_critic(tensors: Mapping[str, np.ndarray], settings: TrainSettings) -> Mapping[str, np.ndarray]:

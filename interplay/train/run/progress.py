@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import html
 import math
 import sys
 import time
@@ -50,7 +51,7 @@ class Progress:
         self._said = -1.0e300
         self._shown_done = -1
         self._numbers: Mapping[str, float] = {}
-        self._bar = _Bar(total, done, self.stream) if self.stream.isatty() else None
+        self._bar = _find_bar(total, done, self.stream)
 
     @property
     def rate(self) -> float:
@@ -121,6 +122,37 @@ class Progress:
             f"{name} -" if math.isnan(value) else f"{name} {value:.4g}"
             for name, value in self._numbers.items()
         )
+
+
+def _find_bar(total: int | None, done: int, stream: TextIO) -> _Bar | _Notebook | None:
+    """What is drawn again and again in one place; None where there is only a file or a pipe."""
+    if stream.isatty():
+        return _Bar(total, done, stream)
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if stream is sys.stderr and hasattr(shell, "kernel"):
+        return _Notebook(total)
+    return None
+
+
+class _Notebook:
+    """A notebook's form: one line of its output, replaced as the run goes on."""
+
+    def __init__(self, total: int | None) -> None:
+        from IPython.display import HTML, display
+
+        self._html, self._total = HTML, total
+        self._place = display(HTML("<pre>beginning</pre>"), display_id=True)
+
+    def show(self, done: int, head: str, numbers: str) -> None:
+        words = html.escape(", ".join(part for part in (head, numbers) if part))
+        bar = "" if self._total is None else f'<progress value="{done}" max="{self._total}"></progress> '
+        self._place.update(self._html(f"{bar}<pre style='display:inline'>{words}</pre>"))
+
+    def say(self, line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """The last state stays."""
 
 
 class _Bar:

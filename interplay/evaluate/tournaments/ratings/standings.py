@@ -12,6 +12,7 @@ import numpy as np
 
 from interplay.core import seeding
 from interplay.core.errors import MissingExtraError
+from interplay.core.html import html_table
 from interplay.evaluate.tournaments.matches import Match
 from interplay.evaluate.tournaments.ratings.alpha_rank import alpha_rank
 from interplay.evaluate.tournaments.ratings.bradley_terry import elo
@@ -54,6 +55,18 @@ class Standings:
     alpha_rank: np.ndarray
     skill: tuple[Skill, ...] | None
     circles: tuple[tuple[str, str, str], ...]
+
+    def _repr_html_(self) -> str:
+        """The ratings, for notebooks."""
+        rows = [
+            (
+                self.names[i],
+                f"{self.elo[i]:+.0f}",
+                f"{self.interval[i, 0]:+.0f} .. {self.interval[i, 1]:+.0f}",
+            )
+            for i in self.order
+        ]
+        return html_table(f"ratings over {self.matches:,} matches", ("player", "Elo", "95 %"), rows)
 
     @property
     def order(self) -> tuple[int, ...]:

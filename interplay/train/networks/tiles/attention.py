@@ -97,13 +97,28 @@ class TilesAttentionNetwork(eqx.Module):
         """Logits and value."""
         return self.policy_head(features[0]), self.value_head(features[1])[:, 0]
 
+    @property
+    def attended(self) -> tuple[str, ...]:
+        """What `attention` is among: rows of agents, the observer's own first."""
+        return tuple(f"agents[{row}]" for row in range(self.view.rows))
+
+    def attention(self, observation: Mapping[str, jax.Array]) -> jax.Array:
+        """Whom the observer attends: (B, heads, 1, rows)."""
+        seen = self.prepare(observation)
+        rows = ACTIVATIONS[self.activation](self.embed(seen.entities))
+        return self._weights(rows, seen.filled)[0][:, :, None]
+
     def _attend(self, rows: jax.Array, filled: jax.Array) -> jax.Array:
         """(B, rows, width) -> (B, width), 0 where nobody is in view."""
+        weights, answer = self._weights(rows, filled)
+        return jnp.einsum("bhr,brhd->bhd", weights, answer).reshape(rows.shape[0], rows.shape[2])
+
+    def _weights(self, rows: jax.Array, filled: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """(B, heads, rows), whom the observer attends, and (B, rows, heads, depth), what is heard of each."""
         batch, number, width = rows.shape
         depth = width // self.heads
         query = self.query(rows[:, 0]).reshape(batch, self.heads, depth)
         answer = self.answer(rows).reshape(batch, number, 2, self.heads, depth)
         logits = jnp.einsum("bhd,brhd->bhr", query, answer[:, :, 0]) * depth**-0.5
         there = (jnp.arange(number) < filled[:, None])[:, None]
-        weights = jax.nn.softmax(jnp.where(there, logits, -1e9), axis=2) * there
-        return jnp.einsum("bhr,brhd->bhd", weights, answer[:, :, 1]).reshape(batch, width)
+        return jax.nn.softmax(jnp.where(there, logits, -1e9), axis=2) * there, answer[:, :, 1]

@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from interplay.cli.contestants import Contestant, choose_world, find_contestant, same_as_before
-from interplay.cli.opening import open_world
 from interplay.core.errors import UserError
 from interplay.core.settings import build
+from interplay.verbs.contestants import Contestant, choose_world, find_contestant, same_as_before
+from interplay.verbs.opening import open_world
 
 _SET_BY_MERGES = ("npop", "quotas", "cap", "slots", "cap_draw", "maps")
 

@@ -96,11 +96,11 @@ def same_as_before(typed: Sequence[str], before: Sequence[str], now: Sequence[st
 
 
 def _trained(name: str, world: World, greedy: bool, trust: bool) -> Contestant:
-    from interplay.cli.trainer import load_trainer
     from interplay.evaluate.tournaments.layouts import layout_problem
     from interplay.registry import make_world
     from interplay.train.run.checkpoint import find_checkpoint
     from interplay.train.run.manifest import read_manifest
+    from interplay.verbs.trainer import load_trainer
 
     trainer = load_trainer()
     folder, player = split_player(name)

@@ -1,4 +1,4 @@
-"""Makes a world for a verb, with a notice where the compiler takes long."""
+"""Makes a world, with a notice where the compiler takes long."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import typer
-
 from interplay.core.errors import UserError
 from interplay.core.world import World
+from interplay.train.run.progress import tell
 
 NOTICE_AFTER = 1.5  # seconds; the bar for a start from the cache
 
@@ -43,7 +42,7 @@ def _told_if_slow(world_id: str) -> Iterator[None]:
     message = (
         f"preparing {world_id}: its kernels are compiled at first use, later starts find them in the cache"
     )
-    timer = threading.Timer(NOTICE_AFTER, typer.echo, [message], {"err": True})
+    timer = threading.Timer(NOTICE_AFTER, tell, [message])
     timer.daemon = True
     timer.start()
     try:

@@ -1,0 +1,197 @@
+"""What somebody hands over in Python, an environment or a function that makes one, as a factory of worlds."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import gymnasium
+from pettingzoo.utils.env import AECEnv, ParallelEnv
+
+from interplay.connect.parallel_world import ParallelEnvWorld
+from interplay.connect.pettingzoo import WorldEnv
+from interplay.connect.turns import AloneEnv, TurnsEnv, name_of
+from interplay.core import targets
+from interplay.core.errors import UserError
+from interplay.core.loading import load
+from interplay.core.world import World
+from interplay.sim.adapt import SimulationWorld
+from interplay.sim.managers import SimulationManager
+
+WORLDS = (targets.WORLD, targets.SIMULATION, targets.ENVIRONMENT)
+
+
+class Handed(NamedTuple):
+    """A world that was handed over.
+
+    Attributes:
+        id: what settings call it: an id, ``module:name``, or ``given/NAME`` where only this process knows how to make it.
+        make: ``make(num_worlds=, seed=, first_world=) -> World``; None: the registry makes it by its id.
+        like: the registered id whose training settings it begins with; empty: none.
+    """
+
+    id: str
+    make: Callable[..., World] | None = None
+    like: str = ""
+
+
+def hand_over(thing: Any) -> Handed:
+    """Finds out what somebody has handed over.
+
+    Args:
+        thing: a world's id or ``"module:name"``; a `World`; a PettingZoo environment (parallel or in turns), a Gymnasium
+            environment, a vector of them, a simulation's manager; or a function or class that makes one of these. A function that can be
+            imported and says what it returns is known by its name; any other is called once, to see what it makes.
+
+    Raises:
+        UserError: for anything else, or for what cannot be copied.
+
+    Example:
+        >>> hand_over("dilemma/fixed").id, hand_over(gymnasium.make("CartPole-v1")).id
+        ('dilemma/fixed', 'given/CartPole-v1')
+    """
+    if isinstance(thing, str):
+        return Handed(thing, like=thing)
+    if isinstance(thing, gymnasium.vector.VectorEnv):
+        return hand_over(_first_of(thing))
+    if isinstance(thing, World):
+        return _world(thing)
+    if callable(thing) and not _is_environment(thing):
+        path = _importable(thing)
+        if path and targets.kind_made(thing) in WORLDS:
+            return Handed(path, like=path)
+        return _made_by(thing)
+    return _environment(thing, partial(_copy_of, thing))
+
+
+def _is_environment(thing: Any) -> bool:
+    return isinstance(thing, gymnasium.Env | AECEnv | ParallelEnv | SimulationManager)
+
+
+def _first_of(vector: gymnasium.vector.VectorEnv[Any, Any, Any]) -> Any:
+    """The function that makes one environment of a vector, or one of them."""
+    makers = getattr(vector, "env_fns", None)
+    if not isinstance(makers, list | tuple):  # `gymnasium.make_vec` gives functions that can be had only once
+        makers = getattr(vector, "envs", None)
+    if not makers:
+        raise UserError(
+            f"{name_of(vector)}: a {type(vector).__name__} does not say how one of its environments is made; "
+            "hand over a function that makes one, e.g. lambda: gymnasium.make(...)"
+        )
+    return makers[0]
+
+
+def _made_by(make: Callable[..., Any]) -> Handed:
+    """What a function makes that only this process knows."""
+    try:
+        parameters = inspect.signature(make).parameters
+    except (TypeError, ValueError):
+        parameters = {}  # type: ignore[assignment]
+    many = {name: value for name, value in (("num_worlds", 1), ("seed", 0)) if name in parameters}
+    made = make(**many) if "num_worlds" in parameters else make()
+    if isinstance(made, World):
+        if "num_worlds" not in parameters:
+            return _world(made)
+        found = Handed(_given(made.id), partial(_batch, make, tuple(parameters)), _registered(made.id))
+        made.close()
+        return found
+    found = _environment(made, make)
+    made.close()
+    return found
+
+
+def _batch(make: Callable[..., World], parameters: tuple[str, ...], **given: Any) -> World:
+    return make(**{name: value for name, value in given.items() if name in parameters})
+
+
+def _environment(thing: Any, make: Callable[[], Any]) -> Handed:
+    """An environment of somebody else, of which `make` makes more."""
+    if type(thing) is WorldEnv and not (thing.flat or thing.mask_in_observation or thing.remove_dead):
+        return _world(thing.world)
+    if isinstance(thing, SimulationManager):
+        return Handed(_given(type(thing.sim.unwrapped).__name__), partial(_batch_of, SimulationWorld, make))
+    if isinstance(thing, gymnasium.Env):
+        form: Callable[[Any], Any] = AloneEnv
+    elif isinstance(thing, AECEnv):
+        form = TurnsEnv
+    elif isinstance(thing, ParallelEnv) or (hasattr(thing, "possible_agents") and hasattr(thing, "step")):
+        form = _as_it_is
+    else:
+        raise UserError(
+            f"a {type(thing).__name__} is no world; hand over an id, a World, a PettingZoo or Gymnasium environment, "
+            "a manager of a simulation, or a function that makes one of these"
+        )
+    return Handed(_given(name_of(thing)), partial(_batch_of, ParallelEnvWorld, partial(_formed, form, make)))
+
+
+def _batch_of(kind: Callable[..., World], make: Callable[[], Any], **given: Any) -> World:
+    return kind(make, given.pop("num_worlds", 1), **given)
+
+
+def _formed(form: Callable[[Any], Any], make: Callable[[], Any]) -> Any:
+    return form(make())
+
+
+def _as_it_is(env: Any) -> Any:
+    return env
+
+
+def _copy_of(env: Any) -> Any:
+    try:
+        return copy.deepcopy(env)
+    except Exception as error:
+        raise UserError(
+            f"{name_of(env)}: no copy can be made of it ({type(error).__name__}: {error}); hand over a function that makes one"
+        ) from error
+
+
+def _world(world: World) -> Handed:
+    """Batches as the one that was handed over, of other sizes and seeds."""
+    recipe = world._recipe
+    if recipe is None or recipe.trouble:
+        why = recipe.trouble if recipe else "nobody called its class"
+        raise UserError(f"{world.id}: no others can be made as it is, {why}; hand over its id or a function")
+    if "num_worlds" not in inspect.signature(type(world)).parameters:
+        raise UserError(
+            f"{world.id}: a {type(world).__name__} is made around another batch; hand over a function with the arguments "
+            "num_worlds, seed and first_world that makes it"
+        )
+    bound = inspect.signature(type(world)).bind(*recipe.args, **recipe.kwargs)
+    make = partial(_remade, type(world), world.id, dict(bound.arguments))
+    return Handed(_given(world.id), make, _registered(world.id))
+
+
+def _remade(kind: type[World], name: str, arguments: dict[str, Any], **given: Any) -> World:
+    parameters = inspect.signature(kind).parameters
+    rest = {**arguments, **{key: value for key, value in given.items() if key in parameters}}
+    for key, parameter in parameters.items():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            rest |= rest.pop(key, {})
+    world = kind(**rest)
+    world.id = name
+    return world
+
+
+def _given(name: str) -> str:
+    return name if name.startswith(targets.GIVEN) else targets.GIVEN + name
+
+
+def _registered(name: str) -> str:
+    """The id, if the registry knows it."""
+    from interplay.registry import list_worlds
+
+    return name if any(spec.id == name for spec in list_worlds()) else ""
+
+
+def _importable(thing: Any) -> str:
+    """``module:name`` of a function or class that another process finds under it; else empty."""
+    module, name = getattr(thing, "__module__", ""), getattr(thing, "__qualname__", "")
+    if not module or module == "__main__" or not name.isidentifier():
+        return ""
+    try:
+        return f"{module}:{name}" if load(f"{module}:{name}", users=True) is thing else ""
+    except UserError:
+        return ""

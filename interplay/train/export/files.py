@@ -1,0 +1,108 @@
+"""A trained policy's network as a program, and the files that programs are written to."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.files import replace_file
+from interplay.train import networks
+from interplay.train.export.plain import FORMAT, PlainPolicy
+from interplay.train.export.program import Array, Program
+from interplay.train.export.trace import trace
+from interplay.train.networks import entities
+from interplay.train.play.by_name import whose
+
+if TYPE_CHECKING:
+    from interplay.train.play.trained_policy import TrainedPolicy
+
+SUFFIXES = (".onnx", ".npz")
+MASK, MEMORY = "action_mask", "memory"
+
+
+def write(policy: TrainedPolicy, path: str | Path, agent: str | None) -> Path:
+    """Writes the network of an agent; see `TrainedPolicy.export`."""
+    target = Path(path)
+    if target.suffix not in SUFFIXES:
+        raise UserError(
+            f"{target}: a policy is written as {' or '.join(SUFFIXES)}; choose one of these endings"
+        )
+    if target.suffix == ".onnx":
+        from interplay.train.export.onnx_file import as_onnx
+
+        replace_file(target, as_onnx(make_program(policy, agent)), "policy")
+        return target
+    program = make_program(policy, agent)
+    stream = io.BytesIO()
+    text = np.frombuffer(json.dumps(as_json(program)).encode(), np.uint8)
+    np.savez(stream, allow_pickle=False, program=text, **program.constants)
+    replace_file(target, stream.getvalue(), "policy")
+    return target
+
+
+def to_plain(policy: TrainedPolicy, agent: str | None) -> PlainPolicy:
+    """The network of an agent as a function of NumPy arrays."""
+    program = make_program(policy, agent)
+    return PlainPolicy(as_json(program), program.constants)
+
+
+def as_json(program: Program) -> dict[str, Any]:
+    """A program without its constants, as `plain` reads it."""
+    return {
+        "format": FORMAT,
+        "about": program.about,
+        "inputs": [list(own) for own in program.inputs],
+        "outputs": program.outputs,
+        "steps": [[step.op, step.inputs, *step.output, step.says] for step in program.steps],
+    }
+
+
+def make_program(policy: TrainedPolicy, agent: str | None) -> Program:
+    """What the network of an agent computes.
+
+    Raises:
+        UserError: if the agent has to be said and is not, or the network does what cannot be exported.
+    """
+    kind, population = whose(policy, agent)
+    own = policy.networks[kind.name]
+    network = own.of_population(policy.inference[kind.name], population)
+    leaves = kind.observation_space.spaces
+    odd = [key for key in leaves if key in (MASK, MEMORY)]
+    if odd:
+        raise UserError(
+            f"{policy.name}: its observation has a leaf {odd[0]!r}, which is an input of its own; call it otherwise"
+        )
+    inputs = [Array(key, (-1, *(part.shape or ())), own.layout.dtype_of(key)) for key, part in leaves.items()]
+    masked = policy.is_masked(kind)
+    if masked:
+        inputs.append(Array(MASK, (-1, own.distribution.choices), "bool"))
+    if own.memory:
+        inputs.append(Array(MEMORY, (-1, own.memory), "float32"))
+
+    def say(*arrays: jax.Array) -> dict[str, jax.Array]:
+        given = dict(zip((one.name for one in inputs), arrays, strict=True))
+        seen = networks.prepare(network, own.layout.shown({key: given[key] for key in leaves}))
+        return own.say(network, _in_place(seen), given.get(MASK), given.get(MEMORY))
+
+    about = {
+        "world": policy.settings.world.id,
+        "kind": kind.name,
+        "population": policy.names[population],
+        "network": policy.settings.network.kind,
+        "action_space": str(kind.action_space),
+    }
+    return trace(policy.name, say, inputs, about)
+
+
+def _in_place(seen: Any) -> Any:
+    """Packed entities with the rows that hold none marked as hidden: attention over all rows, which needs no plan and gives the same."""
+    if isinstance(seen, entities.Packed) and seen.hidden is None:
+        return seen._replace(hidden=jnp.arange(seen.rows.shape[1])[None] >= seen.attended[:, None])
+    return seen

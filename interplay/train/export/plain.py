@@ -1,0 +1,184 @@
+"""A trained network as a plain function of NumPy arrays, out of one ``.npz`` file.
+
+This file needs NumPy and nothing of the package: copy it beside the ``.npz`` to use a policy where neither is installed::
+
+    from plain import load
+    network = load("policy.npz")
+    said = network({"observation": rows, "memory": memory})  # every array with a first axis of B rows
+    said["probabilities"], said["action"], said["value"], said["memory"]
+
+``network.inputs`` names what it reads. A mask of legal choices and memory may be left out: then everything is legal, and lives begin.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+FORMAT = 1
+Arrays = dict[str, np.ndarray]
+
+
+class PlainPolicy:
+    """A network that plays; calls change nothing.
+
+    Args:
+        program: inputs, outputs and steps, as `load` reads them.
+        constants: name -> array.
+
+    Attributes:
+        inputs: name -> (shape of one row, dtype).
+        outputs: names of what a call gives.
+        about: what it is of.
+    """
+
+    def __init__(self, program: Mapping[str, Any], constants: Mapping[str, np.ndarray]) -> None:
+        if program.get("format") != FORMAT:
+            raise ValueError(
+                f"format {program.get('format')!r} of an exported policy is not {FORMAT}; export it again"
+            )
+        self._steps, self._constants = program["steps"], dict(constants)
+        self._outputs: dict[str, str] = program["outputs"]
+        self.inputs = {name: (tuple(shape[1:]), dtype) for name, shape, dtype in program["inputs"]}
+        self.outputs = tuple(self._outputs)
+        self.about: dict[str, Any] = program["about"]
+
+    def __call__(self, observation: Mapping[str, Any]) -> Arrays:
+        """What the network says of B rows.
+
+        Args:
+            observation: input -> (B, ...); ``action_mask`` (B, choices) bool and ``memory`` (B, size) may be left out.
+
+        Returns:
+            ``logits`` and ``probabilities`` (B, choices), ``mean`` and ``deviation`` of Box actions, the likeliest ``action`` (B, columns: one
+            number counted from 0 for each choice), ``value`` (B,), ``memory`` (B, size) for the next call; as far as it has them.
+
+        Raises:
+            ValueError: for an input that is missing, unknown, or of another shape.
+        """
+        odd = sorted(set(observation) - set(self.inputs))
+        if odd:
+            raise ValueError(f"unknown input {odd[0]!r}; there are {', '.join(self.inputs)}")
+        given = {name: np.asarray(array) for name, array in observation.items()}
+        rows = next((len(array) for array in given.values()), 0)
+        values = dict(self._constants)
+        for name, (shape, dtype) in self.inputs.items():
+            array = given.get(name)
+            if array is None:
+                if name not in ("action_mask", "memory"):
+                    raise ValueError(f"input {name!r} is missing; hand over an array of shape (B, {shape})")
+                array = np.ones((rows, *shape), bool) if name == "action_mask" else np.zeros((rows, *shape))
+            if array.shape != (rows, *shape):
+                raise ValueError(f"input {name!r} has shape {array.shape}; hand over {(rows, *shape)}")
+            values[name] = array.astype(dtype)
+        for op, inputs, output, shape, dtype, says in self._steps:
+            lengths = tuple(-length * rows if length < 0 else length for length in shape)
+            result = OPERATIONS[op](lengths, says, *(values[name] for name in inputs))
+            values[output] = np.asarray(result, dtype)
+        return {name: values[own] for name, own in self._outputs.items()}
+
+
+def load(path: str | Path) -> PlainPolicy:
+    """Reads an exported policy; nothing in the file is executed."""
+    with np.load(path, allow_pickle=False) as file:
+        program = json.loads(file["program"].tobytes())
+        return PlainPolicy(program, {name: file[name] for name in file.files if name != "program"})
+
+
+# -- what steps do: (lengths of the result, what the step says, arrays) -> array ---------------------------------------
+
+
+def _logistic(_: Any, __: Any, x: np.ndarray) -> np.ndarray:
+    half: np.ndarray = 0.5 * (np.tanh(0.5 * x) + 1.0)  # exact to the last bit or two, and it never overflows
+    return half
+
+
+def _broadcast(lengths: Any, says: Any, x: np.ndarray) -> np.ndarray:
+    """`before` says for each axis of the result which axis of x it is; -1: a new one."""
+    return np.broadcast_to(x.reshape([x.shape[i] if i >= 0 else 1 for i in says["before"]]), lengths)
+
+
+def _slice(_: Any, says: Any, x: np.ndarray) -> np.ndarray:
+    cuts = zip(says["start"], says["stop"], says["stride"], strict=True)
+    return x[tuple(slice(start, None if stop < 0 else stop, stride) for start, stop, stride in cuts)]
+
+
+def _pad(_: Any, says: Any, x: np.ndarray, value: np.ndarray) -> np.ndarray:
+    padded: np.ndarray = np.pad(x, says["around"], constant_values=value)
+    return padded
+
+
+def _product(_: Any, says: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    if says["equation"] == "ab,bc->ac":
+        return np.asarray(x @ y)
+    return np.asarray(np.einsum(says["equation"], x, y, optimize=True))
+
+
+def _take_along(_: Any, says: Any, x: np.ndarray, index: np.ndarray) -> np.ndarray:
+    return np.take_along_axis(x, index.astype(np.int64), says["axis"])
+
+
+def _with(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda _, __, *arrays: function(*arrays)
+
+
+def _over(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda _, says, x: function(x, axis=tuple(says["axes"]))
+
+
+OPERATIONS: dict[str, Callable[..., Any]] = {
+    **{
+        name: _with(getattr(np, name))
+        for name in [
+            "add",
+            "subtract",
+            "multiply",
+            "divide",
+            "maximum",
+            "minimum",
+            "power",
+            "equal",
+            "not_equal",
+            "less",
+            "less_equal",
+            "greater",
+            "greater_equal",
+            "logical_and",
+            "logical_or",
+            "logical_not",
+            "tanh",
+            "exp",
+            "exp2",
+            "log",
+            "log1p",
+            "negative",
+            "sqrt",
+            "abs",
+            "floor",
+            "sign",
+        ]
+    },
+    "identity": _with(lambda x: x),
+    "cast": _with(lambda x: x),  # every result is cast to its dtype
+    "logistic": _logistic,
+    "rsqrt": _with(lambda x: 1.0 / np.sqrt(x)),
+    "where": _with(np.where),
+    "reshape": lambda lengths, _, x: x.reshape(lengths),
+    "transpose": lambda _, says, x: x.transpose(says["axes"]),
+    "broadcast": _broadcast,
+    "concatenate": lambda _, says, *arrays: np.concatenate(arrays, says["axis"]),
+    "slice": _slice,
+    "pad": _pad,
+    "sum": _over(np.sum),
+    "max": _over(np.max),
+    "min": _over(np.min),
+    "argmax": lambda _, says, x: x.argmax(says["axis"]),
+    "cumsum": lambda _, says, x: np.cumsum(x, says["axis"]),
+    "product": _product,
+    "take": lambda _, says, x, index: np.take(x, index.astype(np.int64), says["axis"]),
+    "take_along": _take_along,
+}

@@ -1,0 +1,317 @@
+"""A trained policy asked by the names of agents, as a PettingZoo environment tells of them, or about one observation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.core.errors import UserError
+from interplay.core.masks import from_gymnasium
+from interplay.core.world import Kind, TimeStep
+from interplay.train.distributions import Distribution
+from interplay.train.policy_network import PolicyNetwork
+
+if TYPE_CHECKING:
+    from interplay.train.play.trained_policy import TrainedPolicy
+
+MASK, WHOLE = "action_mask", "observation"
+ONE = 8  # rows are filled up to a multiple, so that XLA compiles few shapes
+
+
+class Look(NamedTuple):
+    """What a network makes of one observation; of N observations every array has a first axis of N.
+
+    Attributes:
+        logits: (choices,) float32, the heads of the action one after another, -1e9 where a choice is not legal; empty for a Box.
+        probabilities: (choices,) float32.
+        mean, deviation: (n,) float32, of the numbers of a Box; empty for choices.
+        action: the likeliest, in the action space.
+        value: what the network expects; None where a central critic was trained, which an observation alone does not tell.
+        attention: (heads, queries, keys) float32, each row sums to 1; None for networks without.
+        attended: names of its keys.
+        memory: (size,) float32 after the step, to be handed to the next `look`; None where nothing is remembered.
+    """
+
+    logits: np.ndarray
+    probabilities: np.ndarray
+    mean: np.ndarray
+    deviation: np.ndarray
+    action: Any
+    value: np.ndarray | None
+    attention: np.ndarray | None
+    attended: tuple[str, ...]
+    memory: np.ndarray | None
+
+
+class ByName:
+    """Agents by name for a policy that plays a batch of one.
+
+    Args:
+        policy: that was started.
+
+    Raises:
+        UserError: if it plays a batch of several, or a name does not say which weights move an agent.
+    """
+
+    def __init__(self, policy: TrainedPolicy) -> None:
+        world = policy.world
+        if world.num_worlds != 1:
+            raise UserError(
+                f"{policy.name}: it plays a batch of {world.num_worlds} worlds and was asked by names, which are those of one; "
+                "load the policy once more"
+            )
+        if world.respawns:
+            raise UserError(
+                f"{policy.name}: slots of {world.id} live more than once, so a name is no agent; play it with evaluate or a batch"
+            )
+        policy.mover(0)  # who moves an agent is known by its name
+        self._policy, self._world = policy, world
+        self._place = {
+            str(world.agents[slot]): (kind, column, slot)
+            for kind in world.kinds
+            for column, slot in enumerate(kind.slots)
+        }
+        self._were: set[str] = set()
+        self._masked = {kind.name for kind in world.kinds if policy.is_masked(kind)}
+
+    def act(self, observations: Mapping[Any, Any], infos: Mapping[Any, Any] | None = None) -> dict[Any, Any]:
+        """Actions of those who are asked.
+
+        Args:
+            observations: agent -> what it sees.
+            infos: agent -> its info; ``action_mask`` and ``acting`` are read.
+
+        Raises:
+            UserError: for an unknown agent, an observation of another form, or a mask that is missing.
+        """
+        world, told = self._world, infos or {}
+        shape = (1, len(world.agents))
+        seen = {
+            kind.name: {
+                key: np.zeros((1, len(kind.slots), *(part.shape or ())), part.dtype)
+                for key, part in kind.observation_space.spaces.items()
+            }
+            for kind in world.kinds
+        }
+        heads = {kind.name: Distribution(kind.action_space) for kind in world.kinds}
+        legal = {
+            name: np.ones((1, len(kind.slots), heads[name].choices), bool) for name, kind in self._kinds()
+        }
+        acting = np.zeros(shape, bool)
+        for agent, given in observations.items():
+            kind, column, slot = self._find(agent)
+            info = told.get(agent) or {}
+            for key, part in kind.observation_space.spaces.items():
+                seen[kind.name][key][0, column] = leaf_of(given, key, part, f"{self._policy.name}: {agent}")
+            if kind.name in self._masked:
+                legal[kind.name][0, column] = self._mask(agent, kind, given, info)
+            acting[0, slot] = info.get("acting", True)
+        ended = np.zeros(shape, bool)
+        for agent in self._were - {str(agent) for agent in observations}:
+            ended[0, self._place[agent][2]] = True
+        self._were = {str(agent) for agent in observations}
+        nothing = np.zeros(shape, bool)
+        masks = {name: parted(heads[name], rows) for name, rows in legal.items() if name in self._masked}
+        several = len(world.kinds) > 1
+        only = world.kinds[0].name
+        timestep = TimeStep(
+            observation=seen if several else seen[only],
+            reward=np.zeros(shape, np.float32),
+            acting=acting,
+            terminated=ended,
+            truncated=nothing,
+            over=np.zeros(1, bool),
+            action_mask=({name: masks.get(name) for name in seen} if several else masks[only])
+            if masks
+            else None,
+        )
+        actions = world.by_kind(self._policy.act(timestep))
+        found = {}
+        for agent in observations:
+            kind, column, slot = self._find(agent)
+            if acting[0, slot]:
+                found[agent] = point_of(kind.action_space, actions[kind.name], (0, column))
+        return found
+
+    def _kinds(self) -> list[tuple[str, Kind]]:
+        return [(kind.name, kind) for kind in self._world.kinds]
+
+    def _find(self, agent: Any) -> tuple[Kind, int, int]:
+        if str(agent) not in self._place:
+            raise UserError(
+                f"{self._policy.name}: unknown agent {agent!r}; it was trained for {', '.join(list(self._place)[:8])}"
+            )
+        return self._place[str(agent)]
+
+    def _mask(self, agent: Any, kind: Kind, given: Any, info: Mapping[str, Any]) -> np.ndarray:
+        mask = given.get(MASK) if isinstance(given, Mapping) and MASK in given else info.get(MASK)
+        if mask is None:
+            if not info.get("acting", True):
+                return np.ones(1, bool)
+            raise UserError(
+                f"{self._policy.name}: {agent} has illegal actions, and no mask says which; hand over the infos too, "
+                "policy.act(observations, infos)"
+            )
+        return row_of(kind.action_space, mask)
+
+
+def look(
+    policy: TrainedPolicy,
+    observation: Any,
+    mask: Any = None,
+    memory: np.ndarray | None = None,
+    agent: str | None = None,
+) -> Look:
+    """What the network of an agent makes of one observation, or of N; arguments as for `TrainedPolicy.look`."""
+    kind, population = whose(policy, agent)
+    network: PolicyNetwork = policy.networks[kind.name]
+    parts = kind.observation_space.spaces
+    key, part = next(iter(parts.items()))
+    lead = np.ndim(_walk(observation, key)) - len(part.shape or ())
+    owner = f"{policy.name}: the observation"
+    rows = {key: np.asarray(leaf_of(observation, key, part, owner, lead)) for key, part in parts.items()}
+    count = len(rows[key]) if lead else 1
+    whole = -(-count // ONE) * ONE
+    flat = network.layout.allocate(whole)
+    network.layout.write(rows, None, {dtype: array[:count] for dtype, array in flat.items()})
+    legal = None
+    if mask is not None:
+        legal = np.ones((whole, network.distribution.choices), bool)
+        legal[:count] = np.asarray(mask, bool) if lead else row_of(kind.action_space, mask)
+    kept = None
+    if network.memory:
+        kept = np.zeros((whole, network.memory), np.float32)
+        if memory is not None:
+            kept[:count] = memory
+    elif memory is not None:
+        raise UserError(f"{policy.name}: its networks remember nothing; leave memory out")
+    said = network.answers(policy.inference[kind.name], np.int32(population), flat, legal, kept)
+    told = {name: np.asarray(array)[:count] if lead else np.asarray(array)[0] for name, array in said.items()}
+    nothing = np.zeros((count, 0) if lead else 0, np.float32)
+    return Look(
+        told.get("logits", nothing),
+        told.get("probabilities", nothing),
+        told.get("mean", nothing),
+        told.get("deviation", nothing),
+        point_of(kind.action_space, network.distribution.to_world(told["action"]), ()),
+        told.get("value"),
+        told.get("attention"),
+        network.attended,
+        told.get("memory"),
+    )
+
+
+def leaf_of(given: Any, key: str, part: spaces.Space[Any], owner: str, lead: int = 0) -> Any:
+    """A leaf of what somebody sees, by the world's name for it.
+
+    Args:
+        given: nested mappings and tuples, or the leaf itself.
+        key: the world's name, with dots where spaces are nested.
+        part: its space.
+        owner: is named in errors.
+        lead: how many axes stand before the leaf's own.
+
+    Raises:
+        UserError: if it is not there, or has another shape.
+    """
+    leaf, shape = _walk(given, key), tuple(part.shape or ())
+    if leaf is None:
+        raise UserError(f"{owner} sees no {key!r}; hand over observations of the form that it was trained on")
+    own = np.shape(leaf)[lead:]
+    if own != shape and (own, shape) != ((), (1,)):
+        raise UserError(
+            f"{owner} sees {key!r} of shape {own}, it was trained on {shape}; hand over such observations"
+        )
+    return leaf
+
+
+def _walk(given: Any, key: str) -> Any:
+    """The leaf under a name with dots; None where there is none."""
+    if isinstance(given, Mapping) and key not in given and isinstance(given.get(WHOLE), Mapping):
+        given = given[WHOLE]  # beside a mask
+    if not isinstance(given, Mapping | tuple):
+        return given if key == WHOLE else None
+    if isinstance(given, Mapping) and key in given:
+        return given[key]
+    first, _, rest = key.partition(".")
+    keys: tuple[Any, ...] = (first, int(first)) if first.isdecimal() else (first,)
+    for own in keys:
+        try:
+            return _walk(given[own], rest) if rest else given[own]
+        except (KeyError, IndexError, TypeError):
+            continue
+    return None
+
+
+def row_of(space: spaces.Space[Any], mask: Any) -> np.ndarray:
+    """A mask in any of its forms as a row of bools, the choices of all heads one after another."""
+    if isinstance(mask, Mapping) and isinstance(space, spaces.Dict):
+        rows = []
+        for key, part in space.spaces.items():
+            if isinstance(part, spaces.Box):
+                continue
+            own = mask
+            for step in (key,) if key in mask else key.split("."):
+                own = own.get(step) if isinstance(own, Mapping) else None  # type: ignore[assignment]
+            rows.append(
+                np.ones(Distribution(part).choices, bool) if own is None else from_gymnasium(part, own)
+            )
+        return np.concatenate(rows)
+    if isinstance(mask, np.ndarray | list) and np.ndim(mask) == 1:
+        row = np.asarray(mask, bool)
+        if len(row) == Distribution(space).choices:
+            return row
+    return from_gymnasium(space, mask)
+
+
+def parted(distribution: Distribution, rows: np.ndarray) -> dict[str, np.ndarray]:
+    """Rows of legal choices (..., choices) in the form of `TimeStep.action_mask`."""
+    found, at = {}, 0
+    for part in distribution.parts:
+        width = sum(part.choices)
+        if width:
+            found[part.key] = rows[..., at : at + width]
+        at += width
+    return found
+
+
+def point_of(space: spaces.Space[Any], value: Any, at: tuple[int, ...]) -> Any:
+    """One agent's action, nested as names with dots say; numbers of Discrete spaces as plain ints."""
+    if isinstance(space, spaces.Dict):
+        point: dict[str, Any] = {}
+        for key, part in space.spaces.items():
+            *path, last = key.split(".")
+            inner = point
+            for step in path:
+                inner = inner.setdefault(step, {})
+            inner[last] = point_of(part, value[key], at)
+        return point
+    own = value[at]
+    return int(own) if isinstance(space, spaces.Discrete) and np.ndim(own) == 0 else np.array(own)
+
+
+def whose(policy: TrainedPolicy, agent: str | None) -> tuple[Kind, int]:
+    """The kind of an agent, and the number of who moves it.
+
+    Raises:
+        UserError: if there is no such agent, or it has to be said who is meant.
+    """
+    world = policy.world
+    if agent is None:
+        if len(world.kinds) > 1:
+            raise UserError(
+                f"{policy.name}: {world.id} has agents of several kinds; say whose observation it is, e.g. agent={world.agents[0]!r}"
+            )
+        if len(policy.names) > 1:
+            raise UserError(
+                f"{policy.name}: it has {len(policy.names)} networks; say whose is asked, e.g. agent={world.agents[0]!r}"
+            )
+        return world.kinds[0], 0
+    if agent not in world.agents:
+        raise UserError(f"{policy.name}: unknown agent {agent!r}; there are {', '.join(world.agents[:8])}")
+    slot = world.agents.index(agent)
+    kind = next(kind for kind in world.kinds if slot in kind.slots)
+    return kind, policy.mover(slot)

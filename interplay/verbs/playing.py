@@ -1,0 +1,125 @@
+"""Playing to measure, and to watch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from interplay.core.policy import Policy
+from interplay.evaluate.episodes import EpisodeTable
+from interplay.verbs.showing import Media
+
+if TYPE_CHECKING:
+    from interplay.verbs.run import Run
+
+
+def evaluate(
+    player: str | Path | Policy | Run,
+    world: object = "",
+    options: Mapping[str, Any] | None = None,
+    *,
+    episodes: int = 100,
+    num_worlds: int = 64,
+    max_steps: int | None = None,
+    roles: Sequence[str] = (),
+    greedy: bool = False,
+    seed: int = 0,
+    trust: bool = False,
+) -> EpisodeTable:
+    """Plays whole episodes.
+
+    Args:
+        player: a run, its folder, a scripted policy's name, or a policy.
+        world: anything that `interplay.train` takes; empty: the run's own world.
+        options: of the world.
+        episodes: to play.
+        num_worlds: side by side.
+        max_steps: cuts episodes there; needed for worlds that may never end.
+        roles: who plays some populations instead, ``"werewolf=revenge"``.
+        greedy: a trained policy takes its likeliest action.
+        seed: of the worlds and of the players.
+        trust: runs may name programs of their own.
+
+    Returns:
+        One row per episode; ``.summary()`` has the mean of every column with its standard error.
+
+    Raises:
+        UserError: for an unknown player, world, option or number.
+
+    Example:
+        >>> table = evaluate("random", "dilemma/fixed", episodes=4)
+        >>> len(table), table["return"].shape
+        (4, (4, 2))
+    """
+    from interplay.evaluate import play
+    from interplay.verbs.players import seat
+
+    found = seat(player, world, options, greedy, roles, trust)
+    batch = found.make_world(num_worlds=max(min(num_worlds, episodes), 1), seed=seed)
+    try:
+        return play(batch, found.policy, episodes=episodes, seed=seed, max_steps=max_steps)
+    finally:
+        batch.close()
+
+
+def record(
+    player: str | Path | Policy | Run,
+    out: str | Path,
+    world: object = "",
+    options: Mapping[str, Any] | None = None,
+    *,
+    episodes: int = 1,
+    max_steps: int | None = None,
+    size: int | tuple[int, int] | None = None,
+    every: int = 1,
+    frames: int | None = None,
+    step: int | None = None,
+    reveal: bool = False,
+    roles: Sequence[str] = (),
+    greedy: bool = False,
+    seed: int = 0,
+    trust: bool = False,
+) -> Media:
+    """Plays episodes and records them.
+
+    Args:
+        player, world, options, roles, greedy, seed, trust: as for `evaluate`.
+        out: ``.mp4``, ``.gif`` or ``.png``, which chooses video, animation or picture.
+        episodes: to show.
+        max_steps: an episode is left there; needed for worlds that may never end.
+        size: pixels, one number or (width, height).
+        every: show each so many-th step: faster playback.
+        frames: for which a step stays in view, 30 a second; None: the world's own.
+        step: of a ``.png``: after so many steps; None: the middle.
+        reveal: show what the public may not know, such as hidden roles.
+
+    Returns:
+        The file; a notebook shows it.
+
+    Raises:
+        UserError: as `evaluate`, for another suffix, or if a package is missing.
+    """
+    from interplay.verbs.opening import set_privileged_view
+    from interplay.verbs.players import seat
+    from interplay.view.video import record as record_video
+
+    found = seat(player, world, options, greedy, roles, trust)
+    batch = found.make_world(num_worlds=1, seed=seed)
+    try:
+        set_privileged_view(batch, reveal)
+        written = record_video(
+            batch,
+            found.policy,
+            out,
+            episodes=episodes,
+            max_steps=max_steps,
+            size=size,
+            every=every,
+            seed=seed,
+            frames=frames,
+            step=step,
+        )
+    finally:
+        batch.close()
+    return Media(written)

@@ -1,0 +1,230 @@
+"""A run in Python: what it was asked for, what it has learned, and what can be done with it."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.html import html_table
+from interplay.verbs.showing import Media, load_pandas
+
+if TYPE_CHECKING:
+    from interplay.connect.handed import Handed
+    from interplay.evaluate.episodes import EpisodeTable
+    from interplay.train.interfaced import SeenPolicy
+    from interplay.train.play.trained_policy import TrainedPolicy
+    from interplay.train.settings import TrainSettings
+
+SHOWN_ROWS = 10
+SHOWN = (
+    "agent_steps",
+    "episode_length",
+    "episode_return",
+    "life",
+    "rating",
+    "entropy",
+    "kl",
+    "agent_steps_per_s",
+)
+
+
+class Run:
+    """A run folder, of training that is over or still goes on.
+
+    Args:
+        folder: as `interplay.train` or ``interplay train`` made it.
+        world: what the run was trained on, where it was handed over in Python; runs on worlds with an id need none.
+        trust: the run may name programs of its own, see `interplay.core.trust`.
+
+    Attributes:
+        folder: its path.
+        trust: as given.
+        handed: the world that was handed over, or None.
+
+    Raises:
+        UserError: if the folder holds no run.
+    """
+
+    def __init__(self, folder: str | Path, world: object = None, *, trust: bool = False) -> None:
+        self.folder, self.trust = Path(folder), trust
+        if not (self.folder / "settings.toml").is_file():
+            raise UserError(
+                f"{self.folder} holds no run: settings.toml is missing; name a run folder, interplay.train(world, out) makes one"
+            )
+        self.handed: Handed | None = None
+        if world is not None:
+            from interplay.connect.handed import Handed, hand_over
+
+            self.handed = world if isinstance(world, Handed) else hand_over(world)
+
+    def __repr__(self) -> str:
+        return f"Run({str(self.folder)!r})"
+
+    def _repr_html_(self) -> str:
+        settings = self.settings
+        rows: list[tuple[str, object]] = [
+            ("world", settings.world.id),
+            ("algorithm", f"{settings.algorithm}, network {settings.network.kind}"),
+            ("seed", settings.seed),
+            ("asked for", f"{settings.steps:,} agent-steps"),
+        ]
+        try:
+            metrics = self.metrics
+        except UserError:
+            rows.append(("trained", "nothing logged yet"))
+        else:
+            rows.append(("trained", f"{metrics['agent_steps'][-1]:,.0f} agent-steps"))
+            rows += [(name, f"{metrics[name][-1]:.4g}") for name in SHOWN[1:] if name in metrics]
+        return html_table(str(self.folder), ("", ""), rows)
+
+    @cached_property
+    def settings(self) -> TrainSettings:
+        """What the run was asked for, to look at.
+
+        Raises:
+            UserError: if ``settings.toml`` cannot be read.
+        """
+        from interplay.core.reading import read_toml
+        from interplay.core.settings import build
+        from interplay.train.settings import TrainSettings
+        from interplay.train.settings.renamed import renew
+
+        file = self.folder / "settings.toml"
+        return build(TrainSettings, renew(read_toml(file, links=False)), str(file))
+
+    @property
+    def metrics(self) -> Metrics:
+        """What has been logged so far; read anew each time.
+
+        Raises:
+            UserError: if nothing is logged yet, or the log is damaged.
+        """
+        from interplay.view.run_log import read_run
+
+        log = read_run(self.folder)
+        return Metrics(str(self.folder), {"agent_steps": log.steps, **log.columns})
+
+    def policy(
+        self, *, greedy: bool = False, populations: Sequence[str] | None = None
+    ) -> TrainedPolicy | SeenPolicy:
+        """The policy of the newest checkpoint; see `interplay.load_policy`."""
+        from interplay.verbs.players import load_policy
+
+        policy = load_policy(self.folder, greedy=greedy, populations=populations, trust=self.trust)
+        if self.handed is not None:
+            policy.make_world = self.handed.make
+        return policy
+
+    def evaluate(self, **arguments: Any) -> EpisodeTable:
+        """Plays whole episodes; see `interplay.evaluate` for the arguments."""
+        from interplay.verbs.playing import evaluate
+
+        return evaluate(self, **arguments)
+
+    def record(self, out: str | Path | None = None, **arguments: Any) -> Media:
+        """Records an episode; see `interplay.record` for the arguments.
+
+        Args:
+            out: the file; None: ``episode.mp4`` in the run's folder.
+            **arguments: as for `interplay.record`.
+        """
+        from interplay.verbs.playing import record
+
+        return record(self, self.folder / "episode.mp4" if out is None else out, **arguments)
+
+    def curves(self, out: str | Path | None = None, columns: Sequence[str] | None = None) -> Media:
+        """Draws learning curves.
+
+        Args:
+            out: a ``.png``; None: ``curves.png`` in the run's folder.
+            columns: of the metrics; None: episode length and return, life, rating, as far as they were logged.
+        """
+        from interplay.view.curves import plot_runs
+
+        return Media(plot_runs([self.folder], self.folder / "curves.png" if out is None else out, columns))
+
+    def resume(
+        self,
+        steps: int | None = None,
+        *,
+        workers: int | None = None,
+        accept_settings: bool = False,
+        on_update: Callable[[Run, Mapping[str, Any]], object] | None = None,
+    ) -> Run:
+        """Goes on from the newest sound checkpoint, bit for bit as if it had never stopped.
+
+        Args:
+            steps: a new total of agent-steps, to train on.
+            workers: another number of processes.
+            accept_settings: go on with what ``settings.toml`` says now, though it was changed.
+            on_update: as for `interplay.train`.
+
+        Raises:
+            UserError: if the run cannot go on, or was trained on a world that was handed over and is not at hand.
+        """
+        from interplay.verbs.trainer import load_trainer
+        from interplay.verbs.training import told
+
+        make = None if self.handed is None else self.handed.make
+        if make is not None and workers not in (None, 1):
+            raise UserError(
+                f"workers = {workers}: other processes cannot make an environment that was handed over; leave it out"
+            )
+        load_trainer().resume(
+            self.folder,
+            workers,
+            steps,
+            make,
+            accept_settings,
+            self.trust,
+            told(self.handed, self.trust, on_update),
+        )
+        return Run(self.folder, self.handed, trust=self.trust)
+
+
+class Metrics(Mapping[str, np.ndarray]):
+    """What a run has logged: name of a column -> (N,) float64, a number for each line, NaN where it has none.
+
+    Args:
+        title: above the table in a notebook.
+        columns: all of one length.
+    """
+
+    def __init__(self, title: str, columns: Mapping[str, np.ndarray]) -> None:
+        self._title, self._columns = title, dict(columns)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self._columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def __repr__(self) -> str:
+        return f"{len(self._columns['agent_steps'])} lines of {', '.join(self._columns)}"
+
+    def frame(self) -> Any:
+        """A pandas data frame.
+
+        Raises:
+            UserError: if pandas is not installed.
+        """
+        return load_pandas().DataFrame(self._columns)
+
+    def _repr_html_(self) -> str:
+        names = [name for name in SHOWN if name in self._columns]
+        lines = len(self._columns["agent_steps"])
+        rows = [
+            [f"{self._columns[name][i]:.6g}" for name in names]
+            for i in range(max(lines - SHOWN_ROWS, 0), lines)
+        ]
+        more = f"<p>{html.escape(', '.join(n for n in self._columns if n not in names))}</p>"
+        return html_table(f"{self._title}: last of {lines} lines", names, rows) + more

@@ -1,0 +1,58 @@
+"""What notebooks show: pictures and videos."""
+
+from __future__ import annotations
+
+import base64
+import html
+import os
+from pathlib import Path
+from typing import Any
+
+from interplay.core.errors import UserError
+
+INLINE = 32 * 2**20  # bytes; a larger video is named, not shown
+_KINDS = {".mp4": "video/mp4", ".gif": "image/gif", ".png": "image/png"}
+
+
+class Media(os.PathLike[str]):
+    """A picture or a video that was written; notebooks show it.
+
+    Attributes:
+        path: the file.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    def __fspath__(self) -> str:
+        return str(self.path)
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self.path)!r})"
+
+    def _repr_html_(self) -> str:
+        """The file itself, inside the page, so that the notebook shows it wherever it is opened."""
+        kind = _KINDS.get(self.path.suffix.lower())
+        size = self.path.stat().st_size if self.path.is_file() else 0
+        if kind is None or not 0 < size <= INLINE:
+            return html.escape(str(self.path))
+        data = f"data:{kind};base64,{base64.b64encode(self.path.read_bytes()).decode()}"
+        if kind.startswith("video"):
+            return f'<video controls loop autoplay muted src="{data}"></video>'
+        return f'<img src="{data}" alt="{html.escape(self.path.name)}">'
+
+
+def load_pandas() -> Any:
+    """pandas, or one sentence that says how to get it.
+
+    Raises:
+        UserError: if it is not installed.
+    """
+    try:
+        import pandas
+    except ImportError as error:
+        raise UserError("data frames need pandas; install it with pip install pandas") from error
+    return pandas

@@ -1,0 +1,123 @@
+"""Tournaments: who is the strongest, or whose populations live longest."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from interplay.core.errors import UserError
+from interplay.train.run.progress import Progress, tell
+
+if TYPE_CHECKING:
+    from interplay.evaluate.tournaments.merge_results import MergeResults
+    from interplay.evaluate.tournaments.ratings.standings import Standings
+
+
+def tournament(
+    players: Sequence[str | Path],
+    world: str = "",
+    options: Mapping[str, Any] | None = None,
+    *,
+    out: str | Path | None = None,
+    matches: int | None = None,
+    resume: bool = False,
+    per_match: int = 2,
+    score: str = "return",
+    max_steps: int | None = None,
+    merge: bool = False,
+    caps: Sequence[int] = (16, 32, 64, 128),
+    quota: str = "per_home",
+    window: int = 1_000,
+    horizon: int = 5_000,
+    greedy: bool = False,
+    workers: int = 1,
+    seed: int = 0,
+    trust: bool = False,
+) -> Standings | MergeResults:
+    """Plays a round robin, or merges populations, and rates everybody.
+
+    Args:
+        players: run folders or scripted policies' names; with `merge` also ``NAME=RUN,RUN`` and ``POLICY@N``. None of them, with `resume`:
+            those of the tournament in `out`.
+        world: its id; empty: of the first run.
+        options: of the world.
+        out: the tournament's folder; None: nothing is kept but the results.
+        matches: of every matchup, 20 if None; with `merge` maps of every pair, 8 if None.
+        resume: go on with the tournament in `out`.
+        per_match: players of a match.
+        score: ``"return"``, or a metric of the world with a value per agent.
+        max_steps: cuts matches there.
+        merge: merge the populations of every two homes into one world.
+        caps, quota, window, horizon: of merges, see `interplay.evaluate.tournaments.merge`.
+        greedy: trained policies take their likeliest action.
+        workers: processes that play a round robin.
+        seed: of the worlds and of the players' draws.
+        trust: runs may name programs of their own.
+
+    Raises:
+        UserError: for unknown players, worlds or numbers, or a folder in use.
+
+    Example:
+        >>> tournament(["random", "tit_for_tat"], "dilemma/fixed", matches=2).names
+        ('random', 'tit_for_tat')
+    """
+    from interplay.verbs import tournament_kinds
+
+    if players:
+        values = {"options": dict(options or {}), "world": world, "seed": seed, "greedy": greedy}
+        named = [str(player) for player in players]
+        if merge:
+            if workers > 1:
+                raise UserError(f"--workers {workers}: merges are played in one process; leave it out")
+            own: dict[str, Any] = {"quota": quota, "window": window, "horizon": horizon, "maps": matches or 8}
+            kind = tournament_kinds.merge(named, {**values, **own, "caps": tuple(caps)}, trust=trust)
+        else:
+            own = {"per_match": per_match, "score": score, "max_steps": max_steps, "matches": matches or 20}
+            kind = tournament_kinds.round_robin(named, {**values, **own}, trust=trust, workers=workers)
+    elif resume and out is not None:
+        kind = tournament_kinds.standing_in(Path(out), trust, workers)
+    else:
+        raise UserError(
+            "no players; name at least two run folders or policies, or go on with --resume --out FOLDER"
+        )
+    if out is not None:
+        return _played(kind.run, kind.unit, Path(out), resume or not players)
+    with tempfile.TemporaryDirectory(prefix="interplay-tournament-") as folder:
+        return _played(kind.run, kind.unit, Path(folder) / "cup", False)
+
+
+def _played(run: Callable[..., Any], unit: str, out: Path, resume: bool) -> Any:
+    """Plays with progress; a Ctrl-C says how to go on."""
+    every = 0
+    progress: Progress | None = None
+
+    def on_progress(done: int, total: int) -> None:
+        nonlocal progress, every
+        every = total
+        if progress is None:
+            progress = Progress(total, done, unit=unit)
+        else:
+            progress.update(done)
+
+    try:
+        return run(out, resume, on_progress)
+    except KeyboardInterrupt:
+        if every:
+            kept = f"{_lines(out):,} of {every:,} {unit} are kept in {out}"
+            tell(f"{kept}; go on with `interplay tournament --resume --out {out}`")
+        raise
+    finally:
+        if progress is not None:
+            with closing(progress):
+                pass
+
+
+def _lines(out: Path) -> int:
+    from interplay.core.reading import MIB, opened
+    from interplay.evaluate.tournaments.folder import RESULTS
+
+    with opened(out / RESULTS, 2**63, links=False) as file:
+        return sum(block.count(b"\n") for block in iter(lambda: file.read(MIB), b""))

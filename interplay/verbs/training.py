@@ -1,0 +1,131 @@
+"""Training from Python, with the settings of the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from interplay.core.errors import UserError
+from interplay.core.settings import merge
+from interplay.verbs.run import Run
+
+OnUpdate = Callable[[Run, Mapping[str, Any]], object]
+
+
+def train(
+    world: object,
+    /,
+    out: str | Path | None = None,
+    *,
+    steps: int | None = None,
+    seed: int | None = None,
+    num_worlds: int | None = None,
+    workers: int | None = None,
+    start_from: str | Path | None = None,
+    league: str | None = None,
+    on_update: OnUpdate | None = None,
+    trust: bool = False,
+    **settings: Any,
+) -> Run:
+    """Trains agents with PPO and writes a run folder: settings, metrics, checkpoints.
+
+    The first Ctrl-C lets the update end, saves and gives the run, which `Run.resume` goes on with.
+
+    Args:
+        world: a world's id, ``"module:name"`` or a settings file; or a `World`, a PettingZoo environment (parallel or in turns), a
+            Gymnasium environment or a vector of them, a simulation's manager, or a function that makes one of these.
+        out: the run's folder; None: ``runs/WORLD-DATE-N``.
+        steps: agent-steps in total.
+        seed: names every random stream of the run.
+        num_worlds: worlds stepped together.
+        workers: processes, which change no bit; None: cores, or one where only this process knows how to make the world.
+        start_from: a run, or one of its checkpoints, whose weights it begins with.
+        league: self-play in a league, by a preset's name or a file with the keys of ``[league]``.
+        on_update: called after every update with the run and its numbers; where it returns True the run saves and stops.
+        trust: a settings file may name programs of its own.
+        **settings: every other setting, by groups (``ppo={"clip": 0.1}``) or dotted names (``**{"ppo.clip": 0.1}``).
+
+    Returns:
+        The run.
+
+    Raises:
+        UserError: for an unknown world, setting or value, a folder in use, or settings that do not fit the world or memory.
+
+    Example:
+        >>> import tempfile
+        >>> run = train("dilemma/fixed", tempfile.mkdtemp() + "/run", steps=512, num_worlds=4, workers=1,
+        ...             network={"kind": "mlp"}, train={"quiet": True})
+        >>> int(run.metrics["agent_steps"][-1]) >= 512
+        True
+    """
+    from interplay.connect.handed import hand_over
+    from interplay.verbs.settings import build_settings, check_world, fit_to_steps, names_worlds
+    from interplay.verbs.trainer import load_trainer
+
+    trainer = load_trainer()
+    if isinstance(world, Path):
+        world = str(world)
+    if isinstance(world, str) and world.endswith(".py"):
+        raise UserError(
+            f"{world}: an experiment says all of its run; use interplay.experiment, or `interplay train {world}`"
+        )
+    handed = hand_over(world)
+    given = nested(settings)
+    flags: dict[str, Any] = {"steps": steps, "seed": seed, "num_worlds": num_worlds, "train.workers": workers}
+    flags["train.start_from"] = None if start_from is None else str(start_from)
+    flags = {key: value for key, value in flags.items() if value is not None}
+    like = None if handed.make is None else handed.like
+    if handed.make is not None:
+        _keep_in_process(given, flags)
+    asked = build_settings(handed.id, given, flags, trust, league, like)
+    if handed.make is None:
+        asked = fit_to_steps(asked, check_world(asked), names_worlds(handed.id, given, flags))
+    elif asked.world.options:
+        raise UserError(
+            f"world.options: {handed.id} was handed over as it is; make it with {next(iter(asked.world.options))} instead"
+        )
+    path = trainer.train(asked, out, handed.make, told(handed, trust, on_update))
+    return Run(path, handed if handed.make is not None else None, trust=trust)
+
+
+def told(
+    handed: Any, trust: bool, on_update: OnUpdate | None
+) -> Callable[[Path, Mapping[str, Any]], object] | None:
+    """The callback as the trainer calls it, with a run in place of its folder."""
+    return None if on_update is None else partial(_tell, handed, trust, on_update)
+
+
+def _tell(handed: Any, trust: bool, on_update: OnUpdate, path: Path, numbers: Mapping[str, Any]) -> object:
+    return on_update(Run(path, handed, trust=trust), numbers)
+
+
+def nested(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings by groups or dotted names as one nested mapping; later ones win.
+
+    Example:
+        >>> nested({"ppo": {"clip": 0.1}, "ppo.rollout": 64})
+        {'ppo': {'clip': 0.1, 'rollout': 64}}
+    """
+    values: dict[str, Any] = {}
+    for key, value in settings.items():
+        one: Any = str(value) if isinstance(value, Path) else value
+        if isinstance(value, Mapping):
+            one = nested(value)
+        for part in reversed(key.split(".")):
+            one = {part: one}
+        values = merge(values, one)
+    return values
+
+
+def _keep_in_process(given: dict[str, Any], flags: dict[str, Any]) -> None:
+    """Only this process knows how to make the world."""
+    group = given.get("train", {})
+    workers = flags.get("train.workers", group.get("workers", 1) if isinstance(group, Mapping) else 1)
+    if workers != 1:
+        raise UserError(
+            f"workers = {workers}: other processes cannot make an environment that was handed over; write the function that makes it "
+            "into a module, with its return annotation (-> ParallelEnv), or leave workers out"
+        )
+    flags["train.workers"] = 1

@@ -1,0 +1,194 @@
+"""Trained policies asked by the names of agents, and about single observations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from pettingzoo.classic import tictactoe_v3
+
+import interplay
+from interplay.connect.handed import hand_over
+from interplay.core.errors import UserError
+from tests.train.test_exporting import CASES, made, seen_in
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize("name", ["mlp", "gru", "attention"])
+@pytest.mark.parametrize("form", [{}, {"mask_in_observation": True}])
+def test_asked_by_names_it_does_what_it_does_in_a_batch(name, form):
+    world_id, network = CASES[name]
+    alone, batch = made(world_id, network)
+    asked, _ = made(world_id, network)
+    asked.greedy = alone.greedy = False
+    alone.start(batch, seed=0)
+    del asked.world
+    env = interplay.make(world_id, **form)
+    observations, infos = env.reset(seed=5)
+    step = batch.reset(seeds=5)
+    told = () if form else (infos,)
+    for _ in range(30):
+        actions = asked.act(observations, *told)
+        chosen = alone.act(step)
+        assert list(actions) == [a for a in env.agents if step.acting[0, env.possible_agents.index(a)]]
+        for agent, action in actions.items():
+            assert env.action_space(agent).contains(action)
+            slot = env.possible_agents.index(agent)
+            assert np.array_equal(action, chosen[0, slot])
+        observations, _, _, _, infos = env.step(actions)
+        told = () if form else (infos,)
+        step = batch.step(chosen)
+        if step.over.any():
+            break
+
+
+def test_a_strangers_environment_is_asked_in_its_own_forms():
+    policy, _ = made("tests.connect.foreign_envs:Market", {"kind": "mlp"})
+    del policy.world
+    from tests.connect.foreign_envs import Market
+
+    env = Market()
+    observations, infos = env.reset(seed=1)
+    for _ in range(8):
+        actions = policy.act(observations, infos)
+        assert set(actions) == set(observations)
+        for agent, action in actions.items():
+            assert env.action_space(agent).contains(action), (agent, action)
+        observations, *_, infos = env.step(actions)
+
+
+def test_memory_goes_on_until_it_is_told_to_forget():
+    policy, world = made(*CASES["gru"])
+    policy.networks["agent"]  # has a memory
+    observation, mask = seen_in(world, 3)
+    agent = world.agents[0]
+    infos = {} if mask is None else {agent: {"action_mask": mask[0]}}
+    seen = {agent: {key: leaf[0] for key, leaf in observation.items()}}
+    policy.act(seen, infos)
+    first = {kind: array.copy() for kind, array in policy._memory.items()}
+    policy.act(seen, infos)
+    assert not np.array_equal(first["agent"], policy._memory["agent"])
+    policy.forget()
+    policy.act(seen, infos)
+    assert np.array_equal(first["agent"], policy._memory["agent"])
+
+
+def test_who_is_gone_is_forgotten():
+    policy, world = made("survival/1v1-heals-low", {"kind": "attention", "memory": "gru"})
+    observation, mask = seen_in(world, 2)
+    one, two = world.agents[:2]
+    seen = {name: {key: leaf[i] for key, leaf in observation.items()} for i, name in enumerate((one, two))}
+    infos = {} if mask is None else {name: {"action_mask": mask[i]} for i, name in enumerate((one, two))}
+    policy.act(seen, infos)
+    policy.act({one: seen[one]}, infos)
+    kept = policy._memory[world.kinds[0].name][0]
+    assert np.abs(kept[0]).max() > 0
+    assert not kept[1].any()
+
+
+@pytest.mark.parametrize("name", ["mlp", "attention", "box actions", "tiles, attention"])
+def test_a_look_agrees_with_what_is_known(name):
+    policy, world = made(*CASES[name])
+    kind = world.kinds[0]
+    agent = world.agents[kind.slots[0]]
+    observation, mask = seen_in(world, 20)
+    look = policy.look(observation, mask, agent=agent)
+    population = np.zeros(20, np.int64)
+    assert np.allclose(look.value, policy.values(observation, population, kind.name), atol=1e-6)
+    assert np.allclose(look.probabilities, policy.probabilities(observation, mask, kind=kind.name), atol=1e-6)
+    single = policy.look(
+        {key: leaf[3] for key, leaf in observation.items()}, None if mask is None else mask[3], agent=agent
+    )
+    assert np.allclose(single.logits, look.logits[3], atol=1e-5)
+    assert kind.action_space.contains(single.action) or isinstance(single.action, dict)
+    if look.logits.size:
+        at = 0
+        for part in policy.networks[kind.name].distribution.parts:
+            for count in part.choices:
+                head = np.exp(
+                    look.logits[:, at : at + count]
+                    - look.logits[:, at : at + count].max(axis=1, keepdims=True)
+                )
+                assert np.allclose(
+                    look.probabilities[:, at : at + count], head / head.sum(axis=1, keepdims=True), atol=1e-5
+                )
+                at += count
+    if mask is not None:
+        assert (look.probabilities[~mask] == 0).all()
+
+
+@pytest.mark.parametrize("additive", [False, True])
+def test_attention_is_what_the_network_sums_with(additive):
+    """Summed by a slow twin with the attention that is shown, the encoder's result comes out."""
+    policy, world = made("survival/2v2-all-low", {"kind": "attention", "attention_mask_additive": additive})
+    observation, mask = seen_in(world, 30)
+    look = policy.look(observation, mask)
+    own = policy.networks[world.kinds[0].name]
+    network = own.of_population(policy.inference[world.kinds[0].name], 0)
+    encoder = network.encoder
+    leaves = own.layout.shown({key: leaf.astype(np.float32) for key, leaf in observation.items()})
+    encoded = np.asarray(encoder(network.prepare(leaves)))
+    assert look.attention.shape == (30, 4, len(look.attended), len(look.attended))
+    assert np.allclose(look.attention.sum(axis=-1), 1, atol=1e-5)
+    width = encoder.mix_bias.size // 3
+    names = [entity.key for entity in encoder.layout.types]
+    for row in range(30):
+        values, visible = [], []
+        for key in names:
+            layer = encoder.types[key]
+            embedded = np.tanh(observation[key][row] @ np.asarray(layer.weight) + np.asarray(layer.bias))
+            values += list(embedded @ np.asarray(encoder.mix_weight)[:, 2 * width :])
+            visible += list(observation[f"{key}_mask"][row] == 0)
+        values = np.array([*values, np.zeros(width)]) + np.asarray(encoder.mix_bias)[2 * width :]
+        visible = np.array([*visible, True])
+        if not additive:
+            assert (look.attention[row][:, visible][:, :, ~visible] == 0).all()
+        heads = values.reshape(len(values), 4, -1)
+        summed = np.einsum("hij,jhd->hd", look.attention[row][:, visible], heads).reshape(-1)
+        pooled = summed / len(values) @ np.asarray(encoder.out.weight) + visible.mean() * np.asarray(
+            encoder.out.bias
+        )
+        assert np.allclose(pooled, encoded[row, width:], atol=1e-4)
+
+
+def test_wrong_questions_are_one_line():
+    policy, world = made(*CASES["mlp"])
+    observation, _ = seen_in(world, 2)
+    one = {key: leaf[0] for key, leaf in observation.items()}
+    key = next(iter(one))
+    for seen, words in (
+        ({"nobody": one}, "unknown agent 'nobody'"),
+        ({world.agents[0]: {}}, f"sees no {key!r}"),
+        ({world.agents[0]: {**one, key: np.zeros(99)}}, "shape"),
+    ):
+        with pytest.raises(UserError, match=words):
+            policy.act(seen)
+    with pytest.raises(UserError, match="remember nothing"):
+        policy.look(one, memory=np.zeros(3))
+    with pytest.raises(UserError, match="unknown agent"):
+        policy.look(one, agent="nobody")
+
+
+def test_a_missing_mask_is_no_permission():
+    world = hand_over(tictactoe_v3.env).make(num_worlds=1, seed=0, first_world=0)
+    policy, _ = made("given/tictactoe_v3", {"kind": "mlp"}, world=world)
+    board = np.zeros((3, 3, 2), np.int8)
+    taken = np.array([0, 0, 1, 0, 1, 0, 0, 0, 0], np.int8)
+    with pytest.raises(UserError, match="no mask says which"):
+        policy.act({"player_1": {"observation": board}})
+    for _ in range(5):
+        beside = policy.act({"player_1": {"observation": board, "action_mask": taken}})
+        told = policy.act({"player_1": {"observation": board}}, {"player_1": {"action_mask": taken}})
+        assert beside["player_1"] in (2, 4)
+        assert told["player_1"] in (2, 4)
+
+
+def test_who_moves_an_agent_that_changes_cannot_be_told_by_name():
+    batch = interplay.make_world("dilemma/fixed", num_worlds=2)
+    batch.reset()
+    policy, _ = made("dilemma/fixed", {"kind": "mlp"}, world=batch)
+    with pytest.raises(UserError, match="batch of 2 worlds"):
+        policy.act({batch.agents[0]: {}})
+    lives, _ = made("mmo/forage", {"kind": "tiles"})
+    with pytest.raises(UserError, match="live more than once"):
+        lives.act({"anybody": {}})

@@ -1,0 +1,99 @@
+"""A run in Python: metrics, tables, pictures, players, policies by their folder."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import numpy as np
+import pytest
+
+import interplay
+from interplay.core.errors import UserError
+from interplay.core.html import html_table
+from interplay.core.policy import RandomPolicy
+from interplay.evaluate import play
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs") / "first"
+    settings = {
+        "network": {"kind": "mlp", "hidden": (8,)},
+        "train": {"quiet": True},
+        "ppo": {"rollout": 16, "epochs": 1},
+    }
+    return interplay.train("dilemma/fixed", folder, steps=400, num_worlds=4, workers=1, **settings)
+
+
+def test_metrics_are_the_log_by_columns(run):
+    lines = [json.loads(line) for line in (run.folder / "metrics.jsonl").read_text().splitlines()]
+    metrics = run.metrics
+    assert metrics["agent_steps"].tolist() == [line["agent_steps"] for line in lines]
+    assert np.allclose(metrics["entropy"], [line["entropy"] for line in lines])
+    assert np.isnan(metrics["episode_length"]).tolist() == [
+        line.get("episode_length") is None for line in lines
+    ]
+    frame = metrics.frame()
+    assert list(frame.columns) == list(metrics)
+    assert len(frame) == len(lines)
+    assert "agent_steps" in metrics._repr_html_()
+
+
+def test_a_run_is_opened_anew_by_its_folder(run, tmp_path):
+    again = interplay.Run(str(run.folder))
+    assert again.settings == run.settings
+    assert run.settings.world.id in again._repr_html_()
+    with pytest.raises(UserError, match="holds no run"):
+        interplay.Run(tmp_path)
+
+
+def test_run_folder_and_policy_are_the_same_player(run):
+    by_run = run.evaluate(episodes=6, seed=2)
+    by_folder = interplay.evaluate(run.folder, episodes=6, seed=2)
+    by_policy = interplay.evaluate(run.policy(), episodes=6, seed=2)
+    named = interplay.make_policy("dilemma/fixed", str(run.folder))
+    world = interplay.make_world("dilemma/fixed", num_worlds=6, seed=2)
+    direct = play(world, named, episodes=6, seed=2)
+    for table in (by_folder, by_policy, direct):
+        assert np.array_equal(table["return"], by_run["return"])
+    assert "episodes" in by_run._repr_html_()
+    assert not np.array_equal(run.evaluate(episodes=6, seed=3)["return"], by_run["return"])
+
+
+def test_a_policy_that_was_made_already_takes_no_further_wishes(run):
+    with pytest.raises(UserError, match="greedy"):
+        interplay.evaluate(run.policy(), episodes=1, greedy=True)
+    with pytest.raises(UserError, match="needs a world"):
+        interplay.evaluate(RandomPolicy(), episodes=1)
+    assert len(interplay.evaluate(RandomPolicy(), "dilemma/fixed", {"rounds": 3}, episodes=2)) == 2
+
+
+def test_pictures_and_videos_are_shown_inside_the_page(run, tmp_path):
+    picture = run.curves()
+    assert picture.path == run.folder / "curves.png"
+    shown = picture._repr_html_()
+    assert base64.b64decode(shown.split("base64,")[1].split('"')[0]) == picture.path.read_bytes()
+    video = run.record(tmp_path / "a & b.mp4", max_steps=5)
+    assert video._repr_html_().startswith("<video")
+    assert "video/mp4" in video._repr_html_()
+    video.path.unlink()
+    assert video._repr_html_() == str(video.path).replace("&", "&amp;")
+    assert run.record(tmp_path / "a.png", max_steps=5).path.read_bytes()[:4] == b"\x89PNG"
+
+
+def test_tables_escape_what_they_show():
+    assert "<script>" not in html_table("<script>", ["<script>"], [["<script>"]])
+
+
+def test_a_tournament_gives_its_standings(run, tmp_path):
+    standings = interplay.tournament([run.folder, "tit_for_tat", "random"], matches=2)
+    assert standings.names[1:] == ("tit_for_tat", "random")
+    assert "Elo" in standings._repr_html_()
+    kept = interplay.tournament(["tit_for_tat", "random"], "dilemma/fixed", matches=2, out=tmp_path / "cup")
+    again = interplay.tournament([], out=tmp_path / "cup", resume=True)
+    assert again.wins.tolist() == kept.wins.tolist()
+    with pytest.raises(UserError, match="no players"):
+        interplay.tournament([])
