@@ -16,6 +16,7 @@ import pytest
 
 from interplay.cli.main import VERBS, run
 from interplay.evaluate.communication.table import About
+from interplay.train.sweep.axes import Drawn
 
 # Options that say how a result is shown.
 SHOWN = {
@@ -23,6 +24,7 @@ SHOWN = {
     "league": {"json"},
     "tournament": {"json"},
     "talk": {"json"},
+    "sweep": {"dry_run"},
     "bench": {"json"},
     "worlds": {"json"},
 }
@@ -161,6 +163,13 @@ def for_train(heard: Heard) -> None:
 
 def for_resume(heard: Heard) -> None:
     trainer(heard)
+
+
+def for_sweep(heard: Heard) -> None:
+    trainer(heard)
+    heard.put("interplay.cli.opening:open_world", SimpleNamespace(close=lambda: None))
+    heard.put("interplay.train.sweep:sweep")
+    heard.put("interplay.train.sweep:resume_sweep")
 
 
 def for_league(heard: Heard) -> None:
@@ -314,6 +323,27 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "steps": ("--steps 12000", {"resume.steps": 12_000}),
         "accept_settings": ("--accept-settings", {"resume.accept_settings": True}),
         "trust": ("--trust", {"resume.trust": True}),
+    }]),
+    "sweep": (for_sweep, [{
+        "world": (WORLD, {"sweep.settings.settings.world.id": WORLD, "open_world.world_id": WORLD}),
+        "overrides": ("ppo.clip=0.15", {"sweep.settings.settings.ppo.clip": 0.15}),
+        "parameter": (
+            "-p ppo.gamma=0.8,0.9 -p seed=3..4 -p ppo.learning_rate=log:1e-5..1e-3",
+            {
+                "sweep.settings.grid": {"ppo.gamma": [0.8, 0.9]},
+                "sweep.settings.seeds": (3, 4),
+                "sweep.settings.random": {"ppo.learning_rate": Drawn(low=1e-5, high=1e-3, scale="log")},
+            },
+        ),
+        "draws": ("--draws 5", {"sweep.settings.draws": 5}),
+        "steps": ("--steps 12000", {"sweep.settings.settings.steps": 12_000}),
+        "workers": ("--workers 3", {"sweep.workers": 3}),
+        "out": ("--out s", {"sweep.out": Path("s")}),
+    }, {
+        "resume": ("--resume", {}),
+        "out": ("--out s", {"resume_sweep.out": Path("s")}),
+        "workers": ("--workers 3", {"resume_sweep.workers": 3}),
+        "trust": ("--trust", {"resume_sweep.trust": True}),
     }]),
     "league": (for_league, [{
         "run": ("runs/a", {"read_league.run": Path("runs/a")}),
