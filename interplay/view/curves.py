@@ -84,7 +84,7 @@ def plot_runs(
         references = published(world)
     axis, logs = choose_axis(logs, references)
     figure = matplotlib.Figure(figsize=(5.6 * len(names), 4.0), dpi=120, layout="constrained")
-    figure.suptitle(_words(title or world), fontsize=12)
+    figure.suptitle(plain_words(title or world), fontsize=12)
     for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
         _panel(axes, name, axis, group(logs), [r for r in references if r.column == name])
     return save_figure(figure, target)
@@ -168,7 +168,7 @@ def _panel(
         _reference(axes, reference, last)
     axes.set_xlabel(axis)
     unit = f" ({UNITS[name]})" if name in UNITS else ""
-    axes.set_ylabel(_words(name.replace("_", " ")) + unit)
+    axes.set_ylabel(plain_words(name.replace("_", " ")) + unit)
     axes.set_xlim(0, last * 1.02)
     axes.xaxis.set_major_formatter(thousands)
     axes.spines[["top", "right"]].set_visible(False)
@@ -187,7 +187,7 @@ def _curve(axes: Any, name: str, label: str, logs: Sequence[RunLog], colour: str
     else:
         low, high = np.nanmin(means, axis=0), np.nanmax(means, axis=0)
         axes.fill_between(middles, low, high, color=colour, alpha=0.2, linewidth=0)
-    axes.plot(middles, np.nanmean(means, axis=0), color=colour, linewidth=1.8, label=_words(label))
+    axes.plot(middles, np.nanmean(means, axis=0), color=colour, linewidth=1.8, label=plain_words(label))
 
 
 def _reference(axes: Any, reference: Reference, last: float) -> None:
@@ -201,7 +201,7 @@ def _reference(axes: Any, reference: Reference, last: float) -> None:
         )
 
 
-def _words(text: str) -> str:
+def plain_words(text: str) -> str:
     """Words out of a file or a folder's name as they can be drawn: not long, no control characters."""
     plain = "".join(letter if letter.isprintable() else " " for letter in text[: LONGEST + 1])
     return plain if len(plain) <= LONGEST else plain[:LONGEST] + "..."

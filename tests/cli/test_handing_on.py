@@ -25,6 +25,7 @@ SHOWN = {
     "tournament": {"json"},
     "talk": {"json"},
     "sweep": {"dry_run"},
+    "runs": {"json", "csv"},
     "bench": {"json"},
     "worlds": {"json"},
 }
@@ -203,6 +204,19 @@ def for_talk(heard: Heard) -> None:
 
 def for_curves(heard: Heard) -> None:
     heard.put("interplay.view.curves:plot_runs")
+
+
+def for_compare(heard: Heard) -> None:
+    heard.put("interplay.view.comparison:compare", None)
+    for name in ("markdown", "latex"):
+        heard.put(f"interplay.view.comparison:{name}", "text")
+    heard.put("interplay.core.files:replace_file", None)
+    heard.put("interplay.view.comparison_picture:plot_comparison")
+
+
+def for_runs(heard: Heard) -> None:
+    heard.put("interplay.view.run_table:find_runs", [])
+    heard.put("interplay.view.run_table:table")
 
 
 def experiments(heard: Heard) -> None:
@@ -391,6 +405,17 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "player": ("hunter", {}),
         "transfer": ("--transfer runs/b", {"play_games.wanted.player": "runs/b"}),
         "out": ("--out games", {}),
+    }]),
+    "compare": (for_compare, [{
+        "runs": ("runs/a runs/b", {"compare.places": [Path("runs/a"), Path("runs/b")]}),
+        "metric": ("--metric life", {"compare.metric": "life"}),
+        "seed": ("--seed 11", {"compare.seed": 11}),
+        "draws": ("--draws 500", {"compare.draws": 500}),
+        "out": ("--out a.png", {"plot_comparison.out": Path("a.png"), "replace_file.path": Path("a.tex")}),
+    }]),
+    "runs": (for_runs, [{
+        "folder": ("runs/a", {"find_runs.places": [Path("runs/a")]}),
+        "metric": ("--metric life --metric kl", {"table.metrics": ["life", "kl"]}),
     }]),
     "curves": (for_curves, [{
         "runs": ("runs/a runs/b", {"plot_runs.runs": [Path("runs/a"), Path("runs/b")]}),

@@ -11,11 +11,11 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.view.curves import (
     Reference,
-    _thousands,
     choose_axis,
     group,
     plot_runs,
     published,
+    thousands,
     window_means,
 )
 from interplay.view.run_log import read_run
@@ -139,7 +139,7 @@ def test_wrong_runs_columns_and_files_are_told(tmp_path):
 
 
 def test_agent_steps_on_the_axis():
-    assert [_thousands(x, 0) for x in (0, 500, 2e5, 1.5e6)] == ["0", "500", "200 k", "1.5 M"]
+    assert [thousands(x, 0) for x in (0, 500, 2e5, 1.5e6)] == ["0", "500", "200 k", "1.5 M"]
 
 
 @pytest.mark.parametrize("world", [r"$\\frac$", "a $x$ and $", "\\u0007" + "w" * 5000])
