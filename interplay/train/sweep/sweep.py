@@ -16,11 +16,11 @@ from typing import Any, NamedTuple, TextIO
 
 from interplay.core.errors import UserError
 from interplay.core.files import FileLock, refuse_links, told_plainly
-from interplay.core.reading import LINE, opened, parse_json
 from interplay.core.seals import sealed_toml
 from interplay.core.stopping import Stop, finishing
 from interplay.core.trust import read_settings, write_settings
 from interplay.evaluate.tournaments.results_log import ResultsLog
+from interplay.train.run.metrics_log import last_step
 from interplay.train.run.progress import Progress, duration, tell
 from interplay.train.sweep.plan import PlannedRun, SweepSettings, plan
 from interplay.train.sweep.pool import Pool
@@ -190,12 +190,8 @@ class _Coordinator:
 def steps_of(run: Path) -> int:
     """Agent-steps that a run has logged so far; 0 where nothing can be read of it yet."""
     try:
-        with opened(run / "metrics.jsonl", 2**63, links=False) as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(size - LINE, 0))
-            lines = file.read(LINE).split(b"\n")
-        return int(parse_json(lines[-2])["agent_steps"])
-    except (OSError, ValueError, LookupError, TypeError):
+        return last_step(run / "metrics.jsonl")
+    except (OSError, UserError):
         return 0
 
 
