@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +16,12 @@ from interplay.view.palette import FAINT, POPULATIONS
 from interplay.view.run_log import RunLog, read_run
 
 DEFAULT_COLUMNS = ("episode_length", "episode_return", "life", "rating")
+AXES = {
+    "agent_steps": "agent-steps",
+    "slot_steps": "steps of every slot, alive or not",
+    "time": "seconds of training",
+}
+MOST_PARTS = 16  # agents or teams, whose curves can be told apart
 WINDOWS = 60  # of agent-steps per curve, each shown by its mean
 LONGEST = 120  # characters of a label
 UNITS = {
@@ -49,6 +56,8 @@ def plot_runs(
     columns: Sequence[str] | None = None,
     references: Sequence[Reference] | None = None,
     title: str = "",
+    against: str = "",
+    by: str = "",
 ) -> Path:
     """Draws columns of the runs' ``metrics.jsonl`` against agent-steps, one panel each.
 
@@ -64,41 +73,141 @@ def plot_runs(
         columns: names in ``metrics.jsonl``; None = episode length and return, mean life, rating, as far as they were logged.
         references: None = what was published about the world, if all runs are of one; () = none.
         title: above the panels; empty = the world's id, if all runs are of one.
+        against: ``agent_steps``, ``slot_steps`` (of every slot, alive or not) or ``time`` (seconds of training); empty: what
+            the published curve counts where there is one, else agent-steps.
+        by: ``agent`` or ``team``: a curve for each, of columns that were logged for every agent; empty: their mean.
 
     Returns:
         The path that was written.
 
     Raises:
-        UserError: for a folder that holds no run or nothing logged yet, an unknown column, an unwritable file, or
-            if matplotlib is not installed.
+        UserError: for a folder that holds no run or nothing logged yet, an unknown column, one that has no number per agent, an
+            unwritable file, or if matplotlib is not installed.
     """
     target = check_output(out, (".png",))
     matplotlib = load("matplotlib.figure", "plot", "learning curves")
     if not runs:
         raise UserError("no runs given; name at least one run folder")
     logs = [read_run(Path(run)) for run in runs]
-    names = _columns(logs, columns)
+    names = _columns(logs, columns, by)
+    logs, parts = split(logs, names, by)
     worlds = {log.world for log in logs}
     world = worlds.pop() if len(worlds) == 1 else ""
     if references is None:
         references = published(world)
-    axis, logs = choose_axis(logs, references)
+    axis, logs = choose_axis(logs, references, against)
+    if axis != AXES["slot_steps"]:
+        references = [reference._replace(windows=()) for reference in references]
     figure = matplotlib.Figure(figsize=(5.6 * len(names), 4.0), dpi=120, layout="constrained")
     figure.suptitle(plain_words(title or world), fontsize=12)
     for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
-        _panel(axes, name, axis, group(logs), [r for r in references if r.column == name])
+        known = [r for r in references if r.column == name and (r.windows or r.level is not None)]
+        _panel(axes, name, axis, group(logs), known, parts)
     return save_figure(figure, target)
 
 
-def choose_axis(logs: Sequence[RunLog], references: Sequence[Reference]) -> tuple[str, list[RunLog]]:
+def choose_axis(
+    logs: Sequence[RunLog], references: Sequence[Reference], against: str = ""
+) -> tuple[str, list[RunLog]]:
     """What curves are drawn against: its name, and the runs with their `steps` in it."""
-    if not any(reference.windows for reference in references):
-        return "agent-steps", list(logs)
-    counted = [log.columns.get("slot_steps", log.steps) for log in logs]
-    if not all(np.isfinite(steps).all() for steps in counted):
-        raise UserError(f"{logs[0].path}: lines without slot_steps among others; this is no log of a run")
+    if against not in ("", *AXES):
+        raise UserError(f"against = {against}: no such axis; give {', '.join(AXES)}")
+    if not against and not any(reference.windows for reference in references):
+        against = "agent_steps"
+    against = against or "slot_steps"
+    if against == "agent_steps":
+        return AXES[against], list(logs)
+    # Earlier versions logged the steps of every slot as agent-steps.
+    earlier = against == "slot_steps"
+    counted = [log.columns.get(against, log.steps if earlier else log.column(against)) for log in logs]
+    for log, steps in zip(logs, counted, strict=True):
+        if not np.isfinite(steps).all():
+            raise UserError(f"{log.path}: lines without {against} among others; this is no log of a run")
     moved = [log._replace(steps=steps) for log, steps in zip(logs, counted, strict=True)]
-    return "steps of every slot, alive or not", moved
+    return AXES[against], moved
+
+
+def split(logs: Sequence[RunLog], names: Sequence[str], by: str) -> tuple[list[RunLog], dict[str, str]]:
+    """Columns of agents, or of teams, beside those that there are.
+
+    Args:
+        logs: of the runs.
+        names: of the columns that were logged for every agent.
+        by: ``agent``, ``team``, or empty for none.
+
+    Returns:
+        The runs with columns ``name[agent 0]`` or ``name[team 0]`` besides; and the parts: label -> end of the column's name,
+        one without either where nothing is split.
+
+    Raises:
+        UserError: for a column without a number per agent, runs of different worlds, or a world that has no teams.
+    """
+    if not by:
+        return list(logs), {"": ""}
+    if by not in ("agent", "team"):
+        raise UserError(f"by = {by}: no such parts; give agent or team")
+    count, teams = _sides(logs)
+    found, labels = [], []
+    for log in logs:
+        more = {}
+        for name in names:
+            table = _by_agent(log, name)
+            members = _members(name, table.shape[1], count, teams, by)
+            labels.append(tuple(members))
+            more |= {f"{name}[{part}]": _mean_of_known(table[:, slots]) for part, slots in members.items()}
+        found.append(log._replace(columns={**log.columns, **more}))
+    if len(set(labels)) > 1 or len(labels[0]) > MOST_PARTS:
+        counts = " or ".join(str(count) for count in sorted({len(own) for own in labels}))
+        raise UserError(
+            f"{counts} {by}s: at most {MOST_PARTS}, and as many in every panel, can be told apart; draw less"
+        )
+    return found, {part: f"[{part}]" for part in labels[0]}
+
+
+def _by_agent(log: RunLog, name: str) -> np.ndarray:
+    """A column of every agent, (N, A)."""
+    if name not in log.agents:
+        there = ", ".join(sorted(log.agents)) or "none"
+        raise UserError(f"{log.path}: {name} has no number per agent; these have: {there}")
+    return log.agents[name]
+
+
+def _sides(logs: Sequence[RunLog]) -> tuple[int, tuple[tuple[int, ...], ...]]:
+    """How many agents the runs' world has, and the slots of each of its teams."""
+    from interplay.registry import make_world
+
+    worlds = {(log.world, log.options) for log in logs}
+    world, options = worlds.pop()
+    if worlds or not world or ":" in world:
+        raise UserError(
+            "agents and teams are those of one world of the registry; draw runs of one, without --by"
+        )
+    made = make_world(world, num_worlds=1, **json.loads(options))
+    made.close()
+    return len(made.agents), made.teams or ()
+
+
+def _members(
+    name: str, columns: int, agents: int, teams: Sequence[Sequence[int]], by: str
+) -> dict[str, list[int]]:
+    """Label of a part -> which of a metric's columns are its own."""
+    if by == "agent" and columns == agents:
+        return {f"agent {i}": [i] for i in range(agents)}
+    if by == "team" and teams and columns == agents:
+        return {f"team {i}": list(slots) for i, slots in enumerate(teams)}
+    if by == "team" and columns == len(teams):
+        return {f"team {i}": [i] for i in range(columns)}
+    what = f"{columns} numbers, of {agents} agents" + (
+        f" in {len(teams)} teams" if teams else " without teams"
+    )
+    raise UserError(f"{name} has {what}; draw it by {'team' if by == 'agent' and teams else 'agent'}")
+
+
+def _mean_of_known(table: np.ndarray) -> np.ndarray:
+    known = np.isfinite(table)
+    sums = np.where(known, table, 0.0).sum(axis=1)
+    means: np.ndarray = np.where(known.any(axis=1), sums / np.maximum(known.sum(axis=1), 1), np.nan)
+    return means
 
 
 def published(world: str) -> tuple[Reference, ...]:
@@ -148,22 +257,31 @@ def window_means(x: np.ndarray, y: np.ndarray, edges: np.ndarray) -> np.ndarray:
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
-def _columns(logs: Sequence[RunLog], asked: Sequence[str] | None) -> list[str]:
-    logged = sorted({name for log in logs for name in log.columns})
+def _columns(logs: Sequence[RunLog], asked: Sequence[str] | None, by: str) -> list[str]:
+    logged = sorted({name for log in logs for name in (log.agents if by else log.columns)})
     names = [name for name in DEFAULT_COLUMNS if name in logged] if asked is None else list(asked)
     unknown = [name for name in names if name not in logged]
     if unknown or not names:
-        what = f"column {unknown[0]!r} was not logged" if unknown else "no episode has ended yet"
+        per = " for every agent" if by else ""
+        what = f"column {unknown[0]!r} was not logged{per}" if unknown else "no episode has ended yet"
         raise UserError(f"{logs[0].path}: {what}; there are {', '.join(logged)}")
     return names
 
 
 def _panel(
-    axes: Any, name: str, axis: str, groups: dict[str, list[RunLog]], references: Sequence[Reference]
+    axes: Any,
+    name: str,
+    axis: str,
+    groups: dict[str, list[RunLog]],
+    references: Sequence[Reference],
+    parts: Mapping[str, str],
 ) -> None:
     last = max(log.steps[-1] for logs in groups.values() for log in logs)
-    for i, (label, logs) in enumerate(groups.items()):
-        _curve(axes, name, label, logs, POPULATIONS[i % len(POPULATIONS)])
+    series = [(label, part, logs) for label, logs in groups.items() for part in parts]
+    for i, (label, part, logs) in enumerate(series):
+        seeds = f" ({len(logs)} seeds)" if len(logs) > 1 else ""
+        said = f"{label}: {part}" if part and len(groups) > 1 else part + seeds if part else label
+        _curve(axes, name + parts[part], said, logs, POPULATIONS[i % len(POPULATIONS)])
     for reference in references:
         _reference(axes, reference, last)
     axes.set_xlabel(axis)

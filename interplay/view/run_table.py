@@ -51,15 +51,19 @@ class Run(NamedTuple):
         return {key: value for key, value in self.settings.items() if key != SEED and key not in PACE}
 
 
-def find_runs(places: Sequence[Path]) -> list[Path]:
+def find_runs(places: Sequence[Path], lenient: bool = False) -> list[Path]:
     """Run folders: the places themselves, or all that lie in them.
+
+    Args:
+        places: run folders, or folders that hold some.
+        lenient: a place without any is given back as it is, for who has his own words for it.
 
     Raises:
         UserError: for a place that is none and holds none.
     """
     found: list[Path] = []
     for place in places:
-        inside = sorted(_inside(place, DEPTH))
+        inside = sorted(_inside(place, DEPTH)) or ([place] if lenient else [])
         if not inside:
             raise UserError(f"{place}: no run there; name a run folder, or a folder of runs")
         found += [path for path in inside if path not in found]

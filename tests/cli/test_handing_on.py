@@ -420,6 +420,8 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
     "curves": (for_curves, [{
         "runs": ("runs/a runs/b", {"plot_runs.runs": [Path("runs/a"), Path("runs/b")]}),
         "column": ("--column x --column y", {"plot_runs.columns": ["x", "y"]}),
+        "against": ("--against time", {"plot_runs.against": "time"}),
+        "by": ("--by team", {"plot_runs.by": "team"}),
         "out": ("--out a.png", {"plot_runs.out": Path("a.png")}),
     }]),
     "debug": (for_debug, [{
