@@ -48,7 +48,10 @@ def main() -> None:
     ):
         found = outcomes(games, masked, bombs)
         won, drawn = (found > 0).mean(), (found == 0).mean()
-        print(f"{name:30s} won {won:.3f}  drawn {drawn:.3f}  lost {1 - won - drawn:.3f}  ({games:,} games)", flush=True)
+        print(
+            f"{name:30s} won {won:.3f}  drawn {drawn:.3f}  lost {1 - won - drawn:.3f}  ({games:,} games)",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

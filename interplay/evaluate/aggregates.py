@@ -1,7 +1,8 @@
 """What a few runs say of many: aggregates over seeds with intervals, as Agarwal et al. (2021) recommend them.
 
 Source: Agarwal, Schwarzer, Castro, Courville and Bellemare 2021, *Deep reinforcement learning at the edge of the statistical
-precipice*, sections 4.1 to 4.3. Their package, rliable, gives the same numbers; it brings arch, statsmodels, pandas and seaborn.
+precipice*: interval estimates, the interquartile mean, the average probability of improvement. Their package, rliable, gives the same
+numbers; it brings arch, statsmodels, pandas and seaborn.
 """
 
 from __future__ import annotations
