@@ -12,7 +12,7 @@ import numpy as np
 from interplay.core.errors import UserError
 from interplay.view.extras import load
 from interplay.view.output import check_output, save_figure
-from interplay.view.palette import FAINT, POPULATIONS
+from interplay.view.palette import FAINT, INK, POPULATIONS
 from interplay.view.run_log import RunLog, read_run
 
 DEFAULT_COLUMNS = ("episode_length", "episode_return", "life", "rating")
@@ -101,8 +101,8 @@ def plot_runs(
     figure = matplotlib.Figure(figsize=(5.6 * len(names), 4.0), dpi=120, layout="constrained")
     figure.suptitle(plain_words(title or world), fontsize=12)
     for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
-        known = [r for r in references if r.column == name and (r.windows or r.level is not None)]
-        _panel(axes, name, axis, group(logs), known, parts)
+        known = [r for r in references if r.windows or r.level is not None]
+        _panel(axes, name, axis, group(logs), known, parts[name])
     return save_figure(figure, target)
 
 
@@ -127,41 +127,46 @@ def choose_axis(
     return AXES[against], moved
 
 
-def split(logs: Sequence[RunLog], names: Sequence[str], by: str) -> tuple[list[RunLog], dict[str, str]]:
-    """Columns of agents, or of teams, beside those that there are.
+def split(
+    logs: Sequence[RunLog], names: Sequence[str], by: str
+) -> tuple[list[RunLog], dict[str, dict[str, str]]]:
+    """Columns of agents, or of teams, beside those that there are; what was logged for all together stays one curve.
 
     Args:
         logs: of the runs.
-        names: of the columns that were logged for every agent.
+        names: of the columns.
         by: ``agent``, ``team``, or empty for none.
 
     Returns:
-        The runs with columns ``name[agent 0]`` or ``name[team 0]`` besides; and the parts: label -> end of the column's name,
-        one without either where nothing is split.
+        The runs with columns ``name[agent 0]`` or ``name[team 0]`` besides; and the parts of each column: label -> end of the
+        column's name, one without either where nothing is split.
 
     Raises:
-        UserError: for a column without a number per agent, runs of different worlds, or a world that has no teams.
+        UserError: where no column has a number per agent, for runs of different worlds, or a world that has no teams.
     """
+    whole = {"": ""}
     if not by:
-        return list(logs), {"": ""}
+        return list(logs), dict.fromkeys(names, whole)
     if by not in ("agent", "team"):
         raise UserError(f"by = {by}: no such parts; give agent or team")
+    divided = [name for name in names if any(name in log.agents for log in logs)]
+    if not divided:
+        there = ", ".join(sorted(logs[0].agents)) or "none"
+        raise UserError(f"{logs[0].path}: {names[0]} has no number per agent; these have: {there}")
     count, teams = _sides(logs)
     found, labels = [], []
     for log in logs:
         more = {}
-        for name in names:
+        for name in divided:
             table = _by_agent(log, name)
             members = _members(name, table.shape[1], count, teams, by)
             labels.append(tuple(members))
             more |= {f"{name}[{part}]": _mean_of_known(table[:, slots]) for part, slots in members.items()}
         found.append(log._replace(columns={**log.columns, **more}))
-    if len(set(labels)) > 1 or len(labels[0]) > MOST_PARTS:
-        counts = " or ".join(str(count) for count in sorted({len(own) for own in labels}))
-        raise UserError(
-            f"{counts} {by}s: at most {MOST_PARTS}, and as many in every panel, can be told apart; draw less"
-        )
-    return found, {part: f"[{part}]" for part in labels[0]}
+    if len(labels[0]) > MOST_PARTS:
+        raise UserError(f"{len(labels[0])} {by}s are more than {MOST_PARTS} curves; draw them without --by")
+    parts = {part: f"[{part}]" for part in labels[0]}
+    return found, {name: parts if name in divided else whole for name in names}
 
 
 def _by_agent(log: RunLog, name: str) -> np.ndarray:
@@ -214,16 +219,38 @@ def published(world: str) -> tuple[Reference, ...]:
     """What is known from elsewhere about a world's learning curves."""
     if not world.startswith("survival/"):
         return ()
-    from interplay.worlds.survival.published import EPISODE_LENGTH, RANDOM_LENGTH, WINDOWS
+    from interplay.worlds.survival.published import (
+        EPISODE_LENGTH,
+        LATER,
+        LATER_WINDOWS,
+        RANDOM_LENGTH,
+        WINDOWS,
+    )
 
-    found = []
+    who, found = "Fanti 2022, one run", []
     if world in EPISODE_LENGTH:
-        pairs = zip(WINDOWS, EPISODE_LENGTH[world], strict=True)
-        bars = tuple((1e6 * first, 1e6 * last, float(steps)) for (first, last), steps in pairs)
-        found.append(Reference("Fanti 2022, one run", "episode_length", windows=bars))
+        found.append(Reference(who, "episode_length", windows=_bars(WINDOWS, EPISODE_LENGTH[world])))
     if world in RANDOM_LENGTH:
         found.append(Reference("random play", "episode_length", level=RANDOM_LENGTH[world]))
+    for column, sides in LATER.get(world, {}).items():
+        mean = np.mean(sides, axis=0)
+        found.append(Reference(who, column, windows=_bars(LATER_WINDOWS, mean)))
+        if len(sides) > 1:
+            side = "team" if "2v2" in world else "agent"
+            own = enumerate(sides)
+            found += [
+                Reference(who, f"{column}[{side} {i}]", windows=_bars(LATER_WINDOWS, one)) for i, one in own
+            ]
     return tuple(found)
+
+
+def _bars(
+    windows: Sequence[tuple[float, float]], values: Sequence[float]
+) -> tuple[tuple[float, float, float], ...]:
+    """Windows in millions of steps, with the means over them, as `Reference` has them."""
+    return tuple(
+        (1e6 * first, 1e6 * last, float(value)) for (first, last), value in zip(windows, values, strict=True)
+    )
 
 
 def group(logs: Sequence[RunLog]) -> dict[str, list[RunLog]]:
@@ -258,12 +285,11 @@ def window_means(x: np.ndarray, y: np.ndarray, edges: np.ndarray) -> np.ndarray:
 
 
 def _columns(logs: Sequence[RunLog], asked: Sequence[str] | None, by: str) -> list[str]:
-    logged = sorted({name for log in logs for name in (log.agents if by else log.columns)})
+    logged = sorted({name for log in logs for name in (*log.columns, *(log.agents if by else ()))})
     names = [name for name in DEFAULT_COLUMNS if name in logged] if asked is None else list(asked)
     unknown = [name for name in names if name not in logged]
     if unknown or not names:
-        per = " for every agent" if by else ""
-        what = f"column {unknown[0]!r} was not logged{per}" if unknown else "no episode has ended yet"
+        what = f"column {unknown[0]!r} was not logged" if unknown else "no episode has ended yet"
         raise UserError(f"{logs[0].path}: {what}; there are {', '.join(logged)}")
     return names
 
@@ -282,8 +308,13 @@ def _panel(
         seeds = f" ({len(logs)} seeds)" if len(logs) > 1 else ""
         said = f"{label}: {part}" if part and len(groups) > 1 else part + seeds if part else label
         _curve(axes, name + parts[part], said, logs, POPULATIONS[i % len(POPULATIONS)])
-    for reference in references:
-        _reference(axes, reference, last)
+    for i, (part, end) in enumerate(parts.items()):
+        colour = POPULATIONS[i % len(POPULATIONS)] if part and len(groups) == 1 else INK
+        for reference in references:
+            if reference.column == name + end or (
+                part and i == 0 and reference.column == name and not reference.windows
+            ):
+                _reference(axes, reference, last, colour, f", {part}" if part else "")
     axes.set_xlabel(axis)
     unit = f" ({UNITS[name]})" if name in UNITS else ""
     axes.set_ylabel(plain_words(name.replace("_", " ")) + unit)
@@ -308,15 +339,24 @@ def _curve(axes: Any, name: str, label: str, logs: Sequence[RunLog], colour: str
     axes.plot(middles, np.nanmean(means, axis=0), color=colour, linewidth=1.8, label=plain_words(label))
 
 
-def _reference(axes: Any, reference: Reference, last: float) -> None:
+def _reference(axes: Any, reference: Reference, last: float, colour: str, of: str) -> None:
     if reference.level is not None:
         axes.axhline(reference.level, color=FAINT, linewidth=1.2, linestyle="--", label=reference.label)
     shown = [window for window in reference.windows if window[0] < last]
     for i, (start, end, value) in enumerate(shown):
-        label = reference.label if i == 0 else None
+        label = reference.label + of if i == 0 else None
         axes.plot(
-            [start, end], [value, value], color="#343a40", linewidth=3, solid_capstyle="butt", label=label
+            [start, end],
+            [value, value],
+            color=INK,
+            linewidth=4,
+            solid_capstyle="butt",
+            label=None if of else label,
         )
+        if of:
+            axes.plot(
+                [start, end], [value, value], color=colour, linewidth=2, solid_capstyle="butt", label=label
+            )
 
 
 def plain_words(text: str) -> str:

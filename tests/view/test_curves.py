@@ -107,6 +107,19 @@ def test_what_was_published_is_there_for_the_eight_variants():
     assert published("corridor") == ()
 
 
+def test_sides_have_their_published_figures():
+    from interplay.worlds.survival.published import EPISODE_LENGTH
+
+    found = {r.column: r.windows for r in published("survival/2v2-all-high")}
+    assert found["kills[team 1]"] == ((3.5e6, 4.5e6, 0.199), (9e6, 1e7, 0.187))
+    assert found["kills"][0][2] == pytest.approx((0.166 + 0.199) / 2)
+    assert found["boxes_placed"][1] == (9e6, 1e7, 1.14)
+    for world in EPISODE_LENGTH:
+        columns = {r.column for r in published(world)}
+        assert f"episode_return[{'team' if '2v2' in world else 'agent'} 0]" in columns
+        assert ("boxes_placed" in columns) == ("-all-" in world)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -190,11 +203,12 @@ def make_teams(folder: Path, world: str = "survival/2v2-all-low", kills: int = 2
 def test_agents_and_teams_have_curves_of_their_own(tmp_path):
     log = read_run(make_teams(tmp_path / "a"))
     (found,), parts = split([log], ["episode_return"], "agent")
-    assert list(parts) == ["agent 0", "agent 1", "agent 2", "agent 3"]
+    assert list(parts["episode_return"]) == ["agent 0", "agent 1", "agent 2", "agent 3"]
     assert found.column("episode_return[agent 2]").tolist() == [2.0] * 8
     assert np.isnan(found.column("episode_return[agent 3]")).all()
-    (found,), parts = split([log], ["episode_return", "kills"], "team")
-    assert list(parts) == ["team 0", "team 1"]
+    (found,), parts = split([log], ["episode_return", "kills", "time"], "team")
+    assert list(parts["kills"]) == ["team 0", "team 1"]
+    assert parts["time"] == {"": ""}  # of all together
     assert found.column("episode_return[team 0]")[0] == 0.5
     assert found.column("episode_return[team 1]")[0] == 2.0  # of the one that is known
     assert found.column("kills[team 1]")[0] == 10.0  # the world counts kills by team
