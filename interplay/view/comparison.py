@@ -135,7 +135,7 @@ def curve_band(
 def rows(comparison: Comparison) -> list[tuple[str, ...]]:
     """The final table: group, seeds, mean, interquartile mean and probability of improvement, the head first."""
     head = ("group", "seeds", f"{comparison.metric}, mean", "interquartile mean", "P(better than the first)")
-    found = [head]
+    found: list[tuple[str, ...]] = [head]
     for group in comparison.groups:
         better = "" if group.improvement is None else told(group.improvement, 2)
         cells = (told(group.mean), told(group.interquartile_mean), better)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from interplay.core.errors import UserError
+from interplay.core.reading import parse_json
 from interplay.view.extras import load
 from interplay.view.output import check_output, save_figure
 from interplay.view.palette import FAINT, INK, POPULATIONS
@@ -156,7 +156,7 @@ def split(
     count, teams = _sides(logs)
     found, labels = [], []
     for log in logs:
-        more = {}
+        more: dict[str, np.ndarray] = {}
         for name in divided:
             table = _by_agent(log, name)
             members = _members(name, table.shape[1], count, teams, by)
@@ -187,7 +187,7 @@ def _sides(logs: Sequence[RunLog]) -> tuple[int, tuple[tuple[int, ...], ...]]:
         raise UserError(
             "agents and teams are those of one world of the registry; draw runs of one, without --by"
         )
-    made = make_world(world, num_worlds=1, **json.loads(options))
+    made = make_world(world, num_worlds=1, **parse_json(options))
     made.close()
     return len(made.agents), made.teams or ()
 

@@ -59,8 +59,10 @@ def test_groups_differ_in_more_than_their_seed(two):
     assert found.notes == []
 
 
-def test_how_fast_a_run_went_makes_no_group_of_its_own(two):
-    make_run(two / "a" / "5", 5, more="[train]\nworkers = 4\nquiet = true\n")
+def test_how_fast_and_how_far_a_run_went_makes_no_group_of_its_own(two):
+    run = make_run(two / "a" / "5", 5, more="[train]\nworkers = 4\nquiet = true\n")
+    file = run / "settings.toml"
+    file.write_text(file.read_text().replace("steps = 40000", "steps = 80000"))
     assert [len(group.runs) for group in compare([two]).groups] == [6, 5]
 
 

@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 from interplay.core.errors import UserError
 from interplay.core.files import FileLock, refuse_links, replace_file, sync_folder, told_plainly
 from interplay.core.seals import Sealed, read_sealed, sealed_toml
-from interplay.core.settings import Settings, build
+from interplay.core.settings import build
 from interplay.core.trust import admit, remove_settings, write_settings
 from interplay.train.run.checkpoint import BEST, Checkpoint, list_checkpoints, set_aside
 from interplay.train.run.manifest import read_manifest
@@ -28,7 +28,7 @@ from interplay.train.run.writers import MARK, Writers, handed_so_far
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.renamed import renew
 
-S = TypeVar("S", bound=Settings)
+S = TypeVar("S", bound=TrainSettings)
 _FILES, _FOLDERS = (
     (".lock", "settings.toml", "settings.toml.sig", "metrics.jsonl", "metrics.csv", MARK),
     ("checkpoints", "tensorboard", "wandb"),
