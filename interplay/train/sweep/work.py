@@ -6,6 +6,7 @@ What a run says goes into its own log. A run that fails is told, and the next on
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import signal
 import sys
@@ -19,6 +20,7 @@ from interplay.core.files import open_log
 from interplay.core.stopping import Stopped, listening
 from interplay.train.parallel.workers import die_with_parent
 
+KEEP = 16  # runs, after which what jax keeps of them is let go: some 15 MiB each, and half a second to make again
 DONE, STOPPED, FAILED = "done", "stopped", "failed"
 
 
@@ -57,8 +59,13 @@ def work(pipe: Any, parent: int) -> None:
             signal.signal(getattr(signal, name), signal.SIG_IGN)
     die_with_parent(parent)
     with contextlib.suppress(EOFError, OSError):  # the coordinator is gone
-        while (job := pipe.recv()) is not None:
-            pipe.send(_trained(job))
+        for number in itertools.count(1):
+            outcome = _trained(pipe.recv())
+            if number % KEEP == 0:
+                import jax
+
+                jax.clear_caches()
+            pipe.send(outcome)
 
 
 def _trained(job: Job) -> Outcome:
