@@ -9,22 +9,38 @@ import typer
 
 from interplay.cli.options import named_path
 
-EXAMPLE = "interplay curves runs/first runs/second --out curves.png"
+EXAMPLE = (
+    "interplay curves runs/first runs/second --out curves.png\n"
+    "interplay curves sweeps/rates --column kills --by team --against slot_steps"
+)
 
 
 def curves(
-    runs: Annotated[list[Path], typer.Argument(help="Run folders; runs of one world share a picture.")],
+    runs: Annotated[
+        list[Path],
+        typer.Argument(help="Run folders, or folders of runs; runs that differ in their seed are one curve."),
+    ],
     column: Annotated[
         list[str] | None,
         typer.Option(
             help="A column of metrics.jsonl, may be repeated.  [default: episode length and return]"
         ),
     ] = None,
+    against: Annotated[
+        str,
+        typer.Option(
+            metavar="agent_steps|slot_steps|time",
+            help="What curves are drawn against.  [default: what the published curve counts, or agent_steps]",
+        ),
+    ] = "",
+    by: Annotated[str, typer.Option(metavar="agent|team", help="A curve for each agent, or each team.")] = "",
     out: Annotated[
         Path, typer.Option(parser=named_path, metavar="PATH", help="The picture to write, .png.")
     ] = Path("curves.png"),
 ) -> None:
     """Draws what runs have learned, from their metrics.jsonl."""
     from interplay.view.curves import plot_runs
+    from interplay.view.run_table import find_runs
 
-    typer.echo(f"written: {plot_runs(runs, out, columns=column)}")
+    picture = plot_runs(find_runs(runs, lenient=True), out, columns=column, against=against, by=by)
+    typer.echo(f"written: {picture}")

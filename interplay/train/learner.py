@@ -54,12 +54,14 @@ class State(NamedTuple):
         at: () int32, the next minibatch.
         verdict: () int32, of the last sum.
         terms: (M, Q, 8) float32 of every minibatch, over all kinds.
+        norms: (M, Q) float32 of every minibatch: of the gradient over all kinds that learn, before it is scaled down.
     """
 
     total: Any
     at: Any
     verdict: Any
     terms: Any
+    norms: Any
 
 
 class Learner:
@@ -81,6 +83,7 @@ class Learner:
         populations: of the run.
         pool: past selves, or the other players of a league.
         learns: (Q,) bool, the populations that learn; the samples of the others are not kept.
+        norms: (m, Q) float32, of the gradients of the last epoch, see `State`.
 
     Raises:
         UserError: if ``train.learners`` names neither a kind nor a population of the run's own.
@@ -128,6 +131,8 @@ class Learner:
         self._move = jax.jit(self._moved, donate_argnums=(0, 1))
         self._gradient = jax.jit(self._sum_gradients)
         self._decide = jax.jit(self._verdict)
+        self._measure = jax.jit(self._norms)
+        self.norms = np.zeros((0, len(self.learns)), np.float32)
         self._epoch = jax.jit(self._run, donate_argnums=(0, 1))
 
     @property
@@ -211,6 +216,7 @@ class Learner:
             UserError: if a gradient is not finite, naming its tensor.
         """
         at, terms = 0, np.zeros((minibatches, len(self.learns), NUM_TERMS))
+        norms = np.zeros((minibatches, len(self.learns)), np.float32)
         verdict = CONTINUE
         while at < minibatches and verdict == CONTINUE:
             self.vectors, self._moments, state = self._epoch(
@@ -219,14 +225,17 @@ class Learner:
             begun, at, verdict = at, int(state.at), int(state.verdict)
             total = state.total
             terms[begun:at] = np.asarray(state.terms)[begun:at]
+            norms[begun:at] = np.asarray(state.norms)[begun:at]
             if verdict == LATE:
                 total = exchange.finish(np.asarray(total))
                 terms[at - 1] = self.terms(total)
+                norms[at - 1] = np.asarray(self._measure(total))
                 verdict = int(self._decide(total))
                 if verdict == CONTINUE:
                     self.apply(total)
             if verdict == BAD:
                 self.refuse(np.asarray(total), update)
+        self.norms = norms[:at]
         return terms[:at], verdict == ENOUGH
 
     def gradient(self, epochs: Mapping[str, Epoch], minibatch: int) -> np.ndarray:
@@ -361,9 +370,9 @@ class Learner:
         """Gradient steps from minibatch `at` on, until `end` or a verdict."""
         most = next(iter(epochs.values())).minibatches.number.shape[0]
         every_terms = jnp.zeros((most, len(self.learns), NUM_TERMS), jnp.float32)
-        state = State(
-            jnp.zeros(self.size, jnp.float32), jnp.asarray(at, jnp.int32), jnp.asarray(CONTINUE), every_terms
-        )
+        every_norms = jnp.zeros((most, len(self.learns)), jnp.float32)
+        nothing, first = jnp.zeros(self.size, jnp.float32), jnp.asarray(at, jnp.int32)
+        state = State(nothing, first, jnp.asarray(CONTINUE), every_terms, every_norms)
 
         def goes_on(carry: Any) -> jax.Array:
             return (carry[2].at < end) & (carry[2].verdict == CONTINUE)
@@ -378,7 +387,8 @@ class Learner:
                 lambda: (vectors, moments),
             )
             terms = state.terms.at[state.at].set(self._sum_terms(total))
-            return vectors, moments, State(total, state.at + 1, verdict, terms)
+            norms = state.norms.at[state.at].set(self._norms(total))
+            return vectors, moments, State(total, state.at + 1, verdict, terms, norms)
 
         done: tuple[Any, Any, State] = jax.lax.while_loop(goes_on, one, (vectors, moments, state))
         return done
@@ -400,6 +410,15 @@ class Learner:
     def _sum_terms(self, total: jax.Array) -> jax.Array:
         """(Q, 8), over all kinds."""
         return sum(part[:, -NUM_TERMS:] for part in self._parts(total).values())
+
+    def _norms(self, total: jax.Array) -> jax.Array:
+        """(Q,), of the mean gradients inside a sum, over all kinds that learn."""
+        squares = jnp.zeros(len(self.learns), jnp.float32)
+        for name, part in self._parts(total).items():
+            if name in self._learns:
+                rows = jnp.maximum(part[:, -NUM_TERMS:][:, _ROWS], 1.0)
+                squares += jnp.square(part[:, :-NUM_TERMS]).sum(axis=1) / jnp.square(rows)
+        return jnp.sqrt(squares)
 
     def _verdict(self, total: jax.Array) -> jax.Array:
         """Whether a sum may move the parameters."""

@@ -42,6 +42,7 @@ from interplay.train.run.records import check_record
 from interplay.train.run.recovery import Faults
 from interplay.train.run.room import check_room, told_as_lack_of_room
 from interplay.train.run.warm_start import describe_spaces, warm_vectors
+from interplay.train.run.writers import check_writers
 from interplay.train.selfplay.alternation import check_turns
 from interplay.train.selfplay.evaluation import Evaluation, check_evaluation
 from interplay.train.selfplay.guessing import check_guesses
@@ -94,6 +95,7 @@ def train(
             lost workers without an update in between, and if the weights of ``train.start_from`` do not fit.
     """
     check_read(settings)
+    check_writers(settings)
     if settings.train.start_from is not None:
         # The checkpoint instead of the run, so that all workers and later readers mean the same one.
         source = find_checkpoint(settings.train.start_from)

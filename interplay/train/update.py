@@ -103,7 +103,7 @@ class Worker:
         learner, algorithm = self.learner, self.learner.algorithm
         minibatches = self._agree_minibatches()
         batches = {name: join_batches(self.shards, name) for name in learner.networks}
-        every, enough = [], False
+        every, norms, enough = [], [], False
         for epoch in range(algorithm.epochs):
             epochs = {
                 name: make_epoch(self.shards, name, batch, self._shuffle(name, epoch), minibatches)
@@ -111,11 +111,13 @@ class Worker:
             }
             terms, enough = learner.run_epoch(epochs, minibatches, self.exchange, self.updates)
             every.append(terms)
+            norms.append(learner.norms)
             if enough:
                 break
         losses = np.concatenate(every)
         epochs_done = (len(losses) - enough) / minibatches
-        return self._loss_numbers(losses.sum(axis=0), epochs_done, len(losses))
+        numbers = self._loss_numbers(losses.sum(axis=0), epochs_done, len(losses))
+        return numbers | self._gradient_norms(np.concatenate(norms))
 
     def summarise(self) -> dict[str, Any]:
         """Explained variance, actions, and the lives and episodes that can be told, over all shards."""
@@ -218,6 +220,16 @@ class Worker:
         if about:
             guess, rows = terms[[name != about for name in names]][:, _GUESSES].sum(axis=0)
             numbers["guess_loss"] = guess / max(rows, 1.0)
+        return numbers
+
+    def _gradient_norms(self, norms: np.ndarray) -> dict[str, float]:
+        """Means over minibatches of the gradients' norms before they are scaled down, over all and per population."""
+        names, learns = self.learner.populations.names, self.learns
+        means = norms.mean(axis=0, dtype=np.float64)
+        numbers = {"gradient_norm": float(means[learns].mean()) if learns.any() else float("nan")}
+        if len(names) > 1:
+            each = zip(names, means, learns, strict=True)
+            numbers |= {f"gradient_norm[{name}]": float(norm) for name, norm, learnt in each if learnt}
         return numbers
 
     # -- in step with the others ----------------------------------------------------------------------

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from interplay.core.errors import UserError
+from interplay.core.reading import parse_json
 from interplay.view.extras import load
 from interplay.view.output import check_output, save_figure
-from interplay.view.palette import FAINT, POPULATIONS
+from interplay.view.palette import FAINT, INK, POPULATIONS
 from interplay.view.run_log import RunLog, read_run
 
 DEFAULT_COLUMNS = ("episode_length", "episode_return", "life", "rating")
+AXES = {
+    "agent_steps": "agent-steps",
+    "slot_steps": "steps of every slot, alive or not",
+    "time": "seconds of training",
+}
+MOST_PARTS = 16  # agents or teams, whose curves can be told apart
 WINDOWS = 60  # of agent-steps per curve, each shown by its mean
 LONGEST = 120  # characters of a label
 UNITS = {
@@ -49,6 +56,8 @@ def plot_runs(
     columns: Sequence[str] | None = None,
     references: Sequence[Reference] | None = None,
     title: str = "",
+    against: str = "",
+    by: str = "",
 ) -> Path:
     """Draws columns of the runs' ``metrics.jsonl`` against agent-steps, one panel each.
 
@@ -65,56 +74,186 @@ def plot_runs(
         columns: names in ``metrics.jsonl``; None = episode length and return, mean life, rating, as far as they were logged.
         references: None = what was published about the world, if all runs are of one; () = none.
         title: above the panels; empty = the world's id, if all runs are of one.
+        against: ``agent_steps``, ``slot_steps`` (of every slot, alive or not) or ``time`` (seconds of training); empty: what
+            the published curve counts where there is one, else agent-steps.
+        by: ``agent`` or ``team``: a curve for each, of columns that were logged for every agent; empty: their mean.
 
     Returns:
         The path that was written.
 
     Raises:
-        UserError: for a folder that holds no run or nothing logged yet, an unknown column, an unwritable file, or
-            if matplotlib is not installed.
+        UserError: for a folder that holds no run or nothing logged yet, an unknown column, one that has no number per agent, an
+            unwritable file, or if matplotlib is not installed.
     """
     target = check_output(out, (".png",))
     matplotlib = load("matplotlib.figure", "plot", "learning curves")
     if not runs:
         raise UserError("no runs given; name at least one run folder")
     logs = [read_run(Path(run)) for run in runs]
-    names = _columns(logs, columns)
+    names = _columns(logs, columns, by)
+    logs, parts = split(logs, names, by)
     worlds = {log.world for log in logs}
     world = worlds.pop() if len(worlds) == 1 else ""
     if references is None:
         references = published(world)
-    axis, logs = choose_axis(logs, references)
+    axis, logs = choose_axis(logs, references, against)
+    if axis != AXES["slot_steps"]:
+        references = [reference._replace(windows=()) for reference in references]
     figure = matplotlib.Figure(figsize=(5.6 * len(names), 4.0), dpi=120, layout="constrained")
-    figure.suptitle(_words(title or world), fontsize=12)
+    figure.suptitle(plain_words(title or world), fontsize=12)
     for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
-        _panel(axes, name, axis, group(logs), [r for r in references if r.column == name])
+        known = [r for r in references if r.windows or r.level is not None]
+        _panel(axes, name, axis, group(logs), known, parts[name])
     return save_figure(figure, target)
 
 
-def choose_axis(logs: Sequence[RunLog], references: Sequence[Reference]) -> tuple[str, list[RunLog]]:
+def choose_axis(
+    logs: Sequence[RunLog], references: Sequence[Reference], against: str = ""
+) -> tuple[str, list[RunLog]]:
     """What curves are drawn against: its name, and the runs with their `steps` in it."""
-    if not any(reference.windows for reference in references):
-        return "agent-steps", list(logs)
-    moved = [log.against("slot_steps") if "slot_steps" in log.columns else log for log in logs]
-    if not all(np.isfinite(log.steps).all() for log in moved):
-        raise UserError(f"{logs[0].path}: lines without slot_steps among others; this is no log of a run")
-    return "steps of every slot, alive or not", moved
+    if against not in ("", *AXES):
+        raise UserError(f"against = {against}: no such axis; give {', '.join(AXES)}")
+    if not against and not any(reference.windows for reference in references):
+        against = "agent_steps"
+    against = against or "slot_steps"
+    if against == "agent_steps":
+        return AXES[against], list(logs)
+    # Earlier versions logged the steps of every slot as agent-steps.
+    moved = [
+        log if against == "slot_steps" and against not in log.columns else log.against(against)
+        for log in logs
+    ]
+    for log in moved:
+        if not np.isfinite(log.steps).all():
+            raise UserError(f"{log.path}: lines without {against} among others; this is no log of a run")
+    return AXES[against], moved
+
+
+def split(
+    logs: Sequence[RunLog], names: Sequence[str], by: str
+) -> tuple[list[RunLog], dict[str, dict[str, str]]]:
+    """Columns of agents, or of teams, beside those that there are; what was logged for all together stays one curve.
+
+    Args:
+        logs: of the runs.
+        names: of the columns.
+        by: ``agent``, ``team``, or empty for none.
+
+    Returns:
+        The runs with columns ``name[agent 0]`` or ``name[team 0]`` besides; and the parts of each column: label -> end of the
+        column's name, one without either where nothing is split.
+
+    Raises:
+        UserError: where no column has a number per agent, for runs of different worlds, or a world that has no teams.
+    """
+    whole = {"": ""}
+    if not by:
+        return list(logs), dict.fromkeys(names, whole)
+    if by not in ("agent", "team"):
+        raise UserError(f"by = {by}: no such parts; give agent or team")
+    divided = [name for name in names if any(name in log.agents for log in logs)]
+    if not divided:
+        there = ", ".join(sorted(logs[0].agents)) or "none"
+        raise UserError(f"{logs[0].path}: {names[0]} has no number per agent; these have: {there}")
+    count, teams = _sides(logs)
+    found, labels = [], []
+    for log in logs:
+        more: dict[str, np.ndarray] = {}
+        for name in divided:
+            table = _by_agent(log, name)
+            members = _members(name, table.shape[1], count, teams, by)
+            labels.append(tuple(members))
+            more |= {f"{name}[{part}]": _mean_of_known(table[:, slots]) for part, slots in members.items()}
+        own = {name for name in more if name.partition("[")[0] in log.of_episodes}
+        found.append(log._replace(columns={**log.columns, **more}, of_episodes=log.of_episodes | own))
+    if len(labels[0]) > MOST_PARTS:
+        raise UserError(f"{len(labels[0])} {by}s are more than {MOST_PARTS} curves; draw them without --by")
+    parts = {part: f"[{part}]" for part in labels[0]}
+    return found, {name: parts if name in divided else whole for name in names}
+
+
+def _by_agent(log: RunLog, name: str) -> np.ndarray:
+    """A column of every agent, (N, A)."""
+    if name not in log.agents:
+        there = ", ".join(sorted(log.agents)) or "none"
+        raise UserError(f"{log.path}: {name} has no number per agent; these have: {there}")
+    return log.agents[name]
+
+
+def _sides(logs: Sequence[RunLog]) -> tuple[int, tuple[tuple[int, ...], ...]]:
+    """How many agents the runs' world has, and the slots of each of its teams."""
+    from interplay.registry import make_world
+
+    worlds = {(log.world, log.options) for log in logs}
+    world, options = worlds.pop()
+    if worlds or not world or ":" in world:
+        raise UserError(
+            "agents and teams are those of one world of the registry; draw runs of one, without --by"
+        )
+    made = make_world(world, num_worlds=1, **parse_json(options))
+    made.close()
+    return len(made.agents), made.teams or ()
+
+
+def _members(
+    name: str, columns: int, agents: int, teams: Sequence[Sequence[int]], by: str
+) -> dict[str, list[int]]:
+    """Label of a part -> which of a metric's columns are its own."""
+    if by == "agent" and columns == agents:
+        return {f"agent {i}": [i] for i in range(agents)}
+    if by == "team" and teams and columns == agents:
+        return {f"team {i}": list(slots) for i, slots in enumerate(teams)}
+    if by == "team" and columns == len(teams):
+        return {f"team {i}": [i] for i in range(columns)}
+    what = f"{columns} numbers, of {agents} agents" + (
+        f" in {len(teams)} teams" if teams else " without teams"
+    )
+    raise UserError(f"{name} has {what}; draw it by {'team' if by == 'agent' and teams else 'agent'}")
+
+
+def _mean_of_known(table: np.ndarray) -> np.ndarray:
+    known = np.isfinite(table)
+    sums = np.where(known, table, 0.0).sum(axis=1)
+    means: np.ndarray = np.where(known.any(axis=1), sums / np.maximum(known.sum(axis=1), 1), np.nan)
+    return means
 
 
 def published(world: str) -> tuple[Reference, ...]:
     """What is known from elsewhere about a world's learning curves."""
     if not world.startswith("survival/"):
         return ()
-    from interplay.worlds.survival.published import EPISODE_LENGTH, RANDOM_LENGTH, WINDOWS
+    from interplay.worlds.survival.published import (
+        EPISODE_LENGTH,
+        LATER,
+        LATER_WINDOWS,
+        RANDOM_LENGTH,
+        WINDOWS,
+    )
 
-    found = []
+    who, found = "Fanti 2022, one run", []
     if world in EPISODE_LENGTH:
-        pairs = zip(WINDOWS, EPISODE_LENGTH[world], strict=True)
-        bars = tuple((1e6 * first, 1e6 * last, float(steps)) for (first, last), steps in pairs)
-        found.append(Reference("Fanti 2022, one run", "episode_length", windows=bars))
+        found.append(Reference(who, "episode_length", windows=_bars(WINDOWS, EPISODE_LENGTH[world])))
     if world in RANDOM_LENGTH:
         found.append(Reference("random play", "episode_length", level=RANDOM_LENGTH[world]))
+    for column, sides in LATER.get(world, {}).items():
+        mean = np.mean(sides, axis=0)
+        found.append(Reference(who, column, windows=_bars(LATER_WINDOWS, mean)))
+        if len(sides) > 1:
+            side = "team" if "2v2" in world else "agent"
+            own = enumerate(sides)
+            found += [
+                Reference(who, f"{column}[{side} {i}]", windows=_bars(LATER_WINDOWS, one)) for i, one in own
+            ]
     return tuple(found)
+
+
+def _bars(
+    windows: Sequence[tuple[float, float]], values: Sequence[float]
+) -> tuple[tuple[float, float, float], ...]:
+    """Windows in millions of steps, with the means over them, as `Reference` has them."""
+    return tuple(
+        (1e6 * first, 1e6 * last, float(value)) for (first, last), value in zip(windows, values, strict=True)
+    )
 
 
 def group(logs: Sequence[RunLog]) -> dict[str, list[RunLog]]:
@@ -148,8 +287,8 @@ def window_means(x: np.ndarray, y: np.ndarray, edges: np.ndarray) -> np.ndarray:
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
-def _columns(logs: Sequence[RunLog], asked: Sequence[str] | None) -> list[str]:
-    logged = sorted({name for log in logs for name in log.columns})
+def _columns(logs: Sequence[RunLog], asked: Sequence[str] | None, by: str) -> list[str]:
+    logged = sorted({name for log in logs for name in (*log.columns, *(log.agents if by else ()))})
     names = [name for name in DEFAULT_COLUMNS if name in logged] if asked is None else list(asked)
     unknown = [name for name in names if name not in logged]
     if unknown or not names:
@@ -163,16 +302,29 @@ def _columns(logs: Sequence[RunLog], asked: Sequence[str] | None) -> list[str]:
 
 
 def _panel(
-    axes: Any, name: str, axis: str, groups: dict[str, list[RunLog]], references: Sequence[Reference]
+    axes: Any,
+    name: str,
+    axis: str,
+    groups: dict[str, list[RunLog]],
+    references: Sequence[Reference],
+    parts: Mapping[str, str],
 ) -> None:
     last = max(log.steps[-1] for logs in groups.values() for log in logs)
-    for i, (label, logs) in enumerate(groups.items()):
-        _curve(axes, name, label, logs, POPULATIONS[i % len(POPULATIONS)])
-    for reference in references:
-        _reference(axes, reference, last)
+    series = [(label, part, logs) for label, logs in groups.items() for part in parts]
+    for i, (label, part, logs) in enumerate(series):
+        seeds = f" ({len(logs)} seeds)" if len(logs) > 1 else ""
+        said = f"{label}: {part}" if part and len(groups) > 1 else part + seeds if part else label
+        _curve(axes, name + parts[part], said, logs, POPULATIONS[i % len(POPULATIONS)])
+    for i, (part, end) in enumerate(parts.items()):
+        colour = POPULATIONS[i % len(POPULATIONS)] if part and len(groups) == 1 else INK
+        for reference in references:
+            if reference.column == name + end or (
+                part and i == 0 and reference.column == name and not reference.windows
+            ):
+                _reference(axes, reference, last, colour, f", {part}" if part else "")
     axes.set_xlabel(axis)
     unit = f" ({UNITS[name]})" if name in UNITS else ""
-    axes.set_ylabel(_words(name.replace("_", " ")) + unit)
+    axes.set_ylabel(plain_words(name.replace("_", " ")) + unit)
     axes.set_xlim(0, last * 1.02)
     axes.xaxis.set_major_formatter(thousands)
     axes.spines[["top", "right"]].set_visible(False)
@@ -193,21 +345,30 @@ def _curve(axes: Any, name: str, label: str, logs: Sequence[RunLog], colour: str
     else:
         low, high = np.nanmin(means, axis=0), np.nanmax(means, axis=0)
         axes.fill_between(middles, low, high, color=colour, alpha=0.2, linewidth=0)
-    axes.plot(middles, np.nanmean(means, axis=0), color=colour, linewidth=1.8, label=_words(label))
+    axes.plot(middles, np.nanmean(means, axis=0), color=colour, linewidth=1.8, label=plain_words(label))
 
 
-def _reference(axes: Any, reference: Reference, last: float) -> None:
+def _reference(axes: Any, reference: Reference, last: float, colour: str, of: str) -> None:
     if reference.level is not None:
         axes.axhline(reference.level, color=FAINT, linewidth=1.2, linestyle="--", label=reference.label)
     shown = [window for window in reference.windows if window[0] < last]
     for i, (start, end, value) in enumerate(shown):
-        label = reference.label if i == 0 else None
+        label = reference.label + of if i == 0 else None
         axes.plot(
-            [start, end], [value, value], color="#343a40", linewidth=3, solid_capstyle="butt", label=label
+            [start, end],
+            [value, value],
+            color=INK,
+            linewidth=4,
+            solid_capstyle="butt",
+            label=None if of else label,
         )
+        if of:
+            axes.plot(
+                [start, end], [value, value], color=colour, linewidth=2, solid_capstyle="butt", label=label
+            )
 
 
-def _words(text: str) -> str:
+def plain_words(text: str) -> str:
     """Words out of a file or a folder's name as they can be drawn: not long, no control characters."""
     plain = "".join(letter if letter.isprintable() else " " for letter in text[: LONGEST + 1])
     return plain if len(plain) <= LONGEST else plain[:LONGEST] + "..."

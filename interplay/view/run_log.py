@@ -30,6 +30,8 @@ class RunLog(NamedTuple):
         steps: (N,) agent-steps of each logged line, ascending.
         columns: name -> (N,) float64, NaN where a line does not have it.
         of_episodes: columns that are means over episodes, which began earlier than the line was written.
+        options: of the world, as JSON.
+        agents: name -> (N, A) float64, of metrics that were logged for every agent.
     """
 
     path: Path
@@ -39,6 +41,8 @@ class RunLog(NamedTuple):
     steps: np.ndarray
     columns: dict[str, np.ndarray]
     of_episodes: frozenset[str] = frozenset()
+    options: str = "{}"
+    agents: dict[str, np.ndarray] = {}  # noqa: RUF012 - never changed
 
     def column(self, name: str) -> np.ndarray:
         """A column, (N,), all NaN if this run never logged it."""
@@ -69,7 +73,8 @@ def read_run(path: Path) -> RunLog:
     file = path / "metrics.jsonl"
     if not os.path.lexists(file):
         raise UserError(f"{path}: holds no metrics.jsonl; name a run folder, made by `interplay train`")
-    lines = [_flat(line) for _, line in read_json_lines(file, links=False)]
+    read = [line for _, line in read_json_lines(file, links=False)]
+    lines = [_flat(line) for line in read]
     if not lines:
         raise UserError(f"{file}: nothing logged yet; wait for the run's first update")
     names = sorted({name for line in lines for name, value in line.items() if _number(value) is not None})
@@ -84,9 +89,19 @@ def read_run(path: Path) -> RunLog:
     steps = table.pop("agent_steps", None)
     if steps is None or not np.isfinite(steps).all():
         raise UserError(f"{file}: lines without agent_steps; this is no log of a run")
-    world, settings = _settings(path / "settings.toml")
+    world, options, settings = _settings(path / "settings.toml")
     own = frozenset(name for line in lines for name in line.get("of_episodes") or () if name in table)
-    return RunLog(path, path.resolve().name, world, settings or str(path.resolve()), steps, table, own)
+    return RunLog(
+        path,
+        path.resolve().name,
+        world,
+        settings or str(path.resolve()),
+        steps,
+        table,
+        own,
+        options,
+        _agents(read),
+    )
 
 
 def _flat(line: dict[str, Any]) -> dict[str, Any]:
@@ -98,6 +113,22 @@ def _flat(line: dict[str, Any]) -> dict[str, Any]:
         for key, v in value.items()
     }
     return {name: value for name, value in line.items() if not isinstance(value, dict)} | inner
+
+
+def _agents(lines: list[dict[str, Any]]) -> dict[str, np.ndarray]:
+    """Metrics under ``by_agent``: name -> (N, A), NaN where a line lacks them; those of a changing number of agents are left out."""
+    tables: dict[str, np.ndarray] = {}
+    groups = [line["by_agent"] if isinstance(line.get("by_agent"), dict) else {} for line in lines]
+    for name in dict.fromkeys(name for own in groups for name in own):
+        rows = [own.get(name) for own in groups]
+        sizes = {len(row) for row in rows if isinstance(row, list)}
+        if len(sizes) != 1:
+            continue
+        empty = [None] * sizes.pop()
+        tables[name] = np.array(
+            [[_cell(one) for one in (row if isinstance(row, list) else empty)] for row in rows]
+        )
+    return tables
 
 
 def _number(value: Any) -> float | None:
@@ -114,11 +145,16 @@ def _cell(value: Any) -> float:
     return math.nan if number is None else number
 
 
-def _settings(file: Path) -> tuple[str, str]:
+def _settings(file: Path) -> tuple[str, str, str]:
+    """The world's id and options, and all settings but the seed; texts."""
     if not os.path.lexists(file):
-        return "", ""
+        return "", "{}", ""
     values = renew(read_toml(file, links=False))
     world = values.get("world", {})
     values.pop("seed", None)
-    name = world.get("id", "") if isinstance(world, dict) else ""
-    return str(name), json.dumps(values, sort_keys=True, default=str)
+    name, options = (world.get("id", ""), world.get("options", {})) if isinstance(world, dict) else ("", {})
+    return (
+        str(name),
+        json.dumps(options, sort_keys=True, default=str),
+        json.dumps(values, sort_keys=True, default=str),
+    )

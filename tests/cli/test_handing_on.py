@@ -16,6 +16,7 @@ import pytest
 
 from interplay.cli.main import VERBS, run
 from interplay.evaluate.communication.table import About
+from interplay.train.sweep.axes import Drawn
 
 # Options that say how a result is shown.
 SHOWN = {
@@ -23,6 +24,8 @@ SHOWN = {
     "league": {"json"},
     "tournament": {"json"},
     "talk": {"json"},
+    "sweep": {"dry_run"},
+    "runs": {"json", "csv"},
     "bench": {"json"},
     "worlds": {"json"},
 }
@@ -163,6 +166,13 @@ def for_resume(heard: Heard) -> None:
     trainer(heard)
 
 
+def for_sweep(heard: Heard) -> None:
+    trainer(heard)
+    heard.put("interplay.verbs.opening:open_world", SimpleNamespace(close=lambda: None))
+    heard.put("interplay.train.sweep:sweep")
+    heard.put("interplay.train.sweep:resume_sweep")
+
+
 def for_league(heard: Heard) -> None:
     trainer(heard)
     heard.put("interplay.train.selfplay.league.reading:read_league", None)
@@ -194,6 +204,19 @@ def for_talk(heard: Heard) -> None:
 
 def for_curves(heard: Heard) -> None:
     heard.put("interplay.view.curves:plot_runs")
+
+
+def for_compare(heard: Heard) -> None:
+    heard.put("interplay.view.comparison:compare", None)
+    for name in ("markdown", "latex"):
+        heard.put(f"interplay.view.comparison:{name}", "text")
+    heard.put("interplay.core.files:replace_file", None)
+    heard.put("interplay.view.comparison_picture:plot_comparison")
+
+
+def for_runs(heard: Heard) -> None:
+    heard.put("interplay.view.run_table:find_runs", [])
+    heard.put("interplay.view.run_table:table")
 
 
 def experiments(heard: Heard) -> None:
@@ -330,6 +353,27 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "accept_settings": ("--accept-settings", {"resume.accept_settings": True}),
         "trust": ("--trust", {"resume.trust": True}),
     }]),
+    "sweep": (for_sweep, [{
+        "world": (WORLD, {"sweep.settings.settings.world.id": WORLD, "open_world.world_id": WORLD}),
+        "overrides": ("ppo.clip=0.15", {"sweep.settings.settings.ppo.clip": 0.15}),
+        "parameter": (
+            "-p ppo.gamma=0.8,0.9 -p seed=3..4 -p ppo.learning_rate=log:1e-5..1e-3",
+            {
+                "sweep.settings.grid": {"ppo.gamma": [0.8, 0.9]},
+                "sweep.settings.seeds": (3, 4),
+                "sweep.settings.random": {"ppo.learning_rate": Drawn(low=1e-5, high=1e-3, scale="log")},
+            },
+        ),
+        "draws": ("--draws 5", {"sweep.settings.draws": 5}),
+        "steps": ("--steps 12000", {"sweep.settings.settings.steps": 12_000}),
+        "workers": ("--workers 3", {"sweep.workers": 3}),
+        "out": ("--out s", {"sweep.out": Path("s")}),
+    }, {
+        "resume": ("--resume", {}),
+        "out": ("--out s", {"resume_sweep.out": Path("s")}),
+        "workers": ("--workers 3", {"resume_sweep.workers": 3}),
+        "trust": ("--trust", {"resume_sweep.trust": True}),
+    }]),
     "league": (for_league, [{
         "run": ("runs/a", {"read_league.run": Path("runs/a")}),
         "out": ("--out a.png", {"plot_league.out": Path("a.png")}),
@@ -377,9 +421,22 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "transfer": ("--transfer runs/b", {"play_games.wanted.player": "runs/b"}),
         "out": ("--out games", {}),
     }]),
+    "compare": (for_compare, [{
+        "runs": ("runs/a runs/b", {"compare.places": [Path("runs/a"), Path("runs/b")]}),
+        "metric": ("--metric life", {"compare.metric": "life"}),
+        "seed": ("--seed 11", {"compare.seed": 11}),
+        "draws": ("--draws 500", {"compare.draws": 500}),
+        "out": ("--out a.png", {"plot_comparison.out": Path("a.png"), "replace_file.path": Path("a.tex")}),
+    }]),
+    "runs": (for_runs, [{
+        "folder": ("runs/a", {"find_runs.places": [Path("runs/a")]}),
+        "metric": ("--metric life --metric kl", {"table.metrics": ["life", "kl"]}),
+    }]),
     "curves": (for_curves, [{
         "runs": ("runs/a runs/b", {"plot_runs.runs": [Path("runs/a"), Path("runs/b")]}),
         "column": ("--column x --column y", {"plot_runs.columns": ["x", "y"]}),
+        "against": ("--against time", {"plot_runs.against": "time"}),
+        "by": ("--by team", {"plot_runs.by": "team"}),
         "out": ("--out a.png", {"plot_runs.out": Path("a.png")}),
     }]),
     "export": (for_export, [{

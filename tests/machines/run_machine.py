@@ -47,11 +47,11 @@ POINTS = (
 PLACES = ("a", "b", "with blanks and ümlauts", "deeper/c")
 
 
-class Quiet(folder.TensorBoardLog):
-    """Curves are no part of the laws, and their writer has a thread of its own."""
+class Quiet(folder.Writers):
+    """Curves are no part of the laws."""
 
-    def __init__(self, path: Path | str, first_step: int = 0) -> None:
-        self._writer = None
+    def __init__(self, run: Path, settings: TrainSettings, first_step: int = 0) -> None:
+        self._open = {}
 
 
 def state_after(updates: int) -> np.ndarray:
@@ -79,7 +79,7 @@ class RunMachine(Counting):
     @initialize()
     def begin(self) -> None:
         self.note("begin")
-        self.logs, folder.TensorBoardLog = folder.TensorBoardLog, Quiet  # type: ignore[misc]
+        self.logs, folder.Writers = folder.Writers, Quiet  # type: ignore[misc]
         self.home = tempfile.TemporaryDirectory(prefix="interplay-run-", dir=quick_disk())
         self.outside = Path(self.home.name) / "outside"
         self.outside.mkdir()
@@ -95,7 +95,7 @@ class RunMachine(Counting):
         if hasattr(self, "home"):
             self.look_at_every_file()
             self.leave()
-            folder.TensorBoardLog = self.logs  # type: ignore[misc]
+            folder.Writers = self.logs  # type: ignore[misc]
             self.home.cleanup()
 
     # -- the trainer -----------------------------------------------------------------------------

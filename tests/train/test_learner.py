@@ -11,6 +11,7 @@ from interplay.core.errors import UserError
 from interplay.core.settings import changed
 from interplay.core.world import World
 from interplay.train.learner import Epoch, Learner
+from interplay.train.losses import Terms
 from interplay.train.minibatches import join_batches, make_epoch
 from interplay.train.parallel.exchange import SharedMemory, SingleProcess, create_block
 from interplay.train.populations import find_populations
@@ -61,6 +62,9 @@ def test_an_epoch_is_gradients_and_steps_one_after_another(learner: Learner) -> 
     for minibatch in range(minibatches):
         total = twin.gradient(epochs, minibatch)
         np.testing.assert_allclose(twin.terms(total), terms[minibatch], atol=1e-3, rtol=1e-4)
+        rows = terms[minibatch, 0, Terms._fields.index("rows")]
+        norm = np.linalg.norm(total[: -len(Terms._fields)] / rows)
+        np.testing.assert_allclose(learner.norms[minibatch], [norm], rtol=1e-3)
         twin.apply(total)
     np.testing.assert_allclose(twin.vectors["agent"], learner.vectors["agent"], atol=1e-6)
     assert not np.array_equal(twin.vectors["agent"], twin.networks["agent"].first)
@@ -116,6 +120,7 @@ def test_meetings_that_python_ends_give_the_same_bits() -> None:
         assert finished
         for learner in learners[:2]:
             assert np.array_equal(learner.vectors["agent"], learners[2].vectors["agent"])
+            np.testing.assert_allclose(learner.norms, learners[2].norms, rtol=1e-5)
     finally:
         for exchange in exchanges:
             exchange.close()

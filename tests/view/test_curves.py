@@ -15,6 +15,7 @@ from interplay.view.curves import (
     group,
     plot_runs,
     published,
+    split,
     thousands,
     window_means,
 )
@@ -106,6 +107,19 @@ def test_what_was_published_is_there_for_the_eight_variants():
     assert published("corridor") == ()
 
 
+def test_sides_have_their_published_figures():
+    from interplay.worlds.survival.published import EPISODE_LENGTH
+
+    found = {r.column: r.windows for r in published("survival/2v2-all-high")}
+    assert found["kills[team 1]"] == ((3.5e6, 4.5e6, 0.199), (9e6, 1e7, 0.187))
+    assert found["kills"][0][2] == pytest.approx((0.166 + 0.199) / 2)
+    assert found["boxes_placed"][1] == (9e6, 1e7, 1.14)
+    for world in EPISODE_LENGTH:
+        columns = {r.column for r in published(world)}
+        assert f"episode_return[{'team' if '2v2' in world else 'agent'} 0]" in columns
+        assert ("boxes_placed" in columns) == ("-all-" in world)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -167,3 +181,62 @@ def test_a_log_whose_lines_name_ever_new_columns_is_refused(tmp_path, monkeypatc
     monkeypatch.setattr("interplay.view.run_log.memory_limit", lambda: 200_000)
     with pytest.raises(UserError, match="202 columns of 201 lines need 324,816 bytes"):
         read_run(folder)
+
+
+def make_teams(folder: Path, world: str = "survival/2v2-all-low", kills: int = 2) -> Path:
+    """A run whose agents can be told apart: return i of agent i, kills 10 i of team or agent i."""
+    make_run(folder, world=world)
+    rows = [
+        {
+            "agent_steps": 100 * i,
+            "slot_steps": 300 * i,
+            "time": 2.0 * i,
+            "kills": 0.0,
+            "by_agent": {"episode_return": [0.0, 1.0, 2.0, None], "kills": [10.0 * k for k in range(kills)]},
+        }
+        for i in range(1, 9)
+    ]
+    (folder / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return folder
+
+
+def test_agents_and_teams_have_curves_of_their_own(tmp_path):
+    log = read_run(make_teams(tmp_path / "a"))
+    (found,), parts = split([log], ["episode_return"], "agent")
+    assert list(parts["episode_return"]) == ["agent 0", "agent 1", "agent 2", "agent 3"]
+    assert found.column("episode_return[agent 2]").tolist() == [2.0] * 8
+    assert np.isnan(found.column("episode_return[agent 3]")).all()
+    (found,), parts = split([log], ["episode_return", "kills", "time"], "team")
+    assert list(parts["kills"]) == ["team 0", "team 1"]
+    assert parts["time"] == {"": ""}  # of all together
+    assert found.column("episode_return[team 0]")[0] == 0.5
+    assert found.column("episode_return[team 1]")[0] == 2.0  # of the one that is known
+    assert found.column("kills[team 1]")[0] == 10.0  # the world counts kills by team
+    plot_runs([tmp_path / "a"], tmp_path / "c.png", ["episode_return", "kills"], by="team", against="time")
+
+
+def test_what_cannot_be_split_is_told(tmp_path):
+    log = read_run(make_teams(tmp_path / "a"))
+    with pytest.raises(UserError, match="kills has 2 numbers, of 4 agents in 2 teams; draw it by team"):
+        split([log], ["kills"], "agent")
+    with pytest.raises(UserError, match="life has no number per agent; these have: episode_return, kills"):
+        split([log], ["life"], "agent")
+    alone = read_run(make_teams(tmp_path / "b", "survival/1v1-all-low".replace("all-low", "heals-low")))
+    with pytest.raises(UserError, match="has 2 numbers, of 2 agents without teams; draw it by agent"):
+        split([alone], ["kills"], "team")
+    with pytest.raises(UserError, match="of one world of the registry"):
+        split([log, alone], ["kills"], "team")
+    with pytest.raises(UserError, match="no such parts"):
+        split([log], ["kills"], "side")
+
+
+def test_any_axis_may_be_chosen(tmp_path):
+    log = read_run(make_teams(tmp_path / "a"))
+    for against, first in (("agent_steps", 100), ("slot_steps", 300), ("time", 2)):
+        axis, (moved,) = choose_axis([log], (), against)
+        assert moved.steps[0] == first
+    assert axis == "seconds of training"
+    with pytest.raises(UserError, match="no such axis; give agent_steps, slot_steps, time"):
+        choose_axis([log], (), "steps")
+    with pytest.raises(UserError, match="lines without time"):
+        choose_axis([read_run(make_run(tmp_path / "b"))], (), "time")

@@ -120,7 +120,7 @@ def _end(processes: list[Any], timeout: float) -> None:
 def _work(link: Link, job: Callable[..., None], arguments: tuple[Any, ...]) -> None:
     """Body of a spawned worker."""
     _leave_signals_to_the_first()
-    _die_with_parent(link.parent)
+    die_with_parent(link.parent)
     exchange = SharedMemory(link.block, link.rank, link.size, link.capacity, link.fences)
     heart = Heart(exchange.signs[link.rank], compilation())
     try:
@@ -153,7 +153,7 @@ def _nothing(_number: int, _frame: Any) -> None:
     """A handler, because what is ignored stays ignored in programs that are started."""
 
 
-def _die_with_parent(parent: int) -> None:
+def die_with_parent(parent: int) -> None:
     """Lets this process end when the first worker does, on Linux even while it is frozen."""
     threading.Thread(target=_wait_for_parent, daemon=True).start()
     if sys.platform == "linux":

@@ -1,7 +1,7 @@
 """A run's folder: who may write into it, what it holds, and what a crash may have left torn.
 
 ``settings.toml`` (what was asked for), ``metrics.jsonl`` (what happened), ``checkpoints/`` (where to go on) and
-``tensorboard/`` where that extra is installed. One process at a time writes into it; readers need no lock.
+what ``train.writers`` name. One process at a time writes into it; readers need no lock.
 """
 
 from __future__ import annotations
@@ -16,27 +16,22 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from interplay.core.errors import UserError
-from interplay.core.files import FileLock, refuse_links, sync_folder, told_plainly
+from interplay.core.files import FileLock, refuse_links, replace_file, sync_folder, told_plainly
 from interplay.core.seals import Sealed, read_sealed, sealed_toml
-from interplay.core.settings import Settings, build
+from interplay.core.settings import build
 from interplay.core.trust import admit, remove_settings, write_settings
 from interplay.train.run.checkpoint import BEST, Checkpoint, list_checkpoints, set_aside
 from interplay.train.run.manifest import read_manifest
-from interplay.train.run.metrics_log import (
-    MetricsLog,
-    TensorBoardLog,
-    cut_torn_line,
-    drop_lines_after,
-    remove_events,
-)
+from interplay.train.run.metrics_log import MetricsLog, cut_torn_line, drop_lines_after, last_step
 from interplay.train.run.settings_file import departures, refuse_edits
+from interplay.train.run.writers import MARK, Writers, handed_so_far, remove_files
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.renamed import renew
 
-S = TypeVar("S", bound=Settings)
+S = TypeVar("S", bound=TrainSettings)
 _FILES, _FOLDERS = (
-    (".lock", "settings.toml", "settings.toml.sig", "metrics.jsonl"),
-    ("checkpoints", "tensorboard"),
+    (".lock", "settings.toml", "settings.toml.sig", "metrics.jsonl", "metrics.csv", MARK),
+    ("checkpoints", "tensorboard", "wandb"),
 )
 
 
@@ -61,7 +56,7 @@ class RunFolder(Generic[S]):
         self.settings = settings
         self._lock = lock
         self._sealed = sealed or Sealed({}, "whole", ())
-        self._logs: tuple[MetricsLog, TensorBoardLog] | None = None
+        self._logs: tuple[MetricsLog, Writers] | None = None
         self._first_step = 0
         self._made = False  # the folder was not there before
 
@@ -124,7 +119,7 @@ class RunFolder(Generic[S]):
         if list_checkpoints(self.path):
             return
         self._close_logs()
-        remove_events(self.tensorboard_path)
+        remove_files(self.path)
         self.metrics_path.unlink(missing_ok=True)
         remove_settings(self.path / "settings.toml")
         with contextlib.suppress(OSError):  # somebody else's files stay, and what they stand in
@@ -138,13 +133,8 @@ class RunFolder(Generic[S]):
         """The log of the run, one JSON object per line."""
         return self.path / "metrics.jsonl"
 
-    @property
-    def tensorboard_path(self) -> Path:
-        """Where TensorBoard events go."""
-        return self.path / "tensorboard"
-
     def log(self, agent_steps: int, values: Mapping[str, Any]) -> None:
-        """Appends a line to ``metrics.jsonl`` and, where that extra is installed, to the TensorBoard events.
+        """Appends a line to ``metrics.jsonl`` and hands it to the writers that ``train.writers`` name.
 
         Args:
             agent_steps: where the run stands.
@@ -156,7 +146,7 @@ class RunFolder(Generic[S]):
         if self._logs is None:
             self._logs = (
                 MetricsLog(self.metrics_path),
-                TensorBoardLog(self.tensorboard_path, self._first_step),
+                Writers(self.path, self.settings, self._first_step),
             )
         for log in self._logs:
             log.write(agent_steps, values)
@@ -217,6 +207,9 @@ class RunFolder(Generic[S]):
         self._close_logs()
         self._first_step = agent_steps + 1
         with told_plainly("rewinding the run", self.path):
+            handed = max(handed_so_far(self.path), last_step(self.metrics_path))
+            if handed > agent_steps:  # before the lines are gone: a stop in between forgets nothing
+                replace_file(self.path / MARK, f"{handed}\n", "mark")
             for path in list_checkpoints(self.path):
                 if int(path.name) > agent_steps:
                     set_aside(path)

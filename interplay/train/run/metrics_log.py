@@ -1,15 +1,10 @@
-"""What happened in a run: ``metrics.jsonl``, always, and TensorBoard events where that extra is installed."""
+"""What happened in a run, ``metrics.jsonl``; `interplay.train.run.writers` hands the same on to others."""
 
 from __future__ import annotations
 
-import contextlib
-import itertools
 import json
 import math
 import os
-import socket
-import time
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,7 +12,6 @@ from typing import Any
 from interplay.core.files import open_log, reached, replacing, told_plainly
 from interplay.core.reading import LINE, opened, parse_json
 
-_NUMBER = itertools.count()  # of event files of this process
 BLOCK = 2**16  # bytes looked at in one go from a log's end
 
 
@@ -77,104 +71,6 @@ class MetricsLog:
             data = data[self._file.write(data) :]
 
 
-class TensorBoardLog:
-    """Writes numbers as TensorBoard scalars where tensorboard is installed; a failure never stops a run.
-
-    It uses tensorboard's own records: tensorboardX loads torch where it finds it. They are written at once, not by
-    tensorboard's thread, which would end in a traceback where the disk is full.
-
-    Args:
-        path: folder of the event files.
-        first_step: events that an earlier process wrote from this agent-step on are hidden.
-    """
-
-    def __init__(self, path: Path | str, first_step: int = 0) -> None:
-        self._writer: Any = None
-        try:
-            from tensorboard.compat.proto.event_pb2 import Event, SessionLog
-
-            self._writer = _EventFile(Path(path))
-            self._writer.add_event(Event(wall_time=time.time(), file_version="brain.Event:2"))
-            if first_step:
-                start = SessionLog(status=SessionLog.START)
-                self._writer.add_event(Event(wall_time=time.time(), step=first_step, session_log=start))
-        except ImportError:
-            pass  # the extra is not installed
-        except Exception as error:
-            self._give_up(error)
-
-    @property
-    def active(self) -> bool:
-        """Whether events are being written."""
-        return self._writer is not None
-
-    def write(self, agent_steps: int, values: Mapping[str, Any]) -> None:
-        """Writes the numbers among `values`, nested groups as ``group/name``."""
-        if self._writer is None:
-            return
-        try:
-            self._writer.add_event(_scalars(agent_steps, values))
-        except Exception as error:
-            self._give_up(error)
-
-    def close(self) -> None:
-        """Closes the event file."""
-        if self._writer is not None:
-            try:
-                self._writer.close()
-            except Exception as error:
-                self._give_up(error)
-
-    def _give_up(self, error: Exception) -> None:
-        """Curves are a convenience, training is not: say it once and go on without them."""
-        self._writer = None
-        warnings.warn(f"TensorBoard events are switched off for this run: {error}", stacklevel=3)
-
-
-class _EventFile:
-    """A new file of events in a folder; every event is in the file when the call returns."""
-
-    def __init__(self, folder: Path) -> None:
-        from tensorboard.summary.writer.event_file_writer import RecordWriter
-
-        folder.mkdir(parents=True, exist_ok=True)
-        name = f"events.out.tfevents.{int(time.time()):010d}.{socket.gethostname()}.{os.getpid()}.{next(_NUMBER)}"
-        self._file = open(folder / name, "xb", buffering=0)  # noqa: SIM115 - closed by `close`
-        self._records = RecordWriter(self)
-
-    def add_event(self, event: Any) -> None:
-        self._records.write(event.SerializeToString())
-
-    def write(self, data: bytes) -> None:
-        """Writes a record whole; a raw file may take fewer bytes than it is given."""
-        while data:
-            data = data[self._file.write(data) :]
-
-    def close(self) -> None:
-        self._file.close()
-
-
-def remove_events(path: Path) -> None:
-    """Removes the event files that this process wrote, and their folder if nothing else is in it."""
-    with contextlib.suppress(OSError):
-        for file in path.glob(f"events.out.tfevents.*.{os.getpid()}.*"):
-            file.unlink()
-        path.rmdir()
-
-
-def _scalars(agent_steps: int, values: Mapping[str, Any]) -> Any:
-    """A TensorBoard event with the numbers among `values`."""
-    from tensorboard.compat.proto.event_pb2 import Event
-    from tensorboard.compat.proto.summary_pb2 import Summary
-
-    scalars = [
-        Summary.Value(tag=name, simple_value=value)
-        for name, value in flat(plain(values)).items()
-        if isinstance(value, bool | int | float)
-    ]
-    return Event(wall_time=time.time(), step=int(agent_steps), summary=Summary(value=scalars))
-
-
 def plain(value: Any) -> Any:
     """A value as JSON has it: NumPy and jax scalars and arrays as numbers and lists, NaN and infinity as None."""
     if isinstance(value, Mapping):
@@ -220,6 +116,21 @@ def cut_torn_line(path: Path) -> None:
             os.ftruncate(handle, whole)
     finally:
         os.close(handle)
+
+
+def last_step(path: Path) -> int:
+    """The agent-steps of a log's last whole line; 0 if there is none.
+
+    Raises:
+        OSError: as the system says it.
+        UserError: if it is no ordinary file.
+    """
+    if not os.path.lexists(path):
+        return 0
+    with opened(path, 2**63, links=False) as file:
+        file.seek(max(file.seek(0, os.SEEK_END) - LINE, 0))
+        lines = file.read(LINE).split(b"\n")
+    return int(_steps_of(lines[-2])) if len(lines) > 1 else 0
 
 
 def drop_lines_after(path: Path, agent_steps: int) -> None:

@@ -36,6 +36,7 @@ _TRAIN = (
     "evaluate_every",
     "evaluate_episodes",
     "quiet",
+    "writers",
 )
 PACE = ("steps", *(f"train.{key}" for key in _TRAIN))
 SHOWN = 3  # keys that are told with their values

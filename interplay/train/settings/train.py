@@ -6,7 +6,7 @@ Source: *shards* is specification scale 3.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -81,6 +81,10 @@ class TrainGroup(Settings):
         32, ge=2, multiple_of=2, description="Episodes against each, half of them in each seat."
     )
     quiet: bool = Field(False, description="Show no progress.")
+    writers: tuple[Literal["auto", "tensorboard", "csv", "wandb", "mlflow"], ...] = Field(
+        ("auto",),
+        description="Who gets the metrics besides metrics.jsonl; auto: TensorBoard where it is installed.",
+    )
 
     @field_validator("evaluate_against")
     @classmethod

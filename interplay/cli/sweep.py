@@ -1,0 +1,192 @@
+"""`interplay sweep`: many runs that differ in some settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from interplay.cli.options import Trust, named_path
+from interplay.cli.stopping import told_by_exit_code
+
+EXAMPLE = (
+    "interplay sweep survival/1v1-heals-low -p ppo.learning_rate=1e-4,3e-4 -p seed=0..4 --out sweeps/rates\n"
+    "interplay sweep settings.toml -p ppo.learning_rate=log:1e-5..1e-3 --draws 20 --out sweeps/search\n"
+    "interplay sweep sweep.toml --out sweeps/rates --workers 4\n"
+    "interplay sweep --resume --out sweeps/rates"
+)
+
+
+def sweep(
+    world: Annotated[
+        str,
+        typer.Argument(
+            metavar="[WORLD|SETTINGS.toml]",
+            help="A world's id, or a settings file, which may have a group [sweep].",
+        ),
+    ] = "",
+    overrides: Annotated[
+        list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Settings of every run.")
+    ] = None,
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--parameter",
+            "-p",
+            metavar="KEY=VALUES",
+            help="What varies: 1,2 or 0..4, or drawn from log:1e-5..1e-3 or linear:0..1; may be repeated.",
+        ),
+    ] = None,
+    draws: Annotated[
+        int | None, typer.Option(help="Points that are drawn, where something is.", min=1)
+    ] = None,
+    steps: Annotated[int | None, typer.Option(help="Agent-steps of each run.", min=1)] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Runs at a time.  [default: cores]", min=1, max=1024)
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(parser=named_path, metavar="PATH", help="The sweep's folder.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the sweep in --out.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Name the runs and train none.")] = False,
+    trust: Trust = False,
+) -> None:
+    """Trains every combination of settings and seeds, each run in a folder of its own, and goes on where it was stopped."""
+    from interplay.core.errors import UserError
+    from interplay.verbs.trainer import load_trainer
+
+    load_trainer()
+    if out is None and (resume or not dry_run):
+        raise UserError("a sweep needs a folder; add for example --out sweeps/first")
+    if resume:
+        _refuse_more(
+            {"world": world, "-p": parameter, "--draws": draws, "--steps": steps, "KEY=VALUE": overrides}
+        )
+        assert out is not None
+        with told_by_exit_code():
+            _tell(_resumed(out, workers, trust))
+        return
+    if not world:
+        raise UserError("no world; name one, or a settings file, or go on with --resume --out FOLDER")
+    asked = read_sweep(world, overrides or [], parameter or [], draws, steps, trust)
+    if dry_run:
+        _list(asked)
+        return
+    assert out is not None
+    _check_worlds(asked)
+    from interplay.train import sweep as training
+
+    with told_by_exit_code():
+        _tell(training.sweep(asked, out, workers))
+
+
+def read_sweep(
+    world: str,
+    overrides: list[str],
+    parameters: list[str],
+    draws: int | None = None,
+    steps: int | None = None,
+    trust: bool = False,
+) -> Any:
+    """The sweep's settings, from what was typed and the file that it names; what was typed wins.
+
+    Raises:
+        UserError: for wrong ones, or a file that names programs and is not trusted.
+    """
+    from interplay.core.errors import UserError
+    from interplay.core.settings import build, merge, parse_overrides, read_toml
+    from interplay.core.trust import admit_bytes, programs
+    from interplay.train.sweep import SweepSettings
+    from interplay.train.sweep.axes import Drawn, read_axis
+
+    file = Path(world) if world.endswith(".toml") else None
+    values: dict[str, Any] = {"world": {"id": world}} if file is None else read_toml(file)
+    group = values.pop("sweep", {})
+    if not isinstance(group, dict) or "settings" in group:
+        raise UserError(f"{world}: [sweep] says what varies; settings of every run stand beside it")
+    typed = merge(parse_overrides(overrides), {} if steps is None else {"steps": steps})
+    said: dict[str, Any] = {"grid": {}, "random": {}}
+    for text in parameters:
+        key, found = read_axis(text)
+        if key == "seed" and isinstance(found, list):
+            said["seeds"] = found
+        elif isinstance(found, Drawn):
+            said["random"][key] = found.model_dump(exclude_defaults=True)
+        else:
+            said["grid"][key] = found
+    if draws is not None:
+        said["draws"] = draws
+    group = merge(group, said)
+    if draws is not None and not group["random"]:
+        raise UserError(
+            f"--draws {draws}: nothing is drawn; add for example -p ppo.learning_rate=log:1e-5..1e-3"
+        )
+    asked = build(SweepSettings, {**group, "settings": merge(values, typed)}, world if file else "sweep")
+    if file is not None:
+        own = [*_leaves(typed), *_leaves(said)]
+        names = [(key, name) for key, name in asked.code_names() if isinstance(name, str) and name not in own]
+        if names:
+            key, name = names[0]
+            admit_bytes(f'{key} = "{name}" names a program', file, programs(asked), trust)
+    return asked
+
+
+def _leaves(values: Any) -> Iterator[Any]:
+    """Every single value inside groups and lists."""
+    if isinstance(values, dict | list):
+        for value in values.values() if isinstance(values, dict) else values:
+            yield from _leaves(value)
+    else:
+        yield values
+
+
+def _resumed(out: Path, workers: int | None, trust: bool) -> Any:
+    from interplay.train.sweep import resume_sweep
+
+    return resume_sweep(out, workers, trust)
+
+
+def _refuse_more(given: dict[str, Any]) -> None:
+    from interplay.core.errors import UserError
+
+    for name, value in given.items():
+        if value:
+            raise UserError(
+                f"{name}: --resume goes on as the folder says; leave it out, or leave out --resume"
+            )
+
+
+def _check_worlds(asked: Any) -> None:
+    """Refuses unknown worlds and options, and compiles their kernels once, before any run begins."""
+    from interplay.train.sweep import plan
+    from interplay.verbs.opening import open_world
+
+    seen = []
+    for run in plan(asked):
+        if (choice := run.settings.world) not in seen:
+            seen.append(choice)
+            open_world(choice.id, **choice.options).close()
+
+
+def _list(asked: Any) -> None:
+    from interplay.train.sweep import plan
+
+    runs = plan(asked)
+    for run in runs:
+        typer.echo(run.name)
+    typer.echo(f"{len(runs):,} runs, {sum(run.settings.steps for run in runs):,} agent-steps")
+
+
+def _tell(result: Any) -> None:
+    """Says what came of it.
+
+    Raises:
+        typer.Exit: with 1 if a run failed.
+    """
+    for name, error in result.failed.items():
+        typer.echo(f"failed: {name}: {error}")
+    typer.echo(f"{len(result.done):,} of {len(result.runs):,} runs are done in {result.folder}; see `interplay runs {result.folder}`")  # fmt: skip
+    if result.failed:
+        raise typer.Exit(1)

@@ -1,0 +1,60 @@
+"""A run's numbers as ``metrics.csv``, a column for each."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from interplay.core.files import open_log, replace_file
+from interplay.core.reading import read_json_lines
+from interplay.train.run.writers import Context, numbers_of
+
+NAME, LOG = "metrics.csv", "metrics.jsonl"
+
+
+class CsvWriter:
+    """Appends rows; where a column is new, and where a run goes on, the file is made anew from the log.
+
+    So it never holds a row twice, and what the log says.
+
+    Args:
+        context: of the run.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._path, self._log = context.run / NAME, context.run / LOG
+        self._columns: list[str] = []
+
+    def write(self, agent_steps: int, numbers: Mapping[str, float]) -> None:
+        """Adds one row; the log has it already."""
+        row = {"agent_steps": agent_steps, **numbers}
+        if not self._columns or not row.keys() <= set(self._columns):
+            self._make(row)
+            return
+        handle = open_log(self._path)
+        try:
+            os.write(handle, _text([row], self._columns).encode())
+        finally:
+            os.close(handle)
+
+    def close(self) -> None:
+        """Nothing is open between rows."""
+
+    def _make(self, last: Mapping[str, Any]) -> None:
+        """Writes the whole file from the log; the last row, which has constant rates besides, is given."""
+        lines = (line for _, line in read_json_lines(self._log, links=False))
+        rows = [{"agent_steps": line["agent_steps"], **numbers_of(line)} for line in lines]
+        constant = {name: value for name, value in last.items() if rows and name not in rows[-1]}
+        rows = [{**constant, **row} for row in rows]
+        self._columns = list(dict.fromkeys(["agent_steps", *(name for row in rows for name in row)]))
+        head = _text([dict(zip(self._columns, self._columns, strict=True))], self._columns)
+        replace_file(self._path, head + _text(rows, self._columns), "table")
+
+
+def _text(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> str:
+    text = io.StringIO()
+    csv.DictWriter(text, columns, lineterminator="\n").writerows(rows)
+    return text.getvalue()

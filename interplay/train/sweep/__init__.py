@@ -1,0 +1,6 @@
+"""Many runs that differ in some settings: planned, run in processes that stay, each exactly once."""
+
+from interplay.train.sweep.plan import PlannedRun, SweepSettings, plan
+from interplay.train.sweep.sweep import SweepResult, resume_sweep, sweep
+
+__all__ = ["PlannedRun", "SweepResult", "SweepSettings", "plan", "resume_sweep", "sweep"]

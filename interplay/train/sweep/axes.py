@@ -1,0 +1,203 @@
+"""What varies in a sweep: values on a grid, values that are drawn, points that are listed; and the names of runs."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import re
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from interplay.core.errors import UserError
+from interplay.core.settings import Settings, build, parse_overrides
+
+Point = dict[str, Any]  # path of a key -> value
+MOST = 100_000  # points, and runs, of a sweep
+LONGEST = 100  # letters of a run's name, whose folder every system must take
+_RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)")
+_DRAWN = re.compile(r"(log|linear):(.+?)\.\.(.+)")
+
+
+class Drawn(Settings):
+    """A value that is drawn for each point of a random search.
+
+    Whole bounds give whole numbers, both bounds included.
+    """
+
+    low: int | float | None = Field(None, description="Lowest value.")
+    high: int | float | None = Field(None, description="Highest value.")
+    scale: Literal["linear", "log"] = Field(
+        "linear", description="What is drawn evenly: the value or its logarithm."
+    )
+    choices: list[Any] = Field([], description="Or one of these.")
+
+    @model_validator(mode="after")
+    def _one_of_the_two(self) -> Drawn:
+        bounds = self.low is not None and self.high is not None
+        if bool(self.choices) == bounds or (self.choices and (self.low is not None or self.high is not None)):
+            raise ValueError("give low and high, or choices")
+        if self.low is not None and self.high is not None:
+            if self.low > self.high:
+                raise ValueError(f"low = {self.low} is above high = {self.high}; swap them")
+            if self.scale == "log" and self.low <= 0:
+                raise ValueError(f"low = {self.low} has no logarithm; give one above 0, or scale = linear")
+        return self
+
+    def at(self, share: float) -> Any:
+        """The value at a share of the range, 0 to below 1.
+
+        Example:
+            >>> Drawn(low=1, high=3).at(0.99), Drawn(low=1.0, high=100.0, scale="log").at(0.5)
+            (3, 10.0)
+        """
+        if self.choices:
+            return self.choices[int(share * len(self.choices))]
+        assert self.low is not None
+        assert self.high is not None
+        whole = isinstance(self.low, int) and isinstance(self.high, int)
+        low, high = (self.low, self.high + 1) if whole else (self.low, self.high)
+        if self.scale == "log":
+            value = math.exp(math.log(low) + share * (math.log(high) - math.log(low)))
+        else:
+            value = low + share * (high - low)
+        # Rounded to five digits: the name of the run says the value that it was made with.
+        return min(int(value), int(self.high)) if whole else float(f"{value:.5g}")
+
+
+def points(
+    grid: Mapping[str, Sequence[Any]],
+    random: Mapping[str, Drawn],
+    draws: int,
+    draw_seed: int,
+    listed: Sequence[Mapping[str, Any]],
+) -> list[Point]:
+    """Every combination of the grid, of every listed point, of every draw.
+
+    A draw depends on its number, its key and `draw_seed` alone, so that more draws add to those that there are.
+
+    Raises:
+        UserError: if there are too many, a key varies in two ways, or a key of the grid has no value or one twice.
+
+    Example:
+        >>> points({"ppo.clip": [0.1, 0.2]}, {}, 1, 0, [])
+        [{'ppo.clip': 0.1}, {'ppo.clip': 0.2}]
+    """
+    for key, values in grid.items():
+        if not values or len({_text(value) for value in values}) < len(values):
+            raise UserError(f"sweep: grid {key} = {list(values)} has no value, or one twice; give each once")
+    count = math.prod(map(len, grid.values())) * (draws if random else 1) * max(len(listed), 1)
+    if count > MOST:
+        raise UserError(f"sweep: {count:,} points, at most {MOST:,}; make several sweeps")
+    every = [*grid, *random, *dict.fromkeys(key for point in listed for key in point)]
+    for key in every:
+        if every.count(key) > 1:
+            raise UserError(f"sweep: {key} varies in two ways; name it in one of grid, random and points")
+    grids = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+    drawn = [
+        {key: one.at(_share(draw_seed, key, number)) for key, one in random.items()}
+        for number in range(draws if random else 1)
+    ]
+    found = itertools.product(listed or [{}], drawn, grids)
+    return [{**point, **draw, **place} for point, draw, place in found]
+
+
+def name_runs(found: Sequence[Point]) -> list[str]:
+    """A name for each point that is a folder's: the last part of each key and its value, e.g. ``clip-0.1--seed-2``.
+
+    Example:
+        >>> name_runs([{"ppo.clip": 0.1, "seed": 2}, {"ppo.clip": 0.2, "seed": 2}])
+        ['clip-0.1--seed-2', 'clip-0.2--seed-2']
+    """
+    keys = list(dict.fromkeys(key for point in found for key in point))
+    short = {key: _shortest(key, keys) for key in keys}
+    names = ["--".join(f"{short[key]}-{_word(value)}" for key, value in point.items()) for point in found]
+    plain = [re.sub(r"[^A-Za-z0-9._+-]+", "_", name).strip("._") or "run" for name in names]
+    return [
+        name
+        if len(name) <= LONGEST and plain.count(name) == 1
+        else f"{name[:LONGEST]}-{hashlib.sha256(_text(point).encode()).hexdigest()[:8]}"
+        for name, point in zip(plain, found, strict=True)
+    ]
+
+
+def nested(point: Mapping[str, Any]) -> dict[str, Any]:
+    """Values by the path of their key as settings have them, group in group.
+
+    Raises:
+        UserError: if one key is a group of another.
+
+    Example:
+        >>> nested({"ppo.clip": 0.1, "seed": 2})
+        {'ppo': {'clip': 0.1}, 'seed': 2}
+    """
+    values: dict[str, Any] = {}
+    for path, value in point.items():
+        group = values
+        *groups, last = path.split(".")
+        for part in groups:
+            group = group.setdefault(part, {})
+            if not isinstance(group, dict):
+                raise UserError(f"sweep: {path} and {part} both vary; name one of the two")
+        group[last] = value
+    return values
+
+
+def read_axis(text: str) -> tuple[str, list[Any] | Drawn]:
+    """What varies, as it is typed: ``key=1,2``, ``key=0..4``, ``key=log:1e-5..1e-3``, ``key=linear:0..1``.
+
+    Raises:
+        UserError: for none of these.
+
+    Example:
+        >>> read_axis("seed=0..2"), read_axis("network.hidden=[64, 64],[128]")
+        (('seed', [0, 1, 2]), ('network.hidden', [[64, 64], [128]]))
+    """
+    key, equals, said = (part.strip() for part in text.partition("="))
+    if not (key and equals and said):
+        raise UserError(f"-p {text}: not KEY=VALUES; write for example -p ppo.learning_rate=1e-4,3e-4")
+    if found := _RANGE.fullmatch(said):
+        first, last = int(found[1]), int(found[2])
+        if first > last:
+            raise UserError(f"-p {text}: {first} is above {last}; write the lower one first")
+        return key, list(range(first, last + 1))
+    if found := _DRAWN.fullmatch(said):
+        low, high = (_one(part) for part in found.groups()[1:])
+        if not all(isinstance(end, int | float) for end in (low, high)):
+            raise UserError(f"-p {text}: bounds are numbers; write for example -p {key}=log:1e-5..1e-3")
+        return key, build(Drawn, {"low": low, "high": high, "scale": found[1]}, f"-p {text}")
+    values = _one(f"[{said}]")
+    return key, values if isinstance(values, list) else [_one(part) for part in said.split(",")]
+
+
+def _one(text: str) -> Any:
+    return parse_overrides([f"value={text}"])["value"]
+
+
+def _share(seed: int, key: str, number: int) -> float:
+    return float(np.random.default_rng([seed, zlib.crc32(key.encode()), number]).random())
+
+
+def _shortest(key: str, keys: Sequence[str]) -> str:
+    """The end of a key's path that no other key has."""
+    parts = key.split(".")
+    for length in range(1, len(parts)):
+        end = ".".join(parts[-length:])
+        if sum(other == end or other.endswith(f".{end}") for other in keys) == 1:
+            return end
+    return key
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return f"{value:g}" if isinstance(value, float) else _text(value)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, default=str)

@@ -1,0 +1,115 @@
+"""A sweep's settings, and the runs that they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from pydantic import Field, field_validator
+
+from interplay.core.errors import UserError
+from interplay.core.seals import canonical, digest
+from interplay.core.settings import Settings, build, merge
+from interplay.registry import training_settings
+from interplay.train.settings import TrainSettings
+from interplay.train.settings.unread import check_read, fitting
+from interplay.train.sweep.axes import MOST, Drawn, Point, name_runs, nested, points
+
+
+class SweepSettings(Settings):
+    """Runs that differ in some settings: every point of the grid, of the list and of the draws, with every seed.
+
+    Example:
+        >>> asked = SweepSettings(
+        ...     settings={"world": {"id": "dilemma/fixed"}}, grid={"ppo.clip": [0.1, 0.2]}, seeds=[0, 1]
+        ... )
+        >>> [run.name for run in plan(asked)]
+        ['clip-0.1--seed-0', 'clip-0.1--seed-1', 'clip-0.2--seed-0', 'clip-0.2--seed-1']
+    """
+
+    settings: dict[str, Any] = Field({}, description="Of every run, as a settings file has them.")
+    grid: dict[str, list[Any]] = Field({}, description="Key to its values; all combinations are run.")
+    random: dict[str, Drawn] = Field({}, description="Key to what its values are drawn from.")
+    draws: int = Field(1, ge=1, le=MOST, description="Points that are drawn, where something is.")
+    draw_seed: int = Field(0, ge=0, lt=2**63, description="Names the draws.")
+    points: list[dict[str, Any]] = Field([], description="Points that are listed: values by key.")
+    seeds: tuple[int, ...] = Field((), description="Seeds of every point; a number n means 0 to n - 1.")
+
+    @field_validator("seeds", mode="before")
+    @classmethod
+    def _count(cls, seeds: Any) -> Any:
+        return tuple(range(seeds)) if type(seeds) is int and 0 < seeds <= MOST else seeds
+
+    def code_names(self) -> Iterator[tuple[str, Any]]:
+        """Of all its runs, each once."""
+        said: list[tuple[str, Any]] = []
+        for run in plan(self):
+            for entry in run.settings.code_names():
+                if entry not in said:
+                    said.append(entry)
+                    yield entry
+
+
+class PlannedRun(NamedTuple):
+    """A run of a sweep.
+
+    Attributes:
+        name: of its folder.
+        varied: path of a key -> value, what it may have of its own; the seed is among them.
+        settings: whole.
+    """
+
+    name: str
+    varied: Point
+    settings: TrainSettings
+
+    @property
+    def digest(self) -> str:
+        """Of all of its settings."""
+        return digest(canonical(self.settings))
+
+
+def plan(asked: SweepSettings) -> list[PlannedRun]:
+    """The runs of a sweep, seeds of a point one after another.
+
+    Raises:
+        UserError: for a wrong setting, naming the run; for too many runs, or runs of several processes each.
+    """
+    every = _with_seeds(asked)
+    runs = []
+    for name, point in zip(name_runs(every), every, strict=True):
+        runs.append(PlannedRun(name, point, settings_of(merge(asked.settings, nested(point)), name)))
+    return runs
+
+
+def settings_of(values: Mapping[str, Any], owner: str) -> TrainSettings:
+    """The settings of one run: those that its world's training begins with, then the values.
+
+    Raises:
+        UserError: as `build` does, and for values that nobody reads.
+    """
+    chosen = values.get("world")
+    if isinstance(chosen, Mapping) and isinstance(chosen.get("id"), str):
+        values = merge(fitting(training_settings(chosen["id"]), values), values)
+    settings = build(TrainSettings, values, owner)
+    if settings.train.workers > 1:
+        raise UserError(
+            f"{owner}: train.workers = {settings.train.workers}, but a run of a sweep is one process; "
+            "leave it out, the sweep has --workers"
+        )
+    check_read(settings)
+    return settings
+
+
+def _with_seeds(asked: SweepSettings) -> list[Point]:
+    found = points(asked.grid, asked.random, asked.draws, asked.draw_seed, asked.points)
+    if any("seed" in point for point in found):
+        if asked.seeds:
+            raise UserError("sweep: seed and seeds are both given; give one of the two")
+        return found
+    seeds = asked.seeds or (asked.settings.get("seed", 0),)
+    if len(set(seeds)) < len(seeds):
+        raise UserError(f"sweep: seeds = {list(seeds)} holds one twice; give each once")
+    if len(found) * len(seeds) > MOST:
+        raise UserError(f"sweep: {len(found) * len(seeds):,} runs, at most {MOST:,}; make several sweeps")
+    return [{**point, "seed": seed} for point in found for seed in seeds]

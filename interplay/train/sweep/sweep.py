@@ -1,0 +1,224 @@
+"""`sweep` and `resume_sweep`: every run of a plan exactly once, whatever is killed meanwhile.
+
+A sweep's folder has a run folder for each run, ``sweep.toml`` with what was asked for, ``sweep.jsonl`` with what is done, and
+``logs/`` with what each run said. Only the coordinator writes ``sweep.jsonl``. A run that is not done there is gone on with
+from its last checkpoint, which gives the same bits as a run that was never stopped.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO
+
+from interplay.core.errors import UserError
+from interplay.core.files import FileLock, refuse_links, told_plainly
+from interplay.core.seals import sealed_toml
+from interplay.core.stopping import Stop, finishing
+from interplay.core.trust import read_settings, write_settings
+from interplay.evaluate.tournaments.results_log import ResultsLog
+from interplay.train.run.metrics_log import last_step
+from interplay.train.run.progress import Progress, duration, tell
+from interplay.train.sweep.plan import PlannedRun, SweepSettings, plan
+from interplay.train.sweep.pool import Pool
+from interplay.train.sweep.work import DONE, FAILED, Job, Outcome
+
+SETTINGS, RESULTS, LOGS = "sweep.toml", "sweep.jsonl", "logs"
+LOSSES = 3  # processes that a run may cost
+_LOOK = 0.5  # seconds between looks at how far the runs are
+
+
+class SweepResult(NamedTuple):
+    """What came of a sweep.
+
+    Attributes:
+        folder: of the sweep.
+        runs: folders of all runs, in the order of the plan.
+        done: names of the runs that are complete.
+        failed: name -> why, of those that failed this time; they are tried again when the sweep goes on.
+    """
+
+    folder: Path
+    runs: tuple[Path, ...]
+    done: tuple[str, ...]
+    failed: dict[str, str]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every run is done."""
+        return len(self.done) == len(self.runs)
+
+
+def sweep(
+    settings: SweepSettings, out: Path | str, workers: int | None = None, stream: TextIO | None = None
+) -> SweepResult:
+    """Trains every run of a sweep that is not done yet; the same call goes on with one that was stopped.
+
+    A script that calls it does so under ``if __name__ == "__main__":``, since its processes import the script.
+
+    Args:
+        settings: of the sweep. More points or seeds than a folder has so far are added to it.
+        out: the sweep's folder.
+        workers: runs at a time; None: one for each core.
+        stream: where progress is shown; standard error if None.
+
+    Raises:
+        UserError: for wrong settings, a folder in use, or one whose runs were made with other settings.
+    """
+    runs, out = plan(settings), Path(out)
+    with told_plainly("creating the sweep's folder", out):
+        out.mkdir(parents=True, exist_ok=True)
+    refuse_links(out, (".lock", SETTINGS, RESULTS), (LOGS, *(run.name for run in runs)))
+    with finishing() as stop, FileLock(out / ".lock"), ResultsLog(out / RESULTS) as log:
+        _check_same(runs, log, out)
+        write_settings(out / SETTINGS, settings, sealed_toml(settings))
+        with told_plainly("creating the logs' folder", out):
+            (out / LOGS).mkdir(exist_ok=True)
+        coordinator = _Coordinator(runs, out, log, stop)
+        with contextlib.closing(Pool(workers or _cores())) as pool, coordinator.shown(stream):
+            coordinator.run(pool)
+    done = tuple(run.name for run in runs if _done(run.name) in log.results)
+    if stop:
+        tell(f"stopped: {len(done):,} of {len(runs):,} runs are done in {out}; "
+             f"go on with `interplay sweep --resume --out {out}`", stream)  # fmt: skip
+    return SweepResult(out, tuple(out / run.name for run in runs), done, coordinator.failed)
+
+
+def resume_sweep(
+    out: Path | str, workers: int | None = None, trust: bool = False, stream: TextIO | None = None
+) -> SweepResult:
+    """Goes on with a sweep, as its folder says what was asked for.
+
+    Args:
+        out: the sweep's folder.
+        workers, stream: as for `sweep`.
+        trust: its settings may name programs of their own; needed once, for a sweep from elsewhere.
+
+    Raises:
+        UserError: as `sweep`, and if the folder holds no sweep or names programs and is not trusted.
+    """
+    file = Path(out) / SETTINGS
+    if not file.is_file():
+        raise UserError(f"{out} holds no sweep: {SETTINGS} is missing; name the folder that --out named")
+    return sweep(read_settings(file, SweepSettings, trust), out, workers, stream)
+
+
+class _Coordinator:
+    """Hands out runs and keeps what came of them."""
+
+    def __init__(self, runs: list[PlannedRun], out: Path, log: ResultsLog, stop: Stop) -> None:
+        self.failed: dict[str, str] = {}
+        self._out, self._log, self._stop = out, log, stop
+        self._runs = {run.name: run for run in runs}
+        self._waiting = deque(run for run in runs if _done(run.name) not in log.results)
+        self._losses: dict[str, int] = {}
+        self._progress: Progress | None = None
+
+    def run(self, pool: Pool) -> None:
+        """Trains what waits, until everything is done or somebody asks to stop and everybody has saved."""
+        asked = False
+        while pool.busy or (self._waiting and not self._stop):
+            while self._waiting and pool.free and not self._stop:
+                self._begin(pool, self._waiting.popleft())
+            if self._stop and not asked:
+                pool.ask_to_stop()
+                asked = True
+            for name, outcome in pool.gather(_LOOK):
+                self._settle(name, outcome)
+            self._show(pool.busy)
+
+    @contextlib.contextmanager
+    def shown(self, stream: TextIO | None) -> Iterator[None]:
+        """Shows progress in the block."""
+        total = None if any(map(_otherwise, self._runs.values())) else self._total(self._runs)
+        with Progress(total, self._far(()), stream=stream) as self._progress:
+            yield
+
+    def _begin(self, pool: Pool, run: PlannedRun) -> None:
+        self._log.append({_begun(run.name): {"settings": run.digest}})
+        log = self._out / LOGS / f"{run.name}.log"
+        pool.hand(run.name, Job(self._out / run.name, log, run.settings.model_dump_json()))
+
+    def _settle(self, name: str, outcome: Outcome | int | None) -> None:
+        """Keeps what came of a run; one whose process was lost waits again, unless it has cost too many."""
+        if isinstance(outcome, Outcome):
+            if outcome.status == DONE:
+                steps = steps_of(self._out / name)
+                self._log.append({_done(name): {"agent_steps": steps, "seconds": round(outcome.seconds, 3)}})
+                self._say(f"{name}: {steps:,} agent-steps in {duration(outcome.seconds)}")
+            elif outcome.status == FAILED:
+                self._fail(name, outcome.error)
+            return
+        if self._stop:
+            return
+        self._losses[name] = self._losses.get(name, 0) + 1
+        if self._losses[name] < LOSSES:
+            self._say(f"{name}: its process was lost (exit code {outcome}); it goes on from its checkpoint")
+            self._waiting.appendleft(self._runs[name])
+            return
+        log = self._out / LOGS / f"{name}.log"
+        self._fail(name, f"its process was lost {LOSSES} times, at last with exit code {outcome}; see {log}")
+
+    def _fail(self, name: str, error: str) -> None:
+        self.failed[name] = error
+        self._say(f"{name} failed: {error}")
+
+    def _say(self, line: str) -> None:
+        if self._progress is not None:
+            self._progress.say(line)
+
+    def _show(self, busy: list[str]) -> None:
+        if self._progress is not None:
+            done = sum(_done(name) in self._log.results for name in self._runs)
+            counts = {"runs": len(self._runs), "done": done, "running": len(busy)}
+            if self.failed:
+                counts["failed"] = len(self.failed)
+            self._progress.update(self._far(busy), counts)
+
+    def _far(self, busy: Any) -> int:
+        """Agent-steps of all runs so far."""
+        done = {name for name in self._runs if _done(name) in self._log.results}
+        return self._total(done) + sum(steps_of(self._out / name) for name in busy)
+
+    def _total(self, names: Any) -> int:
+        return sum(self._runs[name].settings.steps for name in names)
+
+
+def steps_of(run: Path) -> int:
+    """Agent-steps that a run has logged so far; 0 where nothing can be read of it yet."""
+    try:
+        return last_step(run / "metrics.jsonl")
+    except (OSError, UserError):
+        return 0
+
+
+def _check_same(runs: list[PlannedRun], log: ResultsLog, out: Path) -> None:
+    """Refuses a plan whose runs of the same name were begun with other settings."""
+    for run in runs:
+        begun = log.results.get(_begun(run.name))
+        if begun is not None and begun["settings"] != run.digest:
+            raise UserError(
+                f"{out}: run {run.name} was begun with other settings than now; choose another --out, "
+                f"or go on as it was with `interplay sweep --resume --out {out}`"
+            )
+
+
+def _otherwise(run: PlannedRun) -> bool:
+    """Whether something else than agent-steps may end a run."""
+    train = run.settings.train
+    return any(limit is not None for limit in (train.max_updates, train.max_episodes, train.max_seconds))
+
+
+def _begun(name: str) -> str:
+    return f"begun {name}"
+
+
+def _done(name: str) -> str:
+    return f"done {name}"
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,280 @@
+"""Groups of runs that differ in their seed alone, against each other: curves and final scores with intervals over seeds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.evaluate import aggregates
+from interplay.evaluate.aggregates import FEW, TOO_FEW, Interval
+from interplay.view.curves import WINDOWS, window_means
+from interplay.view.run_table import LAST, METRICS, Run, differing_keys, find_runs, read_row
+
+NO_INTERVAL = Interval(np.nan, np.nan, np.nan)
+
+
+class Group(NamedTuple):
+    """Runs that differ in their seed alone.
+
+    Attributes:
+        label: the settings in which groups differ.
+        runs: at least one.
+        scores: (runs,) float64, the mean of the metric over the last tenth of each run.
+        curves: (runs, K) float64, means over windows of agent-steps; NaN where nothing was logged.
+        mean, interquartile_mean: of the scores.
+        improvement: how likely a run of this group is to be better than one of the first group; None for the first.
+    """
+
+    label: str
+    runs: list[Run]
+    scores: np.ndarray
+    curves: np.ndarray
+    mean: Interval
+    interquartile_mean: Interval
+    improvement: Interval | None
+
+
+class Comparison(NamedTuple):
+    """Groups against each other.
+
+    Attributes:
+        metric: that is compared.
+        steps: agent-steps that all runs have.
+        middles: (K,) agent-steps of the curves' windows.
+        groups: the first is the one that others are compared with.
+        notes: what a reader must know, a line each.
+    """
+
+    metric: str
+    steps: int
+    middles: np.ndarray
+    groups: list[Group]
+    notes: list[str]
+
+
+def compare(
+    places: Sequence[Path], metric: str | None = None, seed: int = 0, draws: int = aggregates.DRAWS
+) -> Comparison:
+    """Compares groups of runs, each cut at the agent-steps that all have.
+
+    Args:
+        places: run folders, or folders of runs; the first run's group is the one that others are compared with.
+        metric: a column of metrics.jsonl; None: rating, return, life or length, the first that every run has.
+        seed: of the bootstrap.
+        draws: of the bootstrap.
+
+    Raises:
+        UserError: for a damaged run, one without that metric, or runs that had begun but logged nothing.
+    """
+    runs = [read_row(path) for path in find_runs(places)]
+    metric = _metric(runs, metric)
+    common = min(run.steps for run in runs)
+    notes = _notes_on_steps(runs, common)
+    edges = np.linspace(0, common, WINDOWS + 1)
+    members: dict[str, list[Run]] = {}
+    for run in runs:
+        members.setdefault(json.dumps(run.asked, sort_keys=True), []).append(run)
+    labels = _labels([group[0] for group in members.values()])
+    groups: list[Group] = []
+    for label, own in zip(labels, members.values(), strict=True):
+        _refuse_twice(own)
+        scores = np.array([_score(run, metric, common) for run in own])
+        curves = np.array([_curve(run, metric, edges) for run in own])
+        first = groups[0].scores if groups else None
+        groups.append(
+            Group(
+                label,
+                own,
+                scores,
+                curves,
+                _interval(aggregates.mean, [scores], seed, draws),
+                _interval(aggregates.interquartile_mean, [scores], seed, draws),
+                None
+                if first is None
+                else _interval(aggregates.probability_of_improvement, [scores, first], seed, draws),
+            )
+        )
+        notes += _notes_on_seeds(label, len(own))
+    return Comparison(metric, common, (edges[:-1] + edges[1:]) / 2, groups, notes)
+
+
+def curve_band(
+    curves: np.ndarray, seed: int = 0, draws: int = 1_000
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The mean curve of several runs with its bootstrap interval over seeds, whole runs drawn.
+
+    Args:
+        curves: (runs, K), NaN where nothing was logged.
+        seed: of the draws.
+        draws: how many.
+
+    Returns:
+        Mean, lower and upper end, (K,) each; ends are NaN for a single run.
+    """
+    known = np.isfinite(curves)
+    counts = known.sum(axis=0)
+    middle = np.where(counts > 0, np.where(known, curves, 0.0).sum(axis=0) / np.maximum(counts, 1), np.nan)
+    if len(curves) < 2:
+        return middle, np.full_like(middle, np.nan), np.full_like(middle, np.nan)
+    chosen = np.random.default_rng(seed).integers(0, len(curves), (draws, len(curves)))
+    sums, there = np.where(known, curves, 0.0)[chosen].sum(axis=1), known[chosen].sum(axis=1)
+    means = np.where(there > 0, sums / np.maximum(there, 1), np.nan)
+    low, high = np.full_like(middle, np.nan), np.full_like(middle, np.nan)
+    some = counts > 0
+    low[some], high[some] = np.nanquantile(
+        means[:, some], [(1 - aggregates.LEVEL) / 2, (1 + aggregates.LEVEL) / 2], axis=0
+    )
+    return middle, low, high
+
+
+def rows(comparison: Comparison) -> list[tuple[str, ...]]:
+    """The final table: group, seeds, mean, interquartile mean and probability of improvement, the head first."""
+    head = ("group", "seeds", f"{comparison.metric}, mean", "interquartile mean", "P(better than the first)")
+    found: list[tuple[str, ...]] = [head]
+    for group in comparison.groups:
+        better = "" if group.improvement is None else told(group.improvement, 2)
+        cells = (told(group.mean), told(group.interquartile_mean), better)
+        found.append((group.label, str(len(group.runs)), *cells))
+    return found
+
+
+def told(interval: Interval, decimals: int | None = None) -> str:
+    """``12.3 [11.2, 13.5]``, to as many digits as the interval is wide, or to so many decimals; without an interval the value.
+
+    Example:
+        >>> told(Interval(12.3456, 11.234, 13.456)), told(Interval(3.0, np.nan, np.nan))
+        ('12.35 [11.23, 13.46]', '3')
+    """
+    value, low, high = interval
+    if not np.isfinite(low):
+        return f"{value:.4g}"
+    width = high - low
+    if decimals is None:
+        decimals = max(int(2 - np.floor(np.log10(width))), 0) if width > 0 else 2
+        decimals = min(decimals, 6)
+    return f"{value:.{decimals}f} [{low:.{decimals}f}, {high:.{decimals}f}]"
+
+
+def markdown(comparison: Comparison) -> str:
+    """The final table as Markdown, with the notes below it."""
+    head, *body = ([cell.replace("|", "\\|") for cell in row] for row in rows(comparison))
+    lines = [_line(head), _line(["---", *["---:"] * (len(head) - 1)]), *map(_line, body)]
+    notes = "".join(f"\n{note}\n" for note in [_caption(comparison), *comparison.notes])
+    return "\n".join(lines) + "\n" + notes
+
+
+def latex(comparison: Comparison) -> str:
+    """The final table as LaTeX, for the package booktabs."""
+    head, *body = ([_escaped(cell) for cell in row] for row in rows(comparison))
+    lines = [" & ".join(row) + r" \\" for row in body]
+    notes = "".join(f"% {note}\n" for note in [_caption(comparison), *comparison.notes])
+    top = f"\\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}\n\\toprule\n{' & '.join(head)} \\\\\n\\midrule\n"
+    return notes + top + "\n".join(lines) + "\n\\bottomrule\n\\end{tabular}\n"
+
+
+def _caption(comparison: Comparison) -> str:
+    return (
+        f"Mean of {comparison.metric} over the last tenth of {comparison.steps:,} agent-steps; in brackets "
+        f"{aggregates.LEVEL:.0%} bootstrap intervals over seeds; better than the first: {comparison.groups[0].label}."
+    )
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _escaped(text: str) -> str:
+    marks = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    return "".join(marks.get(letter, f"\\{letter}" if letter in "&%$#_{}" else letter) for letter in text)
+
+
+def _metric(runs: Sequence[Run], asked: str | None) -> str:
+    for run in runs:
+        if run.log is None:
+            raise UserError(
+                f"{run.path}: nothing logged yet; wait for the run's first update, or leave it out"
+            )
+    common = set.intersection(*(set(run.log.columns) for run in runs if run.log is not None))
+    name = next((name for name in METRICS if name in common), None) if asked is None else asked
+    if name not in common:
+        what = "none of the metrics is" if name is None else f"{name!r} is not"
+        raise UserError(f"{what} logged by every run; these are: {', '.join(sorted(common))}")
+    return name
+
+
+def _score(run: Run, metric: str, common: int) -> float:
+    assert run.log is not None
+    # By when a line was written: the episodes that began last have not all ended.
+    inside = (run.log.steps > (1 - LAST) * common) & (run.log.steps <= common)
+    values = run.log.column(metric)[inside]
+    values = values[np.isfinite(values)]
+    if not len(values):
+        raise UserError(
+            f"{run.path}: {metric} was not logged in the last tenth of {common:,} agent-steps; "
+            "choose another metric, or train longer"
+        )
+    return float(values.mean())
+
+
+def _curve(run: Run, metric: str, edges: np.ndarray) -> np.ndarray:
+    assert run.log is not None
+    places = run.log.places(metric)
+    inside = places <= edges[-1]
+    return window_means(places[inside], run.log.column(metric)[inside], edges)
+
+
+def _interval(
+    statistic: Callable[..., np.ndarray], samples: Sequence[np.ndarray], seed: int, draws: int
+) -> Interval:
+    return aggregates.bootstrap(statistic, [sample[:, None] for sample in samples], seed, draws)
+
+
+def _labels(firsts: Sequence[Run]) -> list[str]:
+    """The settings in which groups differ, ``learning_rate 0.001, clip 0.1``; the world's id for a single group."""
+    keys = [key for key in differing_keys([run.asked for run in firsts]) if key != "steps"]
+    if not keys:
+        return [str(run.settings["world.id"]) for run in firsts]
+    return [", ".join(f"{_end(key)} {_shown(run.asked.get(key))}" for key in keys) for run in firsts]
+
+
+def _end(key: str) -> str:
+    return key if key == "world.id" else key.rpartition(".")[2]
+
+
+def _shown(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _refuse_twice(runs: Sequence[Run]) -> None:
+    seeds: dict[int, Path] = {}
+    for run in runs:
+        seed = run.settings["seed"]
+        if seed in seeds:
+            raise UserError(
+                f"{run.path} and {seeds[seed]} are the same run, seed {seed}; leave one of them out"
+            )
+        seeds[seed] = run.path
+
+
+def _notes_on_steps(runs: Sequence[Run], common: int) -> list[str]:
+    longest = max(run.steps for run in runs)
+    if longest == common:
+        return []
+    shortest = min(runs, key=lambda run: run.steps)
+    return [
+        f"Cut at {common:,} agent-steps, where {shortest.path.name} ends; the longest run has {longest:,}."
+    ]
+
+
+def _notes_on_seeds(label: str, count: int) -> list[str]:
+    seeds = f"{count} seed{'s' * (count != 1)}"
+    if count < TOO_FEW:
+        return [f"{label}: {seeds}, too few to say anything of others; run at least {FEW}."]
+    if count < FEW:
+        return [f"{label}: {seeds}, intervals of so few are too narrow; run at least {FEW}."]
+    return []

@@ -1,0 +1,207 @@
+"""The runs of a folder beside each other: the settings in which they differ, how far they are, last and best metrics."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.reading import read_toml
+from interplay.core.seals import canonical
+from interplay.core.settings import build
+from interplay.train.run.settings_file import PACE
+from interplay.train.settings import TrainSettings
+from interplay.train.settings.renamed import renew
+from interplay.view.run_log import RunLog, read_run
+
+DEPTH = 4  # folders inside each other, in which runs are looked for
+LAST = 0.1  # share of a run that its last value is the mean of
+SEED = "seed"
+METRICS = ("rating", "episode_return", "life", "episode_length")  # shown unless others are asked for
+
+
+class Run(NamedTuple):
+    """One run of a table.
+
+    Attributes:
+        path: its folder.
+        settings: path of a key -> value, as JSON has them; empty where its settings cannot be read.
+        log: what it has logged; None: nothing yet.
+    """
+
+    path: Path
+    settings: dict[str, Any]
+    log: RunLog | None
+
+    @property
+    def steps(self) -> int:
+        """Agent-steps so far."""
+        return 0 if self.log is None else int(self.log.steps[-1])
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """The settings that say what a run is, other than its seed and how far and how fast it goes."""
+        return {key: value for key, value in self.settings.items() if key != SEED and key not in PACE}
+
+
+def find_runs(places: Sequence[Path], lenient: bool = False) -> list[Path]:
+    """Run folders: the places themselves, or all that lie in them.
+
+    Args:
+        places: run folders, or folders that hold some.
+        lenient: a place without any is given back as it is, for who has his own words for it.
+
+    Raises:
+        UserError: for a place that is none and holds none.
+    """
+    found: list[Path] = []
+    for place in places:
+        inside = sorted(_inside(place, DEPTH)) or ([place] if lenient else [])
+        if not inside:
+            raise UserError(f"{place}: no run there; name a run folder, or a folder of runs")
+        found += [path for path in inside if path not in found]
+    return found
+
+
+def _inside(folder: Path, depth: int) -> Iterator[Path]:
+    if (folder / "settings.toml").is_file() and any(
+        os.path.lexists(folder / name) for name in ("metrics.jsonl", "checkpoints")
+    ):
+        yield folder
+    elif depth and folder.is_dir():
+        for path in folder.iterdir():
+            if path.is_dir() and not path.is_symlink() and not path.name.startswith("."):
+                yield from _inside(path, depth - 1)
+
+
+def read_row(path: Path) -> Run:
+    """A run with its settings and, where it has logged something, its log.
+
+    Raises:
+        UserError: if settings or log are damaged.
+    """
+    file = path / "settings.toml"
+    settings = _flat(canonical(build(TrainSettings, renew(read_toml(file, links=False)), str(file))))
+    with contextlib.suppress(FileNotFoundError):
+        if (path / "metrics.jsonl").stat().st_size:
+            return Run(path, settings, read_run(path))
+    return Run(path, settings, None)
+
+
+def read_rows(paths: Sequence[Path], say: Callable[[str], object]) -> list[Run]:
+    """All runs that can be read; of the others one line is said each."""
+    runs = []
+    for path in paths:
+        try:
+            runs.append(read_row(path))
+        except UserError as error:
+            say(f"left out: {error}")
+    return runs
+
+
+def differing_keys(settings: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Keys whose values are not the same everywhere, in the order of the settings; how fast a run goes does not count."""
+    keys = dict.fromkeys(key for one in settings for key in one if key not in PACE or key == "steps")
+    first = settings[0] if settings else {}
+    return [key for key in keys if any(one.get(key) != first.get(key) for one in settings)]
+
+
+def last_and_best(log: RunLog, metric: str) -> tuple[float, float]:
+    """The mean of a metric over the last tenth of a run's agent-steps, and the highest of the means over all tenths; NaN if none is known."""
+    values = log.column(metric)
+    tenth = np.clip(np.ceil(log.steps / max(log.steps[-1], 1) / LAST) - 1, 0, None)
+    known = np.isfinite(values)
+    means = [values[known & (tenth == number)].mean() for number in np.unique(tenth[known])]
+    in_last = known & (tenth == tenth[-1])
+    return float(values[in_last].mean()) if in_last.any() else np.nan, float(max(means, default=np.nan))
+
+
+def table(runs: Sequence[Run], metrics: Sequence[str] | None = None) -> list[dict[str, Any]]:
+    """A row for each run: its folder, the settings that differ, agent-steps, and last and best of each metric.
+
+    Raises:
+        UserError: for a metric that no run has logged.
+    """
+    logged = sorted({name for run in runs if run.log is not None for name in run.log.columns})
+    names = [name for name in METRICS if name in logged][:2] if metrics is None else list(metrics)
+    for name in names:
+        if name not in logged:
+            raise UserError(f"no run has logged {name!r}; there are {', '.join(logged) or 'none yet'}")
+    keys = differing_keys([run.settings for run in runs])
+    rows = []
+    for run in runs:
+        row: dict[str, Any] = {"run": str(run.path)} | {key: run.settings.get(key) for key in keys}
+        row |= {"agent_steps": run.steps, "of": run.settings["steps"]}
+        for name in names:
+            last, best = (np.nan, np.nan) if run.log is None else last_and_best(run.log, name)
+            row |= {f"{name} last": _number(last), f"{name} best": _number(best)}
+        rows.append(row)
+    return rows
+
+
+def to_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The rows as comma-separated values with a head."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]) if rows else ["run"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def print_table(rows: Sequence[Mapping[str, Any]], root: Path) -> None:
+    """Prints the rows as a table."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    heads = [key for key in rows[0] if key != "of"]
+    for key in heads:
+        shown.add_column(_head(key), justify="left" if key == "run" else "right", overflow="fold")
+    for row in rows:
+        cells = {**row, "run": _relative(row["run"], root)}
+        share = 100 * row["agent_steps"] // max(row["of"], 1)
+        cells["agent_steps"] = f"{row['agent_steps']:,} ({min(share, 100)} %)"
+        shown.add_row(*(_cell(cells[key]) for key in heads))
+    console = Console(markup=False, highlight=False)
+    if not console.is_terminal:
+        console = Console(markup=False, highlight=False, width=10_000)  # a file has no edge to break lines at
+    console.print(shown)
+
+
+def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Groups of free keys, such as a world's options, one by one."""
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        if isinstance(value, dict):
+            found |= {f"{key}.{part}": inner for part, inner in _flat(value).items()}
+        else:
+            found[key] = value
+    return found
+
+
+def _head(key: str) -> str:
+    return key.rpartition(".")[2].replace("_", " ")
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _relative(path: str, root: Path) -> str:
+    with contextlib.suppress(ValueError):
+        return str(Path(path).relative_to(root))
+    return path
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

@@ -1,0 +1,307 @@
+"""Sweeps: what varies, which runs that means, and each of them exactly once whoever is killed."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from interplay.core.errors import UserError
+from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
+from interplay.train.sweep import SweepSettings, plan, sweep
+from interplay.train.sweep.axes import Drawn, name_runs, nested, points, read_axis
+from tests.cli.command import ROOT, refusal, typed
+
+pytestmark = pytest.mark.slow
+
+WORLD = "dilemma/fixed"
+SMALL = ["num_worlds=8", "ppo.rollout=32", "network.hidden=[8]", "train.checkpoint_updates=2"]
+
+
+def asked(**more) -> SweepSettings:
+    return SweepSettings(settings={"world": {"id": WORLD}, **more.pop("settings", {})}, **more)
+
+
+def typed_sweep(out: Path, *more: str) -> list[str]:
+    start = [sys.executable, "-m", "interplay.cli", "sweep"]
+    return [*start, *more, "--out", str(out), "--workers", "2"]
+
+
+# -- what varies ------------------------------------------------------------------------------------------------
+
+
+def test_grid_points_and_draws_are_combined():
+    found = points({"a": [1, 2]}, {"c": Drawn(low=0.0, high=1.0)}, 2, 0, [{"b": 1}, {"b": 2}])
+    assert len(found) == 8
+    assert Counter((point["a"], point["b"]) for point in found) == {(a, b): 2 for a in (1, 2) for b in (1, 2)}
+    assert len({point["c"] for point in found}) == 2  # a draw is of its number, not of the place
+
+
+def test_more_draws_add_to_those_that_there_are():
+    few, many = (points({}, {"a": Drawn(low=0, high=9)}, n, 3, []) for n in (5, 50))
+    assert many[:5] == few
+    assert {point["a"] for point in many} == set(range(10))
+    assert points({}, {"a": Drawn(low=0, high=9)}, 50, 4, []) != many
+
+
+def test_logarithms_are_drawn_evenly():
+    found = points({}, {"a": Drawn(low=1e-5, high=1e-1, scale="log")}, 2000, 0, [])
+    logs = np.log10([point["a"] for point in found])
+    assert np.histogram(logs, 4, (-5, -1))[0].min() > 430  # 500 expected, sigma 19
+    assert (logs.min() >= -5, logs.max() <= -1) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("ppo.clip=0.1,0.2", ("ppo.clip", [0.1, 0.2])),
+        ("seed=-1..1", ("seed", [-1, 0, 1])),
+        ("world.id=a/b,c/d", ("world.id", ["a/b", "c/d"])),
+        ("network.hidden=[64],[8, 8]", ("network.hidden", [[64], [8, 8]])),
+        ("ppo.learning_rate=linear 3e-4 0,1e-3", ("ppo.learning_rate", ["linear 3e-4 0", 1e-3])),
+        ("a=log:1e-5..1e-3", ("a", Drawn(low=1e-5, high=1e-3, scale="log"))),
+        ("a=linear:0..4", ("a", Drawn(low=0, high=4))),
+    ],
+)
+def test_what_is_typed_is_read(text, found):
+    assert read_axis(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("ppo.clip", "not KEY=VALUES"),
+        ("seed=4..0", "4 is above 0"),
+        ("a=log:0..1", "has no logarithm"),
+        ("a=log:x..1", "bounds are numbers"),
+        ("a=linear:2..1", "swap them"),
+    ],
+)
+def test_what_cannot_be_read_is_one_line(text, message):
+    with pytest.raises(UserError, match=message) as caught:
+        read_axis(text)
+    assert "\n" not in str(caught.value)
+
+
+VALUES = st.one_of(st.integers(), st.floats(allow_nan=False), st.text(max_size=200), st.lists(st.integers()))
+
+
+@given(
+    st.lists(st.dictionaries(st.sampled_from(["a.b", "c.b", "d", "e.f.g"]), VALUES, min_size=1), min_size=1)
+)
+def test_names_differ_where_points_do_and_are_names_of_folders(found):
+    unique = list({json.dumps(point, sort_keys=True): point for point in found}.values())
+    names = name_runs(unique)
+    assert len(set(names)) == len(names)
+    for name in names:
+        assert Path(name).name == name
+        assert len(name) <= 120
+        assert not set(name) & set("=,:/ \0\n")
+
+
+def test_values_go_where_their_keys_lead():
+    assert nested({"ppo.clip": 1, "ppo.gamma": 2, "seed": 3}) == {"ppo": {"clip": 1, "gamma": 2}, "seed": 3}
+    with pytest.raises(UserError, match="both vary"):
+        nested({"ppo": 1, "ppo.clip": 2})
+
+
+# -- which runs that means --------------------------------------------------------------------------------------
+
+
+def test_a_plan_has_every_point_with_every_seed_and_the_worlds_own_settings():
+    runs = plan(asked(grid={"ppo.clip": [0.1, 0.3]}, seeds=3))
+    assert [(run.settings.ppo.clip, run.settings.seed) for run in runs] == [
+        (clip, seed) for clip in (0.1, 0.3) for seed in range(3)
+    ]
+    assert len({run.digest for run in runs}) == 6
+    assert plan(asked(settings={"seed": 7}))[0].settings.seed == 7
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (
+            {"grid": {"ppo.clipp": [0.1]}},
+            r"clipp-0.1--seed-0: unknown key ppo.clipp; did you mean ppo.clip\?",
+        ),
+        ({"grid": {"ppo.clip": [0.1, 0.1]}}, "no value, or one twice"),
+        ({"grid": {"ppo.clip": []}}, "no value"),
+        ({"grid": {"ppo.clip": [0.1]}, "points": [{"ppo.clip": 0.2}]}, "varies in two ways"),
+        ({"grid": {"seed": [1]}, "seeds": (1,)}, "both given"),
+        ({"seeds": (1, 1)}, "one twice"),
+        ({"settings": {"train": {"workers": 2}}}, "a run of a sweep is one process"),
+        ({"grid": {"policy_gradient.gamma": [0.5]}}, "is not read"),
+        ({"grid": {str(i): list(range(100)) for i in range(9)}}, "at most 100,000"),
+    ],
+)
+def test_wrong_plans_are_one_line(more, message):
+    with pytest.raises(UserError, match=message) as caught:
+        plan(asked(**more))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_says_what_varies_and_what_was_typed_wins(tmp_path, capsys):
+    file = tmp_path / "sweep.toml"
+    file.write_text(
+        f'steps = 500\n[world]\nid = "{WORLD}"\n[sweep]\nseeds = 2\n[sweep.grid]\n"ppo.clip" = [0.1, 0.2]\n'
+        '[[sweep.points]]\n"ppo.gamma" = 0.9\n"ppo.gae_lambda" = 0.8\n'
+    )
+    code, out, _ = typed(capsys, "sweep", file, "--dry-run", "--steps", "1000", "-p", "ppo.clip=0.3")
+    assert code == 0
+    assert out.splitlines() == [
+        "gamma-0.9--gae_lambda-0.8--clip-0.3--seed-0",
+        "gamma-0.9--gae_lambda-0.8--clip-0.3--seed-1",
+        "2 runs, 2,000 agent-steps",
+    ]
+
+
+def test_refusals(tmp_path, capsys):
+    assert "needs a folder" in refusal(capsys, "sweep", WORLD)
+    assert "no world" in refusal(capsys, "sweep", "--out", tmp_path / "a")
+    assert "holds no sweep" in refusal(capsys, "sweep", "--resume", "--out", tmp_path / "a")
+    assert "leave it out" in refusal(capsys, "sweep", WORLD, "--resume", "--out", tmp_path / "a")
+    assert "nothing is drawn" in refusal(capsys, "sweep", WORLD, "--draws", "3", "--dry-run")
+    file = tmp_path / "sweep.toml"
+    file.write_text('[world]\nid = "dilemma/fixed"\n[sweep.grid]\n"world.id" = ["tests.cli.marsh:Marsh"]\n')
+    line = refusal(capsys, "sweep", file, "--dry-run")
+    assert 'world.id = "tests.cli.marsh:Marsh" names a program' in line
+    assert typed(capsys, "sweep", file, "--dry-run", "--trust")[0] == 0
+
+
+# -- each exactly once ------------------------------------------------------------------------------------------
+
+
+def weights(run: Path) -> bytes:
+    path = latest_checkpoint(run)
+    assert path is not None
+    found = read_checkpoint(path).arrays
+    return b"".join(array.tobytes() for stem in sorted(found) for _, array in sorted(found[stem].items()))
+
+
+def lines(run: Path) -> list[dict]:
+    return [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+
+
+def wait_for(met, seconds: float = 300.0) -> None:
+    end = time.monotonic() + seconds
+    while not met():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> Path:
+    """A sweep that nobody disturbed."""
+    out = tmp_path_factory.mktemp("sweeps") / "whole"
+    command = typed_sweep(out, WORLD, *SMALL, "-p", "ppo.clip=0.1,0.3", "-p", "seed=0..1", "--steps", "8000")
+    subprocess.run(command, check=True, cwd=ROOT, capture_output=True, timeout=500)
+    return out
+
+
+def test_every_run_is_what_training_it_alone_gives(whole, tmp_path):
+    """Bit for bit, though its process had trained another one before."""
+    alone = tmp_path / "alone"
+    more = ["ppo.clip=0.3", "seed=1", "--steps", "8000", "--workers", "1", "--out", str(alone)]
+    command = [sys.executable, "-m", "interplay.cli", "train", WORLD, *SMALL, *more]
+    subprocess.run(command, check=True, cwd=ROOT, capture_output=True, timeout=500)
+    assert weights(whole / "clip-0.3--seed-1") == weights(alone)
+
+
+def test_killed_again_and_again_each_run_is_there_once_and_the_same(whole, tmp_path):
+    out = tmp_path / "killed"
+    command = typed_sweep(out, WORLD, *SMALL, "-p", "ppo.clip=0.1,0.3", "-p", "seed=0..1", "--steps", "8000")
+    rng = np.random.default_rng(5)
+    for _ in range(2):
+        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        logged = sum(len(lines(run)) for run in out.glob("clip-*") if (run / "metrics.jsonl").exists())
+
+        def further(before=logged) -> bool:
+            runs = [run for run in out.glob("clip-*") if (run / "metrics.jsonl").exists()]
+            return process.poll() is not None or sum(len(lines(run)) for run in runs) > before  # noqa: B023
+
+        wait_for(further)
+        time.sleep(float(rng.uniform(0, 0.5)))
+        process.kill()
+        process.wait()
+    command = typed_sweep(out, "--resume")
+    subprocess.run(command, check=True, cwd=ROOT, capture_output=True, timeout=500)
+    kept = [json.loads(line)["key"] for line in (out / "sweep.jsonl").read_text().splitlines()]
+    names = sorted(path.name for path in whole.glob("clip-*"))
+    assert sorted(kept) == sorted(f"{deed} {name}" for name in names for deed in ("begun", "done"))
+    for name in names:
+        assert weights(out / name) == weights(whole / name)
+        steps = [line["agent_steps"] for line in lines(out / name)]
+        assert steps == [line["agent_steps"] for line in lines(whole / name)]
+
+
+def test_what_is_done_is_not_done_again_and_more_seeds_join(whole, capsys):
+    before = {path: path.stat().st_mtime_ns for path in whole.glob("*/metrics.jsonl")}
+    more = [*SMALL, "-p", "ppo.clip=0.1,0.3", "--steps", "8000", "--out", str(whole)]
+    code, out, _ = typed(capsys, "sweep", WORLD, *more, "-p", "seed=0..1")
+    assert (code, out.split(";")[0]) == (0, f"4 of 4 runs are done in {whole}")
+    code, out, _ = typed(capsys, "sweep", WORLD, *more, "-p", "seed=0..2")
+    assert (code, out.split(";")[0]) == (0, f"6 of 6 runs are done in {whole}")
+    assert all(path.stat().st_mtime_ns == when for path, when in before.items())
+    line = refusal(capsys, "sweep", WORLD, *more, "-p", "seed=0..2", "ppo.gamma=0.5")
+    assert "run clip-0.1--seed-0 was begun with other settings than now" in line
+
+
+def test_ctrl_c_saves_and_says_where(tmp_path):
+    out = tmp_path / "stopped"
+    command = typed_sweep(out, WORLD, *SMALL, "-p", "seed=0..3", "--steps", "40000000")
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    wait_for(lambda: len(list(out.glob("seed-*/metrics.jsonl"))) == 2)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: everybody hears it
+    stdout, errors = process.communicate(timeout=300)
+    assert process.returncode == 130, errors
+    assert (
+        f"stopped: 0 of 4 runs are done in {out}; go on with `interplay sweep --resume --out {out}`" in errors
+    )
+    assert "Traceback" not in errors + stdout
+    for run in out.glob("seed-*"):
+        newest = latest_checkpoint(run)
+        assert newest is not None
+        assert int(newest.name) == lines(run)[-1]["agent_steps"]
+
+
+def test_a_run_that_fails_is_listed_and_the_others_go_on(tmp_path):
+    found = sweep(
+        asked(
+            settings={"num_worlds": 8, "steps": 4000, "ppo": {"rollout": 32}, "network": {"hidden": [8]}},
+            points=[
+                {"ppo.learning_rate": 1e-3},
+                {"train.start_from": "no-such-run"},
+                {"ppo.learning_rate": 2e-3},
+            ],
+        ),
+        tmp_path / "some",
+        workers=1,
+        stream=(stream := io.StringIO()),
+    )
+    assert found.done == ("learning_rate-0.001--seed-0", "learning_rate-0.002--seed-0")
+    assert list(found.failed) == ["start_from-no-such-run--seed-0"]
+    assert not found.complete
+    (error,) = found.failed.values()
+    assert "no-such-run" in error
+    assert f"failed: {error}" in stream.getvalue()
+    again = sweep(plan_of(tmp_path / "some"), tmp_path / "some", workers=1, stream=stream)
+    assert list(again.failed) == list(found.failed)
+
+
+def plan_of(out: Path) -> SweepSettings:
+    from interplay.core.trust import read_settings
+
+    return read_settings(out / "sweep.toml", SweepSettings)

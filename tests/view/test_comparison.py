@@ -1,0 +1,194 @@
+"""Tables and comparisons of runs: what is one group, where runs are cut, what is told of few seeds."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from interplay.core.errors import UserError
+from interplay.view.comparison import compare, curve_band, latex, markdown, rows, told
+from interplay.view.comparison_picture import plot_comparison
+from interplay.view.run_table import find_runs, last_and_best, read_rows, table, to_csv
+from tests.cli.command import typed
+
+LINES = 40
+
+
+def make_run(
+    folder: Path, seed: int, clip: float = 0.2, level: float = 100.0, lines: int = LINES, more: str = ""
+) -> Path:
+    """A run whose metric climbs to `level` + seed and stays there for the last tenth."""
+    folder.mkdir(parents=True)
+    (folder / "settings.toml").write_text(
+        f'seed = {seed}\nsteps = 40000\n{more}[world]\nid = "dilemma/fixed"\n[ppo]\nclip = {clip}\n'
+    )
+    found = [
+        {
+            "agent_steps": 1000 * (i + 1),
+            "slot_steps": 2000 * (i + 1),
+            "episode_return": min(i / 30, 1.0) * level + seed,
+        }
+        for i in range(lines)
+    ]
+    (folder / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in found))
+    return folder
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Path:
+    """Five seeds each of two settings, in a folder inside a folder."""
+    for seed in range(5):
+        make_run(tmp_path / "all" / "a" / str(seed), seed)
+        make_run(tmp_path / "all" / "b" / str(seed), seed, clip=0.3, level=110.0)
+    return tmp_path / "all"
+
+
+def test_groups_differ_in_more_than_their_seed(two):
+    found = compare([two])
+    assert (found.metric, found.steps) == ("episode_return", 40_000)
+    assert [(group.label, len(group.runs)) for group in found.groups] == [("clip 0.2", 5), ("clip 0.3", 5)]
+    assert sorted(found.groups[0].scores) == [100.0, 101.0, 102.0, 103.0, 104.0]
+    assert found.groups[0].mean.value == found.groups[0].interquartile_mean.value == 102.0
+    assert found.groups[1].improvement is not None
+    assert found.groups[1].improvement.value == 1.0  # 110 to 114 against 100 to 104
+    assert found.notes == []
+
+
+def test_how_fast_and_how_far_a_run_went_makes_no_group_of_its_own(two):
+    run = make_run(two / "a" / "5", 5, more="[train]\nworkers = 4\nquiet = true\n")
+    file = run / "settings.toml"
+    file.write_text(file.read_text().replace("steps = 40000", "steps = 80000"))
+    assert [len(group.runs) for group in compare([two]).groups] == [6, 5]
+
+
+def test_unequal_runs_are_cut_and_it_is_said(two):
+    make_run(two / "b" / "short", 7, clip=0.3, lines=30)
+    found = compare([two])
+    assert found.steps == 30_000
+    assert found.notes[0] == "Cut at 30,000 agent-steps, where short ends; the longest run has 40,000."
+    # Lines 28 to 30 of the others, too.
+    assert found.groups[0].scores.min() == pytest.approx(100 * np.mean([27, 28, 29]) / 30)
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [
+        (1, "1 seed, too few to say"),
+        (2, "2 seeds, too few"),
+        (4, "4 seeds, intervals of so few are too narrow"),
+        (5, ""),
+    ],
+)
+def test_few_seeds_are_warned_of(tmp_path, count, words):
+    runs = [make_run(tmp_path / str(seed), seed) for seed in range(count)]
+    notes = compare(runs).notes
+    assert len(notes) == bool(words)
+    assert words in "".join(notes)
+
+
+def test_tables_say_everything_and_hurt_no_language(two, tmp_path):
+    make_run(tmp_path / "c", 0, more='[world.options]\nx = "a|b_%"\n')
+    found = compare([two, tmp_path / "c"])
+    assert [row[1] for row in rows(found)] == ["seeds", "5", "5", "1"]
+    text = markdown(found)
+    assert all(line.replace("\\|", "").count("|") == 6 for line in text.splitlines()[:5])
+    assert "95% bootstrap intervals over seeds" in text
+    assert "too few to say anything" in text
+    code = latex(found)
+    body = [line for line in code.splitlines() if line.endswith(r"\\")]
+    assert [line.count("&") for line in body] == [4] * 4
+    assert r"a|b\_\%" in code
+    picture = plot_comparison(found, tmp_path / "a.png")
+    assert picture.read_bytes() == plot_comparison(found, tmp_path / "b.png").read_bytes()
+
+
+def test_what_cannot_be_compared_is_one_line(two, tmp_path):
+    with pytest.raises(UserError, match="no run there"):
+        compare([tmp_path / "nothing"])
+    with pytest.raises(
+        UserError, match=r"'rtrn' is not logged by every run; these are: episode_return, slot_steps"
+    ):
+        compare([two], "rtrn")
+    make_run(tmp_path / "again", 3)
+    with pytest.raises(UserError, match="are the same run, seed 3"):
+        compare([two, tmp_path / "again"])
+    (two / "a" / "0" / "metrics.jsonl").write_text("")
+    with pytest.raises(UserError, match="nothing logged yet"):
+        compare([two])
+
+
+def test_a_metric_without_a_number_at_the_end_is_refused(tmp_path):
+    run = make_run(tmp_path / "a", 0)
+    with (run / "metrics.jsonl").open("a") as file:
+        file.write('{"agent_steps": 400000, "slot_steps": 1}\n')
+    with pytest.raises(UserError, match="was not logged in the last tenth"):
+        compare([run])
+
+
+def test_a_band_draws_whole_runs():
+    curves = np.array([[0.0, 0.0], [1.0, np.nan], [2.0, 2.0]])
+    middle, low, high = curve_band(curves)
+    assert middle.tolist() == [1.0, 1.0]
+    assert (low[0], high[0]) == (0.0, 2.0)
+    assert np.isnan(curve_band(curves[:1])[1]).all()
+
+
+def test_intervals_have_as_many_digits_as_they_are_wide():
+    from interplay.evaluate.aggregates import Interval
+
+    assert told(Interval(1234.5678, 1200.0, 1300.0)) == "1235 [1200, 1300]"
+    assert told(Interval(0.12345, 0.12, 0.13)) == "0.1235 [0.1200, 0.1300]"
+    assert told(Interval(2.0, 2.0, 2.0)) == "2.00 [2.00, 2.00]"
+
+
+def test_last_and_best_of_a_run(tmp_path):
+    run = make_run(tmp_path / "a", 0)
+    lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    for line in lines[20:24]:
+        line["episode_return"] = 500.0  # the sixth tenth
+    (run / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (row,) = read_rows([run], print)
+    assert row.log is not None
+    assert last_and_best(row.log, "episode_return") == (100.0, 500.0)
+    assert np.isnan(last_and_best(row.log, "nothing")).all()
+
+
+def test_a_table_shows_what_differs_and_leaves_damaged_runs_out(two, capsys):
+    make_run(two / "damaged", 9)
+    (two / "damaged" / "settings.toml").write_text("seed = [")
+    code, out, errors = typed(capsys, "runs", two, "--csv")
+    assert code == 0
+    found = list(csv.DictReader(io.StringIO(out)))
+    assert list(found[0]) == [
+        "run",
+        "seed",
+        "ppo.clip",
+        "agent_steps",
+        "of",
+        "episode_return last",
+        "episode_return best",
+    ]
+    assert len(found) == 10
+    assert found[0]["episode_return last"] == "100.0"
+    assert errors.count("left out: ") == 1
+    code, out, _ = typed(capsys, "runs", two, "--json", "--metric", "slot_steps")
+    assert json.loads(out)[0]["slot_steps last"] == 77_000
+    code, out, _ = typed(capsys, "runs", two)
+    assert "40,000 (100 %)" in out
+    assert "clip" in out
+
+
+def test_a_run_that_has_logged_nothing_is_in_the_table(tmp_path):
+    make_run(tmp_path / "a", 0)
+    empty = make_run(tmp_path / "b", 1, lines=0)
+    found = table(read_rows(find_runs([tmp_path]), print))
+    assert found[1]["run"] == str(empty)
+    assert (found[1]["agent_steps"], found[1]["episode_return last"]) == (0, None)
+    assert to_csv(found).splitlines()[2].endswith("0,40000,,")
+    with pytest.raises(UserError, match="no run has logged 'x'"):
+        table(read_rows([empty], print), ["x"])
