@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 from numba.core import event
-from numba.core.registry import CPUDispatcher
 
 from interplay.core.kernel_cache import KernelCache
+from interplay.core.processor import FixedDispatcher
 
 
 class _PauseCollector(event.Listener):
@@ -44,7 +44,7 @@ event.register("numba:compile", _PauseCollector())
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
+_OPTIONS: dict[str, Any] = {"nopython": True, "boundscheck": None, "error_model": "numpy", "_nrt": False}
 
 
 def kernel(function: F) -> F:
@@ -53,10 +53,10 @@ def kernel(function: F) -> F:
     Kernels allocate nothing, so reference counting is switched off (``_nrt``): binding a row of an array to a name
     costs nothing then. No fastmath: it would break bit-equality.
     """
-    njit: Any = numba.njit
-    compiled: Any = njit(function, nogil=True, **_OPTIONS)
-    if compiled is not function:  # as it is under NUMBA_DISABLE_JIT
-        compiled._cache = KernelCache(function, repr(sorted(_OPTIONS.items())))
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return function
+    compiled: Any = FixedDispatcher(function, targetoptions={**_OPTIONS, "nogil": True})
+    compiled._cache = KernelCache(function, repr(sorted(_OPTIONS.items())))
     kernel_of: F = compiled
     return kernel_of
 
@@ -67,21 +67,15 @@ def phase(function: F) -> F:
     Meant for functions that take a whole state: handing its arrays from function to function costs more than most
     phases do (`docs/decisions/0005-records-and-phases.md`).
     """
-    njit: Any = numba.njit
-    compiled: Any = njit(
-        function,
-        **_OPTIONS,
-        no_cpython_wrapper=True,
-        no_cfunc_wrapper=True,
-        forceinline=True,
-    )
-    if isinstance(compiled, CPUDispatcher):  # a plain function under NUMBA_DISABLE_JIT
-        compiled.__class__ = _Phase
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return function
+    inlined = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": True}
+    compiled: Any = _Phase(function, targetoptions={**_OPTIONS, **inlined})
     phase_of: F = compiled
     return phase_of
 
 
-class _Phase(CPUDispatcher):
+class _Phase(FixedDispatcher):
     """A compiled function without a wrapper for Python: Numba itself would follow a null pointer through it."""
 
     def __call__(self, *_args: Any, **_kwargs: Any) -> Any:
