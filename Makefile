@@ -117,5 +117,8 @@ wheel: $(VENV)/.installed-all
 	$(BIN)/python .ci/compile.py
 	$(BIN)/python -m build --wheel --outdir dist
 
+first-use: wheel
+	$(BIN)/python -m bench.first_use $(ARGS)
+
 clean:
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

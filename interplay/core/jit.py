@@ -17,8 +17,10 @@ import numba
 import numpy as np
 from numba.core import event
 
-from interplay.core.kernel_cache import KernelCache
+from interplay.core import shipped
+from interplay.core.kernel_cache import KernelCache, made_with
 from interplay.core.processor import FixedDispatcher
+from interplay.core.waiting import WAITING, thing_of
 
 
 class _PauseCollector(event.Listener):
@@ -40,7 +42,19 @@ class _PauseCollector(event.Listener):
             gc.enable()
 
 
+class _Tell(event.Listener):
+    """People are told of compilations that take long."""
+
+    def on_start(self, event: Any) -> None:
+        home = event.data["dispatcher"].py_func.__module__
+        WAITING.begin(WAITING.world or thing_of(home), shipped.why_unfit(made_with()) or "")
+
+    def on_end(self, event: Any) -> None:
+        WAITING.end()
+
+
 event.register("numba:compile", _PauseCollector())
+event.register("numba:compile", _Tell())
 
 F = TypeVar("F", bound=Callable[..., Any])
 

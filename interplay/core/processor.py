@@ -17,9 +17,24 @@ from numba.core.utils import threadsafe_cached_property
 
 LEVEL_3 = "x86-64-v3"
 # LLVM's names of what the level adds to those that every x86-64 has.
-_LEVEL_3_NEEDS = (
-    "cx16 sahf popcnt sse3 ssse3 sse4.1 sse4.2 avx avx2 bmi bmi2 f16c fma lzcnt movbe xsave".split()
-)
+_LEVEL_3_NEEDS = [
+    "cx16",
+    "sahf",
+    "popcnt",
+    "sse3",
+    "ssse3",
+    "sse4.1",
+    "sse4.2",
+    "avx",
+    "avx2",
+    "bmi",
+    "bmi2",
+    "f16c",
+    "fma",
+    "lzcnt",
+    "movbe",
+    "xsave",
+]
 
 
 def processor() -> str:
