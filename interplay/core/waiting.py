@@ -79,8 +79,10 @@ class Waiting:
             threading.Thread(target=self._watch, args=arguments, daemon=True, name="waiting").start()
 
     def end(self) -> None:
-        """The compilation that began last ends; a terminal's line goes."""
+        """The compilation that began last ends; a terminal's line goes. Nothing happens if none began."""
         with self._lock:
+            if self._depth == 0:
+                return
             self._depth -= 1
             if self._depth > 0:
                 return

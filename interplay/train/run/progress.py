@@ -23,6 +23,7 @@ class Progress:
         every: seconds between plain lines.
         clock: seconds since any fixed moment; an argument so that tests choose the time.
         unit: what is counted.
+        before: what a bar says until the first update.
 
     Example:
         >>> times = iter([0.0, 10.0])
@@ -39,6 +40,7 @@ class Progress:
         every: float = 5.0,
         clock: Callable[[], float] = time.monotonic,
         unit: str = "agent-steps",
+        before: str = "",
     ) -> None:
         self.total = total
         self.unit = unit
@@ -50,7 +52,7 @@ class Progress:
         self._said = -1.0e300
         self._shown_done = -1
         self._numbers: Mapping[str, float] = {}
-        self._bar = _Bar(total, done, self.stream) if self.stream.isatty() else None
+        self._bar = _Bar(total, done, self.stream, before) if self.stream.isatty() else None
 
     @property
     def rate(self) -> float:
@@ -128,7 +130,7 @@ class _Bar:
 
     WIDTH = 16
 
-    def __init__(self, total: int | None, done: int, stream: TextIO) -> None:
+    def __init__(self, total: int | None, done: int, stream: TextIO, before: str) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, TextColumn
         from rich.progress import Progress as Rich
@@ -139,7 +141,7 @@ class _Bar:
             TextColumn("{task.fields[numbers]}", style="dim", markup=False),
         )
         self.rich = Rich(*columns, console=Console(file=stream), refresh_per_second=4)
-        self.task = self.rich.add_task("", total=total, completed=done, head="", numbers="")
+        self.task = self.rich.add_task("", total=total, completed=done, head=before, numbers="")
         with _whoever_listens():
             self.rich.start()
 
