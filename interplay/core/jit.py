@@ -43,11 +43,15 @@ class _PauseCollector(event.Listener):
 
 
 class _Tell(event.Listener):
-    """People are told of compilations that take long."""
+    """People are told of our kernels' compilations that take long."""
 
     def on_start(self, event: Any) -> None:
-        home = event.data["dispatcher"].py_func.__module__
-        WAITING.begin(WAITING.world or thing_of(home), shipped.why_unfit(made_with()) or "")
+        compiled = event.data["dispatcher"]
+        if isinstance(compiled, FixedDispatcher):
+            thing = WAITING.world or thing_of(compiled.py_func.__module__)
+            WAITING.begin(thing, shipped.why_unfit(made_with()) or "")
+        else:  # handlers that training hands to XLA; or functions of somebody else, who will tell
+            WAITING.begin("")
 
     def on_end(self, event: Any) -> None:
         WAITING.end()

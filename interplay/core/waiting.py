@@ -62,7 +62,7 @@ class Waiting:
         """A compilation begins, maybe inside of another.
 
         Args:
-            thing: what it is for, see `thing_of`.
+            thing: what it is for, see `thing_of`; empty for what nobody is told of.
             note: what else the line should say, if there is anything.
         """
         with self._lock:
@@ -71,7 +71,7 @@ class Waiting:
                 return
             self._thing, self._began = thing, time.monotonic()
             told = thing in self._told
-            if self.hushed or (told and not _on_terminal()):
+            if not thing or self.hushed or (told and not _on_terminal()):
                 return
             patience = _BREATH if told else max(AFTER - self._waited.get(thing, 0.0), 0.0)
             self._over = threading.Event()
@@ -86,7 +86,9 @@ class Waiting:
             self._depth -= 1
             if self._depth > 0:
                 return
-            self._waited[self._thing] = self._waited.get(self._thing, 0.0) + time.monotonic() - self._began
+            if self._thing:
+                earlier = self._waited.get(self._thing, 0.0)
+                self._waited[self._thing] = earlier + time.monotonic() - self._began
             self._over.set()
             if self._drawn:
                 self._drawn = False
