@@ -61,7 +61,7 @@ class _Target(CPUTarget):
     @threadsafe_cached_property
     def _toplevel_target_context(self) -> CPUContext:
         context = cpu_target.target_context
-        if config.CPU_NAME is not None:
+        if config.CPU_NAME is not None:  # type: ignore[attr-defined]
             return context
         return context.subtarget(_internal_codegen=_Codegen("interplay"))
 

@@ -41,7 +41,6 @@ def refusal(capsys, *arguments: str | Path) -> str:
     """The one line with which a command is refused; asserts that it is one line with exit code 2."""
     code, out, errors = typed(capsys, *arguments)
     assert code == 2, out + errors
-    # A busy machine is told that kernels are being prepared.
-    (line,) = (line for line in errors.splitlines() if not line.startswith("preparing "))
+    (line,) = errors.splitlines()
     assert line.startswith("interplay: ")
     return line

@@ -18,7 +18,9 @@ NAMES = [verb.__name__ for verb, _ in VERBS]
 
 def test_the_verbs_that_are_promised_exist():
     promised = {"worlds", "train", "resume", "evaluate", "tournament", "record", "bench", "check", "curves"}
-    assert promised | {"debug", "visualize", "analyze", "talk", "transcript", "league"} == set(NAMES)
+    assert promised | {"debug", "visualize", "analyze", "talk", "transcript", "league", "prepare"} == set(
+        NAMES
+    )
 
 
 @pytest.mark.parametrize(("name", "example"), [(verb.__name__, example) for verb, example in VERBS])
