@@ -136,7 +136,8 @@ atexit.register(WAITING.keep)
 
 def _on_terminal() -> bool:
     """Whether a line may change under people's eyes: a terminal on which nobody else draws, as a progress bar does."""
-    return sys.stderr is not None and sys.stderr is sys.__stderr__ and sys.stderr.isatty()
+    shown = sys.stderr
+    return shown is not None and shown is sys.__stderr__ and shown.isatty()
 
 
 def _write(text: str) -> None:
