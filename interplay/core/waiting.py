@@ -136,8 +136,8 @@ atexit.register(WAITING.keep)
 
 def _on_terminal() -> bool:
     """Whether a line may change under people's eyes: a terminal on which nobody else draws, as a progress bar does."""
-    shown = sys.stderr
-    return shown is not None and shown is sys.__stderr__ and shown.isatty()
+    shown: Any = sys.stderr  # None where Python has no console
+    return shown is not None and shown.isatty() and shown is sys.__stderr__
 
 
 def _write(text: str) -> None:
