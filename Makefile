@@ -12,7 +12,8 @@
 #   make integrations  other libraries' clients, in environments of their own
 #   make docs    run every example in README.md and docs/
 #   make site    build the site from docs/, the worlds and the docstrings, into build/site; needs no network
-#   make wheel   build dist/*.whl
+#   make wheel   build dist/*.whl, with the compiled kernels of every world
+#   make first-use   what a fresh installation of that wheel waits for, world by world
 #   make clean   remove what these targets made, runs/ excepted
 
 PYTHON ?= python3
@@ -26,7 +27,7 @@ DEMO_STEPS := 1000000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-fast check bench soak trust trust-long mutants integrations docs site wheel clean
+.PHONY: help demo test test-fast check bench soak trust trust-long mutants integrations docs site wheel first-use clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -113,7 +114,11 @@ site: $(VENV)/.installed-all
 
 wheel: $(VENV)/.installed-all
 	@rm -rf dist
+	$(BIN)/python .ci/compile.py
 	$(BIN)/python -m build --wheel --outdir dist
+
+first-use: wheel
+	$(BIN)/python -m bench.first_use $(ARGS)
 
 clean:
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -26,6 +26,7 @@ from interplay.core import targets
 from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean, is_folder, load
 from interplay.core.spec import WorldSpec
+from interplay.core.waiting import WAITING, thing_of
 
 if TYPE_CHECKING:
     from interplay.core.policy import Policy
@@ -231,6 +232,7 @@ def _make_from_path(
 ) -> World:
     """What a user's class, function or spec makes; nothing is called to find out what that is."""
     make = load(path, users=True)
+    WAITING.world = thing_of(path)
     if isinstance(make, WorldSpec):
         return _make_from_spec(make, path, num_worlds, seed, threads, first_world, options)
     kind = targets.kind_made(make)
@@ -269,6 +271,7 @@ def _make_from_spec(
     options: Mapping[str, Any],
 ) -> World:
     settings = _settings(spec, options)
+    WAITING.world = thing_of(spec.make)
     make = load(spec.make)
     given = {"num_worlds": num_worlds, "seed": seed, "threads": threads, "first_world": first_world}
     if targets.kind_made(make) == targets.SIMULATION:

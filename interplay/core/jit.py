@@ -16,9 +16,11 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 from numba.core import event
-from numba.core.registry import CPUDispatcher
 
-from interplay.core.kernel_cache import KernelCache
+from interplay.core import shipped
+from interplay.core.kernel_cache import KernelCache, made_with
+from interplay.core.processor import FixedDispatcher
+from interplay.core.waiting import WAITING, thing_of
 
 
 class _PauseCollector(event.Listener):
@@ -40,11 +42,27 @@ class _PauseCollector(event.Listener):
             gc.enable()
 
 
+class _Tell(event.Listener):
+    """People are told of our kernels' compilations that take long."""
+
+    def on_start(self, event: Any) -> None:
+        compiled = event.data["dispatcher"]
+        if isinstance(compiled, FixedDispatcher):
+            thing = WAITING.world or thing_of(compiled.py_func.__module__)
+            WAITING.begin(thing, shipped.why_unfit(made_with()) or "")
+        else:  # handlers that training hands to XLA; or functions of somebody else, who will tell
+            WAITING.begin("")
+
+    def on_end(self, event: Any) -> None:
+        WAITING.end()
+
+
 event.register("numba:compile", _PauseCollector())
+event.register("numba:compile", _Tell())
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
+_OPTIONS: dict[str, Any] = {"nopython": True, "boundscheck": None, "error_model": "numpy", "_nrt": False}
 
 
 def kernel(function: F) -> F:
@@ -53,10 +71,10 @@ def kernel(function: F) -> F:
     Kernels allocate nothing, so reference counting is switched off (``_nrt``): binding a row of an array to a name
     costs nothing then. No fastmath: it would break bit-equality.
     """
-    njit: Any = numba.njit
-    compiled: Any = njit(function, nogil=True, **_OPTIONS)
-    if compiled is not function:  # as it is under NUMBA_DISABLE_JIT
-        compiled._cache = KernelCache(function, repr(sorted(_OPTIONS.items())))
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return function
+    compiled: Any = FixedDispatcher(function, targetoptions={**_OPTIONS, "nogil": True})
+    compiled._cache = KernelCache(function, repr(sorted(_OPTIONS.items())))
     kernel_of: F = compiled
     return kernel_of
 
@@ -67,21 +85,15 @@ def phase(function: F) -> F:
     Meant for functions that take a whole state: handing its arrays from function to function costs more than most
     phases do (`docs/decisions/0005-records-and-phases.md`).
     """
-    njit: Any = numba.njit
-    compiled: Any = njit(
-        function,
-        **_OPTIONS,
-        no_cpython_wrapper=True,
-        no_cfunc_wrapper=True,
-        forceinline=True,
-    )
-    if isinstance(compiled, CPUDispatcher):  # a plain function under NUMBA_DISABLE_JIT
-        compiled.__class__ = _Phase
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return function
+    inlined = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": True}
+    compiled: Any = _Phase(function, targetoptions={**_OPTIONS, **inlined})
     phase_of: F = compiled
     return phase_of
 
 
-class _Phase(CPUDispatcher):
+class _Phase(FixedDispatcher):
     """A compiled function without a wrapper for Python: Numba itself would follow a null pointer through it."""
 
     def __call__(self, *_args: Any, **_kwargs: Any) -> Any:

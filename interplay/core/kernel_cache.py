@@ -5,7 +5,8 @@ processor and the versions of Python, Numba, llvmlite and NumPy. So an entry can
 trees share what they have in common, and where the package lies does not matter. Its first 32 bytes are a checksum of
 the rest: what a power loss left cut is removed and compiled again.
 
-The folder is the user's alone: entries are machine code, and whoever can write there can run programs as the user.
+The folder is the user's alone: entries are machine code, and whoever can write there can run programs as the user. A
+wheel brings entries of its own, inside of the package (`interplay.core.shipped`): they are asked for first.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import pickle
 import stat
 import sys
 from functools import cache
+from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
+from interplay.core import shipped
 from interplay.core.kernel_key import kernel_key
 
 _CHECKSUM = hashlib.sha256().digest_size
@@ -96,23 +99,26 @@ class KernelCache(_Cache):
 
     @property
     def cache_path(self) -> str:
-        """The folder of this function's entries."""
+        """The folder of this function's entries that were compiled here."""
         return str(cache_root() / "kernels" / self._function.__module__)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled function for a signature, or None if it has to be compiled."""
         target_context.refresh()
-        if not self._enabled or private_folder(cache_root()) is None:
+        if not self._enabled:
             return None
-        file = self._file(sig, target_context.codegen())
-        try:
-            return CompileResult._rebuild(target_context, *pickle.loads(_read_sound(file)))
-        except FileNotFoundError:
-            return None
-        except Exception as error:  # cut, altered, or of a build that only looked the same
-            file.unlink(missing_ok=True)
-            say_once(f"the compiled kernel {file} was damaged ({error}); it is compiled again")
-            return None
+        name = self._name(sig, target_context.codegen())
+        files = [shipped.FOLDER / name]
+        if private_folder(cache_root()) is not None:
+            files.append(self._file(name))
+        for file in files:
+            try:
+                return CompileResult._rebuild(target_context, *pickle.loads(_read_sound(file)))
+            except FileNotFoundError:
+                continue
+            except Exception as error:  # cut, altered, or of a build that only looked the same
+                self._give_up(file, error)
+        return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keeps a compiled function; where that is impossible the run goes on without."""
@@ -120,7 +126,7 @@ class KernelCache(_Cache):
             return  # Numba cannot bring such a function back
         if not self._enabled or private_folder(cache_root()) is None:
             return
-        file = self._file(sig, data.codegen)
+        file = self._file(self._name(sig, data.codegen))
         payload = dumps(data._reduce())
         temporary = file.with_name(f"{file.name}.{os.getpid()}.tmp")
         try:
@@ -144,14 +150,26 @@ class KernelCache(_Cache):
         for file in Path(self.cache_path).glob(f"{self._function.__qualname__}-*.kernel"):
             file.unlink(missing_ok=True)
 
-    def _file(self, sig: Any, codegen: Any) -> Path:
+    def _give_up(self, file: Path, error: Exception) -> None:
+        """A damaged entry goes, where it is the cache's; the package's own files stay as they were installed."""
+        if file.is_relative_to(shipped.FOLDER):
+            say_once(f"the package's compiled kernel {file} is damaged ({error}); install the package again")
+        else:
+            file.unlink(missing_ok=True)
+            say_once(f"the compiled kernel {file} was damaged ({error}); it is compiled again")
+
+    def _file(self, name: str) -> Path:
+        return cache_root() / "kernels" / name
+
+    def _name(self, sig: Any, codegen: Any) -> str:
+        """The entry's path below a folder of entries."""
         if self._key is None:  # now, not where the function is defined: what it uses may be defined later
             self._key = kernel_key(self._function)
         arguments = sig.args if hasattr(sig, "args") else sig
-        described = [self._key, self._options, _versions(), repr(codegen.magic_tuple())]
+        described = [self._key, self._options, repr(made_with()), repr(codegen.magic_tuple())]
         described += [describe_type(argument) for argument in arguments]
         digest = hashlib.sha256("\n".join(described).encode()).hexdigest()[:32]
-        return Path(self.cache_path) / f"{self._function.__qualname__}-{digest}.kernel"
+        return f"{self._function.__module__}/{self._function.__qualname__}-{digest}.kernel"
 
 
 def describe_type(kind: Any) -> str:
@@ -170,14 +188,21 @@ def describe_type(kind: Any) -> str:
 
 
 @cache
-def _versions() -> str:
-    known = (sys.version, numba.__version__, llvmlite.__version__, np.__version__)
+def made_with() -> dict[str, str]:
+    """The versions that machine code depends on, and the flags of the compiler.
+
+    Of Python what its bytecode and its C interface go by, and of NumPy the feature release, which Numba compiles
+    differently for: later releases of either that only mend faults go on with the same kernels.
+    """
     config: Any = numba.config
-    flags = {
-        name: getattr(config, name, None)
-        for name in ("OPT", "BOUNDSCHECK", "LOOP_VECTORIZE", "SLP_VECTORIZE")
+    flags = ("OPT", "BOUNDSCHECK", "LOOP_VECTORIZE", "SLP_VECTORIZE")
+    return {
+        "Python": f"{sys.implementation.cache_tag}{getattr(sys, 'abiflags', '')} {MAGIC_NUMBER.hex()}",
+        "Numba": numba.__version__,
+        "llvmlite": llvmlite.__version__,
+        "NumPy": ".".join(np.__version__.split(".")[:2]),
+        "flags": repr([(flag, getattr(config, flag, None)) for flag in flags]),
     }
-    return f"{known} {flags}"
 
 
 def _read_sound(file: Path) -> bytes:

@@ -6,6 +6,7 @@ they are first used. The package itself is what ``interplay.train(...)`` calls (
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from interplay.train.tabular.on_policy import OnPolicyMonteCarloTrainer
     from interplay.train.tabular.policies import EpsilonSoftPolicy, Policy, QTablePolicy, RandomPolicy
     from interplay.train.tabular.trainers import MultiPolicyTrainer, SinglePolicyTrainer
+
+# XLA alarms the terminal with a page where it compiles long; we say that in a line of our own
+# (`interplay.core.waiting`), and what fails is raised. It reads this where jax is first imported, which is below.
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 _HOMES = {
     "DebugTrainer": "debug",

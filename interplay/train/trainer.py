@@ -21,6 +21,7 @@ from interplay.train.algorithms.ppo import KL_SLACK
 from interplay.train.interfaced import through_interfaces
 from interplay.train.learner import Learner
 from interplay.train.parallel import xla
+from interplay.train.parallel.compilation import compilation
 from interplay.train.parallel.exchange import Exchange, LostWorker
 from interplay.train.parallel.workers import worker_pool
 from interplay.train.play.policy import load_policy, load_population
@@ -341,7 +342,13 @@ def _progress(settings: TrainSettings, done: int) -> Progress:
     train = settings.train
     otherwise = train.max_updates or train.max_episodes or train.max_seconds
     stream = io.StringIO() if train.quiet else None
-    return Progress(None if otherwise else settings.steps, done, stream=stream)
+    total = None if otherwise else settings.steps
+    return Progress(total, done, stream=stream, clock=_working_seconds, before="compiling")
+
+
+def _working_seconds() -> float:
+    """A clock that stands still while something is compiled, which happens once: the time left goes by it."""
+    return time.monotonic() - compilation().seconds
 
 
 def _follow(

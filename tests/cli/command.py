@@ -41,8 +41,7 @@ def refusal(capsys, *arguments: str | Path) -> str:
     """The one line with which a command is refused; asserts that it is one line with exit code 2."""
     code, out, errors = typed(capsys, *arguments)
     assert code == 2, out + errors
-    # A busy machine is told that kernels are being prepared, and a run that begins how long an update is.
-    notices = ("preparing ", "one update is ")
-    (line,) = (line for line in errors.splitlines() if not line.startswith(notices))
+    # A run that begins says how long an update is.
+    (line,) = (line for line in errors.splitlines() if not line.startswith("one update is "))
     assert line.startswith("interplay: ")
     return line

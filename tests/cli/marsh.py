@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import NamedTuple
 
 import numpy as np
@@ -122,9 +121,3 @@ def interrupted(num_worlds: int, seed: int = 0) -> Marsh:
 def breaks(num_worlds: int, seed: int = 0) -> Marsh:
     """Stands for a bug."""
     raise ZeroDivisionError("a bug\nwith two lines")
-
-
-def slow(num_worlds: int, seed: int = 0) -> Marsh:
-    """Stands for a compiler at work."""
-    time.sleep(0.3)
-    return Marsh(num_worlds, seed)

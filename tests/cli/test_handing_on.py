@@ -27,6 +27,7 @@ SHOWN = {
     "sweep": {"dry_run"},
     "runs": {"json", "csv"},
     "bench": {"json"},
+    "prepare": {"every"},  # instead of worlds' names: tests/evaluate/test_prepare.py
     "worlds": {"json"},
 }
 
@@ -138,6 +139,14 @@ def for_bench(heard: Heard) -> None:
         raise Stopped
 
     heard._patch("interplay.cli.measure.measure", measure)
+
+
+def for_prepare(heard: Heard) -> None:
+    def prepare_worlds(names: Any, processes: int, options: Any) -> None:
+        heard.note("prepare_worlds", {"names": names, "processes": processes, "options": options})
+        raise Stopped
+
+    heard._patch("interplay.evaluate.prepare.prepare_worlds", prepare_worlds)
 
 
 def trainer(heard: Heard) -> None:
@@ -322,6 +331,10 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "options": ("end=7", {"make_world.options": OPTION, "open_world.end": 7}),
         "steps": ("--steps 13", {"check_world.steps": 13}),
         "seed": ("--seed 11", {"check_world.seed": 11, "open_world.seed": 11}),
+    }]),
+    "prepare": (for_prepare, [{
+        "worlds": (f"{WORLD} end=7", {"prepare_worlds.names": [WORLD], "prepare_worlds.options": {"end": 7}}),
+        "processes": ("--processes 3", {"prepare_worlds.processes": 3}),
     }]),
     "bench": (for_bench, [{
         "worlds": (f"{WORLD} end=7", {"measure.name": WORLD, "open_world.world_id": WORLD, "open_world.end": 7}),

@@ -26,6 +26,7 @@ def test_the_verbs_that_are_promised_exist():
         "transcript",
         "league",
         "export",
+        "prepare",
         "sweep",
         "runs",
         "compare",

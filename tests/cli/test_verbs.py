@@ -155,11 +155,3 @@ def test_pinning_keeps_the_first_cores():
         assert os.sched_getaffinity(0) == {min(before)}
     finally:
         os.sched_setaffinity(0, before)
-
-
-def test_who_waits_for_the_compiler_is_told(capsys, monkeypatch):
-    monkeypatch.setattr("interplay.verbs.opening.NOTICE_AFTER", 0.05)
-    _, _, errors = typed(capsys, "evaluate", "random", "--world", "tests.cli.marsh:slow", "--episodes", "1")
-    assert errors.startswith("preparing tests.cli.marsh:slow")
-    monkeypatch.setattr("interplay.verbs.opening.NOTICE_AFTER", 60)
-    assert typed(capsys, "evaluate", "random", "--world", MARSH, "--episodes", "1")[2] == ""

@@ -157,8 +157,8 @@ def test_how_a_function_is_compiled_is_part_of_its_entrys_name():
         return x + 1.0
 
     codegen = cpu_target.target_context.codegen()
-    files = {KernelCache(rule, options)._file((types.float64,), codegen) for options in ("fast", "exact")}
-    assert len(files) == 2
+    names = {KernelCache(rule, options)._name((types.float64,), codegen) for options in ("fast", "exact")}
+    assert len(names) == 2
 
 
 def test_types_are_told_apart():

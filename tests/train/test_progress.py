@@ -137,3 +137,10 @@ def test_a_run_does_not_end_because_nobody_listens(terminal: bool, monkeypatch: 
         progress.update(500, {"kl": 0.5})
         progress.say("saved")
     assert stream.tries > 0
+
+
+def test_a_bar_says_what_is_awaited_before_the_first_update() -> None:
+    terminal = Terminal()
+    with Progress(1_000, 0, terminal, clock=Clock(), before="compiling") as progress:
+        progress._bar.rich.refresh()
+    assert "compiling" in terminal.getvalue()

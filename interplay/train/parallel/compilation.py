@@ -8,8 +8,10 @@ from functools import cache
 from typing import Any
 
 from interplay.core import jit
+from interplay.core.waiting import TRAINING, WAITING
 
 _STEPS = "/jax/core/compile/"  # jax's names of tracing, lowering and compiling begin so
+_XLA = f"{_STEPS}backend_compile_duration"  # a moment where the program is found in the cache
 
 
 class Compilation:
@@ -73,10 +75,14 @@ def compilation() -> Compilation:
     def begin(event: str, value: float, **_: Any) -> None:
         if event.startswith(_STEPS):
             found.begin()
+        if event == _XLA:
+            WAITING.begin(TRAINING)
 
     def end(event: str, duration_secs: float, **_: Any) -> None:
         if event.startswith(_STEPS):
             found.end()
+        if event == _XLA:
+            WAITING.end()
 
     monitoring.register_scalar_listener(begin)
     monitoring.register_event_duration_secs_listener(end)

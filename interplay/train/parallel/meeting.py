@@ -69,11 +69,18 @@ def place_of(words: list[int]) -> np.ndarray:
 
 
 @plain
+def _copy(given: Any, out: Any) -> None:
+    """One by one: Numba's assignment to a slice takes two seconds to compile, at every start."""
+    for i in range(len(given)):
+        out[i] = given[i]
+
+
+@plain
 def _arrive(place: Any, turn: int, vector: Any) -> None:
     """Writes this worker's vector into its seat, and then that it is there."""
     start = place[HEADER] + (2 * place[RANK] + turn % 2) * place[CAPACITY]
     seat = carray(pointer(place[BLOCK] + start), len(vector), np.float32)
-    seat[:] = vector
+    _copy(vector, seat)
     store_release(place[BLOCK] + place[RANK] * LINE * 8, turn)
 
 
@@ -127,13 +134,13 @@ def _meet(frame: int) -> int:
     came = carray(pointer(result(frame, 1)[0]), 1, np.int32)
     came[0] = 1
     if place[SIZE] == 1:
-        out[:] = vector
+        _copy(vector, out)
         return 0
     turn = load_acquire(place[BLOCK] + place[RANK] * LINE * 8) + 1
     _arrive(place, turn, vector)
     if place[SIZE] > MOST or not _wait(place, turn):
         came[0] = 0
-        out[:] = vector
+        _copy(vector, out)
         return 0
     _add(place, turn, out)
     return 0

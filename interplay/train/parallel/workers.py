@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from interplay.core.errors import UserError
+from interplay.core.waiting import WAITING
 from interplay.train.parallel.compilation import compilation
 from interplay.train.parallel.exchange import Exchange, SharedMemory, SingleProcess, create_block
 from interplay.train.parallel.heartbeat import Heart
@@ -121,6 +122,7 @@ def _work(link: Link, job: Callable[..., None], arguments: tuple[Any, ...]) -> N
     """Body of a spawned worker."""
     _leave_signals_to_the_first()
     die_with_parent(link.parent)
+    WAITING.hushed = True  # the first worker waits for the same, and tells
     exchange = SharedMemory(link.block, link.rank, link.size, link.capacity, link.fences)
     heart = Heart(exchange.signs[link.rank], compilation())
     try:

@@ -24,6 +24,7 @@ class Progress:
         every: seconds between plain lines.
         clock: seconds since any fixed moment; an argument so that tests choose the time.
         unit: what is counted.
+        before: what a bar says until the first update.
 
     Example:
         >>> times = iter([0.0, 10.0])
@@ -40,6 +41,7 @@ class Progress:
         every: float = 5.0,
         clock: Callable[[], float] = time.monotonic,
         unit: str = "agent-steps",
+        before: str = "",
     ) -> None:
         self.total = total
         self.unit = unit
@@ -51,7 +53,7 @@ class Progress:
         self._said = -1.0e300
         self._shown_done = -1
         self._numbers: Mapping[str, float] = {}
-        self._bar = _find_bar(total, done, self.stream)
+        self._bar = _find_bar(total, done, self.stream, before)
 
     @property
     def rate(self) -> float:
@@ -124,24 +126,24 @@ class Progress:
         )
 
 
-def _find_bar(total: int | None, done: int, stream: TextIO) -> _Bar | _Notebook | None:
+def _find_bar(total: int | None, done: int, stream: TextIO, before: str) -> _Bar | _Notebook | None:
     """What is drawn again and again in one place; None where there is only a file or a pipe."""
     if stream.isatty():
-        return _Bar(total, done, stream)
+        return _Bar(total, done, stream, before)
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if stream is sys.stderr and hasattr(shell, "kernel"):
-        return _Notebook(total)
+        return _Notebook(total, before)
     return None
 
 
 class _Notebook:
     """A notebook's form: one line of its output, replaced as the run goes on."""
 
-    def __init__(self, total: int | None) -> None:
+    def __init__(self, total: int | None, before: str) -> None:
         from IPython.display import HTML, display
 
         self._html, self._total = HTML, total
-        self._place = display(HTML("<pre>beginning</pre>"), display_id=True)
+        self._place = display(HTML(f"<pre>{html.escape(before)}</pre>"), display_id=True)
 
     def show(self, done: int, head: str, numbers: str) -> None:
         words = html.escape(", ".join(part for part in (head, numbers) if part))
@@ -160,7 +162,7 @@ class _Bar:
 
     WIDTH = 16
 
-    def __init__(self, total: int | None, done: int, stream: TextIO) -> None:
+    def __init__(self, total: int | None, done: int, stream: TextIO, before: str) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, TextColumn
         from rich.progress import Progress as Rich
@@ -171,7 +173,7 @@ class _Bar:
             TextColumn("{task.fields[numbers]}", style="dim", markup=False),
         )
         self.rich = Rich(*columns, console=Console(file=stream), refresh_per_second=4)
-        self.task = self.rich.add_task("", total=total, completed=done, head="", numbers="")
+        self.task = self.rich.add_task("", total=total, completed=done, head=before, numbers="")
         with _whoever_listens():
             self.rich.start()
 

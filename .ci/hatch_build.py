@@ -1,0 +1,43 @@
+"""What a wheel takes beside the sources: the kernels that `.ci/compile.py` has compiled, if they are of these sources.
+
+A wheel with kernels is one for a platform and a version of Python; without them (a checkout where nothing was compiled,
+an sdist) it is for every one, and worlds compile at first use.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class CompiledKernels(BuildHookInterface):
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        here = Path(self.root) / ".ci" / "compile.py"
+        if version != "standard" or not here.exists():
+            return
+        spec = importlib.util.spec_from_file_location("compile_kernels", here)
+        compile_kernels = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(compile_kernels)
+        index = compile_kernels.COMPILED / compile_kernels.INDEX
+        if not index.exists():
+            return
+        found = json.loads(index.read_text(encoding="utf-8"))
+        if found["sources"] != compile_kernels.stamp_of_sources():
+            raise SystemExit(
+                f"{index.parent} was compiled from other sources; run .ci/compile.py again, or remove it"
+            )
+        if not found["made_with"]["Python"].startswith(f"{sys.implementation.cache_tag} "):
+            raise SystemExit(
+                f"{index.parent} was compiled by another Python; run .ci/compile.py with this one, or remove it"
+            )
+        python = f"cp{sys.version_info.major}{sys.version_info.minor}"
+        platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+        build_data["pure_python"] = False
+        build_data["tag"] = f"{python}-{python}-{platform}"
+        build_data["force_include"][str(index.parent)] = "interplay/compiled"

@@ -1,0 +1,76 @@
+"""What kernels are compiled for: one fixed instruction set, so that neither bits nor compiled code depend on the machine.
+
+On x86-64 that is the level v3 (AVX2, FMA; every server and most desktops since 2013), and the oldest level where the
+machine lacks it; elsewhere the platform's own baseline. Only our kernels are compiled so: other people's functions of
+Numba in the same process keep the machine's own. Who sets ``NUMBA_CPU_NAME`` gets what they say.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import llvmlite.binding as llvm
+from numba.core import codegen, config
+from numba.core.cpu import CPUContext
+from numba.core.registry import CPUDispatcher, CPUTarget, cpu_target
+from numba.core.utils import threadsafe_cached_property
+
+LEVEL_3 = "x86-64-v3"
+# LLVM's names of what the level adds to those that every x86-64 has.
+_LEVEL_3_NEEDS = [
+    "cx16",
+    "sahf",
+    "popcnt",
+    "sse3",
+    "ssse3",
+    "sse4.1",
+    "sse4.2",
+    "avx",
+    "avx2",
+    "bmi",
+    "bmi2",
+    "f16c",
+    "fma",
+    "lzcnt",
+    "movbe",
+    "xsave",
+]
+
+
+def processor() -> str:
+    """The processor that this machine's kernels are compiled for, in LLVM's words."""
+    if not llvm.get_process_triple().startswith("x86_64"):
+        return "generic"
+    here = llvm.get_host_cpu_features()
+    return LEVEL_3 if all(here.get(feature) for feature in _LEVEL_3_NEEDS) else "x86-64"
+
+
+class _Codegen(codegen.JITCPUCodegen):
+    """Numba's, for a processor that is named instead of found."""
+
+    def _get_host_cpu_name(self) -> str:
+        return processor()
+
+    def _get_host_cpu_features(self) -> str:
+        return ""  # those of the processor named
+
+
+class _Target(CPUTarget):
+    """Numba's target with another code generator: functions of both may call each other."""
+
+    @threadsafe_cached_property
+    def _toplevel_target_context(self) -> CPUContext:
+        context = cpu_target.target_context
+        if config.CPU_NAME is not None:  # type: ignore[attr-defined]
+            return context
+        return context.subtarget(_internal_codegen=_Codegen("interplay"))
+
+    @property
+    def typing_context(self) -> Any:
+        return cpu_target.typing_context
+
+
+class FixedDispatcher(CPUDispatcher):
+    """A compiled function whose machine code does not depend on the machine that compiles it."""
+
+    targetdescr = _Target("cpu")

@@ -1,0 +1,41 @@
+"""Compiled kernels that a wheel brings: entries of the kernel cache inside of the package, and an index of them.
+
+They are the package's code as its ``.py`` files are: whoever can write there has the package. Nothing is ever written
+there at run time, nor read from any other place. An entry fits or does not by its name alone, which is a digest of what
+it was compiled from (`interplay.core.kernel_cache`); the index says to people what the entries were made with, and to
+the build whether the sources have changed since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from interplay.core.reading import SMALL, read_json
+
+FOLDER = Path(__file__).resolve().parents[1] / "compiled"
+INDEX = "index.json"
+
+
+@cache
+def shipped_with() -> Mapping[str, str]:
+    """What the package's kernels were made with, as `kernel_cache.made_with` says it; nothing in a checkout."""
+    index = FOLDER / INDEX
+    found: Mapping[str, str] = read_json(index, SMALL)["made_with"] if index.exists() else {}
+    return found
+
+
+def why_unfit(here: Mapping[str, str]) -> str | None:
+    """Why the package's kernels cannot be used, in a few words; None if they can, or if there are none.
+
+    Args:
+        here: what kernels are made with on this machine.
+    """
+    other = {name: made for name, made in shipped_with().items() if here.get(name) != made}
+    if not other:
+        return None
+    words = ", ".join(f"{name} {made}" for name, made in other.items())
+    return f"the package's compiled kernels were made with {words}; here is " + ", ".join(
+        f"{name} {here.get(name)}" for name in other
+    )

@@ -1,0 +1,190 @@
+"""Tells people that they wait for a compiler: what is compiled, how long that usually takes, how far it is.
+
+One line on standard error for each thing compiled, and only after two seconds of it; a terminal sees the seconds go on.
+How long it took is kept beside the compiled code for the next time; until then the package's own figures are told.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+AFTER = 2.0  # seconds of compilation that nobody needs to be told of
+TRAINING = "training"
+_BREATH = 0.3  # seconds until a line on a terminal goes on with the next kernel
+_KEPT = "waits.json"
+# CPU seconds of a first reset, step and random player with an empty cache, and of XLA's programs for a small network, on
+# an EPYC of 2025 with one core (docs/results/first-use.md).
+_USUAL = {
+    "broadcast": 14.0,
+    "foragers": 9.0,
+    "maze_navigation": 7.0,
+    "mmo": 15.0,
+    "pacman": 9.0,
+    "pommerman": 10.0,
+    "pong": 10.0,
+    "reach_the_target": 8.0,
+    "survival": 14.0,
+    "team_battle": 15.0,
+    "traffic_corridor": 8.0,
+    "werewolf": 22.0,
+    TRAINING: 12.0,
+}
+
+
+class Waiting:
+    """What this process has waited for so far.
+
+    Attributes:
+        world: whose kernels are compiled next, as `thing_of` names it; empty where nobody has said.
+        hushed: nobody is told, and nothing kept: another process of the same run tells.
+    """
+
+    def __init__(self) -> None:
+        self.world = ""
+        self.hushed = False
+        self._lock = threading.Lock()
+        self._depth = 0
+        self._thing = ""
+        self._began = 0.0
+        self._waited: dict[str, float] = {}  # thing -> seconds
+        self._told: set[str] = set()
+        self._over = threading.Event()
+        self._drawn = False  # a line stands on the terminal
+
+    def begin(self, thing: str, note: str = "") -> None:
+        """A compilation begins, maybe inside of another.
+
+        Args:
+            thing: what it is for, see `thing_of`; empty for what nobody is told of.
+            note: what else the line should say, if there is anything.
+        """
+        with self._lock:
+            self._depth += 1
+            if self._depth > 1:
+                return
+            self._thing, self._began = thing, time.monotonic()
+            told = thing in self._told
+            if not thing or self.hushed or (told and not _on_terminal()):
+                return
+            patience = _BREATH if told else max(AFTER - self._waited.get(thing, 0.0), 0.0)
+            self._over = threading.Event()
+            arguments = (thing, note, patience, self._over)
+            threading.Thread(target=self._watch, args=arguments, daemon=True, name="waiting").start()
+
+    def end(self) -> None:
+        """The compilation that began last ends; a terminal's line goes. Nothing happens if none began."""
+        with self._lock:
+            if self._depth == 0:
+                return
+            self._depth -= 1
+            if self._depth > 0:
+                return
+            if self._thing:
+                earlier = self._waited.get(self._thing, 0.0)
+                self._waited[self._thing] = earlier + time.monotonic() - self._began
+            self._over.set()
+            if self._drawn:
+                self._drawn = False
+                _write("\r\x1b[K")
+
+    def keep(self) -> None:
+        """Keeps how long each thing took, where that is longer than ever: what is left to compile takes less."""
+        if self.hushed or all(seconds < AFTER for seconds in self._waited.values()):
+            return
+        from interplay.core.errors import UserError
+        from interplay.core.files import replace_file, told_plainly
+
+        known = _kept()
+        longer = {
+            thing: round(s, 1) for thing, s in self._waited.items() if s > max(known.get(thing, 0.0), AFTER)
+        }
+        file = _kept_in()
+        if longer and file is not None:
+            try:
+                with told_plainly("keeping", file):
+                    replace_file(file, json.dumps(known | longer, indent=2) + "\n", "waits")
+            except UserError:
+                return  # the next one waits without knowing how long
+
+    def _watch(self, thing: str, note: str, patience: float, over: threading.Event) -> None:
+        """In a thread of its own: the line, and its seconds on a terminal."""
+        usual = _kept().get(thing) or _USUAL.get(thing)
+        line = _line(thing, note) + (f"; usually {usual:.0f} s" if usual else "")
+        while not over.wait(patience):
+            with self._lock:
+                if over.is_set():
+                    return
+                seconds = self._waited.get(thing, 0.0) + time.monotonic() - self._began
+                self._told.add(thing)
+                self._drawn = _on_terminal()
+                _write(f"\r{line}, {seconds:.0f} s so far" + ("" if self._drawn else "\n"))
+                if not self._drawn:
+                    return
+            patience = 1.0
+
+
+WAITING = Waiting()
+atexit.register(WAITING.keep)
+
+
+def _on_terminal() -> bool:
+    """Whether a line may change under people's eyes: a terminal on which nobody else draws, as a progress bar does."""
+    shown: Any = sys.stderr  # None where Python has no console
+    return shown is not None and shown.isatty() and shown is sys.__stderr__
+
+
+def _write(text: str) -> None:
+    with contextlib.suppress(OSError, ValueError):  # nobody listens any more
+        print(text.lstrip("\r") if text.endswith("\n") else text, end="", file=sys.stderr, flush=True)
+
+
+def thing_of(name: str) -> str:
+    """What people call a module, or a ``"module:attribute"``: our worlds and rooms by their folders, others whole.
+
+    Example:
+        >>> thing_of("interplay.worlds.survival.world:Survival"), thing_of("interplay.planar.sight")
+        ('survival', 'planar')
+        >>> thing_of("my_package.tag:Tag")
+        'my_package.tag'
+    """
+    module = name.partition(":")[0]
+    parts = module.split(".")
+    if parts[0] != "interplay" or len(parts) == 1:
+        return module
+    return parts[2] if parts[1] == "worlds" and len(parts) > 2 else parts[1]
+
+
+def _line(thing: str, note: str) -> str:
+    what = "the programs of training" if thing == TRAINING else f"the kernels of {thing}"
+    return f"interplay: compiling {what}, which are kept for the next time{f' ({note})' if note else ''}"
+
+
+def _kept_in() -> Path | None:
+    from interplay.core.kernel_cache import cache_root, private_folder
+
+    root = cache_root()
+    return None if private_folder(root) is None else root / _KEPT
+
+
+def _kept() -> dict[str, float]:
+    """Seconds of each thing that was compiled before; nothing if the file is missing or none of ours."""
+    from interplay.core.errors import UserError
+    from interplay.core.reading import SMALL, read_json
+
+    file = _kept_in()
+    if file is None or not file.exists():
+        return {}
+    try:
+        found: Any = read_json(file, SMALL)
+    except UserError:
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    return {thing: float(s) for thing, s in found.items() if isinstance(s, int | float) and s > 0}
