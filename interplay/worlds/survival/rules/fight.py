@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from interplay.core.jit import kernel, phase
+from interplay.core.jit import phase
 from interplay.planar.sight import NOBODY as NOTHING
 from interplay.planar.sight import first_hit
 from interplay.worlds.survival.state import NOBODY, ZONE
@@ -12,12 +12,6 @@ THE_ZONE = np.int16(ZONE)
 
 # Heads of the action.
 FORWARD, LEFT, TURN, ATTACK, USE, GIVE, DROP = range(7)
-
-
-@kernel
-def side_of(agents, teams, a):
-    """The badge of agent a: its team, or itself."""
-    return (2 * a) // agents if teams else a
 
 
 @phase
@@ -58,7 +52,7 @@ def melee_target(state, rules, w, a):
 def can_damage(state, rules, w, side, target):
     """Whether this side's melee hurts the target: immunities first, then vulnerabilities."""
     if target < rules.agents:
-        if rules.teams and side_of(rules.agents, rules.teams, target) == side:
+        if rules.teams and state.sides[target] == side:
             return False
         return state.room[w].steps >= rules.immunity
     if target >= rules.agents + rules.boxes or state.body[w, target].placed:
@@ -87,9 +81,9 @@ def attack(state, rules, w):
             continue
         if not rules.continuous:
             state.agent[w, a].cooldown = rules.melee_cooldown - 1
-        side = side_of(rules.agents, rules.teams, a)
+        side = state.sides[a]
         if target >= 0 and can_damage(state, rules, w, side, target):
-            change_health(state, rules, w, target, -rules.melee_damage, np.int16(side))
+            change_health(state, rules, w, target, -rules.melee_damage, side)
 
 
 @phase
