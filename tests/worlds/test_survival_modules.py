@@ -21,9 +21,7 @@ COMBINATIONS = [off for count in range(5) for off in itertools.combinations(MODU
 SHORT = CROWDED | {"max_steps": 40}
 FIELDS = {
     "zone": {"zone"},
-    "cameras": {
-        name + mask for name in ("others", "heals", "boxes", "box_items") for mask in ("", "_mask")
-    },
+    "cameras": {name + mask for name in ("others", "heals", "boxes", "box_items") for mask in ("", "_mask")},
     "inventory": {"heal_slot", "heal_slot_mask", "box_slot", "box_slot_mask"},
     "melee": set(),
 }
@@ -101,7 +99,10 @@ def test_what_is_left_goes_on_as_with_everything_until_the_module_would_have_act
     part.reset()
     motion = np.random.default_rng(1).integers(0, 3, (50, 3, 4, 3))
     for step in motion:
-        idle = [np.concatenate([step, np.zeros((3, 4, len(w.action_space.nvec) - 3), int)], -1) for w in (whole, part)]
+        idle = [
+            np.concatenate([step, np.zeros((3, 4, len(w.action_space.nvec) - 3), int)], -1)
+            for w in (whole, part)
+        ]
         told = [w.step(action) for w, action in zip((whole, part), idle, strict=True)]
     assert np.array_equal(*(w.save()["bodies.position"] for w in (whole, part)))
     assert np.array_equal(told[0].reward, told[1].reward)
@@ -187,7 +188,9 @@ def test_teams_of_one_each_play_as_agents_by_themselves() -> None:
     for world in (alone, teams):
         world.reset()
     for _ in range(200):
-        told = [world.step(eager_actions(world, rng)) for world, rng in zip((alone, teams), rngs, strict=True)]
+        told = [
+            world.step(eager_actions(world, rng)) for world, rng in zip((alone, teams), rngs, strict=True)
+        ]
         assert np.array_equal(told[0].reward, told[1].reward)
         over = told[0].over.copy()
         assert np.array_equal(over, told[1].over)

@@ -145,7 +145,9 @@ class SurvivalSettings(Settings):
                 "zone = off: nothing ends an episode of players who do not fight; set max_steps, e.g. 1500"
             )
         if self.drop_action and self.inventory == "off":
-            raise ValueError("drop_action = true: there is nothing to drop with inventory = off; leave one out")
+            raise ValueError(
+                "drop_action = true: there is nothing to drop with inventory = off; leave one out"
+            )
         return self
 
     def _seat_teams(self) -> None:
@@ -157,7 +159,9 @@ class SurvivalSettings(Settings):
         if isinstance(self.teams, tuple):
             sizes = f"teams = {list(self.teams)}"
             if len(self.teams) < 2 or min(self.teams) < 1:
-                raise ValueError(f"{sizes} is no contest; name at least two teams of one or more, or teams = false")
+                raise ValueError(
+                    f"{sizes} is no contest; name at least two teams of one or more, or teams = false"
+                )
             if sum(self.teams) != self.agents:
                 raise ValueError(
                     f"{sizes} seat {sum(self.teams)}, there are agents = {self.agents}; set agents = {sum(self.teams)}"
@@ -177,7 +181,7 @@ class SurvivalSettings(Settings):
     @property
     def sides(self) -> tuple[int, ...]:
         """The side of each agent, whose badge its blows carry: its team, or itself without teams."""
-        if not self.teams:
+        if self.teams is False:
             return tuple(range(self.agents))
         sizes = (self.agents // 2,) * 2 if self.teams is True else self.teams
         return tuple(side for side, size in enumerate(sizes) for _ in range(size))

@@ -106,7 +106,7 @@ class Hunter(HealCollector):
 
 # The heads after the three of motion, by their number, where nothing but the space is known. Three could also be use, give and
 # drop: of that world a player has to see the settings.
-BINARY = ([], [ATTACK], [USE, GIVE], [ATTACK, USE, GIVE], [ATTACK, USE, GIVE, DROP])
+BINARY: tuple[list[int], ...] = ([], [ATTACK], [USE, GIVE], [ATTACK, USE, GIVE], [ATTACK, USE, GIVE, DROP])
 
 
 def heads_of(world: World) -> list[int]:
@@ -123,7 +123,9 @@ def read_senses(seen: Any) -> Senses:
     own = seen["agent"].astype(np.float64)
     first = own.shape[-1] - 7  # health; before it the id and, with teams, the team
     position = own[..., first + 1 : first + 3]
-    refuge, safe = read_zone(seen["zone"], position) if "zone" in seen else (position, np.ones(own.shape[:-1], bool))
+    refuge, safe = (
+        read_zone(seen["zone"], position) if "zone" in seen else (position, np.ones(own.shape[:-1], bool))
+    )
     return Senses(
         position=position,
         velocity=own[..., first + 4 : first + 6],

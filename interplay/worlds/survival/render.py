@@ -39,7 +39,14 @@ def draw_floor(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> No
     """The floor, as unsafe as it is outside the zone."""
     edge = rules.room * (0.5 + MARGIN)
     canvas.show(-edge, -edge, edge, edge, up="north")
-    canvas.boxes("floor", [0.0], [0.0], rules.physics.wall, rules.physics.wall, colour=OUTSIDE if rules.zone else INSIDE)
+    canvas.boxes(
+        "floor",
+        [0.0],
+        [0.0],
+        rules.physics.wall,
+        rules.physics.wall,
+        colour=OUTSIDE if rules.zone else INSIDE,
+    )
 
 
 def draw_walls(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:

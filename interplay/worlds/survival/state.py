@@ -40,7 +40,10 @@ AGENT = np.dtype(
         ("returns", np.float64),  # sum of rewards in this episode
         ("cooldown", np.int64),  # steps until the melee is ready (melee = "cooldown")
         ("held", np.int64),  # number of items held
-        ("kills", np.int32),  # TrackKills: kills in this step, by side: row k is that of agent k, or of team k
+        (
+            "kills",
+            np.int32,
+        ),  # TrackKills: kills in this step, by side: row k is that of agent k, or of team k
         ("kill_count", np.int32),  # kills in this episode, by side
         ("reward", np.float32),  # earned in this step
         ("used", np.int16),  # row of the item used in this step, or EMPTY

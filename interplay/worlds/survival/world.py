@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,9 @@ class SurvivalWorld(ArrayWorld):
     """
 
     version = 1
+    instruments = MappingProxyType(
+        {"moments": "interplay.evaluate.lifetimes.survival_world.moments:MomentReader"}
+    )
 
     def __init__(
         self,

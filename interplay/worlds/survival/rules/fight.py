@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from interplay.core.jit import phase
+from interplay.core.jit import kernel, phase
 from interplay.planar.sight import NOBODY as NOTHING
 from interplay.planar.sight import first_hit
 from interplay.worlds.survival.state import NOBODY, ZONE
@@ -104,3 +104,12 @@ def clear_kills(state, w):
     """TrackKills: a new step has no kills yet."""
     for a in range(state.agent.shape[1]):
         state.agent[w, a].kills = 0
+
+
+@kernel
+def melee_targets(state, table, targets):
+    """What the melee segment of every living agent meets now, for those who look on: fills (W, A) as `melee_target` says."""
+    rules = table[0]
+    for w in range(targets.shape[0]):
+        for a in range(rules.agents):
+            targets[w, a] = melee_target(state, rules, w, a) if state.body[w, a].present else NOTHING
