@@ -200,6 +200,20 @@ def test_contacts_begin_and_end_and_count_their_strikes():
     assert (told.recorder._facing == NOTHING).all()
 
 
+def test_another_opponent_on_the_ray_is_another_contact():
+    told = Told("1v1-heals-low", agents=3)
+    scene = told.scene
+    scene.put(0, 0.0, 0.0)
+    scene.put(1, 2.0, 0.0, 0.0)
+    told.step()
+    told.step()
+    scene.put(2, 1.2, 0.0, NORTH)
+    told.reader._before.body[...] = scene.world.state.body  # furnished between two steps
+    told.step()
+    contacts = e.named(told.recorder.events(), [e.CONTACT])
+    assert [(one["other"], one["steps"]) for one in contacts if one["agent"] == 0] == [(1, 2), (2, 1)]
+
+
 def test_the_ray_names_what_it_meets_first():
     told = Told("1v1-all-mid")
     scene = told.scene
