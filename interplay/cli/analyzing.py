@@ -34,7 +34,8 @@ def analyze(
     overlay: Annotated[
         list[str] | None,
         typer.Option(
-            help="values, exploration, dependence, combat, niches, lives, coverage, or module:name; repeat for more."
+            help="mmo: values, exploration, dependence, combat, niches, lives, coverage; survival: strikes, items, deaths, zone; "
+            "or module:name. Repeat for more."
         ),
     ] = None,
     out: Annotated[

@@ -100,7 +100,7 @@ class World(Remakable, ABC):
         state_space: the space of one row of `global_state`, one float32 Box of one axis; None = this world offers no global state.
         frames_per_step: how many frames of a video a step stays in view; worlds of words need time to be read.
         instruments: what reads this world for instruments of `interplay.evaluate`, by name, as worlds import nothing from there:
-            ``ticks`` (see `lifetimes.tick.tick_reader`) and ``talk`` (see `communication.reading.Reader`) -> ``module:attribute``.
+            ``ticks`` (see `lifetimes.tick.tick_reader`), ``moments`` (`lifetimes.survival_world.moments`) and ``talk`` (see `communication.reading.Reader`) -> ``module:attribute``.
     """
 
     id: str = ""

@@ -51,12 +51,12 @@ def found():
     """Every overlay of one play."""
     niches_overlay.PERMUTATIONS, kept = 20, niches_overlay.PERMUTATIONS
     world = common(2, seed=3)
-    yield world, compute_overlays(list_overlays(), world, RandomPolicy(), TICKS, value=taste, seed=5)
+    yield world, compute_overlays(list_overlays(world), world, RandomPolicy(), TICKS, value=taste, seed=5)
     niches_overlay.PERMUTATIONS = kept
 
 
-def test_the_overlays_that_are_promised_exist():
-    there = [overlay.name for overlay in list_overlays()]
+def test_the_overlays_that_are_promised_exist(found):
+    there = [overlay.name for overlay in list_overlays(found[0])]
     assert [
         name for name in there if name in NAMES
     ] == NAMES  # documentation that was run may have added its own
@@ -166,7 +166,7 @@ def test_a_users_own_overlay():
     ("name", "words"),
     [
         ("valuse", "did you mean 'values'"),
-        ("weather", "known: values, exploration"),
+        ("xyz", "known: values, exploration"),
         ("tests.evaluate.test_overlays:NAMES", "is a list, no Overlay"),
     ],
 )

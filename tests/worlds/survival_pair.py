@@ -18,6 +18,7 @@ from interplay.planar.contacts import step_bodies
 from interplay.planar.scratch import allocate_scratch
 from interplay.registry import make_world
 from interplay.worlds.survival.state import EMPTY, NOBODY, arrays_of
+from interplay.worlds.survival.world import action_heads
 from tests.naive.survival import Rewards, Settings, SurvivalTwin
 from tests.naive.survival.players import TEMPERS, act
 from tests.naive.survival.things import Body
@@ -87,6 +88,7 @@ def twin_settings(given: Any) -> Settings:
     quirks = given.quirks._asdict()
     rewards = Rewards(*(fields[f"reward_{name}"] for name in ("alive", "dead", "kill", "death")))
     fields["melee_cooldown"] = 0 if fields["melee"] == "continuous" else fields["melee_cooldown"]
+    fields |= {name: fields[name] != "off" for name in ("zone", "melee", "inventory", "cameras")}
     named = {RENAMED.get(name, name): value for name, value in (fields | quirks).items()}
     known = {name: value for name, value in named.items() if name in Settings.__dataclass_fields__}
     return Settings(**(known | {"rewards": rewards}))
@@ -115,6 +117,7 @@ class Pair:
         self.rules = self.fast.rules
         self.arrays = SimpleNamespace(**arrays_of(self.fast.state), bodies=self.fast.state.bodies)
         self.settings = twin_settings(self.fast.settings)
+        self.heads = list(action_heads(self.fast.settings))  # the twin's players always choose all
         self.players, self.known_tempers = random.Random(seed), tempers
         self.twins = [
             SurvivalTwin(self.settings, CompiledMotion(self.rules.physics), None) for _ in range(num_worlds)
@@ -141,7 +144,7 @@ class Pair:
             ]
             for twin, tempers in zip(self.twins, self.tempers, strict=True)
         ]
-        self.fast.step(np.array(actions))
+        self.fast.step(np.array(actions)[..., self.heads])
         for w, twin in enumerate(self.twins):
             twin.step(actions[w])
             comparison = Comparison(self, w)
@@ -246,6 +249,10 @@ class Comparison:
 
     def _note_zone(self) -> None:
         state, w, zone = self.pair.arrays, self.w, self.twin.zone
+        if not self.twin.settings.zone:
+            assert not state.zone_centres[w].any()
+            assert not state.zone_r[w]
+            return
         self._note("zone centres", state.zone_centres[w], [phase[:2] for phase in zone.phases])
         self._note("zone", [state.zone_x[w], state.zone_y[w], state.zone_r[w]], zone.now)
 

@@ -7,6 +7,7 @@ place, fight and die; `test_the_players_make_everything_happen` keeps them hones
 from __future__ import annotations
 
 import functools
+import itertools
 
 import pytest
 
@@ -55,9 +56,15 @@ CASES = {
         {"zone_centres": ((0.0, 0.0), (1.0, 0.5), (-1.0, 0.0), (2.0, 2.0)), "zone_damage": 3},
     ),
     "few slots": (*SMALL, {"slots": 1, "heals": 20} | LATE),
+    "three teams": (*SMALL, {"agents": 6, "teams": (2, 1, 3), "team_reward": "each", "heals": 8} | LATE),
+    "four teams": ("survival/2v2-all-high", CROWDED, {"agents": 5, "teams": (1, 2, 1, 1), "ownership": True}),
+    "uneven quirks": (*SMALL, {"agents": 5, "teams": (1, 4), "author_parity": True}),
     "all quirks": (*SMALL, {"author_parity": True} | LATE),
     "all quirks, four alone": (*SMALL, {"author_parity": True, "teams": False, "slots": 2} | LATE),
 }
+# Zone, melee, inventory and cameras, on or off: every combination but the one where all are on.
+MODULES = ("zone", "melee", "inventory", "cameras")
+LEFT_OUT = [off for count in range(1, 5) for off in itertools.combinations(MODULES, count)]
 # Each quirk alone: options and players that make it matter, and the event that proves it did.
 HOARD = {"pickup_radius": 1.5, "slots": 1, "heals": 20}
 QUIRKS = {
@@ -91,6 +98,17 @@ def test_published_variants(variant: str) -> None:
 def test_options(case: str) -> None:
     world_id, base, extra = CASES[case]
     play(world_id, base | extra)
+
+
+@pytest.mark.parametrize("left_out", LEFT_OUT, ids="-".join)
+def test_modules_left_out(left_out: tuple[str, ...]) -> None:
+    """With omniscience every second time: it tells of things where no camera does, of others never."""
+    off = dict.fromkeys(left_out, "off") | {"max_steps": 120, "omniscient": len(left_out) % 2 == 0}
+    pair = Pair(SMALL[0], 2, seed=0, **CROWDED | LATE | off)
+    step_together(pair, 150)
+    events = pair.events
+    assert (events["agent hit"] > 0) == ("melee" not in left_out), events
+    assert (events["picked up"] > 0) == ("inventory" not in left_out), events
 
 
 @pytest.mark.parametrize("quirk", QUIRKS)

@@ -6,7 +6,7 @@ Recorders know arrays, not worlds: the reader that a world announces is the one 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from interplay.core.errors import UserError
 from interplay.core.loading import load
@@ -51,9 +51,9 @@ class Tick(NamedTuple):
 
 
 class Recorder(Protocol):
-    """What `watch` feeds."""
+    """What `watch` feeds with what its reader reads: ticks, or another world's own."""
 
-    def note(self, tick: Tick) -> None:
+    def note(self, tick: Any, /) -> None:
         """Takes in one tick; called once with the world as it was reset, then after every step."""
 
 

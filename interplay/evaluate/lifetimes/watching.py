@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
@@ -18,6 +19,7 @@ def watch(
     seed: int = 0,
     burn_in: int = 0,
     progress: Callable[[int], None] | None = None,
+    reader: Callable[[World], Callable[[World], Any]] = tick_reader,
 ) -> None:
     """Restarts a world, plays it, and feeds the recorders after the burn-in and after every later tick.
 
@@ -29,6 +31,7 @@ def watch(
         seed: of the worlds' streams and of the policy's.
         burn_in: ticks that are played before and not recorded.
         progress: hears the number of ticks played, after each.
+        reader: of a world makes what reads its ticks, and so says what the recorders get.
 
     Raises:
         UserError: for no ticks, or a world without lives on tiles.
@@ -37,14 +40,14 @@ def watch(
         raise UserError(
             f"ticks = {ticks}, burn_in = {burn_in}: record at least one tick after a burn-in of 0 or more"
         )
-    watching, read_tick = tuple(recorders), tick_reader(world)
+    watching, read = tuple(recorders), reader(world)
     timestep = world.reset(seeds=seed)
     policy.start(world, seed)
     for done in range(burn_in + ticks + 1):
         if done:
             timestep = world.step(policy.act(timestep))
+        tick = read(world)  # in the burn-in too: a reader may remember the tick before
         if done >= burn_in:
-            tick = read_tick(world)
             for recorder in watching:
                 recorder.note(tick)
         if progress is not None:

@@ -34,9 +34,15 @@ class Quirks(NamedTuple):
 class SurvivalSettings(Settings):
     """Settings of one survival world. Lengths in metres, times in environment steps (30 per second)."""
 
+    # -- modules that can be left out, as `melee` can (paper A; 14.2): what is off is in no space, its numbers are not read --
+    zone: Literal["on", "off"] = "on"  # SafeZone
+    inventory: Literal["on", "off"] = "on"  # Inventory and all that acts through it
+    cameras: Literal["on", "off"] = "on"  # Cameras
+
     # -- who and where (paper 3.1, 5.1) --
     agents: Annotated[int, Field(ge=1, le=64)] = 2
-    teams: bool = False  # first half of the ids against the rest (4.6)
+    # True: first half of the ids against the rest (4.6); a list: how many members each team has, in the order of the ids.
+    teams: bool | tuple[int, ...] = False
     heals: Annotated[int, Field(ge=0, le=256)] = 15
     boxes: Annotated[int, Field(ge=0, le=256)] = 0
     room: Positive = 25.0  # side of the room
@@ -65,7 +71,7 @@ class SurvivalSettings(Settings):
     # -- health and melee (paper 3.3) --
     health: Annotated[int, Field(ge=1)] = 100
     health_cap: Annotated[int, Field(ge=1)] | None = None  # remedy: no health above it
-    melee: Literal["continuous", "cooldown"] = "continuous"
+    melee: Literal["continuous", "cooldown", "off"] = "continuous"
     melee_damage: Annotated[int, Field(ge=0)] = 5
     melee_cooldown: Annotated[int, Field(ge=1)] = 40  # steps, for melee = "cooldown"
     melee_range: Positive = 2.0  # from the agent's centre
@@ -129,10 +135,39 @@ class SurvivalSettings(Settings):
                 f"boxes = {self.boxes}, heals = {self.heals} and agents = {self.agents} need {bodies} spawn cells, "
                 f"the {n}x{n} grid has {cells}; raise spawn_grid or lower boxes"
             )
-        if self.teams and self.agents % 2:
-            raise ValueError(f"agents = {self.agents} cannot form two equal teams; use an even number")
+        self._seat_teams()
         if self.motion_levels % 2 == 0:
             raise ValueError(f"motion_levels = {self.motion_levels} has no level at rest; use an odd number")
+        if self.zone == "on":
+            self._fit_zone()
+        elif self.max_steps is None:
+            raise ValueError(
+                "zone = off: nothing ends an episode of players who do not fight; set max_steps, e.g. 1500"
+            )
+        if self.drop_action and self.inventory == "off":
+            raise ValueError(
+                "drop_action = true: there is nothing to drop with inventory = off; leave one out"
+            )
+        return self
+
+    def _seat_teams(self) -> None:
+        if self.teams is True and self.agents % 2:
+            raise ValueError(
+                f"agents = {self.agents} cannot form two equal teams; use an even number, or name the sizes: "
+                f"teams = [{self.agents // 2 + 1}, {self.agents // 2}]"
+            )
+        if isinstance(self.teams, tuple):
+            sizes = f"teams = {list(self.teams)}"
+            if len(self.teams) < 2 or min(self.teams) < 1:
+                raise ValueError(
+                    f"{sizes} is no contest; name at least two teams of one or more, or teams = false"
+                )
+            if sum(self.teams) != self.agents:
+                raise ValueError(
+                    f"{sizes} seat {sum(self.teams)}, there are agents = {self.agents}; set agents = {sum(self.teams)}"
+                )
+
+    def _fit_zone(self) -> None:
         if self.zone_centres is not None and len(self.zone_centres) != self.phases:
             raise ValueError(
                 f"zone_centres has {len(self.zone_centres)} entries, the zone has {self.phases} phases "
@@ -142,7 +177,14 @@ class SurvivalSettings(Settings):
             raise ValueError(
                 f"zone_radii = {self.zone_radii} do not fit the room; use radii up to room/2 = {self.room / 2}"
             )
-        return self
+
+    @property
+    def sides(self) -> tuple[int, ...]:
+        """The side of each agent, whose badge its blows carry: its team, or itself without teams."""
+        if self.teams is False:
+            return tuple(range(self.agents))
+        sizes = (self.agents // 2,) * 2 if self.teams is True else self.teams
+        return tuple(side for side, size in enumerate(sizes) for _ in range(size))
 
     @property
     def phases(self) -> int:

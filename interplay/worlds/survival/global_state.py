@@ -1,6 +1,7 @@
 """The global state of the survival world: every body, the zone and the time; what a critic may see and no agent does.
 
-Metres, radians, hit points and steps, as agents see them; bodies that do not stand in the room are zeros.
+Metres, radians, hit points and steps, as agents see them; bodies that do not stand in the room are zeros. What belongs to a
+module that is switched off is left out.
 """
 
 from __future__ import annotations
@@ -12,16 +13,15 @@ from interplay.worlds.survival.state import Rules, SurvivalState
 
 # Of each solid body, agents before boxes: present, x, y, cosine, sine, vx, vy, spin, health, and half extents (0 for a circle).
 _SOLID = 11
-_AGENT = 2  # items held, steps until the melee is ready
 _ITEM = 3  # present, x, y
-_ROOM = 4  # the zone's centre and radius, and the steps of this episode
 
 
 def space_of(state: SurvivalState, rules: Rules) -> spaces.Box:
     """Unbounded, as the fields that agents see are."""
     solid = rules.physics.num_solid
     items, phases = rules.num_bodies - solid, state.zone_centres.shape[1]
-    size = solid * _SOLID + rules.agents * _AGENT + items * _ITEM + _ROOM + 2 * phases
+    size = solid * _SOLID + rules.agents * len(_of_agents(rules)) + items * _ITEM + len(_of_rooms(rules))
+    size += 2 * phases * rules.zone
     return spaces.Box(-np.inf, np.inf, (size,), np.float32)
 
 
@@ -34,11 +34,23 @@ def global_state(state: SurvivalState, rules: Rules) -> np.ndarray:
     moving = np.concatenate(
         [bodies.position, bodies.turn, bodies.velocity, bodies.spin[:, :, None], health, bodies.half], axis=2
     )
+    kept = _of_agents(rules)
     parts = [
         np.concatenate([present, moving * present], axis=2)[:, :solid],
-        np.stack([agent["held"], agent["cooldown"]], axis=2),
+        *([np.stack([agent[name] for name in kept], axis=2)] if kept else []),
         np.concatenate([present, bodies.position * present], axis=2)[:, solid:],
-        np.stack([room[name] for name in ("zone_x", "zone_y", "zone_r", "steps")], axis=1),
-        state.zone_centres,
+        np.stack([room[name] for name in _of_rooms(rules)], axis=1),
     ]
+    if rules.zone:
+        parts.append(state.zone_centres)
     return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1).astype(np.float32)
+
+
+def _of_agents(rules: Rules) -> list[str]:
+    """Items held, steps until the melee is ready."""
+    return ["held"] * rules.inventory + ["cooldown"] * rules.melee
+
+
+def _of_rooms(rules: Rules) -> list[str]:
+    """The zone's centre and radius, and the steps of this episode."""
+    return ["zone_x", "zone_y", "zone_r"] * rules.zone + ["steps"]

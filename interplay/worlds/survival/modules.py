@@ -98,14 +98,24 @@ class SafeZone(Module):
     phases: ClassVar = {"post_reset": (s.PLACE_ZONE,), "post_step": (s.BURN_OUTSIDE, s.MOVE_ZONE)}
 
 
+class Clock(Module):
+    """Counts the steps of an episode where there is no zone that does."""
+
+    phases: ClassVar = {"post_step": (s.COUNT_STEP,)}
+
+
 class Melee(Module):
     """The attack along the heading, continuous or with a cooldown (`melee`)."""
 
     phases: ClassVar = {"pre_step": (s.ATTACK,)}
 
 
-class TwoTeams(Module):
-    """First half of the ids against the rest; read by melee, gifts and rewards."""
+class Teams(Module):
+    """Who is on whose side: ``state.sides`` (A,); read by melee, gifts and rewards."""
+
+
+class TwoTeams(Teams):
+    """The paper's: first half of the ids against the rest."""
 
 
 def build_groups(
@@ -121,13 +131,6 @@ def build_groups(
         extra_groups: a user's groups of items, after the agents.
     """
     extra = extra_modules or {}
-    items = ("heals", "box_items", *(group.name for group in extra_groups))
-    pickup, scatter = AutoPickup(), DeathDrop()
-    # Which groups these two touch depends on the groups there are.
-    pickup.despawns = {"post_step": items}  # type: ignore[misc]
-    scatter.spawns = {"pre_despawn": items}  # type: ignore[misc]
-    drop = [DropLast()] if settings.drop_action else []
-    teams = [TwoTeams()] if settings.teams else []
     boxes = [
         RandomizeBoxShapes(),
         general.ResetSpawns(),
@@ -135,25 +138,8 @@ def build_groups(
         general.IndexBodies(),
         general.Health(),
     ]
-    agents = [
-        general.ResetSpawns(),
-        general.TrackDeaths(),
-        general.IndexBodies(),
-        general.Cameras(),
-        general.DynamicMotors(),
-        scatter,
-        Inventory(),
-        TrackUse(),
-        general.Health(),
-        TrackKills(),
-        pickup,
-        UseLast(),
-        GiveLast(),
-        *drop,
-        SafeZone(),
-        Melee(),
-        *teams,
-    ]
+    items = ("heals", "box_items", *(group.name for group in extra_groups))
+    agents = agent_modules(settings, items)
     built = [Group("boxes", settings.boxes, boxes, solid=True)] if settings.boxes else []
     built += [Group("box_items", settings.boxes, [OwnedObjectItem()])] if settings.boxes else []
     if settings.heals:
@@ -164,3 +150,33 @@ def build_groups(
         for module in extra.get(group.name, ()):
             group.add(module)
     return built
+
+
+def agent_modules(settings: SurvivalSettings, items: Sequence[str]) -> list[Module]:
+    """The modules of the agents in callback order; those that are switched off are left out.
+
+    Args:
+        settings: what to build.
+        items: names of the groups whose bodies can be held.
+    """
+    carries, scatter, pickup = settings.inventory == "on", DeathDrop(), AutoPickup()
+    # Which groups these two touch depends on the groups there are.
+    scatter.spawns = {"pre_despawn": tuple(items)}  # type: ignore[misc]
+    pickup.despawns = {"post_step": tuple(items)}  # type: ignore[misc]
+    modules: list[Module] = [general.ResetSpawns(), general.TrackDeaths(), general.IndexBodies()]
+    if settings.cameras == "on":
+        modules.append(general.Cameras())
+    modules.append(general.DynamicMotors())
+    if carries:
+        modules += [scatter, Inventory(), TrackUse()]
+    modules += [general.Health(), TrackKills()]
+    if carries:
+        modules += [pickup, UseLast(), GiveLast()]
+    if settings.drop_action:
+        modules.append(DropLast())
+    modules.append(SafeZone() if settings.zone == "on" else Clock())
+    if settings.melee != "off":
+        modules.append(Melee())
+    if settings.teams:
+        modules.append(TwoTeams() if settings.teams is True else Teams())
+    return modules

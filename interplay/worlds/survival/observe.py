@@ -10,7 +10,6 @@ import numpy as np
 
 from interplay.core.jit import phase
 from interplay.worlds.survival.config import SurvivalSettings
-from interplay.worlds.survival.rules.fight import side_of
 
 SHOWN, HIDDEN = np.float32(0.0), np.float32(1.0)
 
@@ -18,18 +17,22 @@ SHOWN, HIDDEN = np.float32(0.0), np.float32(1.0)
 def fields_of(settings: SurvivalSettings) -> dict[str, tuple[int, ...]]:
     """Name -> shape of each field of one agent's observation, in the order of its row."""
     row = 9 if settings.teams else 8
+    cameras, inventory = settings.cameras == "on", settings.inventory == "on"
     others, heals, boxes = settings.agents - 1, settings.heals, settings.boxes
-    fields: dict[str, tuple[int, ...]] = {"agent": (row,), "zone": (6,)}
-    if others:
+    known = cameras or settings.omniscient  # omniscience is of things, never of others
+    fields: dict[str, tuple[int, ...]] = {"agent": (row,)}
+    if settings.zone == "on":
+        fields |= {"zone": (6,)}
+    if others and cameras:
         fields |= {"others": (others, row), "others_mask": (others,)}
-    if heals:
+    if heals and known:
         fields |= {"heals": (heals, 2), "heals_mask": (heals,)}
-    if boxes:
+    if boxes and known:
         fields |= {"boxes": (boxes, 11), "boxes_mask": (boxes,)}
         fields |= {"box_items": (boxes, 10), "box_items_mask": (boxes,)}
-    if heals:
+    if heals and inventory:
         fields |= {"heal_slot": (1, 1), "heal_slot_mask": (1,)}
-    if boxes:
+    if boxes and inventory:
         fields |= {"box_slot": (1, 8), "box_slot_mask": (1,)}
     return fields
 
@@ -41,7 +44,7 @@ def write_agent(state, rules, w, a, out, k):
     out[k] = np.float32(a)
     k += 1
     if rules.teams:
-        out[k] = np.float32(side_of(rules.agents, rules.teams, a))
+        out[k] = np.float32(state.sides[a])
         k += 1
     if not body.present:
         for i in range(7):
@@ -203,12 +206,15 @@ def observe(state, rules, w):
     for a in range(rules.agents):
         out = state.observation[w, a]
         k = write_agent(state, rules, w, a, out, np.int64(0))
-        k = write_zone(state, rules, w, out, k)
-        start = write_others(state, rules, w, a, out, k) if rules.agents > 1 else k
-    if rules.heals > 0:
+        if rules.zone:
+            k = write_zone(state, rules, w, out, k)
+        start = write_others(state, rules, w, a, out, k) if rules.agents > 1 and rules.cameras else k
+    known = rules.cameras or rules.omniscient
+    if rules.heals > 0 and known:
         start = write_group(state, rules, w, rules.first_heal, rules.heals, np.int64(2), start)
-    if rules.boxes > 0:
+    if rules.boxes > 0 and known:
         start = write_group(state, rules, w, rules.first_box, rules.boxes, np.int64(11), start)
         start = write_group(state, rules, w, rules.first_box_item, rules.boxes, np.int64(10), start)
-    for a in range(rules.agents):
-        write_slots(state, rules, w, a, state.observation[w, a], start)
+    if rules.inventory:
+        for a in range(rules.agents):
+            write_slots(state, rules, w, a, state.observation[w, a], start)

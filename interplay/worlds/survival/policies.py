@@ -9,7 +9,9 @@ import numpy as np
 
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.world import TimeStep, World
-from interplay.worlds.survival.rules.fight import ATTACK, FORWARD, LEFT, TURN, USE
+from interplay.worlds.survival.config import SurvivalSettings
+from interplay.worlds.survival.rules.fight import ATTACK, DROP, FORWARD, GIVE, LEFT, TURN, USE
+from interplay.worlds.survival.world import action_heads
 
 BRAKING_SECONDS = 0.4  # how far ahead a body's own speed counts when it steers
 MARGIN = 0.7  # share of the zone's radius that counts as well inside
@@ -28,22 +30,25 @@ class Senses(NamedTuple):
 
 
 class ZoneFollower(Policy):
-    """Stays in the zone, on the side where the next one will be; never attacks, never picks up on purpose."""
+    """Stays in the zone, on the side where the next one will be; never attacks, never picks up on purpose.
+
+    Where there is no zone it stays where it is.
+    """
 
     name = "zone"
 
     def start(self, world: World, seed: int = 0) -> None:
         super().start(world, seed)
         space: Any = world.action_space
-        self._heads, self._top = len(space.nvec), int(space.nvec[0]) - 1
+        self._heads, self._top = heads_of(world), int(space.nvec[0]) - 1
 
     def act(self, timestep: TimeStep) -> np.ndarray:
         seen = timestep.observation
         senses = read_senses(seen)
-        action = np.zeros((*senses.angle.shape, self._heads), np.int64)
+        action = np.zeros((*senses.angle.shape, DROP + 1), np.int64)
         goal, gaze = self.choose(senses, seen, action)
         self._steer(senses, goal, gaze, action)
-        return action
+        return action[..., self._heads]
 
     def choose(self, senses: Senses, seen: Any, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where to go (W, A, 2) and which way to look (W, A) rad; other heads of `action` are set in place."""
@@ -68,9 +73,11 @@ class HealCollector(ZoneFollower):
     def choose(self, senses: Senses, seen: Any, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         goal = senses.refuge
         gaze = np.where(senses.safe, senses.angle + 1.5, direction(goal - senses.position))
-        if "heals" not in seen:
+        if "heal_slot" not in seen:
             return goal, gaze
         action[..., USE] = seen["heal_slot_mask"][..., 0] == 0
+        if "heals" not in seen:
+            return goal, gaze
         found, heal = nearest(senses.position, seen["heals"], seen["heals_mask"] == 0)
         goal = np.where(found[..., None], heal, goal)
         return goal, np.where(found, direction(heal - senses.position), gaze)
@@ -97,22 +104,46 @@ class Hunter(HealCollector):
         return np.where(found[..., None], enemy, goal), np.where(found, towards, gaze)
 
 
+# The heads after the three of motion, by their number, where nothing but the space is known. Three could also be use, give and
+# drop: of that world a player has to see the settings.
+BINARY: tuple[list[int], ...] = ([], [ATTACK], [USE, GIVE], [ATTACK, USE, GIVE], [ATTACK, USE, GIVE, DROP])
+
+
+def heads_of(world: World) -> list[int]:
+    """Which heads a world's actions have: modules that are switched off take theirs with them."""
+    settings = getattr(world, "settings", None)  # a seat at a table of other programs has spaces alone
+    if isinstance(settings, SurvivalSettings):
+        return list(action_heads(settings))
+    space: Any = world.action_space
+    return [FORWARD, LEFT, TURN, *BINARY[len(space.nvec) - 3]]
+
+
 def read_senses(seen: Any) -> Senses:
     """The agents' own rows and the zone."""
-    own, zone = seen["agent"].astype(np.float64), seen["zone"].astype(np.float64)
+    own = seen["agent"].astype(np.float64)
     first = own.shape[-1] - 7  # health; before it the id and, with teams, the team
-    position, centre, radius = own[..., first + 1 : first + 3], zone[..., :2], zone[..., 2]
-    ahead = np.where(zone[..., 5, None] > 0.0, zone[..., 3:5] - centre, 0.0)
-    reach = np.maximum(np.linalg.norm(ahead, axis=-1), 1e-9)
-    refuge = centre + ahead * np.minimum(1.0, MARGIN * radius / reach)[..., None]
+    position = own[..., first + 1 : first + 3]
+    refuge, safe = (
+        read_zone(seen["zone"], position) if "zone" in seen else (position, np.ones(own.shape[:-1], bool))
+    )
     return Senses(
         position=position,
         velocity=own[..., first + 4 : first + 6],
         angle=own[..., first + 3],
         spin=own[..., first + 6],
         refuge=refuge,
-        safe=np.linalg.norm(centre - position, axis=-1) < MARGIN * radius,
+        safe=safe,
     )
+
+
+def read_zone(told: np.ndarray, position: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where to be (W, A, 2), and whether (W, A) agents at these positions are well inside."""
+    zone = told.astype(np.float64)
+    centre, radius = zone[..., :2], zone[..., 2]
+    ahead = np.where(zone[..., 5, None] > 0.0, zone[..., 3:5] - centre, 0.0)
+    reach = np.maximum(np.linalg.norm(ahead, axis=-1), 1e-9)
+    refuge = centre + ahead * np.minimum(1.0, MARGIN * radius / reach)[..., None]
+    return refuge, np.linalg.norm(centre - position, axis=-1) < MARGIN * radius
 
 
 def nearest(position: np.ndarray, places: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -32,7 +32,7 @@ def ranges_of(state: SurvivalState, rules: Rules, heads: Sequence[int]) -> dict[
         rules: of the world.
         heads: choices of each action head.
     """
-    bodies, sides = rules.num_bodies, 2 if rules.teams else rules.agents
+    bodies, sides = rules.num_bodies, rules.num_sides
     steps = count(rules.max_steps) if rules.max_steps else count()
     return {
         **_body_ranges(rules),

@@ -26,12 +26,6 @@ IDLE, ATTACKING = "#343a40", "#c92a2a"  # the melee segment
 CARRIED_RADIUS, CARRIED_APART, CARRIED_BELOW = 0.14, 0.36, 0.85  # m, items held, drawn below their owner
 
 
-def sides(rules: Rules) -> np.ndarray:
-    """The team of each agent, or its own number without teams: (A,) uint8."""
-    numbers = np.arange(rules.agents)
-    return ((2 * numbers) // rules.agents if rules.teams else numbers).astype(np.uint8)
-
-
 def zone_phase(state: SurvivalState, rules: Rules, w: int) -> tuple[int, bool]:
     """The zone's phase, from 0, and whether it is on its way to the next one."""
     last = len(state.zone_radii) - 1
@@ -42,10 +36,17 @@ def zone_phase(state: SurvivalState, rules: Rules, w: int) -> tuple[int, bool]:
 
 
 def draw_floor(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
-    """The floor, as unsafe as it is without a zone."""
+    """The floor, as unsafe as it is outside the zone."""
     edge = rules.room * (0.5 + MARGIN)
     canvas.show(-edge, -edge, edge, edge, up="north")
-    canvas.boxes("floor", [0.0], [0.0], rules.physics.wall, rules.physics.wall, colour=OUTSIDE)
+    canvas.boxes(
+        "floor",
+        [0.0],
+        [0.0],
+        rules.physics.wall,
+        rules.physics.wall,
+        colour=OUTSIDE if rules.zone else INSIDE,
+    )
 
 
 def draw_walls(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
@@ -57,6 +58,8 @@ def draw_walls(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> No
 
 def draw_zone(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
     """The safe floor, its rim, and the rim of the next phase in dashes."""
+    if not rules.zone:
+        return
     x, y, radius = (state.room[name][w : w + 1] for name in ("zone_x", "zone_y", "zone_r"))
     canvas.circles("zone", x, y, radius, colour=INSIDE, outline=False, absent=radius <= 0)
     canvas.circles("zone rim", x, y, radius, colour=RIM, fill=False, width=0.1, absent=radius <= 0)
@@ -117,19 +120,23 @@ def draw_agents(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> N
         y,
         state.bodies.radius[w, rows],
         state.bodies.angle[w, rows],
-        sides(rules),
+        state.sides.astype(np.uint8),
         dimmed=~state.bodies.present[w, rows],
         jump=np.full(rules.agents, state.room["steps"][w] == 0),
         glyph="team",
         bars={"health": (state.body["health"][w, rows], state.full_health[rows])},
         # The quadrilateral of specification section 5 is a cone whose arc has two chords.
-        sight=(rules.view_depth, 2 * float(np.arctan2(rules.view_sine, rules.view_cosine)), 2),
+        sight=(rules.view_depth, 2 * float(np.arctan2(rules.view_sine, rules.view_cosine)), 2)
+        if rules.cameras
+        else None,
         labels=[str(number) for number in range(rules.agents)],
     )
 
 
 def draw_melee(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
     """The reach of each living agent's melee, from its rim; whoever attacks shows it thick and red."""
+    if not rules.melee:
+        return
     x, y = state.bodies.position[w, : rules.agents].T
     cosine, sine = state.bodies.turn[w, : rules.agents].T
     radius, reach = state.bodies.radius[w, : rules.agents], rules.melee_range
@@ -153,6 +160,8 @@ def draw_melee(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> No
 
 def draw_inventories(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
     """What each living agent carries, in slot order: (A * slots) rows below the agents."""
+    if not rules.inventory:
+        return
     slots = state.inventory.shape[2]
     slot = np.tile(np.arange(slots), rules.agents)
     item, held = state.inventory[w].reshape(-1), np.repeat(state.agent["held"][w], slots)
@@ -171,13 +180,15 @@ def draw_inventories(canvas: Canvas, state: SurvivalState, rules: Rules, w: int)
 
 def draw_counts(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
     """The caption: step, zone, how many live, heals on the ground."""
-    phase, moving = zone_phase(state, rules, w)
-    phases = len(state.zone_radii)
-    state_of_zone = "closing" if moving else "endgame" if phase == phases - 1 else "standing"
-    alive = state.bodies.present[w, : rules.agents].sum()
-    heals = state.bodies.present[w, rules.first_heal : rules.first_heal + rules.heals].sum()
-    row = [state.room["steps"][w], f"{phase + 1} of {phases}, {state_of_zone}", alive, heals]
-    canvas.table("status", ["step", "zone", "alive", "heals"], [row], caption=True)
+    told = {"step": state.room["steps"][w]}
+    if rules.zone:
+        phase, moving = zone_phase(state, rules, w)
+        phases = len(state.zone_radii)
+        state_of_zone = "closing" if moving else "endgame" if phase == phases - 1 else "standing"
+        told["zone"] = f"{phase + 1} of {phases}, {state_of_zone}"
+    told["alive"] = state.bodies.present[w, : rules.agents].sum()
+    told["heals"] = state.bodies.present[w, rules.first_heal : rules.first_heal + rules.heals].sum()
+    canvas.table("status", list(told), [list(told.values())], caption=True)
 
 
 # In painting order (specification section 14: views for bodies, ids, health, melee, zone, cameras, inventory).

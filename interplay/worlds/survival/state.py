@@ -16,7 +16,7 @@ from interplay.planar.bodies import Bodies, Physics, allocate_bodies, body_recor
 NOBODY, ZONE = -1, -2  # causes of a change of health that are no side (agent or team)
 EMPTY = -1  # an empty inventory slot
 PASSING = ("came", "left")  # told within a step, without meaning afterwards
-CONSTANT = ("zone_radii", "zone_fixed", "full_health")  # settings in array form, not state
+CONSTANT = ("zone_radii", "zone_fixed", "full_health", "sides")  # settings in array form, not state
 
 
 # What is kept for each body (W, N), agent (W, A) and room (W,): one record each, so that a kernel is handed three
@@ -40,7 +40,10 @@ AGENT = np.dtype(
         ("returns", np.float64),  # sum of rewards in this episode
         ("cooldown", np.int64),  # steps until the melee is ready (melee = "cooldown")
         ("held", np.int64),  # number of items held
-        ("kills", np.int32),  # TrackKills: kills in this step, by side (agent; with teams rows 0 and 1)
+        (
+            "kills",
+            np.int32,
+        ),  # TrackKills: kills in this step, by side: row k is that of agent k, or of team k
         ("kill_count", np.int32),  # kills in this episode, by side
         ("reward", np.float32),  # earned in this step
         ("used", np.int16),  # row of the item used in this step, or EMPTY
@@ -83,6 +86,7 @@ class SurvivalState(NamedTuple):
     zone_radii: np.ndarray  # (P,) m, the final 0 included; the same for all worlds
     zone_fixed: np.ndarray  # (P, 2) m, fixed centres; NaN = drawn; the same for all worlds
     full_health: np.ndarray  # (N,) int32, hit points of a whole body; the same for all worlds
+    sides: np.ndarray  # (A,) int16, the badge of each agent: its team, or itself; the same for all worlds
     observation: np.ndarray  # (W, A, F) float32, the fields one after another (observe.py)
 
     @property
@@ -100,6 +104,11 @@ class Rules(NamedTuple):
     physics: Physics
     agents: int
     teams: bool
+    num_sides: int  # teams, or agents without teams
+    zone: bool  # which modules there are
+    melee: bool
+    inventory: bool
+    cameras: bool
     boxes: int
     heals: int
     first_box: int  # = agents
@@ -183,6 +192,7 @@ def allocate_state(
         zone_radii=np.zeros(phases),
         zone_fixed=np.full((phases, 2), np.nan),
         full_health=np.zeros(n, np.int32),
+        sides=np.arange(a, dtype=np.int16),
         observation=np.zeros((w, a, fields), np.float32),
     )
 

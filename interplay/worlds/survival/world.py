@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from interplay.worlds.survival.observe import fields_of
 from interplay.worlds.survival.ranges import laws_of, ranges_of
 from interplay.worlds.survival.render import VIEWS
 from interplay.worlds.survival.rules import step as s
+from interplay.worlds.survival.rules.fight import ATTACK, DROP, FORWARD, GIVE, LEFT, TURN, USE
 from interplay.worlds.survival.state import Rules, SurvivalState, allocate_state, arrays_of
 
 # The body table: solid bodies first, agents before boxes (specification 2.1).
@@ -56,6 +58,9 @@ class SurvivalWorld(ArrayWorld):
     """
 
     version = 1
+    instruments = MappingProxyType(
+        {"moments": "interplay.evaluate.lifetimes.survival_world.moments:MomentReader"}
+    )
 
     def __init__(
         self,
@@ -80,6 +85,7 @@ class SurvivalWorld(ArrayWorld):
             name: shape for _, module in self._own for name, shape in module.fields().items()
         }
         heads = action_heads(settings)
+        self._heads = list(heads)  # columns of the state's action
         self._extra = {
             name: np.zeros((num_worlds, settings.agents, *shape), np.float32)
             for name, shape in self._extra_fields.items()
@@ -87,18 +93,20 @@ class SurvivalWorld(ArrayWorld):
         space = spaces.Dict(
             {name: _space(name, shape) for name, shape in {**fields, **self._extra_fields}.items()}
         )
-        kind = Kind("agent", tuple(range(settings.agents)), space, spaces.MultiDiscrete(heads))
+        kind = Kind("agent", tuple(range(settings.agents)), space, spaces.MultiDiscrete(list(heads.values())))
         names = [f"agent_{a}" for a in range(settings.agents)]
         super().__init__(num_worlds, names, [kind], seed, first_world)
         if settings.teams:
-            half = settings.agents // 2
-            self.teams = (tuple(range(half)), tuple(range(half, settings.agents)))
+            self.teams = tuple(
+                tuple(agent for agent, side in enumerate(settings.sides) if side == team)
+                for team in range(max(settings.sides) + 1)
+            )
         length = sum(int(np.prod(shape)) for shape in fields.values())
         self.state: SurvivalState = allocate_state(
             num_worlds,
             num_bodies,
             settings.agents,
-            len(heads),
+            DROP + settings.drop_action,
             settings.slots,
             settings.spawn_grid**2,
             settings.phases,
@@ -128,10 +136,10 @@ class SurvivalWorld(ArrayWorld):
     @property
     def metrics(self) -> Mapping[str, np.ndarray]:
         """Per episode: length in steps, return and kills per agent (per team with teams), heals used, boxes placed."""
-        state, agents = self.state, self.settings.agents
+        state = self.state
         kills = state.agent["kill_count"]
         if self.settings.teams:
-            kills = kills[:, (2 * np.arange(agents)) // agents]
+            kills = kills[:, state.sides]
         return {
             "episode_length": state.room["steps"],
             "episode_return": state.agent["returns"],
@@ -158,7 +166,11 @@ class SurvivalWorld(ArrayWorld):
         self.simulation.reset(which)
 
     def _advance(self, action: np.ndarray) -> None:
-        np.copyto(self.state.action, action, casting="unsafe")  # checked already: only the width may differ
+        # Checked already: only the width may differ. Heads of modules that are left out stay 0.
+        if len(self._heads) == self.state.action.shape[-1]:
+            np.copyto(self.state.action, action, casting="unsafe")
+        else:
+            self.state.action[..., self._heads] = action
         self.simulation.step(~self.outputs.over)
 
     def _forget(self) -> None:
@@ -181,7 +193,9 @@ class SurvivalWorld(ArrayWorld):
         return arrays
 
     def state_ranges(self) -> Mapping[str, Range]:
-        ranges = ranges_of(self.state, self.rules, action_heads(self.settings))
+        heads = action_heads(self.settings)
+        choices = [heads.get(column, 1) for column in range(self.state.action.shape[-1])]
+        ranges = ranges_of(self.state, self.rules, choices)
         for owner, module in self._own:
             ranges |= {f"{owner}.{name}": allowed for name, allowed in module.ranges().items()}
         return ranges
@@ -195,6 +209,7 @@ class SurvivalWorld(ArrayWorld):
         self.state.zone_radii[:-1] = settings.zone_radii
         if settings.zone_centres is not None:
             self.state.zone_fixed[...] = settings.zone_centres
+        self.state.sides[:] = settings.sides
         self.state.full_health[: settings.agents] = settings.health
         self.state.full_health[settings.agents : rules.first_heal] = settings.box_health
         bodies.radius[:, : settings.agents] = settings.agent_radius
@@ -204,9 +219,12 @@ class SurvivalWorld(ArrayWorld):
         bodies.inverse_inertia[:, : settings.agents] = 2.0 / (mass * settings.agent_radius**2)
 
 
-def action_heads(settings: SurvivalSettings) -> list[int]:
-    """Choices of each head: forward, left, turn, attack, use, give and, as an option, drop (specification 7)."""
-    return [settings.motion_levels] * 3 + [2, 2, 2] + [2] * settings.drop_action
+def action_heads(settings: SurvivalSettings) -> dict[int, int]:
+    """Column -> choices of each head there is: forward, left, turn, attack, use, give, as an option drop (specification 7)."""
+    binary = [ATTACK] if settings.melee != "off" else []
+    binary += [USE, GIVE] if settings.inventory == "on" else []
+    binary += [DROP] if settings.drop_action else []
+    return dict.fromkeys((FORWARD, LEFT, TURN), settings.motion_levels) | dict.fromkeys(binary, 2)
 
 
 def rules_of(settings: SurvivalSettings, num_bodies: int) -> Rules:
@@ -234,6 +252,12 @@ def rules_of(settings: SurvivalSettings, num_bodies: int) -> Rules:
         box_height=settings.box_height[0],
         box_height_spread=settings.box_height[1],
         health_cap=settings.health_cap or 0,
+        teams=bool(settings.teams),
+        num_sides=max(settings.sides) + 1,
+        zone=settings.zone == "on",
+        melee=settings.melee != "off",
+        inventory=settings.inventory == "on",
+        cameras=settings.cameras == "on",
         continuous=settings.melee == "continuous",
         scatter_disc=settings.death_scatter == "disc",
         view_cosine=float(np.cos(settings.view_angle / 2)),

@@ -54,22 +54,26 @@ def observe(world: SurvivalTwin, agent: Agent) -> dict[str, list]:
     others = [other for other in world.agents if other is not agent]
     told: dict[str, list] = {
         "agent": agent_row(agent),
-        "zone": [*world.zone.now, *world.zone.next],
-        "others": [agent_row(other) for other in others],
-        "others_mask": [
-            0 if agent.present and other.present and sees(world, agent, other) else 1 for other in others
-        ],
     }
+    if s.zone:
+        told["zone"] = [*world.zone.now, *world.zone.next]
+    if s.cameras:
+        told["others"] = [agent_row(other) for other in others]
+        told["others_mask"] = [
+            0 if agent.present and other.present and sees(world, agent, other) else 1 for other in others
+        ]
     last = agent.inventory[-1] if agent.inventory else None
-    if s.heals:
+    told_of_things = s.cameras or s.omniscient
+    if s.heals and told_of_things:
         told["heals"], told["heals_mask"] = rows(
             world, agent, world.heals, s.heals, 2, lambda heal: [heal.x, heal.y]
         )
+    if s.heals and s.inventory:
         holds = last is not None and last.box is None
         told["heal_slot"] = [[s.heal_amount if holds else 0]]
         told["heal_slot_mask"] = [0 if holds else 1]
-    if s.boxes:
-        rotated = s.rotated_vertices
+    rotated = s.rotated_vertices
+    if s.boxes and told_of_things:
         told["boxes"], told["boxes_mask"] = rows(
             world,
             agent,
@@ -86,6 +90,7 @@ def observe(world: SurvivalTwin, agent: Agent) -> dict[str, list]:
             10,
             lambda item: [*vertices(item.box, rotated), item.x, item.y],
         )
+    if s.boxes and s.inventory:
         holds = last is not None and last.box is not None
         told["box_slot"] = [vertices(last.box, rotated) if holds else [0] * 8]
         told["box_slot_mask"] = [0 if holds else 1]

@@ -25,7 +25,11 @@ class Settings:
     room: float = 20.0
     spawn_grid: int = 4
     agents: int = 2
-    teams: bool = False
+    teams: bool | tuple[int, ...] = False  # a tuple: how many members each team has
+    zone: bool = True  # modules that can be left out
+    melee: bool = True
+    inventory: bool = True
+    cameras: bool = True
     heals: int = 4
     boxes: int = 4
     box_width: tuple[float, float] = (1.0, 0.0)  # mean and spread of a normal

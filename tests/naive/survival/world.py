@@ -61,7 +61,7 @@ class SurvivalTwin:
         self.zone = SafeZone(s, self.rng)
         self.time = 0
         self.over = self.truncated = False
-        parties = 2 if s.teams else s.agents
+        parties = len(self.team_sizes()) or s.agents
         self.kills = [0] * parties  # this episode, per agent or team
         self.returns = [0.0] * parties
         self.reward = [0.0] * s.agents
@@ -92,7 +92,8 @@ class SurvivalTwin:
     def _new_agent(self, i: int) -> Agent:
         s = self.settings
         mass = math.pi * s.agent_radius**2
-        team = (0 if i < s.agents // 2 else 1) if s.teams else None
+        ranks = [team for team, size in enumerate(self.team_sizes()) for _ in range(size)]
+        team = ranks[i] if s.teams else None
         return Agent(
             id=i,
             team=team,
@@ -101,6 +102,12 @@ class SurvivalTwin:
             inverse_mass=1.0 / mass,
             inverse_inertia=1.0 / (0.5 * mass * s.agent_radius**2),
         )
+
+    def team_sizes(self) -> tuple[int, ...]:
+        s = self.settings
+        if isinstance(s.teams, tuple):
+            return s.teams
+        return (s.agents // 2, s.agents - s.agents // 2) if s.teams else ()
 
     # -- step: the contents page ----------------------------------------------------------------------
 
@@ -113,16 +120,16 @@ class SurvivalTwin:
         for agent, action in acting:
             self.push(agent, action)
         for agent, action in acting:
-            if action[4]:
+            if action[4] and s.inventory:
                 self.use_last(agent)
         for agent, action in acting:
-            if action[5]:
+            if action[5] and s.inventory:
                 self.give_last(agent)
         for agent, action in acting:
             if s.drop_action and action[6]:
                 self.drop_last(agent)
         for agent, action in acting:
-            self.attack(agent, bool(action[3]))
+            self.attack(agent, bool(action[3]) and s.melee)
         self.physics([*self.agents, *self.boxes])
         self.settle_boxes()
         self.looks()
@@ -276,6 +283,9 @@ class SurvivalTwin:
     def looks(self) -> None:
         """What each living agent sees: ``self.seen[agent id]`` holds the identities of bodies."""
         self.viewers = [agent.id for agent in self.living()]
+        if not self.settings.cameras:
+            self.seen = {}
+            return
         standing = [box for box in self.boxes if box.present]
         targets = [*self.living(), *standing, *self.items_on_ground()]
         obstacles = self.obstacles()
@@ -299,7 +309,7 @@ class SurvivalTwin:
             gone = {agent.id for agent in died}
             self.events["killer died too"] += sum(killer in gone for killer in kills)
             kills = [killer for killer in kills if killer not in gone]
-        if self.settings.vision_row_shift and died:
+        if self.settings.vision_row_shift and self.settings.cameras and died:
             old = self.viewers
             self.events["vision shifted"] += sum(
                 agent.id != old[place] for place, agent in enumerate(self.living())
@@ -322,7 +332,7 @@ class SurvivalTwin:
 
     def pick_up(self) -> None:
         s = self.settings
-        found = self.items_on_ground()
+        found = self.items_on_ground() if s.inventory else []
         for agent in self.living():
             for item in found:
                 free = len(agent.inventory) < s.slots
@@ -335,7 +345,7 @@ class SurvivalTwin:
 
     def close_zone(self) -> None:
         for agent in self.living():
-            if self.zone.outside(agent):
+            if self.settings.zone and self.zone.outside(agent):
                 agent.health -= self.settings.zone_damage
                 agent.cause = ZONE
         self.zone.ticks += 1

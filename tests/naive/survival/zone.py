@@ -17,7 +17,7 @@ class SafeZone:
         self.cooldown = settings.zone_cooldown
         self.ticks = 0
         self.phases: list[Circle] = []
-        for p, radius in enumerate((*settings.zone_radii, 0.0)):
+        for p, radius in enumerate((*settings.zone_radii, 0.0) if settings.zone else ()):
             free = settings.room / 2 - radius
             x, y = ((2.0 * rng.uniform() - 1.0) * free for _ in "xy")
             if settings.zone_centres is not None:

@@ -31,6 +31,7 @@ class Overlay:
         compares: it compares populations, so a world of one is refused before anything is played.
         one_map: it adds up the worlds of a batch cell by cell, so they must lie on one map.
         plays: False if the scene is made up and no tick needs to be played.
+        reader: of a world makes what reads its ticks for the recorders, or refuses it.
 
     Example:
         >>> from interplay.evaluate.lifetimes.overlays import Layer, OverlayData
@@ -49,6 +50,7 @@ class Overlay:
     compares: bool = False
     one_map: bool = False
     plays: bool = True
+    reader: Callable[[World], Callable[[World], Any]] = tick_reader
 
 
 _BUILT_IN = (
@@ -59,6 +61,10 @@ _BUILT_IN = (
     "interplay.evaluate.lifetimes.mmo.overlays.niches:NICHES",
     "interplay.evaluate.lifetimes.mmo.overlays.lives:LIVES",
     "interplay.evaluate.lifetimes.mmo.overlays.coverage:COVERAGE",
+    "interplay.evaluate.lifetimes.survival_world.overlays:STRIKES",
+    "interplay.evaluate.lifetimes.survival_world.overlays:ITEMS",
+    "interplay.evaluate.lifetimes.survival_world.overlays:DEATHS",
+    "interplay.evaluate.lifetimes.survival_world.overlays:ZONE",
 )
 _own: dict[str, Overlay] = {}
 
@@ -75,9 +81,17 @@ def register_overlay(overlay: Overlay) -> None:
     _own[overlay.name] = overlay
 
 
-def list_overlays() -> tuple[Overlay, ...]:
-    """Every known overlay, those of this package first."""
-    return tuple(_overlays().values())
+def list_overlays(world: World | None = None) -> tuple[Overlay, ...]:
+    """Every known overlay, those of this package first; with a world only those that can read it."""
+    return tuple(overlay for overlay in _overlays().values() if world is None or _reads(overlay, world))
+
+
+def _reads(overlay: Overlay, world: World) -> bool:
+    try:
+        overlay.reader(world)
+    except UserError:
+        return False
+    return True
 
 
 def find_overlay(name: str) -> Overlay:
@@ -152,13 +166,19 @@ def compute_overlays(
             seed,
             burn_in,
             lambda done: progress("ticks", done, total),
+            chosen[0].reader,
         )
     return {overlay.name: overlay.compute(study) for overlay in chosen}
 
 
 def _check(world: Any, chosen: Sequence[Overlay]) -> None:
     """Refuses worlds of another sort, one population alone, and worlds on several maps where cells are added up."""
-    tick_reader(world)
+    for overlay in chosen:
+        overlay.reader(world)
+        if overlay.reader is not chosen[0].reader:
+            raise UserError(
+                f"overlays {chosen[0].name!r} and {overlay.name!r} read different things of a world; ask for them one after the other"
+            )
     comparing = [overlay.name for overlay in chosen if overlay.compares]
     if comparing and world.num_populations < 2:
         raise UserError(

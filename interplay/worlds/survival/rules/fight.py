@@ -14,12 +14,6 @@ THE_ZONE = np.int16(ZONE)
 FORWARD, LEFT, TURN, ATTACK, USE, GIVE, DROP = range(7)
 
 
-@kernel
-def side_of(agents, teams, a):
-    """The badge of agent a: its team, or itself."""
-    return (2 * a) // agents if teams else a
-
-
 @phase
 def change_health(state, rules, w, i, amount, cause):
     """Health: changes it at once and records the cause."""
@@ -58,7 +52,7 @@ def melee_target(state, rules, w, a):
 def can_damage(state, rules, w, side, target):
     """Whether this side's melee hurts the target: immunities first, then vulnerabilities."""
     if target < rules.agents:
-        if rules.teams and side_of(rules.agents, rules.teams, target) == side:
+        if rules.teams and state.sides[target] == side:
             return False
         return state.room[w].steps >= rules.immunity
     if target >= rules.agents + rules.boxes or state.body[w, target].placed:
@@ -87,9 +81,9 @@ def attack(state, rules, w):
             continue
         if not rules.continuous:
             state.agent[w, a].cooldown = rules.melee_cooldown - 1
-        side = side_of(rules.agents, rules.teams, a)
+        side = state.sides[a]
         if target >= 0 and can_damage(state, rules, w, side, target):
-            change_health(state, rules, w, target, -rules.melee_damage, np.int16(side))
+            change_health(state, rules, w, target, -rules.melee_damage, side)
 
 
 @phase
@@ -110,3 +104,12 @@ def clear_kills(state, w):
     """TrackKills: a new step has no kills yet."""
     for a in range(state.agent.shape[1]):
         state.agent[w, a].kills = 0
+
+
+@kernel
+def melee_targets(state, table, targets):
+    """What the melee segment of every living agent meets now, for those who look on: fills (W, A) as `melee_target` says."""
+    rules = table[0]
+    for w in range(targets.shape[0]):
+        for a in range(rules.agents):
+            targets[w, a] = melee_target(state, rules, w, a) if state.body[w, a].present else NOTHING

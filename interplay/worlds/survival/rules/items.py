@@ -5,7 +5,7 @@ import numpy as np
 from interplay.core.jit import phase
 from interplay.kernels.philox import uniform
 from interplay.planar.phases import despawn_body, spawn_body
-from interplay.worlds.survival.rules.fight import DROP, GIVE, USE, change_health, side_of
+from interplay.worlds.survival.rules.fight import DROP, GIVE, USE, change_health
 from interplay.worlds.survival.state import EMPTY, NOBODY
 
 EMPTY_SLOT = np.int16(EMPTY)
@@ -78,11 +78,11 @@ def nearest_taker(state, rules, w, a):
     rows = state.body[w]
     x, y = rows[a].x, rows[a].y
     best, least = np.int64(-1), rules.give_radius * rules.give_radius
-    side = side_of(rules.agents, rules.teams, a)
+    side = state.sides[a]
     for b in range(rules.agents):
         if b == a or not rows[b].present:
             continue
-        if rules.teams and side_of(rules.agents, rules.teams, b) != side:
+        if rules.teams and state.sides[b] != side:
             continue
         dx, dy = rows[b].x - x, rows[b].y - y
         distance = dx * dx + dy * dy
@@ -112,11 +112,7 @@ def nearest_body(state, rules, w, a):
             return -1
     if best >= rules.agents:
         return -1
-    if (
-        best >= 0
-        and rules.teams
-        and side_of(rules.agents, rules.teams, best) != side_of(rules.agents, rules.teams, a)
-    ):
+    if best >= 0 and rules.teams and state.sides[best] != state.sides[a]:
         return -1
     return best
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from interplay.core.jit import kernel, phase
-from interplay.worlds.survival.rules.fight import THE_ZONE, change_health, side_of
+from interplay.worlds.survival.rules.fight import THE_ZONE, change_health
 
 
 @phase
@@ -22,9 +22,15 @@ def burn_outside(state, rules, w):
 
 
 @phase
+def count_step(state, w):
+    """The clock of the episode; the zone's tick, where there is a zone, has it run too."""
+    state.room[w].steps += 1
+
+
+@phase
 def move_zone(state, rules, w):
     """SafeZone: one tick. Phase p stands for `zone_cooldown` ticks, then glides for as many to phase p + 1."""
-    state.room[w].steps += 1
+    count_step(state, w)
     centres = state.zone_centres[w]
     phase = min(state.room[w].steps // (2 * rules.zone_cooldown), centres.shape[0] - 1)
     moved = 0.0
@@ -42,7 +48,7 @@ def alive_on_side(state, rules, w, side):
     """How many agents of a side live."""
     alive = 0
     for a in range(rules.agents):
-        if state.body[w, a].present and side_of(rules.agents, rules.teams, a) == side:
+        if state.body[w, a].present and state.sides[a] == side:
             alive += 1
     return alive
 
@@ -52,9 +58,18 @@ def deaths_on_side(state, rules, w, side):
     """How many agents of a side died in this step."""
     deaths = 0
     for a in range(rules.agents):
-        if state.agent[w, a].died and side_of(rules.agents, rules.teams, a) == side:
+        if state.agent[w, a].died and state.sides[a] == side:
             deaths += 1
     return deaths
+
+
+@phase
+def members_of(state, side):
+    """How many agents a side began with."""
+    members = 0
+    for a in range(state.sides.shape[0]):
+        members += state.sides[a] == side
+    return members
 
 
 @kernel
@@ -66,26 +81,25 @@ def share_alive(alive, members, each):
 @phase
 def give_rewards(state, rules, w):
     """R = alive r_alive + (1 - alive) r_dead + kills r_kill + deaths r_death, per side, for all its members."""
-    sides = 2 if rules.teams else rules.agents
-    members = rules.agents // sides
-    for side in range(sides):
-        share = share_alive(alive_on_side(state, rules, w, side), members, rules.team_each)
+    for side in range(rules.num_sides):
+        alive = alive_on_side(state, rules, w, side)
+        share = share_alive(alive, members_of(state, side), rules.team_each)
         reward = share * rules.reward_alive + (1.0 - share) * rules.reward_dead
         reward += state.agent[w, side].kills * rules.reward_kill
         reward += deaths_on_side(state, rules, w, side) * rules.reward_death
-        for a in range(side * members, (side + 1) * members):
-            state.agent[w, a].reward = np.float32(reward)
-            state.agent[w, a].returns += reward
+        for a in range(rules.agents):
+            if state.sides[a] == side:
+                state.agent[w, a].reward = np.float32(reward)
+                state.agent[w, a].returns += reward
 
 
 @phase
 def decide_end(state, rules, w):
     """All dead, or at most one side alive, or the limit: then every slot's life has ended."""
-    sides = 2 if rules.teams else rules.agents
     standing = 0
-    for side in range(sides):
+    for side in range(rules.num_sides):
         standing += alive_on_side(state, rules, w, side) > 0
-    ended = standing == 0 or (rules.last_alive and standing <= 1 and sides > 1)
+    ended = standing == 0 or (rules.last_alive and standing <= 1 and rules.num_sides > 1)
     cut = not ended and rules.max_steps > 0 and state.room[w].steps >= rules.max_steps
     state.room[w].over = ended or cut
     for a in range(rules.agents):

@@ -29,7 +29,8 @@ from interplay.worlds.survival.rules import fight, items, score, setup
     OBSERVE,
     GIVE_REWARDS,
     DECIDE_END,
-) = range(general.FIRST_OWN_PHASE, general.FIRST_OWN_PHASE + 20)
+    COUNT_STEP,
+) = range(general.FIRST_OWN_PHASE, general.FIRST_OWN_PHASE + 21)
 NAMES = general.NAMES | general.names_of(globals())
 
 # Kernels call kernels by name: the phases under short names.
@@ -49,7 +50,7 @@ drop_broken_boxes, use_items, give_items, drop_items = (
 )
 finish_placed_boxes, own_broken_boxes = items.finish_placed_boxes, items.own_broken_boxes
 scatter_inventories, pick_up = items.scatter_inventories, items.pick_up
-burn_outside, move_zone = score.burn_outside, score.move_zone
+burn_outside, move_zone, count_step = score.burn_outside, score.move_zone, score.count_step
 give_rewards, decide_end = score.give_rewards, score.decide_end
 
 
@@ -130,3 +131,5 @@ def run_phases(state, table, scratch, plan, active, thread, first_world, end_wor
                 give_rewards(state, rules, w)
             elif number == DECIDE_END:
                 decide_end(state, rules, w)
+            elif number == COUNT_STEP:
+                count_step(state, w)

@@ -1,0 +1,298 @@
+"""Overlays of the survival world: whom its agents strike, what they do with items, how they die, whether they keep to the zone.
+
+One episode of each world of the batch is played; worlds that are over stand still.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from interplay.core.world import Array
+from interplay.evaluate.lifetimes.overlays.layers import Layer, OverlayData
+from interplay.evaluate.lifetimes.overlays.registry import Overlay
+from interplay.evaluate.lifetimes.overlays.study import Study
+from interplay.evaluate.lifetimes.survival import kaplan_meier, median_life
+from interplay.evaluate.lifetimes.survival_world import events as e
+from interplay.evaluate.lifetimes.survival_world.moments import moment_reader
+
+SPANS = {"1": (1, 1), "2-5": (2, 5), "6-20": (6, 20), "21-100": (21, 100), "> 100": (101, 2**31 - 1)}  # steps
+HEALTHS = {
+    "0 or less": (-(2**31), 0),
+    **{f"{low + 1}-{low + 25}": (low + 1, low + 25) for low in range(0, 175, 25)},
+    "> 175": (176, 2**31 - 1),
+}
+WINDOW = 100  # steps, of the bars of deaths
+MOST_AGENTS = 8  # that get a line of their own
+
+
+def strikes(study: Study) -> OverlayData:
+    """How often agents strike by what the melee would meet first, and how long they face an opponent."""
+    recorder = study.seen("events")
+    contacts = e.named(recorder.events(), [e.CONTACT])
+    counts = recorder.on_ray.sum(axis=0)
+    early = _share(contacts["early_strikes"].sum(), contacts["early"].sum())
+    rows = [
+        (thing, int(steps), int(struck), _share(struck, steps))
+        for thing, (steps, struck) in zip(e.THINGS, counts, strict=True)
+        if steps
+    ]
+    rows.append(
+        (
+            f"first {e.EARLY} steps of contacts",
+            int(contacts["early"].sum()),
+            int(contacts["early_strikes"].sum()),
+            early,
+        )
+    )
+    bars = Layer(
+        "strike_share",
+        "Strikes by what the melee would meet first",
+        _ratio(recorder.on_ray[..., 1], recorder.on_ray[..., 0])[: _own_lines(recorder)],
+        "bars",
+        "plain",
+        "share of steps with a strike",
+        "Of the steps in which the melee segment met this first, those in which the agent struck; NaN where there was none.",
+        x=e.THINGS,
+        x_label="first on the segment",
+        labels=_agents(recorder),
+    )
+    return OverlayData(
+        "strikes",
+        f"{len(contacts):,} contacts in {_episodes(study)}",
+        (
+            bars,
+            _spread(
+                "contact_lengths",
+                "Lengths of contacts",
+                contacts["steps"],
+                SPANS,
+                "steps",
+                "Unbroken steps with the same opponent first on the segment.",
+            ),
+        ),
+        {"events": contacts, "on_ray": recorder.on_ray},
+        ("first on the ray", "steps", "strikes", "share"),
+        tuple(rows),
+    )
+
+
+def items(study: Study) -> OverlayData:
+    """What is taken up, used, given and dropped, how soon, and at which health."""
+    events = e.named(study.seen("events").events(), [e.PICK_UP, e.USE, e.GIFT, e.DROP])
+    used = events[events["kind"] == e.USE]
+    heals = used[used["what"] == e.HEAL]
+    rows = []
+    for kind in (e.PICK_UP, e.USE, e.GIFT, e.DROP):
+        for what in (e.HEAL, e.BOX_ITEM, e.OTHER_ITEM):
+            own = events[(events["kind"] == kind) & (events["what"] == what)]
+            if len(own):
+                held = own["steps"][own["steps"] >= 0] if kind != e.PICK_UP else own["steps"][:0]
+                rows.append(
+                    (
+                        e.KINDS[kind],
+                        e.THINGS[what],
+                        len(own),
+                        len(own) / study.world.num_worlds,
+                        _mean(held),
+                        _mean(own["health"]),
+                    )
+                )
+    layers = (
+        _spread(
+            "use_delays",
+            "From pick-up to use",
+            used["steps"],
+            SPANS,
+            "steps",
+            "How long used items had been held; gifts count from the gift.",
+        ),
+        _spread(
+            "use_healths",
+            "Health as heals are used",
+            heals["health"],
+            HEALTHS,
+            "hit points",
+            "Health of those who used a heal, before it healed.",
+        ),
+    )
+    return OverlayData(
+        "items",
+        f"{len(used):,} items used in {_episodes(study)}",
+        layers,
+        {"events": events},
+        ("event", "item", "times", "per episode", "steps held", "health"),
+        tuple(rows),
+    )
+
+
+def deaths(study: Study) -> OverlayData:
+    """When agents die and of what."""
+    recorder = study.seen("events")
+    found = e.named(recorder.events(), [e.DEATH])
+    length, ended = _lives(study, found)
+    rows = []
+    for number, cause in enumerate(e.CAUSES):
+        own = found[found["what"] == number]
+        if len(own):
+            rows.append(
+                (
+                    cause,
+                    len(own),
+                    len(own) / len(found),
+                    float(np.median(own["step"])),
+                    float(own["outside"].mean()),
+                )
+            )
+    rows.append(
+        (
+            "none yet",
+            int((~ended).sum()),
+            float("nan"),
+            float(np.median(length[~ended])) if (~ended).any() else float("nan"),
+            float("nan"),
+        )
+    )
+    windows = np.arange(0, int(length.max()) + WINDOW, WINDOW)
+    by_cause = np.stack(
+        [np.histogram(found["step"][found["what"] == number], windows)[0] for number in range(len(e.CAUSES))]
+    )
+    times = np.arange(int(length.max()) + 1)
+    lines = [length, *length.T[: _own_lines(recorder)]], [ended, *ended.T[: _own_lines(recorder)]]
+    curves = [kaplan_meier(one.ravel(), over.ravel()).at(times) for one, over in zip(*lines, strict=True)]
+    layers = (
+        Layer(
+            "living",
+            "Who still lives",
+            np.stack(curves),
+            "curves",
+            "plain",
+            "share of lives",
+            "Product-limit estimate of the share of agents that live longer; those alive as their episode ends are cut there.",
+            x=times,
+            x_label="step",
+            labels=("everybody", *_agents(recorder)),
+            drawn="steps-post",
+        ),
+        Layer(
+            "deaths_by_cause",
+            "Deaths by cause",
+            by_cause,
+            "bars",
+            "plain",
+            "deaths",
+            f"Deaths in windows of {WINDOW} steps.",
+            x=windows[:-1],
+            x_label="step",
+            labels=e.CAUSES,
+            stacked=True,
+        ),
+    )
+    middle = median_life(kaplan_meier(length.ravel(), ended.ravel()))
+    return OverlayData(
+        "deaths",
+        f"{len(found):,} deaths in {_episodes(study)}, median life {middle:,.0f} steps",
+        layers,
+        {"events": found, "length": length, "ended": ended},
+        ("cause", "agents", "share of deaths", "median step", "outside"),
+        tuple(rows),
+    )
+
+
+def zone(study: Study) -> OverlayData:
+    """Whether agents keep to the safe zone."""
+    recorder = study.seen("events")
+    share = _ratio(recorder.inside[:, 1], recorder.inside.sum(axis=1))
+    standing = recorder.standing
+    layer = Layer(
+        "inside",
+        "Living agents inside the zone",
+        _ratio(standing[:, 1], standing[:, 0])[None],
+        "curves",
+        "plain",
+        "share inside",
+        "Of those alive after this step, those that the zone did not burn in it.",
+        x=np.arange(len(standing)),
+        x_label="step",
+        labels=("everybody",),
+    )
+    rows = [
+        ("everybody", int(recorder.inside.sum()), _share(recorder.inside[:, 1].sum(), recorder.inside.sum()))
+    ]
+    rows += [
+        (f"agent {a}", int(recorder.inside[a].sum()), float(share[a])) for a in range(_own_lines(recorder))
+    ]
+    return OverlayData(
+        "zone",
+        f"Inside the zone in {_episodes(study)}",
+        (layer,),
+        {"standing": standing, "steps_inside": recorder.inside},
+        ("agents", "steps lived", "inside"),
+        tuple(rows),
+    )
+
+
+def _lives(study: Study, found: Array) -> tuple[Array, Array]:
+    """(W, A) how many steps each agent lived, and whether it died; others are cut where their episode stands."""
+    agents = study.world.rules.agents
+    length = np.repeat(np.asarray(study.world.state.room["steps"])[:, None], agents, axis=1)
+    ended = np.zeros(length.shape, bool)
+    length[found["world"], found["agent"]] = found["step"]
+    ended[found["world"], found["agent"]] = True
+    return length, ended
+
+
+def _spread(
+    name: str, title: str, values: Array, spans: dict[str, tuple[int, int]], what: str, meaning: str
+) -> Layer:
+    """How many values lie in each span."""
+    counts = [((values >= low) & (values <= high)).sum() for low, high in spans.values()]
+    return Layer(
+        name,
+        title,
+        np.array([counts], float),
+        "bars",
+        "plain",
+        "times",
+        meaning,
+        x=tuple(spans),
+        x_label=what,
+    )
+
+
+def _episodes(study: Study) -> str:
+    over = int(np.asarray(study.world.state.room["over"]).sum())
+    count = study.world.num_worlds
+    cut = "" if over == count else f", {count - over} of them cut after {study.ticks:,} steps"
+    return f"{count:,} episode{'s' * (count > 1)}{cut}"
+
+
+def _own_lines(recorder: Any) -> int:
+    """How many agents are shown one by one."""
+    return min(len(recorder.inside), MOST_AGENTS)
+
+
+def _agents(recorder: Any) -> tuple[str, ...]:
+    return tuple(f"agent {a}" for a in range(_own_lines(recorder)))
+
+
+def _ratio(part: Array, whole: Array) -> Array:
+    with np.errstate(invalid="ignore"):
+        found: Array = part / whole
+    return found
+
+
+def _share(part: Any, whole: Any) -> float:
+    return float(part / whole) if whole else float("nan")
+
+
+def _mean(values: Array) -> float:
+    return float(values.mean()) if len(values) else float("nan")
+
+
+_NEEDS = {"events": e.EventRecorder}
+STRIKES = Overlay("strikes", "whom survival's agents strike", strikes, _NEEDS, reader=moment_reader)
+ITEMS = Overlay("items", "what survival's agents do with items", items, _NEEDS, reader=moment_reader)
+DEATHS = Overlay("deaths", "when survival's agents die, and of what", deaths, _NEEDS, reader=moment_reader)
+ZONE = Overlay("zone", "who keeps to survival's safe zone", zone, _NEEDS, reader=moment_reader)
