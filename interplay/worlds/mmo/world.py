@@ -12,11 +12,12 @@ from gymnasium import spaces
 from interplay.core import seeding
 from interplay.core.chunks import Chunks
 from interplay.core.jit import arrays_of
+from interplay.core.pointing import Pointing
 from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
 from interplay.core.world import ArrayWorld, Kind, Outputs, TimeStep
 from interplay.worlds.mmo import ghosts, global_state, maps, tiles
-from interplay.worlds.mmo.config import COLUMNS, MmoSettings
+from interplay.worlds.mmo.config import COLUMNS, STYLES, MmoSettings
 from interplay.worlds.mmo.ranges import laws_of, ranges_of
 from interplay.worlds.mmo.render import draw
 from interplay.worlds.mmo.rules import tick
@@ -31,6 +32,7 @@ from interplay.worlds.mmo.state import (
 )
 from interplay.worlds.mmo.terrain import make_terrain
 
+NOBODY_ROW = 0  # one's own, by which a style is aimed at nobody
 _ENDED = ("life", "cause", "population", "kills", "food", "water", "harm", "id")
 
 
@@ -72,7 +74,7 @@ class MmoWorld(ArrayWorld):
             "agent",
             tuple(range(settings.slots)),
             observation_space(settings),
-            spaces.MultiDiscrete(choices(settings)),
+            action_space(settings),
         )
         super().__init__(num_worlds, [f"slot_{i}" for i in range(settings.slots)], [kind], seed, first_world)
         self.state: MmoState = allocate_state(settings, num_worlds)
@@ -230,6 +232,13 @@ def observation_space(settings: MmoSettings) -> spaces.Dict:
         fields["entities"] = spaces.Box(-np.inf, np.inf, (rows, COLUMNS), np.float32)
     fields["count"] = spaces.Box(0, rows, (), np.int16)
     return spaces.Dict(fields)
+
+
+def action_space(settings: MmoSettings) -> spaces.MultiDiscrete:
+    """Of one agent: move, attack and, with learned targeting, an entity row for each style, row 0 nobody."""
+    heads = choices(settings)
+    aimed = range(len(heads) - STYLES, len(heads)) if settings.targeting == "learned" else ()
+    return Pointing(heads, dict.fromkeys(aimed, "entities"), NOBODY_ROW) if aimed else spaces.MultiDiscrete(heads)
 
 
 def fields_of(sight: Any, settings: MmoSettings) -> dict[str, np.ndarray]:
