@@ -34,7 +34,12 @@ SPACE = spaces.Dict(
     entities=spaces.Box(-np.inf, np.inf, (R, COLUMNS), np.float32),
     count=spaces.Box(0, R, (), np.int16),
 )
-KINDS = [("tiles", {}), ("tiles", {"separate_heads": True}), ("tiles_attention", {}), ("tiles", {"memory": "gru"})]
+KINDS = [
+    ("tiles", {}),
+    ("tiles", {"separate_heads": True}),
+    ("tiles_attention", {}),
+    ("tiles", {"memory": "gru"}),
+]
 
 
 def network_of(kind: str, nobody: int | None = 0, **group: Any) -> Any:
@@ -44,7 +49,8 @@ def network_of(kind: str, nobody: int | None = 0, **group: Any) -> Any:
     network = make_network(settings, SPACE, action, key=jax.random.key(3))
     keys = iter(jax.random.split(jax.random.key(4), 200))
     return jax.tree.map(
-        lambda leaf: 0.3 * jax.random.normal(next(keys), leaf.shape) if isinstance(leaf, jax.Array) else leaf, network
+        lambda leaf: 0.3 * jax.random.normal(next(keys), leaf.shape) if isinstance(leaf, jax.Array) else leaf,
+        network,
     )
 
 
@@ -98,7 +104,8 @@ def test_a_row_s_logit_hears_its_own_numbers_and_those_of_no_other_place(kind: s
     first, _ = network.decide(features, (rows, filled))
     other, _ = network.decide(features, (rows.at[:, 4].add(1.0), filled))
     changed = np.asarray(first != other)[:, 8:].reshape(3, 2, R)
-    assert changed[:, :, 4].all() and not np.delete(changed, 4, axis=2).any()
+    assert changed[:, :, 4].all()
+    assert not np.delete(changed, 4, axis=2).any()
     np.testing.assert_array_equal(first[:, :8], other[:, :8])
 
 
@@ -121,10 +128,13 @@ def test_heads_that_do_not_point_keep_their_weights(kind: str, group: dict[str, 
     plain, pointing = spaces.MultiDiscrete(HEADS), Pointing(HEADS, {2: "entities", 3: "entities"})
     names = [
         {jax.tree_util.keystr(path): leaf for path, leaf in jax.tree_util.tree_flatten_with_path(network)[0]}
-        for network in (make_network(settings, SPACE, space, key=jax.random.key(7)) for space in (plain, pointing))
+        for network in (
+            make_network(settings, SPACE, space, key=jax.random.key(7)) for space in (plain, pointing)
+        )
     ]
     same = [name for name in names[0] if name in names[1] and names[0][name].shape == names[1][name].shape]
-    assert any("tiles" in name for name in same) and any("value" in name for name in same)
+    assert any("tiles" in name for name in same)
+    assert any("value" in name for name in same)
     for name in same:
         np.testing.assert_array_equal(names[0][name], names[1][name])
 
@@ -141,7 +151,8 @@ def test_a_recurrent_cell_stands_between_as_everywhere() -> None:
 def test_the_world_says_which_heads_point() -> None:
     world = make_world("mmo/combat", targeting="learned", rows=6)
     space: Any = world.action_space
-    assert space.tables == {2: "entities", 3: "entities", 4: "entities"} and space.nobody == 0
+    assert space.tables == {2: "entities", 3: "entities", 4: "entities"}
+    assert space.nobody == 0
     assert tables_of(world.kinds[0].observation_space, space) == space.tables
     assert tables_of(world.kinds[0].observation_space, make_world("mmo/combat").action_space) == {}
     world.close()
@@ -149,11 +160,16 @@ def test_the_world_says_which_heads_point() -> None:
 
 def test_a_pointing_space_is_a_multidiscrete_that_keeps_what_it_says() -> None:
     space = Pointing(HEADS, {2: "entities"}, 0)
-    assert space == spaces.MultiDiscrete(HEADS) and space.contains(space.sample())
+    assert space == spaces.MultiDiscrete(HEADS)
+    assert space.contains(space.sample())
     for copied in (copy.deepcopy(space), pickle.loads(pickle.dumps(space))):
-        assert (copied.tables, copied.nobody) == ({2: "entities"}, 0) and copied == space
+        assert (copied.tables, copied.nobody) == ({2: "entities"}, 0)
+        assert copied == space
     assert Distribution(space).size == sum(HEADS)
-    texts = [describe_spaces([Kind("a", (0,), SPACE, s)])["a"]["action"] for s in (space, spaces.MultiDiscrete(HEADS))]
+    texts = [
+        describe_spaces([Kind("a", (0,), SPACE, s)])["a"]["action"]
+        for s in (space, spaces.MultiDiscrete(HEADS))
+    ]
     assert texts[0] == texts[1] + ", 2 points at entities"
 
 
@@ -163,7 +179,10 @@ def test_a_pointing_space_is_a_multidiscrete_that_keeps_what_it_says() -> None:
         (Pointing([5, R], {1: "others"}), "head 1 of the action points at rows of others, which is no table"),
         (Pointing([5, R], {1: "count"}), "head 1 of the action points at rows of count, which is no table"),
         (Pointing([5, 4], {1: "entities"}), f"head 1 of the action has 4 choices, entities has {R} rows"),
-        (Pointing([5, V], {1: "tiles"}), "head 1 of the action points at rows of tiles, it can point at rows of entities"),
+        (
+            Pointing([5, V], {1: "tiles"}),
+            "head 1 of the action points at rows of tiles, it can point at rows of entities",
+        ),
     ],
 )
 @pytest.mark.parametrize("kind", ["tiles", "tiles_attention"])
@@ -175,7 +194,9 @@ def test_what_cannot_be_pointed_at_is_one_line(kind: str, action: Pointing, line
 
 def test_a_dense_layer_over_rows_is_said() -> None:
     space = Pointing(HEADS, {2: "entities", 3: "entities"})
-    with pytest.warns(UserWarning, match="network.kind = mlp: heads 2, 3 of the action point at rows of entities"):
+    with pytest.warns(
+        UserWarning, match="network.kind = mlp: heads 2, 3 of the action point at rows of entities"
+    ):
         warn_of_dense_heads("mlp", SPACE, space)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -184,7 +205,15 @@ def test_a_dense_layer_over_rows_is_said() -> None:
         warn_of_dense_heads("my.networks:Mine", SPACE, space)
 
 
-OPTIONS = {"interior": 16, "slots": 12, "npop": 2, "cap_draw": "fixed", "spawn_per_tick": 3, "targeting": "learned", "rows": 6}
+OPTIONS = {
+    "interior": 16,
+    "slots": 12,
+    "npop": 2,
+    "cap_draw": "fixed",
+    "spawn_per_tick": 3,
+    "targeting": "learned",
+    "rows": 6,
+}
 
 
 def settings_of(steps: int) -> TrainSettings:
@@ -201,16 +230,24 @@ def settings_of(steps: int) -> TrainSettings:
 
 def test_a_run_trains_resumes_and_plays_through_its_checkpoint(tmp_path: Path) -> None:
     """A run that was stopped and went on is the run that was not; the policy that plays points at rows that stand."""
-    whole, halves = train(settings_of(1_000), tmp_path / "whole"), train(settings_of(300), tmp_path / "halves")
+    whole, halves = (
+        train(settings_of(1_000), tmp_path / "whole"),
+        train(settings_of(300), tmp_path / "halves"),
+    )
     resume(halves, steps=1_000)
     logs = [
         [
-            {key: value for key, value in json.loads(line).items() if "loss" in key or key in ("entropy", "life")}
+            {
+                key: value
+                for key, value in json.loads(line).items()
+                if "loss" in key or key in ("entropy", "life")
+            }
             for line in (run / "metrics.jsonl").read_text().splitlines()
         ]
         for run in (whole, halves)
     ]
-    assert len(logs[0]) > 2 and logs[0] == logs[1]
+    assert len(logs[0]) > 2
+    assert logs[0] == logs[1]
     world = make_world("mmo/combat", num_worlds=2, seed=9, **OPTIONS)
     policy = load_policy(halves)
     policy.start(world, seed=1)

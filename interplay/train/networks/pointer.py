@@ -53,9 +53,7 @@ class Pointer(eqx.Module):
     none: jax.Array
     nobody: int | None = eqx.field(static=True)
 
-    def __init__(
-        self, inputs: int, columns: int, width: int, nobody: int | None, *, key: jax.Array
-    ) -> None:
+    def __init__(self, inputs: int, columns: int, width: int, nobody: int | None, *, key: jax.Array) -> None:
         keys = jax.random.split(key, 3)
         self.query = Dense(inputs, width, POLICY_GAIN, key=keys[0])
         self.key = orthogonal(columns, width, 1.0, keys[1])
@@ -80,7 +78,9 @@ class Pointer(eqx.Module):
         return jnp.where(there, logits, ILLEGAL)
 
 
-def pointing_heads(kind: str, observation_space: spaces.Dict, action_space: spaces.Space, table: str) -> Heads:
+def pointing_heads(
+    kind: str, observation_space: spaces.Dict, action_space: spaces.Space, table: str
+) -> Heads:
     """The heads of an action that point, all at rows of the one table that a network reads.
 
     Raises:
