@@ -7,7 +7,8 @@ Run from the repository root::
 A world in which only kills pay and every style hurts alike, so the best blow is at the weakest in reach: nobody starves, is immune or
 robbed, lava is no legal move. Both networks are told by the action mask who is in reach. ``dense`` is the same network with a layer
 over the numbers of rows, as a plain MultiDiscrete gives it. Printed for each: of the blows aimed where those in reach differ in
-health, the share at the weakest, beside that of blows at any row in reach; how many name nobody; kills per life.
+health, the share at the weakest, beside that of blows at any row in reach; how many name nobody; kills per life. Beside them stand
+players that strike any row in reach, and always the first: whoever agree on a row wound the same victims.
 """
 
 from __future__ import annotations
@@ -55,6 +56,21 @@ ARMS = {
     "tiles_attention": "tiles_attention",
     "tiles_attention, dense": "studies.mmo_pointer:DenseAttention",
 }
+
+
+class FirstRow(Policy):
+    """Draws move and style, and strikes the first row in reach, whoever stands in it."""
+
+    def act(self, timestep: Any) -> np.ndarray:
+        mask = timestep.action_mask["action"]
+        drawn = [
+            np.argmax(part * self.rng.random(part.shape), axis=-1) for part in (mask[..., :5], mask[..., 5:8])
+        ]
+        rows = mask[..., 8:].reshape(*mask.shape[:2], 3, ROWS)[..., 1:]
+        return np.stack(
+            [*drawn, *np.moveaxis(np.where(rows.any(axis=-1), 1 + np.argmax(rows, axis=-1), 0), -1, 0)],
+            axis=-1,
+        )
 
 
 class Blows(NamedTuple):
@@ -127,6 +143,7 @@ def main() -> None:
     given = parser.parse_args()
     print(f"{'network':24s} seed  at the weakest  at any row  nobody  kills per life")
     show("random", "-", measure(RandomPolicy()))
+    show("the first row in reach", "-", measure(FirstRow()))
     for arm in given.arms.split(";"):
         for seed in range(given.seeds):
             out = given.out / f"{arm.replace(', ', '-')}-{seed}"

@@ -34,7 +34,7 @@ def analyze(
     overlay: Annotated[
         list[str] | None,
         typer.Option(
-            help="values, exploration, dependence, combat, niches, lives, coverage, or module:name; repeat for more."
+            help="values, exploration, dependence, combat, blows, niches, lives, coverage, or module:name; repeat for more."
         ),
     ] = None,
     out: Annotated[

@@ -31,7 +31,7 @@ from interplay.worlds.mmo.tiles import FOREST
 from tests.evaluate.commons import common, taste
 from tests.evaluate.ticks import tick
 
-NAMES = ["values", "exploration", "dependence", "combat", "niches", "lives", "coverage"]
+NAMES = ["values", "exploration", "dependence", "combat", "blows", "niches", "lives", "coverage"]
 TICKS = 120
 
 
