@@ -28,7 +28,7 @@ class Pointing(spaces.MultiDiscrete):
     """
 
     def __init__(self, nvec: Sequence[int], tables: Mapping[int, str], nobody: int | None = None) -> None:
-        super().__init__(nvec)
+        super().__init__(list(nvec))
         self.tables, self.nobody = dict(tables), nobody
 
 
