@@ -73,8 +73,9 @@ class Pointer(eqx.Module):
         logits = jnp.einsum("brc,bc->br", rows, query @ self.key.T)
         there = jnp.arange(rows.shape[1]) < filled[:, None]
         if self.nobody is not None:
-            logits = logits.at[:, self.nobody].set(query @ self.none)
-            there = there.at[:, self.nobody].set(True)
+            own = jnp.arange(rows.shape[1]) == self.nobody
+            logits = jnp.where(own, (query @ self.none)[:, None], logits)
+            there |= own
         return jnp.where(there, logits, ILLEGAL)
 
 

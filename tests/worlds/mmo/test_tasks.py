@@ -117,12 +117,13 @@ def test_a_population_s_share(scene):
     assert [s.reward(slot) for slot in range(3)] == [0.75, 0.25, 0.0]
 
 
+COUNTS = "survive(30) and (eat(15) or drink(20))"
+
+
 # -- laws ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "task", ["survive(30) and (eat(15) or drink(20))", "not apart(3) or food(32) and harm(5)"]
-)
+@pytest.mark.parametrize("task", [COUNTS, "not apart(3) or food(32) and harm(5)"])
 def test_a_life_s_rewards_sum_to_its_progress_at_the_end_less_that_at_its_birth(task: str) -> None:
     options = {
         "interior": 20,
@@ -143,11 +144,21 @@ def test_a_life_s_rewards_sum_to_its_progress_at_the_end_less_that_at_its_birth(
         total += timestep.reward
         gone = timestep.terminated | timestep.truncated
         np.testing.assert_allclose(total[gone], (world.ended["task"] - born)[gone], atol=1e-5)
+        if task == COUNTS:
+            np.testing.assert_allclose(total[gone], by_counts(world.ended)[gone], atol=1e-5)
         lives += int(gone.sum())
         new = timestep.acting & (~acted | gone)
         born, total = np.where(new, of_living(world), born), np.where(new, 0.0, total)
     assert lives > 100
     assert bool(timestep.over.all())
+
+
+def by_counts(ended: Any) -> np.ndarray:
+    """The progress of `COUNTS`, from what the world says of ended lives."""
+    survived, eaten, drunk = (
+        np.minimum(ended[name] / most, 1) for name, most in (("life", 30), ("food", 15), ("water", 20))
+    )
+    return np.minimum(survived, np.maximum(eaten, drunk))
 
 
 def of_living(world: Any) -> np.ndarray:
