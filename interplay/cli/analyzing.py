@@ -12,6 +12,7 @@ from interplay.cli.options import Trust, named_path
 EXAMPLE = (
     "interplay analyze ~/interplay_results/MultiCorridor_2025-03-01_09-05 my_analysis.py\n"
     "interplay analyze runs/first --overlay values --overlay dependence --out pictures\n"
+    "interplay analyze runs/small --beside runs/large --overlay blows --out pictures\n"
     "interplay analyze forager --world mmo/forage --overlay coverage --ticks 2000 --out pictures npop=4"
 )
 
@@ -34,7 +35,7 @@ def analyze(
     overlay: Annotated[
         list[str] | None,
         typer.Option(
-            help="mmo: values, exploration, dependence, combat, niches, lives, coverage; survival: strikes, items, deaths, zone; "
+            help="mmo: values, exploration, dependence, combat, blows, niches, lives, coverage; survival: strikes, items, deaths, zone; "
             "or module:name. Repeat for more."
         ),
     ] = None,
@@ -48,6 +49,13 @@ def analyze(
     burn_in: Annotated[int, typer.Option(help="Ticks played before.", min=0)] = 0,
     num_worlds: Annotated[int, typer.Option(help="Worlds side by side, on one map.", min=1)] = 1,
     world_seed: Annotated[int | None, typer.Option(help="Of the map.", min=0)] = None,
+    beside: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="RUN|POLICY",
+            help="Another one in the overlays' pictures, in its own world; repeat for more.",
+        ),
+    ] = None,
     trust: Trust = False,
 ) -> None:
     """Calls a script's run(sim, trainer) with the trained policies, or measures a world in play (--overlay)."""
@@ -66,9 +74,14 @@ def analyze(
             num_worlds=num_worlds,
             seed=seed or 0,
             world_seed=world_seed,
+            beside=beside or [],
             trust=trust,
         )
         return
+    if beside:
+        from interplay.core.errors import UserError
+
+        raise UserError(f"--beside {beside[0]}: only overlays stand beside each other; add --overlay NAME")
     from interplay.experiment.files import load_experiment_of, load_script
     from interplay.experiment.verbs import analyze as hand_over
 

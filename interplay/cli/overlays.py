@@ -30,9 +30,10 @@ def analyse_overlays(
     num_worlds: int,
     seed: int,
     world_seed: int | None,
+    beside: Sequence[str] = (),
     trust: bool = False,
 ) -> None:
-    """Plays a world once, computes overlays and writes ``NAME.npz``, ``NAME.json`` and ``NAME.png`` of each.
+    """Plays a world once for each player, computes overlays and writes ``NAME.npz``, ``NAME.json`` and ``NAME.png`` of each.
 
     Args:
         player: a run folder or a scripted policy's name.
@@ -46,16 +47,14 @@ def analyse_overlays(
         num_worlds: worlds side by side, all on one map.
         seed: of the play.
         world_seed: of the map; None = the world's own setting.
+        beside: further run folders or policies, each in its own world, whose panels stand in the same pictures.
         trust: see `interplay.verbs.players.find_player`.
 
     Raises:
         UserError: for an unknown overlay, player, world or option, or a folder that cannot be made.
     """
-    from interplay.cli.progress import ProgressLines
     from interplay.core.files import told_plainly
-    from interplay.core.settings import parse_overrides
-    from interplay.evaluate.lifetimes.overlays import compute_overlays, find_overlay
-    from interplay.verbs.players import find_player
+    from interplay.evaluate.lifetimes.overlays import find_overlay, side_by_side
 
     chosen = [find_overlay(name) for name in names]
     if out is None:
@@ -66,22 +65,76 @@ def analyse_overlays(
         raise UserError(
             f"{words[0]}: with --overlay only options of the world stand here; write OPTION=VALUE"
         )
-    found = find_player(player, world, parse_overrides(list(options)), example="mmo/forage", trust=trust)
-    found = found._replace(options=on_one_map(found.world, found.options, options, world_seed))
-    batch = found.make_world(num_worlds, seed)
-    value = _values(found.policy, batch)
-    progress = ProgressLines()
-    results = compute_overlays(
-        chosen, batch, found.policy, ticks, value=value, population=population, seed=seed, burn_in=burn_in, progress=progress
-    )  # fmt: skip
-    batch.close()
+    homes = homes_of([player, *beside])
+    measured = {}
+    for home, one in homes.items():
+        asked = {"population": population, "seed": seed, "burn_in": burn_in}
+        played, where = _play(one, chosen, options, world, world_seed, num_worlds, ticks, trust, asked)
+        measured[home] = played
+        typer.echo(f"{one} on {where}, {num_worlds} world{'s' * (num_worlds > 1)}, {ticks:,} ticks")
     with told_plainly("making the folder", out):
         out.mkdir(parents=True, exist_ok=True)
-    typer.echo(f"{player} on {found.world}, {num_worlds} world{'s' * (num_worlds > 1)}, {ticks:,} ticks")
-    for data in results.values():
+    for overlay in chosen:
+        found = {home: results[overlay.name] for home, results in measured.items()}
+        data = side_by_side(found) if beside else found[next(iter(found))]
         show(data)
         for path in write(data, out):
             typer.echo(f"  written: {path}")
+
+
+def homes_of(players: Sequence[str]) -> dict[str, str]:
+    """What each player is called in pictures -> the player: the last part of a path, or all of it where that would be said twice.
+
+    Raises:
+        UserError: for a player that is named twice.
+
+    Example:
+        >>> homes_of(["runs/a", "runs/b", "forager"])
+        {'a': 'runs/a', 'b': 'runs/b', 'forager': 'forager'}
+        >>> homes_of(["one/a", "two/a"])
+        {'one/a': 'one/a', 'two/a': 'two/a'}
+    """
+    twice = next((player for i, player in enumerate(players) if player in players[:i]), None)
+    if twice is not None:
+        raise UserError(f"--beside {twice}: it stands there already; name each player once")
+    short = [_short(Path(player)) for player in players]
+    return {
+        name if short.count(name) == 1 else player: player
+        for name, player in zip(short, players, strict=True)
+    }
+
+
+def _short(path: Path) -> str:
+    """A checkpoint's run and number, or the last part of a path."""
+    return f"{path.parent.parent.name}@{path.name}" if path.parent.name == "checkpoints" else path.name
+
+
+def _play(
+    player: str,
+    chosen: Sequence[Any],
+    options: Sequence[str],
+    world: str,
+    world_seed: int | None,
+    num_worlds: int,
+    ticks: int,
+    trust: bool,
+    asked: Mapping[str, Any],
+) -> tuple[dict[str, Any], str]:
+    """Overlay -> what it found of one player, and the world in which it did."""
+    from interplay.cli.progress import ProgressLines
+    from interplay.core.settings import parse_overrides
+    from interplay.evaluate.lifetimes.overlays import compute_overlays
+    from interplay.verbs.players import find_player
+
+    found = find_player(player, world, parse_overrides(list(options)), example="mmo/forage", trust=trust)
+    found = found._replace(options=on_one_map(found.world, found.options, options, world_seed))
+    batch = found.make_world(num_worlds, asked["seed"])
+    value = _values(found.policy, batch)
+    results = compute_overlays(
+        chosen, batch, found.policy, ticks, value=value, progress=ProgressLines(), **asked
+    )
+    batch.close()
+    return results, found.world
 
 
 def check_folder(out: Path) -> None:

@@ -20,6 +20,7 @@ from interplay.core.stopping import Stop, finishing
 from interplay.train.algorithms.ppo import KL_SLACK
 from interplay.train.interfaced import through_interfaces
 from interplay.train.learner import Learner
+from interplay.train.networks.pointer import warn_of_dense_heads
 from interplay.train.parallel import xla
 from interplay.train.parallel.compilation import compilation
 from interplay.train.parallel.exchange import Exchange, LostWorker
@@ -448,6 +449,8 @@ def make_learner(
         if first:
             check_evaluation(settings, world, populations)
             check_room(settings, world, populations)
+            for kind in world.kinds:
+                warn_of_dense_heads(settings.network.kind, kind.observation_space, kind.action_space)
         if settings.alternate.metric is not None:
             world.reset()
             check_turns(settings.alternate, populations, list(EpisodeStatistics(world).names))

@@ -88,7 +88,7 @@ def _explain_mixture(figure: Any, layers: tuple[Layer, ...]) -> None:
     if not mixing:
         return
     patches = load("matplotlib.patches", "plot", "overlays")
-    title, channels = panels.mixture(mixing[0])
+    title, channels = panels.mixture(max(mixing, key=lambda layer: len(layer.labels)))
     handles = [patches.Patch(facecolor=colour, edgecolor=FAINT, label=label) for label, colour in channels]
     figure.legend(
         handles=handles,

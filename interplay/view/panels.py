@@ -104,6 +104,8 @@ def mixture(layer: Layer) -> tuple[str, list[tuple[str, str]]]:
     else:
         title, colours = "brightness", [scales.population_colour(number) for number in _numbers(layer)]
     title = f"hue: shares; {title}: log(1 + v) / log(1 + max), v in {layer.unit}, max = {top:,.0f}"
+    if layer.ground is not None:
+        title += "; ground: water dark, stone grey, forest pale"
     return title, list(zip(layer.labels, colours, strict=False))[:_MAX_LABELS]
 
 
@@ -112,7 +114,7 @@ def _colours(layer: Layer) -> np.ndarray:
     if layer.scale == "population":
         return scales.populations(layer.values, _numbers(layer), top)
     if layer.scale == "style":
-        return scales.styles(layer.values, top)
+        return scales.styles(layer.values, top, layer.ground)
     lowest, highest = layer.limits or (float(np.nanmin(layer.values)), float(np.nanmax(layer.values)))
     return scales.diverging(layer.values, (lowest, highest))
 
@@ -136,9 +138,14 @@ def _line(layer: Layer, i: int) -> tuple[str | None, str, str]:
 def _inside(layer: Layer) -> tuple[int, int, int, int]:
     """Top, left, bottom, right of what is worth showing: all but a frame of dimmed cells."""
     shape = layer.values.shape[-2:]
-    shown = np.ones(shape, bool) if layer.dim is None or layer.dim.all() else ~layer.dim
+    shown = ~layer.dim if layer.dim is not None and not layer.dim.all() else _walkable(layer, shape)
     rows, cols = (np.flatnonzero(shown.any(axis=axis)) for axis in (1, 0))
     return int(rows[0]), int(cols[0]), int(rows[-1]) + 1, int(cols[-1]) + 1
+
+
+def _walkable(layer: Layer, shape: tuple[int, ...]) -> np.ndarray:
+    """Where a map has ground that is no lava, the border's id; all of it where no ground is known."""
+    return np.ones(shape, bool) if layer.ground is None else layer.ground != layer.ground[0, 0]
 
 
 def _legend_of_colours(axes: Any, layer: Layer) -> None:

@@ -34,6 +34,8 @@ CATEGORIES = (
     "#882255",
     "#aa4499",
 )
+# Lava, water, grass, scrub, forest, stone, ore: what can be walked on is light, water the darkest within the border.
+GREYS = (0.12, 0.28, 1.0, 0.94, 0.9, 0.68, 0.68)
 NIGHT = "#14171c"  # nobody was there
 ROCK = "#474d57"  # nobody can be there, or nothing is known, among light colours
 CLIFF = "#2b2f37"  # nobody can be there, among colours on black
@@ -68,7 +70,7 @@ def diverging(values: np.ndarray, limits: tuple[float, float]) -> np.ndarray:
 
 
 def mixed(
-    counts: np.ndarray, colours: tuple[str, ...], top: float | None = None, ground: str = NIGHT
+    counts: np.ndarray, colours: tuple[str, ...], top: float | None = None, ground: str | np.ndarray = NIGHT
 ) -> np.ndarray:
     """Hue mixed by share, brightness by log(1 + v) / log(1 + max).
 
@@ -76,7 +78,7 @@ def mixed(
         counts: (C, ...) of each channel.
         colours: one per channel.
         top: the max; None = of the sums.
-        ground: colour of no count.
+        ground: colour of no count, or of each place (..., 3).
 
     Returns:
         (..., 3) float, 0..1.
@@ -87,7 +89,8 @@ def mixed(
     share = counts / np.maximum(total, 1e-300)
     hue = np.tensordot(np.moveaxis(share, 0, -1), np.array([_unit(colour) for colour in colours]), axes=1)
     strength = (np.log1p(total) / max(np.log1p(highest), 1e-300)).clip(0, 1)[..., None]
-    found: np.ndarray = _unit(ground) * (1 - strength) + hue * strength
+    below = _unit(ground) if isinstance(ground, str) else ground
+    found: np.ndarray = below * (1 - strength) + hue * strength
     return found
 
 
@@ -98,9 +101,15 @@ def dim(colours: np.ndarray, cells: np.ndarray, towards: str = ROCK, share: floa
     return found
 
 
-def styles(counts: np.ndarray, top: float | None = None) -> np.ndarray:
-    """`mixed` of melee, range and mage, on white."""
-    return mixed(counts, STYLE_COLOURS, top, PAPER)
+def styles(counts: np.ndarray, top: float | None = None, tiles: np.ndarray | None = None) -> np.ndarray:
+    """`mixed` of melee, range and mage, on white or on tiles in greys."""
+    return mixed(counts, STYLE_COLOURS, top, PAPER if tiles is None else greys(tiles))
+
+
+def greys(tiles: np.ndarray) -> np.ndarray:
+    """Tile ids (...) as greys (..., 3), so that whatever has a hue is no ground."""
+    found: np.ndarray = np.array(GREYS)[tiles][..., None].repeat(3, axis=-1)
+    return found
 
 
 def populations(counts: np.ndarray, numbers: tuple[int, ...], top: float | None = None) -> np.ndarray:

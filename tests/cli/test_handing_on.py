@@ -495,6 +495,7 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "num_worlds": ("--num-worlds 9", {"analyse_overlays.num_worlds": 9}),
         "world_seed": ("--world-seed 8", {"analyse_overlays.world_seed": 8}),
         "seed": ("--seed 11", {"analyse_overlays.seed": 11}),
+        "beside": ("--beside runs/b --beside forager", {"analyse_overlays.beside": ["runs/b", "forager"]}),
         "trust": ("--trust", {"analyse_overlays.trust": True}),
     }]),
     "worlds": (for_worlds, [{"world": (WORLD, {"facts_of.world_id": WORLD})}]),

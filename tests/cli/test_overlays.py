@@ -34,6 +34,28 @@ def test_arrays_meaning_picture_and_a_table(capsys, tmp_path):
     assert (folder / "lives.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
 
 
+def test_players_stand_beside_each_other_in_one_picture(capsys, tmp_path):
+    shared = [*SMALL, "--overlay", "blows", "--seed", "4", "--world-seed", "2"]
+    assert (
+        typed(capsys, "analyze", "random", *shared, "--beside", "fighter", "--out", tmp_path / "both")[0] == 0
+    )
+    typed(capsys, "analyze", "fighter", *shared, "--out", tmp_path / "alone")
+    with np.load(tmp_path / "both/blows.npz") as both, np.load(tmp_path / "alone/blows.npz") as alone:
+        assert {name.partition(".")[0] for name in both} == {"random", "fighter"}
+        for name in alone:
+            np.testing.assert_array_equal(both[f"fighter.{name}"], alone[name])
+        np.testing.assert_array_equal(both["random.tiles"] == 0, both["fighter.tiles"] == 0)
+    described = json.loads((tmp_path / "both/blows.json").read_text())
+    assert described["columns"][0] == "home"
+    assert len({tuple(layer["limits"]) for layer in described["layers"]}) == 1
+
+
+def test_nothing_stands_beside_a_script(capsys):
+    assert "--beside runs/b: only overlays" in refusal(
+        capsys, "analyze", "runs/a", "s.py", "--beside", "runs/b"
+    )
+
+
 def test_the_same_seed_writes_the_same_bytes(capsys, tmp_path):
     for name in ("a", "b"):
         typed(
@@ -94,6 +116,11 @@ def test_worlds_are_alike_unless_told_otherwise():
         (["--overlay", "lives", "--out", "x", "--population", "2"], "0..1"),
         (["--overlay", "lives", "--out", "x", "slotz=3"], "slotz"),
         (["--overlay", "lives", "--out", "x", "script.py"], "OPTION=VALUE"),
+        (
+            ["--overlay", "lives", "--out", "x", "--beside", "random"],
+            "--beside random: it stands there already",
+        ),
+        (["--overlay", "lives", "--out", "x", "--beside", "randon"], "randon"),
         ([], "one SCRIPT.py or an --overlay"),
     ],
 )

@@ -15,10 +15,10 @@ from interplay.evaluate.lifetimes.mmo.overlays import niches as niches_overlay
 from interplay.evaluate.lifetimes.overlays import Layer, Overlay, OverlayData, compute_overlays
 from interplay.evaluate.lifetimes.survival import kaplan_meier, median_life, restricted_mean
 from interplay.evaluate.lifetimes.tick import STYLES
-from interplay.worlds.mmo.tiles import FOREST, GRASS, LAVA, SCRUB
+from interplay.worlds.mmo.tiles import FOREST, GRASS, LAVA, SCRUB, WATER
 from tests.evaluate.commons import common, taste
 
-NAMES = ["values", "exploration", "dependence", "combat", "niches", "lives", "coverage"]
+NAMES = ["values", "exploration", "dependence", "combat", "blows", "niches", "lives", "coverage"]
 TICKS, POPULATIONS = 120, 2
 
 
@@ -150,6 +150,44 @@ def test_attacks_by_style_and_place(played):
         assert layer.labels == STYLES
         assert (layer.values == counts[k]).all()
         assert f"{counts[k].sum():,} attacks" in layer.title
+
+
+def test_blows_lie_where_the_targets_stood(played):
+    world, found, ticks = played
+    side, counts = world.settings.side, Counter()
+    for before, tick in itertools.pairwise(ticks):
+        for w, a in zip(*np.nonzero(tick.struck >= 0), strict=True):
+            row, col = tick.row[w, a] + tick.struck_row[w, a], tick.col[w, a] + tick.struck_col[w, a]
+            counts[int(before.population[w, a]), int(tick.style[w, a]), int(row), int(col)] += 1
+            target = tick.struck[w, a]
+            if tick.life[w, target] == before.life[w, target] and tick.alive[w, target]:
+                # it may have moved after the blow
+                assert max(abs(tick.row[w, target] - row), abs(tick.col[w, target] - col)) <= 1
+    assert counts.total() > 50
+    data, tiles = found["blows"], world.state.tiles[0]
+    for k, layer in enumerate(data.layers):
+        assert layer.values.shape == (len(STYLES), side, side)
+        assert {(k, *map(int, at)): int(layer.values[tuple(at)]) for at in np.argwhere(layer.values)} == {
+            key: number for key, number in counts.items() if key[0] == k
+        }
+    for k, what, number, drinking, eating in data.rows:
+        if what == "lived":
+            assert number == layers(found["exploration"])["agents"].values[k].sum()
+            continue
+        own = {key: n for key, n in counts.items() if key[:2] == (k, STYLES.index(what))}
+        assert number == sum(own.values())
+        if not number:
+            assert np.isnan([drinking, eating]).all()
+            continue
+        wet = sum(
+            n
+            for (_, _, row, col), n in own.items()
+            if WATER in (tiles[row - 1, col], tiles[row + 1, col], tiles[row, col - 1], tiles[row, col + 1])
+        )
+        assert drinking == pytest.approx(wet / number)
+        assert eating == pytest.approx(
+            sum(n for key, n in own.items() if tiles[key[2:]] in (FOREST, SCRUB)) / number
+        )
 
 
 def test_visits_are_ticks_on_ground(played):

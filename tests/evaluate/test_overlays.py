@@ -22,6 +22,7 @@ from interplay.evaluate.lifetimes.overlays import (
     find_overlay,
     list_overlays,
     register_overlay,
+    side_by_side,
 )
 from interplay.evaluate.lifetimes.tracks import TrackRecorder
 from interplay.evaluate.lifetimes.visits import VisitRecorder
@@ -31,7 +32,7 @@ from interplay.worlds.mmo.tiles import FOREST
 from tests.evaluate.commons import common, taste
 from tests.evaluate.ticks import tick
 
-NAMES = ["values", "exploration", "dependence", "combat", "niches", "lives", "coverage"]
+NAMES = ["values", "exploration", "dependence", "combat", "blows", "niches", "lives", "coverage"]
 TICKS = 120
 
 
@@ -190,6 +191,39 @@ def test_what_cannot_be_computed_is_said_before_anything_is_played(monkeypatch):
         compute_overlays(["exploration"], common(2, maps=None), RandomPolicy(), 10)
     with pytest.raises(UserError, match="npop=2"):
         compute_overlays(["niches"], common(npop=1), RandomPolicy(), 10)
+
+
+def test_homes_stand_beside_each_other_on_one_scale_and_lose_nothing():
+    asked = ["exploration", "blows", "lives"]
+    alone = {
+        home: compute_overlays(asked, common(1, seed), RandomPolicy(), 60, seed=seed)
+        for home, seed in (("small", 3), ("large", 4))
+    }
+    for name in asked:
+        both = side_by_side({home: data[name] for home, data in alone.items()})
+        kept = both.all_arrays()
+        for home, data in alone.items():
+            for key, array in data[name].all_arrays().items():
+                np.testing.assert_array_equal(kept[f"{home}.{key}"], array)
+        assert both.rows == tuple((home, *row) for home, data in alone.items() for row in data[name].rows)
+        assert both.columns == ("home", *alone["small"][name].columns)
+        apart = [layer for data in alone.values() for layer in data[name].layers]
+        for shown, own in zip(both.layers, apart, strict=True):
+            assert shown.title.endswith(f": {own.title}")
+            if own.limits is None:
+                assert shown.limits is None
+            else:
+                alike = [
+                    layer.limits for layer in apart if (layer.form, layer.scale) == (own.form, own.scale)
+                ]
+                assert shown.limits == (min(low for low, _ in alike), max(high for _, high in alike))
+        assert both.panels_across == len(alone["small"][name].layers)
+
+
+def test_different_overlays_are_not_set_beside_each_other():
+    found = compute_overlays(["blows", "lives"], common(), RandomPolicy(), 5)
+    with pytest.raises(UserError, match="blows and lives are different overlays"):
+        side_by_side({"a": found["blows"], "b": found["lives"]})
 
 
 def test_layers_that_make_no_sense_are_refused():

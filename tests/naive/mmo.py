@@ -17,6 +17,7 @@ from interplay.worlds.mmo.tiles import FOREST, LAVA, PASSABLE, SCRUB, WATER
 from .mmo_births import births, draw_cap
 from .mmo_combat import Attack, resolve, resolve_together
 from .mmo_sight import aims, mask, observe
+from .mmo_tasks import progress
 from .mmo_terrain import make_map
 from .mmo_things import BOTH, CUT, HUNGER, LAVA_DEATH, STEPS, THIRST, Agent, Stream, Tally
 
@@ -102,7 +103,7 @@ class MmoTwin:
             return
         began = self.living()
         for agent in began:
-            agent.tick, agent.damage = Tally(), 0
+            agent.tick, agent.damage, agent.came = Tally(), 0, progress(self, agent)
         if self.settings.resolution == "sequential":
             self.act_in_turn(began, actions)
         else:
@@ -113,8 +114,10 @@ class MmoTwin:
                 self.agents[agent.slot] = None
         self.ticks += 1
         self.spawn()
+        for agent in began:
+            agent.survived += agent.alive
+        self.look()  # tasks ask what is seen
         self.settle(began)
-        self.look()
 
     def act_in_turn(self, began: list[Agent], actions: Sequence[Sequence[int]]) -> None:
         for agent in self.order(began):
@@ -238,7 +241,6 @@ class MmoTwin:
             team = [own[other.slot] for other in began if other.population == agent.population]
             self.reward[agent.slot] = (1 - spirit) * own[agent.slot] + spirit * sum(team) / len(team)
             self.terminated[agent.slot] = not agent.alive
-            agent.survived += agent.alive
         if self.ticks == self.settings.max_ticks:
             self.over = True
             for agent in began:
@@ -257,5 +259,6 @@ class MmoTwin:
             s.reward_food * tick.food,
             s.reward_water * tick.water,
             s.reward_new_tile * tick.new_tiles,
+            s.reward_task * (progress(self, agent) - agent.came),
         )
         return sum(parts)

@@ -53,6 +53,7 @@ def resolve(world: MmoTwin, attack: Attack) -> None:
     if not safe_health:
         victim.health -= s.damage[style]
         victim.damage += s.damage[style]
+        attacker.harm += s.damage[style]
         if victim.health <= 0:
             kill(world, attack)
 
@@ -77,6 +78,7 @@ def resolve_together(world: MmoTwin, attacks: list[Attack]) -> None:
                 fatal.append(attack)
             victim.health -= power
             victim.damage += power
+            attack.attacker.harm += power
     for attack in fatal:
         kill(world, attack)
 

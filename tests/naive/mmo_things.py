@@ -69,9 +69,11 @@ class Agent:
     damage: int = 0  # received in the tick just ended
     alive: bool = True
     cause: int = NONE
-    kills: int = 0  # of the whole life, like the next two
+    kills: int = 0  # of the whole life, like the next three
     eaten: int = 0
     drunk: int = 0
+    harm: int = 0  # damage dealt
+    came: float = 0.0  # how far it had come with the task when the tick began
     tick: Tally = field(default_factory=Tally)
 
     def distance(self, other: Agent) -> int:

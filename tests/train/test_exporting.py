@@ -94,7 +94,19 @@ def seen_in(world, rows, seed=0):
 
 @pytest.mark.parametrize("name", CASES)
 def test_every_kind_says_the_same_in_numpy_and_onnx(tmp_path, name):
-    policy, world = made(*CASES[name])
+    says_the_same(*made(*CASES[name]), tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["tiles", "tiles_attention"])
+def test_heads_that_point_say_the_same_too(tmp_path, kind):
+    world = interplay.make_world(
+        "mmo/combat", num_worlds=1, targeting="learned", rows=6, npop=1, slots=16, interior=16
+    )
+    says_the_same(*made("mmo/combat", {"kind": kind}, world=world), tmp_path)
+
+
+def says_the_same(policy, world, tmp_path):
+    """Logits, probabilities, values and memory of a policy and of what is exported of it."""
     agent = world.agents[world.kinds[0].slots[0]]
     observation, mask = seen_in(world, ROWS)
     network = policy.networks[world.kinds[0].name]

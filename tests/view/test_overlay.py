@@ -58,6 +58,20 @@ def test_dimmed_frames_are_cut_away(tmp_path):
     assert share(image, mixture) > 0.3
 
 
+def test_a_map_on_the_ground_is_cut_to_it_and_says_what_is_what():
+    ground = np.zeros((30, 30), np.uint8)
+    ground[9:21, 9:21] = 2
+    ground[12, 12] = 1
+    counts = np.zeros((3, 30, 30))
+    counts[2, 15, 16] = 4.0
+    shown = layer("map", "style", counts, limits=(0.0, 4.0), labels=("melee", "range", "mage"), ground=ground)
+    assert panels._inside(shown) == (9, 9, 21, 21)
+    colours = panels._colours(shown)
+    np.testing.assert_allclose(colours[15, 16] * 255, rgb(scales.STYLE_COLOURS[2]))
+    np.testing.assert_allclose(colours[[12, 13], 12], [[scales.GREYS[1]] * 3, [scales.GREYS[2]] * 3])
+    assert "ground: water dark" in panels.mixture(shown)[0]
+
+
 def test_a_chosen_population_keeps_its_colour():
     shown = layer("map", "population", np.full((1, 4, 4), 2.0), limits=(0.0, 2.0), labels=("population 5",))
     np.testing.assert_allclose(panels._colours(shown)[0, 0] * 255, rgb(scales.population_colour(5)))

@@ -73,3 +73,14 @@ def test_dimmed_cells_are_drawn_towards_grey():
     found = scales.dim(colours, np.array([[True, False]]))
     np.testing.assert_allclose(found[0, 1], 1)
     assert (found[0, 0] < 0.5).all()
+
+
+def test_counts_lie_on_tiles_in_greys_that_differ():
+    tiles = np.arange(6)
+    bare = scales.styles(np.zeros((3, 6)), 7.0, tiles)
+    assert (bare == bare[:, :1]).all()  # no hue, which is what the counts have
+    walked, barred = bare[[2, 3, 4], 0], bare[[0, 1, 5], 0]
+    assert barred.max() < walked.min() - 0.15
+    assert np.diff(np.sort(bare[:, 0])).min() > 0.02
+    full = scales.styles(np.array([[7.0] * 6, [0.0] * 6, [0.0] * 6]), 7.0, tiles)
+    np.testing.assert_allclose(full, np.tile(np.array(rgb(scales.STYLE_COLOURS[0])) / 255, (6, 1)))

@@ -10,6 +10,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
+from interplay.core.pointing import Pointing
 from interplay.core.world import Kind
 from interplay.train.learner import read_stacks
 from interplay.train.policy_network import PolicyNetwork
@@ -172,7 +173,9 @@ def _text(space: spaces.Space[Any]) -> str:
     if isinstance(space, spaces.Discrete):
         return f"Discrete {int(space.start)}..{int(space.start) + int(space.n) - 1}"
     if isinstance(space, spaces.MultiDiscrete):
-        return f"MultiDiscrete {_number(space.nvec)} from {_number(space.start)} {space.shape}"
+        tables = space.tables if isinstance(space, Pointing) else {}
+        aims = "".join(f", {head} points at {key}" for head, key in sorted(tables.items()))
+        return f"MultiDiscrete {_number(space.nvec)} from {_number(space.start)} {space.shape}{aims}"
     return " ".join(str(space).split())
 
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from interplay.core.settings import Settings
+from interplay.worlds.mmo.tasks import HELD, LONGEST, Task, parse_task
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0, le=30_000)]
@@ -101,6 +102,10 @@ class MmoSettings(Settings):
     reward_food: float = 0.0  # per unit gained by eating
     reward_water: float = 0.0
     reward_new_tile: float = 0.0  # a tile that the own population never stood on; needs count_visits
+    task: Annotated[str, Field(max_length=LONGEST)] = (
+        ""  # conditions (docs/mmo.md), e.g. "survive(100) and eat(20)"
+    )
+    reward_task: float = 1.0  # times the change of the task's progress
     team_spirit: Fraction = 0.0  # share of the reward that is the population's mean
 
     count_visits: bool = False  # visits per population and tile, for coverage and overlays
@@ -139,7 +144,23 @@ class MmoSettings(Settings):
             raise ValueError(
                 f"reward_new_tile = {self.reward_new_tile} needs count_visits = true; switch it on"
             )
+        self.read_task()
+        if self.reward_task != 1.0 and not self.task:
+            raise ValueError(f"reward_task = {self.reward_task} needs a task; give one")
         return self
+
+    def read_task(self) -> Task | None:
+        """The task, or None.
+
+        Raises:
+            ValueError: for one that cannot be read or reached.
+        """
+        most = {name: getattr(self, name) for name in HELD}
+        return (
+            parse_task(self.task, {**most, "company": self.rows - 1, "apart": self.vision})
+            if self.task
+            else None
+        )
 
     def _quotas_fit(self) -> None:
         if self.quotas is not None:

@@ -12,11 +12,12 @@ from gymnasium import spaces
 from interplay.core import seeding
 from interplay.core.chunks import Chunks
 from interplay.core.jit import arrays_of
+from interplay.core.pointing import Pointing
 from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
 from interplay.core.world import ArrayWorld, Kind, Outputs, TimeStep
-from interplay.worlds.mmo import ghosts, global_state, maps, tiles
-from interplay.worlds.mmo.config import COLUMNS, MmoSettings
+from interplay.worlds.mmo import ghosts, global_state, maps, tasks, tiles
+from interplay.worlds.mmo.config import COLUMNS, STYLES, MmoSettings
 from interplay.worlds.mmo.ranges import laws_of, ranges_of
 from interplay.worlds.mmo.render import draw
 from interplay.worlds.mmo.rules import tick
@@ -31,6 +32,7 @@ from interplay.worlds.mmo.state import (
 )
 from interplay.worlds.mmo.terrain import make_terrain
 
+NOBODY_ROW = 0  # one's own, by which a style is aimed at nobody
 _ENDED = ("life", "cause", "population", "kills", "food", "water", "harm", "id")
 
 
@@ -72,7 +74,7 @@ class MmoWorld(ArrayWorld):
             "agent",
             tuple(range(settings.slots)),
             observation_space(settings),
-            spaces.MultiDiscrete(choices(settings)),
+            action_space(settings),
         )
         super().__init__(num_worlds, [f"slot_{i}" for i in range(settings.slots)], [kind], seed, first_world)
         self.state: MmoState = allocate_state(settings, num_worlds)
@@ -82,6 +84,7 @@ class MmoWorld(ArrayWorld):
         self._scratch = allocate_scratch(settings, self._chunks.threads)
         self._table = rules_of(settings)
         self._terrain = maps.terrain_numbers(settings)
+        self._task = settings.read_task()
         s = self.state
         self.outputs = Outputs(s.reward, s.acting, s.terminated, s.truncated, s.room["over"])
         fields = {name: _read_only(array) for name, array in fields_of(self._sight, settings).items()}
@@ -99,9 +102,10 @@ class MmoWorld(ArrayWorld):
         """Of each slot's last life that ended, (W, N): they are this tick's where ``timestep.terminated`` or ``truncated``.
 
         ``life`` ticks survived, ``cause`` (see `state.CAUSES`), ``population``, ``kills``, ``food`` and ``water`` taken up,
-        ``harm`` damage dealt, ``id`` the life's number in its world.
+        ``harm`` damage dealt, ``id`` the life's number in its world; with a `task` also ``task``, its progress.
         """
-        return {name: self.state.tally[f"ended_{name}"] for name in _ENDED}
+        found = {name: self.state.tally[f"ended_{name}"] for name in _ENDED}
+        return found if self._task is None else {**found, "task": self._progress()}
 
     @property
     def metrics(self) -> Mapping[str, np.ndarray]:
@@ -192,6 +196,25 @@ class MmoWorld(ArrayWorld):
             state.room["ground"][w] = found
 
     def _advance(self, action: np.ndarray) -> None:
+        if self._task is None:
+            self._tick(action)
+            return
+        took_part, before = self.state.acting.copy(), self._progress()
+        self._tick(action)
+        s, gone = self.state, self.state.terminated
+        change = np.where(took_part, self.settings.reward_task * (self._progress() - before), 0.0)
+        population = np.where(gone, s.tally["ended_population"], s.agent["population"])
+        s.reward[:] += tasks.share_among(change, population, took_part, self.settings.team_spirit)
+
+    def _progress(self) -> np.ndarray:
+        """(W, N) how far lives have come with the task: that of those who died in this tick, else of those who live."""
+        assert self._task is not None
+        ground = self.settings.side, self.settings.border
+        living = tasks.progress(self._task, tasks.living(self.state, self._sight), *ground)
+        ended = tasks.progress(self._task, tasks.ended(self.state), *ground)
+        return np.where(self.state.terminated, ended, living)
+
+    def _tick(self, action: np.ndarray) -> None:
         self._chunks.run(
             lambda thread, lo, hi: tick.step_worlds(
                 self.state, self._sight, self._table, self._scratch, action, thread, lo, hi
@@ -230,6 +253,17 @@ def observation_space(settings: MmoSettings) -> spaces.Dict:
         fields["entities"] = spaces.Box(-np.inf, np.inf, (rows, COLUMNS), np.float32)
     fields["count"] = spaces.Box(0, rows, (), np.int16)
     return spaces.Dict(fields)
+
+
+def action_space(settings: MmoSettings) -> spaces.MultiDiscrete:
+    """Of one agent: move, attack and, with learned targeting, an entity row for each style, row 0 nobody."""
+    heads = choices(settings)
+    aimed = range(len(heads) - STYLES, len(heads)) if settings.targeting == "learned" else ()
+    return (
+        Pointing(heads, dict.fromkeys(aimed, "entities"), NOBODY_ROW)
+        if aimed
+        else spaces.MultiDiscrete(heads)
+    )
 
 
 def fields_of(sight: Any, settings: MmoSettings) -> dict[str, np.ndarray]:

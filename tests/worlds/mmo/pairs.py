@@ -9,6 +9,7 @@ import numpy as np
 from interplay.core.seeding import world_seeds
 from interplay.worlds.mmo.config import MmoSettings
 from tests.naive.mmo import MmoTwin
+from tests.naive.mmo_tasks import progress
 
 STATS = (
     "row",
@@ -24,6 +25,7 @@ STATS = (
     "kills",
     "eaten",
     "drunk",
+    "harm",
 )
 
 
@@ -85,7 +87,10 @@ def compare_ends(batch: Any, w: int, twin: MmoTwin, when: str) -> None:
             "kills": agent.kills,
             "food": agent.eaten,
             "water": agent.drunk,
+            "harm": agent.harm,
             "id": agent.life_id,
         }
         mine = {name: int(batch.ended[name][w, slot]) for name in wanted}
         assert mine == wanted, f"slot {slot} {when}"
+        if twin.settings.task:
+            assert abs(batch.ended["task"][w, slot] - progress(twin, agent)) < 1e-9, f"slot {slot} {when}"

@@ -45,6 +45,13 @@ ODD: dict[str, dict[str, Any]] = {
     },
     "learned": {"targeting": "learned", "rows": 6, "friendly_fire": False, "retest_range": True},
     "quotas": {"npop": 2, "quotas": (7, 20), "cap_draw": "fixed", "cap": 20, "team_spirit": 0.5},
+    "tasks": {
+        "task": "survive(9) and (eat(3) or harm(4)) or not apart(3) and company(2) and see(water) or centre()",
+        "respawn": "immediate",
+        "team_spirit": 0.25,
+        "max_ticks": 60,
+        "rows": 6,
+    },
     "short": {"max_ticks": 15, "maps": 3, "map_seed": 11, "immunity": "elders", "elder_age": 2},
 }
 
@@ -131,6 +138,11 @@ CHOICES = {
     "reward_food": [0.0, 0.5],
     "reward_water": [0.0, 0.25],
     "team_spirit": [0.0, 0.3, 1.0],
+    "task": [
+        "",
+        "defeat(2) and drink(1) or stand(forest)",
+        "not see(stone) or health(1) and food(1) and water(1)",
+    ],
 }
 
 

@@ -4,6 +4,7 @@ A viewer asks `compute_overlays` for data and draws it as it likes; `interplay.v
 overlay is an `Overlay` given to `register_overlay`, or named ``module:attribute`` on the command line.
 """
 
+from interplay.evaluate.lifetimes.overlays.beside import side_by_side
 from interplay.evaluate.lifetimes.overlays.layers import Layer, OverlayData
 from interplay.evaluate.lifetimes.overlays.registry import (
     Overlay,
@@ -23,4 +24,5 @@ __all__ = [
     "find_overlay",
     "list_overlays",
     "register_overlay",
+    "side_by_side",
 ]

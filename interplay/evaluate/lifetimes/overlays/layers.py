@@ -36,6 +36,7 @@ class Layer:
         x_label: what `x` is.
         labels: of the C channels, curves or groups of bars.
         dim: (T, T) bool, tiles to draw dimmed: nobody can stand there.
+        ground: (T, T) tile ids of a map in ``style``, drawn in greys below the colours.
         log_x: curves want a logarithmic x.
         drawn: curves as ``steps-post`` where a value holds until the next.
         stacked: groups of bars stand on each other.
@@ -53,6 +54,7 @@ class Layer:
     x_label: str = ""
     labels: tuple[str, ...] = ()
     dim: Array | None = None
+    ground: Array | None = None
     log_x: bool = False
     drawn: Literal["default", "steps-post"] = "default"
     stacked: bool = False

@@ -58,6 +58,7 @@ _BUILT_IN = (
     "interplay.evaluate.lifetimes.mmo.overlays.ground:EXPLORATION",
     "interplay.evaluate.lifetimes.mmo.overlays.others:DEPENDENCE",
     "interplay.evaluate.lifetimes.mmo.overlays.others:COMBAT",
+    "interplay.evaluate.lifetimes.mmo.overlays.ground:BLOWS",
     "interplay.evaluate.lifetimes.mmo.overlays.niches:NICHES",
     "interplay.evaluate.lifetimes.mmo.overlays.lives:LIVES",
     "interplay.evaluate.lifetimes.mmo.overlays.coverage:COVERAGE",

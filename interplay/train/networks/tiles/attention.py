@@ -2,7 +2,8 @@
 
 The observer's own row asks, the rows of all agents answer: with embedded rows e_i = f(x_i), one query per head from e_0 and keys
 and values from every e_i, softmax over the rows that are there. Beside the answer stand the tiles (`TileLayer`, by its
-look-up table) and e_0; two hidden layers mix them.
+look-up table) and e_0; two hidden layers mix them. Heads of the action that point at rows (`interplay.core.pointing`) compare each e_i
+with a query of the policy's last layer.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ import jax.numpy as jnp
 from gymnasium import spaces
 
 from interplay.train.networks.layers import ACTIVATIONS, HIDDEN_GAIN, POLICY_GAIN, VALUE_GAIN, Dense, Stack
+from interplay.train.networks.pointer import Pointer, pointing_heads
 from interplay.train.networks.tiles.network import (
     Seen,
+    Table,
     TileLayer,
     TileTable,
     View,
@@ -43,9 +46,11 @@ class TilesAttentionNetwork(eqx.Module):
     answer: Dense
     policy: Stack
     policy_head: Dense
+    pointers: dict[int, Pointer]
     value: Stack
     value_head: Dense
     view: View = eqx.field(static=True)
+    choices: tuple[int, ...] = eqx.field(static=True)
     heads: int = eqx.field(static=True)
     activation: str = eqx.field(static=True)
     raw = True  # takes observations in their own dtypes
@@ -67,7 +72,14 @@ class TilesAttentionNetwork(eqx.Module):
         self.query = Dense(width, width, 1.0, key=keys[2])
         self.answer = Dense(width, 2 * width, 1.0, key=keys[3])
         self.policy = Stack(3 * width, (tail, tail), act, key=keys[4])
-        self.policy_head = Dense(tail, sum(choices_of(action_space)), POLICY_GAIN, key=keys[5])
+        self.choices = choices_of(action_space)
+        pointing = pointing_heads("tiles_attention", observation_space, action_space, "entities")
+        self.pointers = {
+            head: Pointer(tail, width, width, pointing.nobody, key=jax.random.fold_in(keys[5], head))
+            for head in pointing.numbers
+        }
+        dense = sum(number for head, number in enumerate(self.choices) if head not in self.pointers)
+        self.policy_head = Dense(tail, dense, POLICY_GAIN, key=keys[5])
         self.value = Stack(3 * width, (tail, tail), act, key=keys[6])
         self.value_head = Dense(tail, 1, VALUE_GAIN, key=keys[7])
 
@@ -84,18 +96,32 @@ class TilesAttentionNetwork(eqx.Module):
     def __call__(self, seen: Seen) -> tuple[jax.Array, jax.Array]:
         return self.decide(*self.features(seen))
 
-    def features(self, seen: Seen) -> tuple[tuple[jax.Array, ...], None]:
-        """What the heads of policy and value read, (B, tail) each."""
+    def features(self, seen: Seen) -> tuple[tuple[jax.Array, ...], Table]:
+        """What the heads of policy and value read, (B, tail) each, and the embedded rows that heads may point at."""
         act = ACTIVATIONS[self.activation]
         tiles = self.precompute().tiles
         assert isinstance(tiles, TileTable)
         rows = act(self.embed(seen.entities))
         features = jnp.concatenate([act(tiles(seen)), self._attend(rows, seen.filled), rows[:, 0]], axis=1)
-        return (self.policy(features), self.value(features)), None
+        return (self.policy(features), self.value(features)), (rows, seen.filled)
 
-    def decide(self, features: tuple[jax.Array, ...], rest: None) -> tuple[jax.Array, jax.Array]:
+    def decide(self, features: tuple[jax.Array, ...], rest: Table) -> tuple[jax.Array, jax.Array]:
         """Logits and value."""
-        return self.policy_head(features[0]), self.value_head(features[1])[:, 0]
+        logits = self.policy_head(features[0])
+        if self.pointers:
+            logits = self._point(logits, features[0], rest)
+        return logits, self.value_head(features[1])[:, 0]
+
+    def _point(self, dense: jax.Array, x: jax.Array, table: Table) -> jax.Array:
+        """The logits of heads that point put among those of the dense layer, in the order of the heads."""
+        logits, at = [], 0
+        for head, number in enumerate(self.choices):
+            if head in self.pointers:
+                logits.append(self.pointers[head](x, *table))
+            else:
+                logits.append(dense[:, at : at + number])
+                at += number
+        return jnp.concatenate(logits, axis=1)
 
     @property
     def attended(self) -> tuple[str, ...]:

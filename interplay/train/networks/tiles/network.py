@@ -10,7 +10,8 @@ and is computed once per update (`precompute`). The sum is one product per mater
 CPU half the time of a gather, and a third of that of one product with all marks side by side, because XLA makes those slowly.
 Material 0 is the one that is not looked for: its rows are in the sum's constant part.
 
-Rows of agents are maximised over the first `count` of them; row 0 is the observer itself.
+Rows of agents are maximised over the first `count` of them; row 0 is the observer itself. Heads of the action that point at rows of
+agents (`interplay.core.pointing`) compare each row with a query of their trunk (`Pointer`).
 """
 
 from __future__ import annotations
@@ -28,10 +29,12 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.core.spaces import action_choices
 from interplay.train.networks.layers import ACTIVATIONS
+from interplay.train.networks.pointer import Pointer, pointing_heads
 from interplay.train.settings import NetworkGroup
 
 EMBEDDING = 7  # numbers per material (paper)
 MATERIALS = 7  # rows of the embedding where the space does not bound them
+Table = tuple[jax.Array, jax.Array]  # rows of agents (B, R, columns), and how many of them stand (B,)
 FEW = 8  # up to this many rows of agents are computed where a block has no more
 
 
@@ -230,7 +233,7 @@ class TilesNetwork(eqx.Module):
     """
 
     trunks: tuple[Trunk, ...]
-    heads: tuple[Linear, ...]
+    heads: tuple[Linear | Pointer, ...]
     value: Linear
     view: View = eqx.field(static=True)
     raw = True  # takes observations in their own dtypes
@@ -248,8 +251,12 @@ class TilesNetwork(eqx.Module):
         count = len(choices) + 1 if settings.separate_heads else 1
         keys = jax.random.split(key, count + len(choices) + 1)
         self.trunks = tuple(Trunk(self.view, settings, key=keys[i]) for i in range(count))
+        pointing, width = pointing_heads("tiles", observation_space, action_space, "entities"), settings.width
         self.heads = tuple(
-            Linear(settings.width, number, key=keys[count + i]) for i, number in enumerate(choices)
+            Pointer(width, self.view.columns, width, pointing.nobody, key=keys[count + i])
+            if i in pointing.numbers
+            else Linear(width, number, key=keys[count + i])
+            for i, number in enumerate(choices)
         )
         self.value = Linear(settings.width, 1, key=keys[-1])
 
@@ -264,14 +271,18 @@ class TilesNetwork(eqx.Module):
     def __call__(self, seen: Seen) -> tuple[jax.Array, jax.Array]:
         return self.decide(*self.features(seen))
 
-    def features(self, seen: Seen) -> tuple[tuple[jax.Array, ...], None]:
-        """What every trunk makes of an observation, (B, width) each."""
-        return tuple(trunk.precompute()(seen) for trunk in self.trunks), None
+    def features(self, seen: Seen) -> tuple[tuple[jax.Array, ...], Table]:
+        """What every trunk makes of an observation, (B, width) each, and the rows that heads may point at."""
+        features = tuple(trunk.precompute()(seen) for trunk in self.trunks)
+        return features, (seen.entities, seen.filled)
 
-    def decide(self, features: tuple[jax.Array, ...], rest: None) -> tuple[jax.Array, jax.Array]:
+    def decide(self, features: tuple[jax.Array, ...], rest: Table) -> tuple[jax.Array, jax.Array]:
         """Logits and value; of one trunk, or each of its own."""
         each = features * (len(self.heads) + 1) if len(features) == 1 else features
-        logits = [head(x) for head, x in zip(self.heads, each[:-1], strict=True)]
+        logits = [
+            head(x, *rest) if isinstance(head, Pointer) else head(x)
+            for head, x in zip(self.heads, each[:-1], strict=True)
+        ]
         return jnp.concatenate(logits, axis=1), self.value(each[-1])[:, 0]
 
 

@@ -1,15 +1,16 @@
-"""Overlays of the ground: what a place is worth, and who has been there."""
+"""Overlays of the ground: what a place is worth, who has been there, and where attacks land."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from interplay.evaluate.lifetimes.mmo.blows import share_of
 from interplay.evaluate.lifetimes.mmo.ghosts import CLIP, VARIANTS, livable, moments, standardise, value_map
 from interplay.evaluate.lifetimes.mmo.overlays import recorders
 from interplay.evaluate.lifetimes.overlays.layers import Layer, OverlayData
 from interplay.evaluate.lifetimes.overlays.registry import Overlay
 from interplay.evaluate.lifetimes.overlays.study import Study
-from interplay.evaluate.lifetimes.tick import Array
+from interplay.evaluate.lifetimes.tick import STYLES, Array
 
 
 def values(study: Study) -> OverlayData:
@@ -85,11 +86,49 @@ def exploration(study: Study) -> OverlayData:
     return OverlayData("exploration", title, layers, {"tiles": study.tiles.copy()}, columns, rows, 2)
 
 
+def blows(study: Study) -> OverlayData:
+    """Landed attacks of each population by the cell that was struck, upon the terrain; the table beside the ticks lived."""
+    chosen = list(study.populations)
+    struck, lived = study.seen("blows").counts[chosen], study.seen("visits").counts[chosen]
+    layers = tuple(
+        Layer(
+            f"population_{k}",
+            f"population {k}: {int(struck[i].sum()):,} attacks",
+            struck[i],
+            "map",
+            "style",
+            "landed attacks",
+            "Cells on which targets stood; red melee, green range, blue mage, the ground below in greys.",
+            limits=(0.0, float(max(struck.sum(axis=1).max(), 1))),
+            labels=STYLES,
+            ground=study.tiles.copy(),
+        )
+        for i, k in enumerate(chosen)
+    )
+    rows = []
+    for i, k in enumerate(chosen):
+        for style, counts in zip((*STYLES, "lived"), (*struck[i], lived[i]), strict=True):
+            rows.append((k, style, int(counts.sum()), *share_of(counts, study.tiles)))
+    worlds = study.world.num_worlds
+    title = f"Where attacks landed in {study.ticks:,} ticks, {worlds} world{'s' * (worlds > 1)}"
+    columns = ("population", "what", "number", "beside water", "on forest")
+    return OverlayData(
+        "blows", title, layers, {"tiles": study.tiles.copy(), "lived": lived}, columns, tuple(rows)
+    )
+
+
 VALUES = Overlay("values", "what a network expects of every place", values, asks_values=True)
 EXPLORATION = Overlay(
     "exploration",
     "who has been where, beside random walkers",
     exploration,
     {"visits": recorders.visits, "walkers_visits": recorders.walkers_visits},
+    one_map=True,
+)
+BLOWS = Overlay(
+    "blows",
+    "where attacks land, upon the terrain",
+    blows,
+    {"blows": recorders.blows, "visits": recorders.visits},
     one_map=True,
 )

@@ -6,6 +6,7 @@ from typing import Any
 
 from interplay.evaluate.lifetimes.life_table import LifeRecorder
 from interplay.evaluate.lifetimes.mmo.attacks import AttackRecorder
+from interplay.evaluate.lifetimes.mmo.blows import BlowRecorder
 from interplay.evaluate.lifetimes.tick import STYLES, Recorder
 from interplay.evaluate.lifetimes.tracks import TrackRecorder
 from interplay.evaluate.lifetimes.visits import VisitRecorder
@@ -36,3 +37,8 @@ def attacks(world: Any) -> AttackRecorder:
     """Landed attacks."""
     melee, range_, mage = (world.causes.index(style) for style in STYLES)
     return AttackRecorder(world.num_populations, (melee, range_, mage))
+
+
+def blows(world: Any) -> BlowRecorder:
+    """Landed attacks on the map."""
+    return BlowRecorder(world.num_populations, world.settings.side)

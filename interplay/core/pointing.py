@@ -1,0 +1,59 @@
+"""Actions that name rows of a table which the agent sees: "strike the agent in row 3"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gymnasium import spaces
+
+from interplay.core.errors import UserError
+
+
+class Pointing(spaces.MultiDiscrete):
+    """Several choices at once, some of which are rows of a table in the observation.
+
+    Everybody may take it for the MultiDiscrete that it is. A network that can point compares what it knows with each row, instead
+    of learning anew for every number of a row what stands in it.
+
+    Args:
+        nvec: choices of each head; one that points has as many as its table has rows.
+        tables: number of a head -> key of its table, (R, F) in the observation.
+        nobody: the row by which a head that points names none of them; None where every row may be meant.
+
+    Example:
+        >>> space = Pointing([5, 8], {1: "entities"}, nobody=0)
+        >>> space, space.tables, space.nobody
+        (MultiDiscrete([5 8]), {1: 'entities'}, 0)
+    """
+
+    def __init__(self, nvec: Sequence[int], tables: Mapping[int, str], nobody: int | None = None) -> None:
+        super().__init__(list(nvec))
+        self.tables, self.nobody = dict(tables), nobody
+
+
+def tables_of(observation_space: spaces.Dict, action_space: spaces.Space[Any]) -> dict[int, str]:
+    """Number of each head that points -> key of the table whose rows it names.
+
+    Args:
+        observation_space: of one agent.
+        action_space: of the same; of any sort.
+
+    Raises:
+        UserError: if there is no such table, or its rows are not the head's choices.
+    """
+    if not isinstance(action_space, Pointing):
+        return {}
+    for head, key in action_space.tables.items():
+        table = observation_space.spaces.get(key)
+        if table is None or table.shape is None or len(table.shape) != 2:
+            raise UserError(
+                f"head {head} of the action points at rows of {key}, which is no table (rows, columns) of the observation; "
+                f"it has {', '.join(observation_space.spaces)}; keep {key}, or give a plain MultiDiscrete"
+            )
+        if table.shape[0] != action_space.nvec[head]:
+            raise UserError(
+                f"head {head} of the action has {action_space.nvec[head]} choices, {key} has {table.shape[0]} rows; "
+                "give one choice for each row"
+            )
+    return dict(action_space.tables)

@@ -1,0 +1,70 @@
+"""Blows on the map: where the targets of landed attacks stood (the paper's figure 8)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from interplay.evaluate.lifetimes.tick import NOBODY, STYLES, Array, Tick
+from interplay.worlds.mmo.tiles import FOREST, SCRUB, WATER
+
+
+class BlowRecorder:
+    """Counts landed attacks by the attacker's population, style, and the cell that was struck, all worlds together.
+
+    The cell is the attacker's and the offset to its target: nobody moves any more in a tick after it has struck. Who struck is who
+    lived in the slot in the tick before.
+
+    Args:
+        populations: K.
+        side: T, of the map.
+
+    Attributes:
+        counts: (K, 3, T, T) int32.
+    """
+
+    def __init__(self, populations: int, side: int) -> None:
+        self.counts = np.zeros((populations, len(STYLES), side, side), np.int32)
+        self._population: Array | None = None
+
+    def note(self, tick: Tick) -> None:
+        """Takes in one tick."""
+        before, self._population = self._population, tick.population.astype(np.int64)
+        if before is None:
+            return
+        at = np.nonzero(tick.struck != NOBODY)
+        row = tick.row[at].astype(np.int64) + tick.struck_row[at]
+        col = tick.col[at].astype(np.int64) + tick.struck_col[at]
+        np.add.at(self.counts, (before[at], tick.style[at].astype(np.int64), row, col), 1)
+
+
+class Share(NamedTuple):
+    """How much of something lies at the places where agents feed; NaN of nothing."""
+
+    drinking: float  # on cells with water on one of the four sides
+    eating: float  # on forest, eaten or not
+
+
+def share_of(counts: Array, tiles: Array) -> Share:
+    """Which shares of counts lie beside water and on forest.
+
+    Args:
+        counts: (T, T).
+        tiles: (T, T) ids; what is forest and what scrub changes from tick to tick, both together do not.
+    """
+    total = float(counts.sum())
+    if not total:
+        return Share(float("nan"), float("nan"))
+    food = (tiles == FOREST) | (tiles == SCRUB)
+    return Share(float(counts[beside_water(tiles)].sum()) / total, float(counts[food].sum()) / total)
+
+
+def beside_water(tiles: Array) -> Array:
+    """(T, T) bool, cells with water on one of their four sides; the border is lava."""
+    wet, found = tiles == WATER, np.zeros(tiles.shape, bool)
+    found[1:] |= wet[:-1]
+    found[:-1] |= wet[1:]
+    found[:, 1:] |= wet[:, :-1]
+    found[:, :-1] |= wet[:, 1:]
+    return found
