@@ -408,6 +408,7 @@ def _save(
         record = {
             "updates": worker.updates,
             "episodes": worker.episodes,
+            "slot_steps": worker.updates * worker.slot_steps,
             "seconds": seconds,
             "spaces": describe_spaces(network.kind for network in worker.learner.networks.values()),
             "compute": xla.describe(),

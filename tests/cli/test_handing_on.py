@@ -20,7 +20,7 @@ from interplay.train.sweep.axes import Drawn
 
 # Options that say how a result is shown.
 SHOWN = {
-    "evaluate": {"json"},
+    "evaluate": {"json", "csv", "column", "at_checkpoints"},
     "league": {"json"},
     "tournament": {"json"},
     "talk": {"json"},
@@ -99,6 +99,7 @@ def players(heard: Heard) -> None:
 def for_evaluate(heard: Heard) -> None:
     players(heard)
     heard.put("interplay.evaluate:play")
+    heard.put("interplay.cli.milestones:evaluate_checkpoints")
 
 
 def for_record(heard: Heard) -> None:
@@ -306,6 +307,18 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "num_worlds": ("--num-worlds 9", {"make_world.num_worlds": 9}),
         "max_steps": ("--max-steps 13", {"play.max_steps": 13}),
         "seed": ("--seed 11", {"play.seed": 11, "make_world.seed": 11}),
+    }, {
+        "player": ("hunter --at-checkpoints", {"evaluate_checkpoints.asked.run": "hunter"}),
+        "options": ("end=7", {"evaluate_checkpoints.asked.options": OPTION}),
+        "world": (f"--world {WORLD}", {"evaluate_checkpoints.asked.world": WORLD}),
+        "trust": ("--trust", {"evaluate_checkpoints.asked.trust": True}),
+        "greedy": ("--greedy", {"evaluate_checkpoints.asked.greedy": True}),
+        "roles": ("--roles a=random --roles b=hunter", {"evaluate_checkpoints.asked.roles": ["a=random", "b=hunter"]}),
+        "episodes": ("--episodes 70", {"evaluate_checkpoints.asked.episodes": 70}),
+        "num_worlds": ("--num-worlds 9", {"evaluate_checkpoints.asked.num_worlds": 9}),
+        "max_steps": ("--max-steps 13", {"evaluate_checkpoints.asked.max_steps": 13}),
+        "seed": ("--seed 11", {"evaluate_checkpoints.asked.seed": 11}),
+        "out": ("--out kept", {"evaluate_checkpoints.out": Path("kept")}),
     }]),
     "record": (for_record, [{
         **_PLAYER,
