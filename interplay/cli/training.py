@@ -15,6 +15,7 @@ EXAMPLE = (
     "interplay train survival/2v2-all-low ppo.learning_rate=1e-4 world.options.health_cap=100\n"
     "interplay train settings.toml seed=3\n"
     "interplay train survival/1v1-heals-low --league pfsp --out runs/league\n"
+    "interplay train --preset fanti2022 --out runs/published\n"
     "interplay train survival/1v1-heals-mid --start-from runs/first\n"
     "interplay train examples/multi_corridor_experiment.py"
 )
@@ -24,10 +25,10 @@ def train(
     world: Annotated[
         str,
         typer.Argument(
-            metavar="WORLD|SETTINGS.toml|CONFIG.py",
-            help="A world's id, a settings file, or an experiment's Python file, which says everything else.",
+            metavar="[WORLD|SETTINGS.toml|CONFIG.py]",
+            help="A world's id, a settings file, or an experiment's Python file, which says everything else; a preset brings its own.",
         ),
-    ],
+    ] = "",
     overrides: Annotated[
         list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Settings, e.g. ppo.clip=0.1.")
     ] = None,
@@ -48,6 +49,13 @@ def train(
             help="Self-play in a league: latest, history, pfsp, psro, exploiters, or a file with the keys of [league].",
         ),
     ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Settings that somebody published, below yours: fanti2022 (survival), suarez2019 (mmo), werewolf-record.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -62,10 +70,12 @@ def train(
     """
     flags: dict[str, Any] = {"steps": steps, "seed": seed, "num_worlds": num_worlds, "train.workers": workers}
     flags["train.start_from"] = None if start_from is None else str(start_from)
+    if preset is not None and "=" in world:  # the preset's own world, and a setting
+        world, overrides = "", [world, *(overrides or [])]
     if world.endswith(".py"):
-        _refuse_more(world, overrides, {**flags, "out": out, "league": league})
+        _refuse_more(world, overrides, {**flags, "out": out, "league": league, "preset": preset})
     with told_by_exit_code():
-        typer.echo(f"run folder: {_run(world, overrides or [], flags, out, trust, league)}")
+        typer.echo(f"run folder: {_run(world, overrides or [], flags, out, trust, league, preset)}")
 
 
 def _run(
@@ -75,17 +85,26 @@ def _run(
     out: Path | None,
     trust: bool,
     league: str | None,
+    preset: str | None,
 ) -> Path:
     """Trains and gives the run folder."""
-    from interplay.verbs.settings import build_settings, check_world, fit_to_steps, names_worlds
+    from interplay.verbs.settings import (
+        build_settings,
+        check_world,
+        fit_to_steps,
+        names_worlds,
+        tell_departures,
+    )
     from interplay.verbs.trainer import load_trainer
 
     trainer = load_trainer()
     if world.endswith(".py"):
         return _train_experiment(Path(world))
     given = {key: value for key, value in flags.items() if value is not None}
-    settings = build_settings(world, overrides, given, trust, league)
-    settings = fit_to_steps(settings, check_world(settings), names_worlds(world, overrides, given))
+    settings = build_settings(world, overrides, given, trust, league, preset=preset)
+    chosen = names_worlds(world, overrides, given, preset)
+    settings = fit_to_steps(settings, check_world(settings), chosen)
+    tell_departures(settings, preset)
     path: Path = trainer.train(settings, out)
     return path
 
