@@ -61,6 +61,7 @@ from interplay.train.settings import TrainSettings
 from interplay.train.settings.short_runs import in_updates
 from interplay.train.settings.unread import check_populations_read, check_read
 from interplay.train.shard import MakeWorld
+from interplay.train.unmasked import check_unmasked
 from interplay.train.update import Worker
 from interplay.train.views import find_view
 
@@ -452,6 +453,7 @@ def make_learner(
         if first:
             check_evaluation(settings, world, populations)
             check_room(settings, world, populations)
+            check_unmasked(settings, world)
         if settings.alternate.metric is not None:
             world.reset()
             check_turns(settings.alternate, populations, list(EpisodeStatistics(world).names))
