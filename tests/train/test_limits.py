@@ -69,7 +69,8 @@ def test_named_agent_steps_are_kept_beside_the_newest(tmp_path: Path) -> None:
     keep = {"keep_checkpoints": 1, "keep_at": named, "keep_every": 3 * STEPS - 1}
     asked = [*named[1:], *range(3 * STEPS - 1, max(every) + 1, 3 * STEPS - 1)]
     kept = {0} | {min(steps for steps in every if steps >= one) for one in asked if one <= max(every)}
-    assert 4 < len(kept) < len(every) - 2 and max(every) not in kept
+    assert 4 < len(kept) < len(every) - 2
+    assert max(every) not in kept
 
     often = bits_of(train(settings_of(checkpoint_updates=1, **keep), tmp_path / "often", make_corridor))
     assert set(often) == kept | {max(every)}
