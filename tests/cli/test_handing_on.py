@@ -371,6 +371,9 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
     }, {
         "world": ("SETTINGS", {"train.settings.world.id": "tests.cli.marsh:Marsh"}),
         "trust": ("--trust", {}),
+    }, {
+        "world": ("survival/1v1-heals-low", {"train.settings.world.id": "survival/1v1-heals-low"}),
+        "preset": ("--preset fanti2022", {"train.settings.ppo.epochs": 400}),
     }]),
     "resume": (for_resume, [{
         "run": ("runs/a", {"resume.run": Path("runs/a")}),

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean
 from interplay.core.settings import merge
+from interplay.core.settings_text import toml_value
 
 
 class Row(NamedTuple):
@@ -201,3 +202,20 @@ def under(name: str, asked: dict[str, Any]) -> dict[str, Any]:
     from interplay.train.settings.unread import fitting
 
     return merge(fitting(below, asked), asked)
+
+
+def describe(name: str) -> str:
+    """A preset as a section of a page: its rows with their sources, and what it does not honour."""
+    preset = find_preset(name)
+    lines = [f"## {name}", "", f"{preset.about[0].upper()}{preset.about[1:]}; for `{preset.worlds}`,"]
+    options = "".join(f" world.options.{key}={toml_value(value)}" for key, value, _ in preset.game)
+    lines[-1] += f" `{preset.world}{options}` unless you name a world."
+    lines += ["", "| setting | value | source |", "|---|---|---|"]
+    game = [Row(f"world.options.{key}", value, source) for key, value, source in preset.game]
+    for key, value, source in (*preset.rows, *game):
+        shown = '"off"' if value is None else toml_value(value)
+        lines.append(f"| `{key}` | `{shown}` | {source} |")
+    return (
+        "\n".join([*lines, "", "Not honoured, or ours:", "", *(f"- {line}" for line in preset.departures)])
+        + "\n"
+    )
