@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import typer
 
-from interplay.verbs.players import Player, find_player
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
+from interplay.verbs.players import Player, find_player
 
 MOST_COLUMNS = 6  # of the table that is printed
 

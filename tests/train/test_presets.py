@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from interplay.cli.training import build_settings
 from interplay.core.errors import UserError
 from interplay.registry import list_worlds
 from interplay.train.settings.presets import PRESETS, describe
+from interplay.verbs.settings import build_settings
 from tests.cli.command import refusal, typed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,7 +81,7 @@ def test_a_run_begins_with_what_its_preset_does_not_honour(capsys, monkeypatch, 
     monkeypatch.setattr(
         "interplay.train.trainer.train", lambda settings, out: trained.append(settings) or "x"
     )
-    monkeypatch.setattr("interplay.cli.training._check_world", lambda settings: None)
+    monkeypatch.setattr("interplay.verbs.settings.check_world", lambda settings: 2)
     code, _, errors = typed(capsys, "train", "--preset", "fanti2022", "seed=3")
     assert (code, trained[0].seed, trained[0].ppo.epochs) == (0, 3, 400)
     assert errors.splitlines() == [f"--preset fanti2022: {line}" for line in PRESETS["fanti2022"].departures]

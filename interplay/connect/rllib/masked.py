@@ -58,13 +58,13 @@ class MaskedMultiAgentEnv(WorldMultiAgentEnv):
 
     def step(self, action_dict: Members) -> tuple[Members, Members, Members, Members, Members]:
         """As `WorldMultiAgentEnv.step`."""
-        observations, *rest, infos = super().step(action_dict)
-        return self._masked(observations, infos), *rest, infos
+        observations, rewards, terminated, truncated, infos = super().step(action_dict)
+        return self._masked(observations, infos), rewards, terminated, truncated, infos
 
     def _masked(self, observations: Members, infos: Members) -> Members:
         seen = {}
         for name, row in observations.items():
-            flat = spaces.flatten(self._plain[name], row).astype(np.float32)
+            flat = np.asarray(spaces.flatten(self._plain[name], row), np.float32)
             mask = infos.get(name, {}).get(LEGAL)
             everything = np.ones(length(self._given[name]), np.float32)
             seen[name] = {SEEN: flat, LEGAL: everything if mask is None else _flat(mask)}
