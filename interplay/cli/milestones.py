@@ -158,12 +158,11 @@ def _said(asked: Asked, found: Player) -> str:
     from interplay.core.seals import canonical, digest
     from interplay.core.settings_text import toml_value
     from interplay.train.play.checkpoints import sound_checkpoints
-    from interplay.train.run.settings_file import settings_of
+    from interplay.train.run.settings_file import PACE, settings_of
 
     settings = settings_of(sound_checkpoints(asked.run)[0][-1], asked.trust)
-    trained = {
-        name: value for name, value in canonical(settings).items() if name not in ("seed", "steps", "train")
-    }
+    # How far and how fast the run goes is no matter: later checkpoints join the rows that are there.
+    trained = {name: value for name, value in canonical(settings).items() if name not in ("seed", *PACE)}
     values = {
         "seed": settings.seed,
         "world": {"id": found.world, "options": dict(found.options)},
