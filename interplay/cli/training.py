@@ -9,6 +9,7 @@ import typer
 
 from interplay.cli.options import Trust, named_path
 from interplay.cli.stopping import told_by_exit_code
+from interplay.core.errors import UserError
 
 EXAMPLE = (
     "interplay train survival/1v1-heals-low --steps 300000 --out runs/first\n"
@@ -62,6 +63,14 @@ def train(
             parser=named_path, metavar="PATH", help="The run's folder.  [default: runs/WORLD-DATE-N]"
         ),
     ] = None,
+    bank: Annotated[
+        Path | None,
+        typer.Option(
+            parser=named_path,
+            metavar="FOLDER",
+            help="Instead of --out: a folder of runs named by what they are made of; a run that is there is not trained again.",
+        ),
+    ] = None,
     trust: Trust = False,
 ) -> None:
     """Trains agents with PPO and writes a run folder: settings, metrics, checkpoints.
@@ -73,9 +82,13 @@ def train(
     if preset is not None and "=" in world:  # the preset's own world, and a setting
         world, overrides = "", [world, *(overrides or [])]
     if world.endswith(".py"):
-        _refuse_more(world, overrides, {**flags, "out": out, "league": league, "preset": preset})
+        _refuse_more(
+            world, overrides, {**flags, "out": out, "league": league, "preset": preset, "bank": bank}
+        )
+    if bank is not None and out is not None:
+        raise UserError(f"--out {out} --bank {bank}: a bank names its runs itself; leave one out")
     with told_by_exit_code():
-        typer.echo(f"run folder: {_run(world, overrides or [], flags, out, trust, league, preset)}")
+        typer.echo(f"run folder: {_run(world, overrides or [], flags, out, trust, league, preset, bank)}")
 
 
 def _run(
@@ -86,6 +99,7 @@ def _run(
     trust: bool,
     league: str | None,
     preset: str | None,
+    bank: Path | None,
 ) -> Path:
     """Trains and gives the run folder."""
     from interplay.verbs.settings import (
@@ -105,6 +119,10 @@ def _run(
     chosen = names_worlds(world, overrides, given, preset)
     settings = fit_to_steps(settings, check_world(settings), chosen)
     tell_departures(settings, preset)
+    if bank is not None:
+        from interplay.train.bank import train_in_bank
+
+        return train_in_bank(settings, bank, trust)
     path: Path = trainer.train(settings, out)
     return path
 
@@ -117,8 +135,6 @@ def _train_experiment(config: Path) -> Path:
 
 
 def _refuse_more(config: str, overrides: list[str] | None, flags: dict[str, Any]) -> None:
-    from interplay.core.errors import UserError
-
     options = [f"--{key.rpartition('.')[2]}" for key, value in flags.items() if value is not None]
     for given in [*(overrides or []), *(option.replace("_", "-") for option in options)]:
         raise UserError(f"{given}: the experiment {config} says all of its run; set it there")

@@ -170,6 +170,7 @@ def for_train(heard: Heard) -> None:
     trainer(heard)
     heard.put("interplay.verbs.settings:workers_for", 4)
     heard.put("interplay.verbs.opening:open_world", SimpleNamespace(close=lambda: None, agents=("agent_0",)))
+    heard.put("interplay.train.bank:train_in_bank")
 
 
 def for_resume(heard: Heard) -> None:
@@ -374,6 +375,10 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
     }, {
         "world": ("survival/1v1-heals-low", {"train.settings.world.id": "survival/1v1-heals-low"}),
         "preset": ("--preset fanti2022", {"train.settings.ppo.epochs": 400}),
+    }, {
+        "world": (f"{WORLD}", {"train_in_bank.settings.world.id": WORLD}),
+        "bank": ("--bank runs/bank", {"train_in_bank.bank": Path("runs/bank")}),
+        "trust": ("--trust", {"train_in_bank.trust": True}),
     }]),
     "resume": (for_resume, [{
         "run": ("runs/a", {"resume.run": Path("runs/a")}),
@@ -540,7 +545,7 @@ def test_what_was_typed_arrives(monkeypatch, tmp_path, verb, number):
 
 
 NEEDED = {  # without which a verb refuses, or does something else
-    "config", "merge", "out", "overlay", "player", "players", "run", "runs", "transfer", "words", "world", "worlds",
+    "bank", "config", "merge", "out", "overlay", "player", "players", "run", "runs", "transfer", "words", "world", "worlds",
 }  # fmt: skip
 
 
