@@ -376,7 +376,7 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "world": ("survival/1v1-heals-low", {"train.settings.world.id": "survival/1v1-heals-low"}),
         "preset": ("--preset fanti2022", {"train.settings.ppo.epochs": 400}),
     }, {
-        "world": (f"{WORLD}", {"train_in_bank.settings.world.id": WORLD}),
+        "world": (WORLD, {"train_in_bank.settings.world.id": WORLD}),
         "bank": ("--bank runs/bank", {"train_in_bank.bank": Path("runs/bank")}),
         "trust": ("--trust", {"train_in_bank.trust": True}),
     }]),
