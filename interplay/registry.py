@@ -117,7 +117,8 @@ def make_world(
         seed: names the worlds' random streams.
         threads: compute threads of this batch; they change no bit.
         first_world: index of the batch's first world among all worlds of `seed`.
-        **options: the world's settings, on top of the variant's.
+        **options: the world's settings, on top of the variant's; those of a group as a mapping or by their names with dots,
+            ``**{"obs.history": 2}``.
 
     Raises:
         UserError: for an unknown id, or an option that is unknown or out of range.
@@ -222,9 +223,14 @@ def _settings(spec: WorldSpec, options: Mapping[str, Any]) -> Any:
         if options:
             raise UserError(f"{spec.id}: unknown option {next(iter(options))!r}; this world has no options")
         return None
-    from interplay.core.settings import build
+    from interplay.core.settings import build, lay_over, nest
 
-    return build(load(spec.settings), {**spec.options, **options}, spec.id)
+    model = load(spec.settings)
+    try:
+        given = nest(options)
+    except UserError as error:
+        raise UserError(f"{spec.id}: {error}") from None
+    return build(model, lay_over(model, spec.options, given), spec.id)
 
 
 def _make_from_path(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json as json_text
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from interplay.cli.options import Roles, Trust
+from interplay.cli.options import Roles, Trust, named_path
+from interplay.core.errors import UserError
 
 EXAMPLE = (
     "interplay evaluate runs/first --episodes 200\n"
+    "interplay evaluate runs/first --at-checkpoints --episodes 256 --out evaluations/first\n"
     "interplay evaluate random --world survival/1v1-heals-low --json\n"
     "interplay evaluate bayes --roles werewolf=avoid_wolves --world werewolf/9"
 )
@@ -36,9 +39,43 @@ def evaluate(
     ] = False,
     seed: Annotated[int, typer.Option(help="Of the worlds and of the players.", min=0)] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    at_checkpoints: Annotated[
+        bool,
+        typer.Option("--at-checkpoints", help="The same episodes at every checkpoint that the run has kept."),
+    ] = False,
+    csv: Annotated[
+        bool, typer.Option("--csv", help="With --at-checkpoints: print comma-separated values.")
+    ] = False,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With --at-checkpoints: a metric of the table; may be repeated.  [default: the first six]"
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            parser=named_path,
+            metavar="FOLDER",
+            help="With --at-checkpoints: keeps the rows, for `interplay curves FOLDER`; what it has is not played again.",
+        ),
+    ] = None,
 ) -> None:
     """Plays whole episodes and prints the mean of every metric with its standard error."""
     from interplay.core.settings import parse_overrides
+
+    if at_checkpoints:
+        from interplay.cli.milestones import Asked, evaluate_checkpoints, show
+
+        if json and csv:
+            raise UserError("--json --csv: a table has one form; give one of the two")
+        given = parse_overrides(options or [])
+        asked = Asked(player, world, given, episodes, num_worlds, max_steps, roles or (), greedy, seed, trust)
+        show(asked, evaluate_checkpoints(asked, out), column or (), json, csv)
+        return
+    for name, value in (("--csv", csv), ("--column", column), ("--out", out)):
+        if value:
+            raise UserError(f"{name}: that is for the table of all checkpoints; add --at-checkpoints")
     from interplay.evaluate.episodes import MOST_AGENTS
     from interplay.train.run.metrics_log import plain
     from interplay.verbs.playing import evaluate as play

@@ -9,12 +9,14 @@ import typer
 
 from interplay.cli.options import Trust, named_path
 from interplay.cli.stopping import told_by_exit_code
+from interplay.core.errors import UserError
 
 EXAMPLE = (
     "interplay train survival/1v1-heals-low --steps 300000 --out runs/first\n"
     "interplay train survival/2v2-all-low ppo.learning_rate=1e-4 world.options.health_cap=100\n"
     "interplay train settings.toml seed=3\n"
     "interplay train survival/1v1-heals-low --league pfsp --out runs/league\n"
+    "interplay train --preset fanti2022 --out runs/published\n"
     "interplay train survival/1v1-heals-mid --start-from runs/first\n"
     "interplay train examples/multi_corridor_experiment.py"
 )
@@ -24,10 +26,10 @@ def train(
     world: Annotated[
         str,
         typer.Argument(
-            metavar="WORLD|SETTINGS.toml|CONFIG.py",
-            help="A world's id, a settings file, or an experiment's Python file, which says everything else.",
+            metavar="[WORLD|SETTINGS.toml|CONFIG.py]",
+            help="A world's id, a settings file, or an experiment's Python file, which says everything else; a preset brings its own.",
         ),
-    ],
+    ] = "",
     overrides: Annotated[
         list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Settings, e.g. ppo.clip=0.1.")
     ] = None,
@@ -48,10 +50,25 @@ def train(
             help="Self-play in a league: latest, history, pfsp, psro, exploiters, or a file with the keys of [league].",
         ),
     ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Settings that somebody published, below yours: fanti2022 (survival), suarez2019 (mmo), werewolf-record.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
             parser=named_path, metavar="PATH", help="The run's folder.  [default: runs/WORLD-DATE-N]"
+        ),
+    ] = None,
+    bank: Annotated[
+        Path | None,
+        typer.Option(
+            parser=named_path,
+            metavar="FOLDER",
+            help="Instead of --out: a folder of runs named by what they are made of; a run that is there is not trained again.",
         ),
     ] = None,
     trust: Trust = False,
@@ -62,10 +79,16 @@ def train(
     """
     flags: dict[str, Any] = {"steps": steps, "seed": seed, "num_worlds": num_worlds, "train.workers": workers}
     flags["train.start_from"] = None if start_from is None else str(start_from)
+    if preset is not None and "=" in world:  # the preset's own world, and a setting
+        world, overrides = "", [world, *(overrides or [])]
     if world.endswith(".py"):
-        _refuse_more(world, overrides, {**flags, "out": out, "league": league})
+        _refuse_more(
+            world, overrides, {**flags, "out": out, "league": league, "preset": preset, "bank": bank}
+        )
+    if bank is not None and out is not None:
+        raise UserError(f"--out {out} --bank {bank}: a bank names its runs itself; leave one out")
     with told_by_exit_code():
-        typer.echo(f"run folder: {_run(world, overrides or [], flags, out, trust, league)}")
+        typer.echo(f"run folder: {_run(world, overrides or [], flags, out, trust, league, preset, bank)}")
 
 
 def _run(
@@ -75,17 +98,31 @@ def _run(
     out: Path | None,
     trust: bool,
     league: str | None,
+    preset: str | None,
+    bank: Path | None,
 ) -> Path:
     """Trains and gives the run folder."""
-    from interplay.verbs.settings import build_settings, check_world, fit_to_steps, names_worlds
+    from interplay.verbs.settings import (
+        build_settings,
+        check_world,
+        fit_to_steps,
+        names_worlds,
+        tell_departures,
+    )
     from interplay.verbs.trainer import load_trainer
 
     trainer = load_trainer()
     if world.endswith(".py"):
         return _train_experiment(Path(world))
     given = {key: value for key, value in flags.items() if value is not None}
-    settings = build_settings(world, overrides, given, trust, league)
-    settings = fit_to_steps(settings, check_world(settings), names_worlds(world, overrides, given))
+    settings = build_settings(world, overrides, given, trust, league, preset=preset)
+    chosen = names_worlds(world, overrides, given, preset)
+    settings = fit_to_steps(settings, check_world(settings), chosen)
+    tell_departures(settings, preset)
+    if bank is not None:
+        from interplay.train.bank import train_in_bank
+
+        return train_in_bank(settings, bank, trust)
     path: Path = trainer.train(settings, out)
     return path
 
@@ -98,8 +135,6 @@ def _train_experiment(config: Path) -> Path:
 
 
 def _refuse_more(config: str, overrides: list[str] | None, flags: dict[str, Any]) -> None:
-    from interplay.core.errors import UserError
-
     options = [f"--{key.rpartition('.')[2]}" for key, value in flags.items() if value is not None]
     for given in [*(overrides or []), *(option.replace("_", "-") for option in options)]:
         raise UserError(f"{given}: the experiment {config} says all of its run; set it there")

@@ -22,7 +22,9 @@ __all__ = [
     "build",
     "changed",
     "from_toml",
+    "lay_over",
     "merge",
+    "nest",
     "parse_overrides",
     "read_toml",
     "to_toml",
@@ -116,6 +118,52 @@ def merge(base: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, An
         both = isinstance(old, Mapping) and isinstance(value, Mapping)
         merged[key] = merge(old, value) if both else value  # type: ignore[arg-type]
     return merged
+
+
+def nest(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options whose names may have dots, as groups.
+
+    Raises:
+        UserError: for what is given twice.
+
+    Example:
+        >>> nest({"obs.role": False, "obs": {"history": 2}, "wolves": 3})
+        {'obs': {'role': False, 'history': 2}, 'wolves': 3}
+    """
+    nested: dict[str, Any] = {}
+    for name, value in options.items():
+        for part in reversed(name.split(".")):
+            value = {part: value}
+        nested = _join(nested, value, name)
+    return nested
+
+
+def _join(one: Mapping[str, Any], other: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Both mappings in one; no value of theirs is lost."""
+    out = dict(one)
+    for key, value in other.items():
+        if key in out and not (isinstance(out[key], Mapping) and isinstance(value, Mapping)):
+            raise UserError(f"option {name} is given twice, by its group and with dots; leave one out")
+        out[key] = _join(out[key], value, name) if key in out else value
+    return out
+
+
+def lay_over(model: type[Settings], below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Values on top of others, both nested: groups of the model are joined key by key, all else is replaced whole.
+
+    A mapping of free keys, such as a line-up, is one value.
+    """
+    groups = {name for name, field in model.model_fields.items() if _is_group(field.annotation)}
+    joined = {
+        name: merge(below[name], value)
+        for name, value in above.items()
+        if name in groups and isinstance(below.get(name), Mapping) and isinstance(value, Mapping)
+    }
+    return {**below, **above, **joined}
+
+
+def _is_group(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, Settings)
 
 
 def to_toml(settings: Settings) -> str:

@@ -45,6 +45,7 @@ class Distribution:
     Args:
         space: Discrete, MultiDiscrete, MultiBinary, Box or a Dict of those, of one agent.
         floor: added to the probability of every legal choice, before they are made to sum to 1.
+        masked: illegal choices have no probability; otherwise masks are not looked at and all choices count as legal.
 
     Attributes:
         size: parameters per row: every head's logits and the means of Boxes in the order of the space, then
@@ -60,9 +61,9 @@ class Distribution:
         4
     """
 
-    def __init__(self, space: spaces.Space, floor: float = 0.0) -> None:
+    def __init__(self, space: spaces.Space, floor: float = 0.0, masked: bool = True) -> None:
         self.space = space
-        self._floor = floor
+        self._floor, self._masked = floor, masked
         leaves = space.spaces if isinstance(space, spaces.Dict) else {"action": space}
         self.parts: list[Part] = []
         at = 0
@@ -187,7 +188,7 @@ class Distribution:
         Neighbouring heads with equally many choices come together, as logits (heads, choices, B) and columns (heads, B):
         samples innermost, so that picking and summing are vector operations, and few of them.
         """
-        rows, legal = parameters.T, None if mask is None else mask.T
+        rows, legal = parameters.T, mask.T if mask is not None and self._masked else None
         taken = None if action is None else action.T
         column, masked, deviation = 0, 0, self.size - self.deviations
         for part in self.parts:

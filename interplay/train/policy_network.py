@@ -124,7 +124,9 @@ class PolicyNetwork:
         about = settings.belief.about
         self.guesses, self._listening = bool(about), settings.belief.listening
         self.guessed = populations.names.index(about) if about in populations.names else -1
-        self.distribution = Distribution(kind.action_space, settings.network.probability_floor)
+        self.distribution = Distribution(
+            kind.action_space, settings.network.probability_floor, settings.network.action_masks
+        )
         tensors, self._static = eqx.partition(self._make(key), eqx.is_inexact_array)
         leaves = jax.tree_util.tree_flatten_with_path(tensors)[0]
         self._tree = jax.tree.structure(tensors)

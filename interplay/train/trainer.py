@@ -62,6 +62,7 @@ from interplay.train.settings import TrainSettings
 from interplay.train.settings.short_runs import in_updates
 from interplay.train.settings.unread import check_populations_read, check_read
 from interplay.train.shard import MakeWorld
+from interplay.train.unmasked import check_unmasked
 from interplay.train.update import Worker
 from interplay.train.views import find_view
 
@@ -253,6 +254,7 @@ def _lead(
         if verdict in (SAVE, SAVE_AND_STOP):
             save(0.0)
         while verdict not in (SAVE_AND_STOP, STOP):
+            before_update = worker.agent_steps
             numbers = worker.update()
             faults.updates = worker.updates
             rated = evaluation.tell(worker.agent_steps)
@@ -268,15 +270,16 @@ def _lead(
             shown |= {name: numbers[name] for name in SHOWN if name in numbers}
             progress.update(worker.agent_steps, {name: shown[name] for name in SHOWN if name in shown})
             better = best.close(worker.updates, worker.agent_steps)
+            kept = settings.train.keeps(before_update, worker.agent_steps)
             ends = complete(worker, numbers["time"])
             told = {"agent_steps": worker.agent_steps, **numbers}
             enough = on_update is not None and bool(on_update(folder.path, told))
             if stop or enough:
                 verdict = SAVE_AND_STOP
             elif ends:
-                verdict = SAVE_AND_STOP if settings.train.checkpoint_at_end or better else STOP
+                verdict = SAVE_AND_STOP if settings.train.checkpoint_at_end or better or kept else STOP
             else:
-                verdict = SAVE if better or _due(worker, now - saved) else CONTINUE
+                verdict = SAVE if better or kept or _due(worker, now - saved) else CONTINUE
             _keep_step(worker, verdict)
             if verdict in (SAVE, SAVE_AND_STOP):
                 save(before + now - began, better, ends)
@@ -300,7 +303,8 @@ def _first_verdict(worker: Worker, seconds: float, checkpoint: Checkpoint | None
         return STOP
     # From a checkpoint on the run that this one begins with is not needed any more.
     begins_with_another = checkpoint is None and worker.settings.train.start_from is not None
-    return SAVE if begins_with_another else CONTINUE
+    kept = checkpoint is None and worker.settings.train.keeps(-1, worker.agent_steps)
+    return SAVE if begins_with_another or kept else CONTINUE
 
 
 def complete(worker: Worker, seconds: float) -> bool:
@@ -406,6 +410,7 @@ def _save(
         record = {
             "updates": worker.updates,
             "episodes": worker.episodes,
+            "slot_steps": worker.updates * worker.slot_steps,
             "seconds": seconds,
             "spaces": describe_spaces(network.kind for network in worker.learner.networks.values()),
             "compute": xla.describe(),
@@ -416,7 +421,7 @@ def _save(
         path = writer.commit(record, world_id=world.id, world_version=world.version, settings=folder.settings)
         best.keep(path, better, ends)
     folder.sync()
-    prune_checkpoints(folder.path, worker.settings.train.keep_checkpoints)
+    prune_checkpoints(folder.path, worker.settings.train.keep_checkpoints, worker.settings.train.keeps)
     if reason is not None:
         progress.say(f"{reason}; a resumed run will begin new episodes")
 
@@ -451,6 +456,7 @@ def make_learner(
             check_room(settings, world, populations)
             for kind in world.kinds:
                 warn_of_dense_heads(settings.network.kind, kind.observation_space, kind.action_space)
+            check_unmasked(settings, world)
         if settings.alternate.metric is not None:
             world.reset()
             check_turns(settings.alternate, populations, list(EpisodeStatistics(world).names))

@@ -129,7 +129,7 @@ class Worker:
         first, names = self.shards[0].collector, self.learner.populations.names
         acted, ended, waiting, lives = int(total[5]), int(total[6]), total[7 : 7 + MOST], total[7 + MOST :]
         numbers: dict[str, Any] = {"explained_variance": _explained_variance(Moments(*total[:5]))}
-        numbers |= outcomes | {"slot_steps": (self.updates + 1) * self._slot_steps}
+        numbers |= outcomes | {"slot_steps": (self.updates + 1) * self.slot_steps}
         self.agent_steps, self.episodes = self.agent_steps + acted, self.episodes + ended
         episodes = self._take_windows(waiting)
         if first.lives.with_episodes:
@@ -194,7 +194,7 @@ class Worker:
         return [*collector.lives.names, *lives, *collector.episodes.names, *outcomes]
 
     @property
-    def _slot_steps(self) -> int:
+    def slot_steps(self) -> int:
         """Steps of every slot of every world in an update, alive or not: what the survival paper counts."""
         return slot_steps(self.settings, self.learner.algorithm.rollout, len(self.shards[0].world.agents))
 
@@ -274,7 +274,7 @@ class Worker:
         """
         check_record(checkpoint)
         self.updates = int(checkpoint.record["updates"])
-        self.agent_steps, most = checkpoint.agent_steps, self.updates * self._slot_steps
+        self.agent_steps, most = checkpoint.agent_steps, self.updates * self.slot_steps
         if self.agent_steps > most:
             raise UserError(
                 f"{checkpoint.path}: {self.updates:,} updates are {most:,} agent-steps at most with these settings, the "

@@ -17,6 +17,7 @@ def build_settings(
     trust: bool = False,
     league: str | None = None,
     like: str | None = None,
+    preset: str | None = None,
 ) -> TrainSettings:
     """The run's settings: defaults, those of the world, the file, KEY=VALUE, options such as --steps; the last one wins.
 
@@ -27,22 +28,32 @@ def build_settings(
         trust: the file may name programs, see `interplay.core.trust`; what was typed may anyway.
         league: name of a preset, or path of a file with the keys of the group.
         like: id of the world whose training settings it begins with, ``""`` for none; None: of the world itself.
+        preset: name of published settings, which stand below all that is given and above those of the world.
 
     Raises:
         UserError: for an unknown world, key or value, in one line.
     """
+    from interplay.core.errors import UserError
     from interplay.core.settings import build, merge, parse_overrides
     from interplay.registry import training_settings
     from interplay.train.settings import TrainSettings
+    from interplay.train.settings.presets import under
     from interplay.train.settings.unread import check_read, fitting
 
+    if not world and preset is None:
+        raise UserError(
+            "no world; name one, `interplay worlds` lists them, or a --preset that brings its own"
+        )
     file = SettingsFile(Path(world), trust) if world.endswith(".toml") else None
     owner = "train" if file is None else world
     given = overrides if isinstance(overrides, Mapping) else parse_overrides(overrides)
-    values = {"world": {"id": world}} if file is None else file.values
+    named = {"world": {"id": world}} if world else {}
+    values = named if file is None else file.values
     if league is not None:
         values = {**values, "league": _league_of(league, trust)}
     values = merge(values, given)
+    if preset is not None:
+        values = under(preset, values)
     chosen, split = values.get("world"), values.get("train", {})
     if not isinstance(split, dict):
         return build(TrainSettings, values, owner)  # which says what is wrong, before options are put into it
@@ -154,13 +165,30 @@ def check_world(settings: Any) -> int:
     return len(world.agents)
 
 
-def names_worlds(world: str, overrides: Sequence[str] | Mapping[str, Any], flags: Mapping[str, Any]) -> bool:
-    """Whether somebody chose the number of worlds: in the file, as KEY=VALUE, or by an option."""
+def names_worlds(
+    world: str,
+    overrides: Sequence[str] | Mapping[str, Any],
+    flags: Mapping[str, Any],
+    preset: str | None = None,
+) -> bool:
+    """Whether somebody chose the number of worlds: in the file, as KEY=VALUE, by an option or a preset."""
     from interplay.core.settings import parse_overrides, read_toml
+    from interplay.train.settings.presets import find_preset
 
     named = read_toml(Path(world)) if world.endswith(".toml") else {}
     given = overrides if isinstance(overrides, Mapping) else parse_overrides(overrides)
-    return "num_worlds" in {**named, **given, **flags}
+    published = [] if preset is None else [key for key, _, _ in find_preset(preset).rows]
+    return "num_worlds" in {**named, **given, **flags} or "num_worlds" in published
+
+
+def tell_departures(settings: TrainSettings, preset: str | None) -> None:
+    """Says what a preset does not honour, a line each."""
+    from interplay.train.run.progress import tell
+    from interplay.train.settings.presets import find_preset
+
+    if preset is not None and not settings.train.quiet:
+        for departure in find_preset(preset).departures:
+            tell(f"--preset {preset}: {departure}")
 
 
 def fit_to_steps(settings: Any, slots: int, chosen: bool) -> Any:

@@ -25,6 +25,7 @@ def train(
     workers: int | None = None,
     start_from: str | Path | None = None,
     league: str | None = None,
+    preset: str | None = None,
     on_update: OnUpdate | None = None,
     trust: bool = False,
     **settings: Any,
@@ -43,6 +44,7 @@ def train(
         workers: processes, which change no bit; None: cores, or one where only this process knows how to make the world.
         start_from: a run, or one of its checkpoints, whose weights it begins with.
         league: self-play in a league, by a preset's name or a file with the keys of ``[league]``.
+        preset: published settings, below yours: docs/presets.md.
         on_update: called after every update with the run and its numbers; where it returns True the run saves and stops.
         trust: a settings file may name programs of its own.
         **settings: every other setting, by groups (``ppo={"clip": 0.1}``) or dotted names (``**{"ppo.clip": 0.1}``).
@@ -61,7 +63,13 @@ def train(
         True
     """
     from interplay.connect.handed import hand_over
-    from interplay.verbs.settings import build_settings, check_world, fit_to_steps, names_worlds
+    from interplay.verbs.settings import (
+        build_settings,
+        check_world,
+        fit_to_steps,
+        names_worlds,
+        tell_departures,
+    )
     from interplay.verbs.trainer import load_trainer
 
     trainer = load_trainer()
@@ -79,13 +87,14 @@ def train(
     like = None if handed.make is None else handed.like
     if handed.make is not None:
         _keep_in_process(given, flags)
-    asked = build_settings(handed.id, given, flags, trust, league, like)
+    asked = build_settings(handed.id, given, flags, trust, league, like, preset)
     if handed.make is None:
-        asked = fit_to_steps(asked, check_world(asked), names_worlds(handed.id, given, flags))
+        asked = fit_to_steps(asked, check_world(asked), names_worlds(handed.id, given, flags, preset))
     elif asked.world.options:
         raise UserError(
             f"world.options: {handed.id} was handed over as it is; make it with {next(iter(asked.world.options))} instead"
         )
+    tell_departures(asked, preset)
     path = trainer.train(asked, out, handed.make, told(handed, trust, on_update))
     return Run(path, handed if handed.make is not None else None, trust=trust)
 

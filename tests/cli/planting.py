@@ -64,6 +64,7 @@ def verbs(run: Path, out: Path) -> dict[str, tuple[object, ...]]:
     few = ("--max-steps", 2)
     return {
         "evaluate": ("evaluate", run, "--episodes", 1, "--num-worlds", 1, *few),
+        "evaluate --at-checkpoints": ("evaluate", run, "--at-checkpoints", "--episodes", 1, "--out", out / "rows", *few),
         "evaluate --world": ("evaluate", run, "--world", WORLD, "--episodes", 1, *few),
         "evaluate --roles": ("evaluate", "random", "--world", WORLD, "--roles", f"pop0={run}", "--episodes", 1, *few),
         "record": ("record", run, "--out", out / "a.png", "--step", 1, *few),

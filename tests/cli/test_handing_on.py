@@ -20,7 +20,7 @@ from interplay.train.sweep.axes import Drawn
 
 # Options that say how a result is shown.
 SHOWN = {
-    "evaluate": {"json"},
+    "evaluate": {"json", "csv", "column", "at_checkpoints"},
     "league": {"json"},
     "tournament": {"json"},
     "talk": {"json"},
@@ -99,6 +99,7 @@ def players(heard: Heard) -> None:
 def for_evaluate(heard: Heard) -> None:
     players(heard)
     heard.put("interplay.evaluate:play")
+    heard.put("interplay.cli.milestones:evaluate_checkpoints")
 
 
 def for_record(heard: Heard) -> None:
@@ -169,6 +170,7 @@ def for_train(heard: Heard) -> None:
     trainer(heard)
     heard.put("interplay.verbs.settings:workers_for", 4)
     heard.put("interplay.verbs.opening:open_world", SimpleNamespace(close=lambda: None, agents=("agent_0",)))
+    heard.put("interplay.train.bank:train_in_bank")
 
 
 def for_resume(heard: Heard) -> None:
@@ -306,6 +308,18 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "num_worlds": ("--num-worlds 9", {"make_world.num_worlds": 9}),
         "max_steps": ("--max-steps 13", {"play.max_steps": 13}),
         "seed": ("--seed 11", {"play.seed": 11, "make_world.seed": 11}),
+    }, {
+        "player": ("hunter --at-checkpoints", {"evaluate_checkpoints.asked.run": "hunter"}),
+        "options": ("end=7", {"evaluate_checkpoints.asked.options": OPTION}),
+        "world": (f"--world {WORLD}", {"evaluate_checkpoints.asked.world": WORLD}),
+        "trust": ("--trust", {"evaluate_checkpoints.asked.trust": True}),
+        "greedy": ("--greedy", {"evaluate_checkpoints.asked.greedy": True}),
+        "roles": ("--roles a=random --roles b=hunter", {"evaluate_checkpoints.asked.roles": ["a=random", "b=hunter"]}),
+        "episodes": ("--episodes 70", {"evaluate_checkpoints.asked.episodes": 70}),
+        "num_worlds": ("--num-worlds 9", {"evaluate_checkpoints.asked.num_worlds": 9}),
+        "max_steps": ("--max-steps 13", {"evaluate_checkpoints.asked.max_steps": 13}),
+        "seed": ("--seed 11", {"evaluate_checkpoints.asked.seed": 11}),
+        "out": ("--out kept", {"evaluate_checkpoints.out": Path("kept")}),
     }]),
     "record": (for_record, [{
         **_PLAYER,
@@ -358,6 +372,13 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
     }, {
         "world": ("SETTINGS", {"train.settings.world.id": "tests.cli.marsh:Marsh"}),
         "trust": ("--trust", {}),
+    }, {
+        "world": ("survival/1v1-heals-low", {"train.settings.world.id": "survival/1v1-heals-low"}),
+        "preset": ("--preset fanti2022", {"train.settings.ppo.epochs": 400}),
+    }, {
+        "world": (WORLD, {"train_in_bank.settings.world.id": WORLD}),
+        "bank": ("--bank runs/bank", {"train_in_bank.bank": Path("runs/bank")}),
+        "trust": ("--trust", {"train_in_bank.trust": True}),
     }]),
     "resume": (for_resume, [{
         "run": ("runs/a", {"resume.run": Path("runs/a")}),
@@ -525,7 +546,7 @@ def test_what_was_typed_arrives(monkeypatch, tmp_path, verb, number):
 
 
 NEEDED = {  # without which a verb refuses, or does something else
-    "config", "merge", "out", "overlay", "player", "players", "run", "runs", "transfer", "words", "world", "worlds",
+    "bank", "config", "merge", "out", "overlay", "player", "players", "run", "runs", "transfer", "words", "world", "worlds",
 }  # fmt: skip
 
 

@@ -51,6 +51,46 @@ def test_checkpoints_after_so_many_updates_and_none_at_the_end(tmp_path: Path) -
     assert len(log_of(run)) == 5
 
 
+def bits_of(run: Path) -> dict[int, dict[str, bytes]]:
+    """Agent-steps of each checkpoint -> the bits of its weights."""
+    return {
+        (found := read_checkpoint(path)).agent_steps: {
+            name: array.tobytes() for name, array in found.arrays["policy-pop0"].items()
+        }
+        for path in list_checkpoints(run)
+    }
+
+
+def test_named_agent_steps_are_kept_beside_the_newest(tmp_path: Path) -> None:
+    every = bits_of(
+        train(settings_of(checkpoint_updates=1, keep_checkpoints=99), tmp_path / "all", make_corridor)
+    )
+    named = (0, STEPS + 1, STEPS * 5)
+    keep = {"keep_checkpoints": 1, "keep_at": named, "keep_every": 3 * STEPS - 1}
+    asked = [*named[1:], *range(3 * STEPS - 1, max(every) + 1, 3 * STEPS - 1)]
+    kept = {0} | {min(steps for steps in every if steps >= one) for one in asked if one <= max(every)}
+    assert 4 < len(kept) < len(every) - 2
+    assert max(every) not in kept
+
+    often = bits_of(train(settings_of(checkpoint_updates=1, **keep), tmp_path / "often", make_corridor))
+    assert set(often) == kept | {max(every)}
+    assert {steps: often[steps] for steps in often if steps} == {
+        steps: every[steps] for steps in often if steps
+    }
+    seldom = train(settings_of(checkpoint_at_end=False, **keep), tmp_path / "seldom", make_corridor)
+    assert set(bits_of(seldom)) == kept
+
+    # Stopped on the way, what it kept last damaged: resumed, it is made again, bit for bit.
+    run = train(settings_of(checkpoint_updates=1, max_updates=6, **keep), tmp_path / "run", make_corridor)
+    assert len(bits_of(run)) > 3
+    for path in list_checkpoints(run)[-2:]:
+        (path / "manifest.json").write_text("{}")
+    settings = run / "settings.toml"
+    settings.write_text(settings.read_text().replace("max_updates = 6", 'max_updates = "off"'))
+    resume(run, make_world=make_corridor)
+    assert bits_of(run) == often
+
+
 def test_several_workers_stop_together_without_saving(tmp_path: Path) -> None:
     group = {"shards": 2, "workers": 2, "max_updates": 2, "checkpoint_at_end": False}
     run = train(settings_of(**group), tmp_path / "run", make_corridor)

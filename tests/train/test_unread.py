@@ -28,6 +28,10 @@ CORRIDOR = "simulation/multi-corridor"
         (["network.critic_hidden=[8]"], "network.critic_hidden = .* is not read without a critic of its own"),
         (["ppo.sequence=8"], "ppo.sequence = 8 is not read without memory"),
         (["policy_gradient.rollout=4"], "policy_gradient.rollout = 4 is not read by algorithm = ppo; set algorithm=policy_gradient"),
+        (
+            ["network.kind=seats", "world.options.seats=by_role"],
+            'world.options.seats = "by_role" is not read by seats, to whom all seats are alike; set network.kind=mlp',
+        ),
         (["algorithm=policy_gradient", "ppo.clip=0.1"], "ppo.clip = 0.1 is not read by algorithm = policy_gradient"),
     ],
 )  # fmt: skip

@@ -14,11 +14,13 @@ except ImportError as error:
         'this adapter needs RLlib; install it with pip install "interplay[rllib]"'
     ) from error
 
+from interplay.connect.rllib.masked import MaskedMultiAgentEnv
 from interplay.connect.rllib.simulation import MultiAgentABS, multi_agent_to_simulation
 from interplay.connect.rllib.worlds import WorldMultiAgentEnv, world_to_rllib
 from interplay.connect.rllib.wrapper import MultiAgentWrapper
 
 __all__ = [
+    "MaskedMultiAgentEnv",
     "MultiAgentABS",
     "MultiAgentWrapper",
     "WorldMultiAgentEnv",

@@ -343,9 +343,21 @@ def find_checkpoint(path: Path | str, say: Callable[[str], None] | None = None) 
     return found
 
 
-def prune_checkpoints(run: Path | str, keep: int) -> None:
-    """Removes all but the newest `keep` checkpoints, each in one rename, so that none is ever half there."""
+def prune_checkpoints(
+    run: Path | str, keep: int, keeps: Callable[[int, int], bool] = lambda *_: False
+) -> None:
+    """Removes all but the newest `keep` checkpoints, each in one rename, so that none is ever half there.
+
+    Args:
+        run: the run folder.
+        keep: at least 1.
+        keeps: ``keeps(before, now)``: whether the checkpoint at `now` agent-steps stays, the one ahead of it being at `before` (-1: none).
+    """
+    before = -1
     for path in list_checkpoints(run)[: -max(keep, 1)]:
+        last, before = before, int(path.name)
+        if keeps(last, before):
+            continue
         hidden = path.with_name(f"{_REMOVED}{path.name}")
         with told_plainly("removing the old checkpoint", path):
             os.rename(path, hidden)

@@ -56,6 +56,10 @@ class NetworkGroup(Settings):
     critic_hidden: tuple[int, ...] = Field((64, 64), description="Units per hidden layer of such a critic.")
     memory_size: int = Field(64, ge=1, le=65_536, description="Units of the recurrent cell.")
     input_scale: bool = Field(False, description="Scale observations by the bounds of their space.")
+    action_masks: bool = Field(
+        True,
+        description="Illegal choices are never made; false: any may be, and the world plays it as it says.",
+    )
     probability_floor: float = Field(
         0.0,
         ge=0,

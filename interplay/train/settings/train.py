@@ -6,7 +6,7 @@ Source: *shards* is specification scale 3.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -50,6 +50,13 @@ class TrainGroup(Settings):
         30.0, ge=0, description="Seconds of training between checkpoints; the most that a crash can cost."
     )
     keep_checkpoints: int = Field(3, ge=1, description="Newest checkpoints that are kept.")
+    keep_at: tuple[Annotated[int, Field(ge=0)], ...] = Field(
+        (),
+        description="Agent-steps whose checkpoints are kept for good: of each the first update that reaches it.",
+    )
+    keep_every: int | None = Field(
+        None, ge=1, description="Agent-steps between checkpoints that are kept for good."
+    )
     checkpoint_updates: int | None = Field(
         None, ge=1, description="Updates between checkpoints, besides those by time."
     )
@@ -85,6 +92,19 @@ class TrainGroup(Settings):
         ("auto",),
         description="Who gets the metrics besides metrics.jsonl; auto: TensorBoard where it is installed.",
     )
+
+    def keeps(self, before: int, now: int) -> bool:
+        """Whether a checkpoint is kept for good: `keep_at` or `keep_every` names a number of agent-steps in (before, now].
+
+        Example:
+            >>> group = TrainGroup(keep_at=(0, 700), keep_every=500)
+            >>> [group.keeps(*pair) for pair in ((-1, 0), (0, 480), (480, 500), (500, 690), (690, 710))]
+            [True, False, True, False, True]
+        """
+        at = any(before < steps <= now for steps in self.keep_at)
+        return at or (
+            self.keep_every is not None and now // self.keep_every > max(before, 0) // self.keep_every
+        )
 
     @field_validator("evaluate_against")
     @classmethod

@@ -12,7 +12,7 @@ from interplay.core.settings_text import show
 from interplay.train.populations import Populations
 from interplay.train.settings import RatesGroup, TrainSettings
 
-_ALWAYS = ("kind", "input_scale", "probability_floor", "memory", "critic")
+_ALWAYS = ("kind", "input_scale", "probability_floor", "action_masks", "memory", "critic")
 _READS = {
     "attention": ("width", "heads", "tail", "activation", "attention_mask_additive", "separate_value"),
     "mlp": ("hidden", "activation", "stack"),
@@ -86,6 +86,8 @@ def _unread(settings: TrainSettings) -> Iterator[tuple[str, Any, str]]:
     for name, value in _changed(network):
         if name not in reads:
             yield f"network.{name}", value, cures.get(name, f"by {network.kind}; it reads {own}")
+    if network.kind == "seats" and settings.world.options.get("seats") == "by_role":
+        yield "world.options.seats", "by_role", "by seats, to whom all seats are alike; set network.kind=mlp"
     for group in _GROUPS:
         if group != settings.algorithm:
             for name, value in _changed(getattr(settings, group)):

@@ -63,6 +63,10 @@ class WerewolfSettings(Settings):
         {},
         description=f"Further roles and how many of each ({', '.join(EXTRA)}); all others are villagers.",
     )
+    seats: Literal["dealt", "by_role"] = Field(
+        "dealt",
+        description="Roles are dealt to seats in every game, or always sit in the order of roles: their numbers tell them.",
+    )
     first_phase: Literal["night_talk", "day_talk"] = Field(
         "night_talk", description="With which half of a day the game begins."
     )

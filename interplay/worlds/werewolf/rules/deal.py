@@ -104,12 +104,12 @@ def clear_tally(state, w):
 
 @phase
 def deal_roles(state, rules, tables, w):
-    """A uniform permutation of the crew (Fisher and Yates), and who counts as what."""
+    """A uniform permutation of the crew (Fisher and Yates), or the crew in its order, and who counts as what."""
     role, crew, room = state.role[w], tables.crew, state.room[w]
     begin = start(state.stream[w, 0], state.stream[w, 1], DEAL)
     for i in range(rules.players):
         role[i] = crew[i]
-    for i in range(rules.players - 1, 0, -1):
+    for i in range(rules.players - 1 if rules.dealt else 0, 0, -1):
         j = integer_below(begin, np.uint64(i), i + 1)
         role[i], role[j] = role[j], role[i]
     room.living, room.wolves, room.humans = rules.players, 0, 0

@@ -23,6 +23,7 @@ class Rules(NamedTuple):
     """Settings as numbers; choices as above."""
 
     players: int  # n
+    dealt: bool  # roles to seats anew in every game
     names: int  # b
     depth: int  # k
     duplicates: bool
@@ -88,6 +89,7 @@ def rules_of(s: WerewolfSettings) -> np.ndarray:
     penalties = s.penalties.model_dump()
     named: dict[str, Any] = {
         "players": s.n_players,
+        "dealt": s.seats == "dealt",
         "duplicates": s.count_duplicates,
         "length": s.word_length,
         "choices": sum(choices(s)),

@@ -1,0 +1,83 @@
+"""Worlds with illegal choices as RLlib's masking modules take them: one vector of what is seen beside one of what is legal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from pettingzoo.utils.env import ParallelEnv
+
+from interplay.connect.rllib.worlds import Members, WorldMultiAgentEnv
+from interplay.core.masks import length
+
+SEEN, LEGAL = (
+    "observations",
+    "action_mask",
+)  # as ray.rllib.examples.rl_modules.classes.action_masking_rlm names them
+
+
+class MaskedMultiAgentEnv(WorldMultiAgentEnv):
+    """A PettingZoo parallel environment whose observations are ``{"observations": (n,), "action_mask": (choices,)}``, float32.
+
+    What is seen is flattened as `gymnasium.spaces.flatten` does it; the mask, the choices of all heads one after another, is read from
+    infos, and is all ones where there is none. RLlib's ``ActionMaskingTorchRLModule`` adds its logarithm to the logits.
+
+    Args:
+        env: the environment, as `interplay.make` or `interplay.connect.werewolf.make_role_named` gives it.
+        agents: all that there may be; by default the environment's own.
+
+    Example:
+        >>> from interplay.connect.werewolf import make_role_named
+        >>> env = MaskedMultiAgentEnv(make_role_named("werewolf/6"))
+        >>> observations, _ = env.reset(seed=1)
+        >>> {name: int(row["action_mask"].sum()) for name, row in observations.items()}
+        {'werewolf_0': 4, 'werewolf_1': 4}
+    """
+
+    def __init__(self, env: ParallelEnv[str, Any, Any], agents: list[str] | None = None) -> None:
+        super().__init__(env, agents)
+        self._plain = self.observation_spaces
+        self.observation_spaces = {
+            name: spaces.Dict(
+                {
+                    SEEN: _vector(plain),
+                    LEGAL: spaces.Box(0.0, 1.0, (length(self._given[name]),), np.float32),
+                }
+            )
+            for name, plain in self._plain.items()
+        }
+        self.observation_space = spaces.Dict(self.observation_spaces)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Members, Members]:
+        """As `WorldMultiAgentEnv.reset`."""
+        observations, infos = super().reset(seed=seed, options=options)
+        return self._masked(observations, infos), infos
+
+    def step(self, action_dict: Members) -> tuple[Members, Members, Members, Members, Members]:
+        """As `WorldMultiAgentEnv.step`."""
+        observations, rewards, terminated, truncated, infos = super().step(action_dict)
+        return self._masked(observations, infos), rewards, terminated, truncated, infos
+
+    def _masked(self, observations: Members, infos: Members) -> Members:
+        seen = {}
+        for name, row in observations.items():
+            flat = np.asarray(spaces.flatten(self._plain[name], row), np.float32)
+            mask = infos.get(name, {}).get(LEGAL)
+            everything = np.ones(length(self._given[name]), np.float32)
+            seen[name] = {SEEN: flat, LEGAL: everything if mask is None else _flat(mask)}
+        return seen
+
+
+def _vector(space: spaces.Space[Any]) -> spaces.Box:
+    """The flat space, in float32 whatever is flattened."""
+    flat: Any = spaces.flatten_space(space)
+    return spaces.Box(flat.low.astype(np.float32), flat.high.astype(np.float32), dtype=np.float32)
+
+
+def _flat(mask: Any) -> np.ndarray:
+    """A row of an info, or one array per head."""
+    parts = mask if isinstance(mask, tuple) else (mask,)
+    return np.concatenate([np.ravel(part) for part in parts]).astype(np.float32)

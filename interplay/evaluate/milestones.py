@@ -1,0 +1,91 @@
+"""The same episodes played at several points of a training run, as rows of a table."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from interplay.core.policy import Policy
+from interplay.core.world import World
+from interplay.evaluate.episodes import EpisodeTable, play
+
+RENAMED = {"steps": "episode_length", "return": "episode_return"}  # as training's log calls them
+FIRST = ("agent_steps", "updates", "slot_steps", "time", "episodes")  # of a row, which no episode measures
+ERRORS, BY_AGENT = "standard_error", "by_agent"
+
+
+def play_counting(
+    world: World,
+    policy: Policy,
+    episodes: int,
+    seed: int,
+    max_steps: int | None,
+    ended: Callable[[int], None],
+) -> EpisodeTable:
+    """`play`, telling after every step how many episodes have ended by themselves."""
+    count = 0
+
+    def on_step(world: World, episode: np.ndarray) -> None:
+        nonlocal count
+        count += int((world.timestep.over & (episode >= 0)).sum())
+        ended(count)
+
+    return play(world, policy, episodes=episodes, seed=seed, max_steps=max_steps, on_step=on_step)
+
+
+def row_of(table: EpisodeTable, counts: Mapping[str, Any]) -> dict[str, Any]:
+    """One row: what the run had done by then, and the mean of every column with its standard error.
+
+    Columns have the names of a run's ``metrics.jsonl``, so that `interplay curves` draws both; a world's own metric of such a name
+    gives way, as it does there.
+
+    Args:
+        table: of the episodes.
+        counts: ``agent_steps`` and what else of `FIRST` is known.
+    """
+    summary, row = table.summary(), {**counts, "episodes": len(table)}
+    errors: dict[str, float | None] = {}
+    by_agent: dict[str, list[float]] = {}
+    for name, values in table.columns.items():
+        told = RENAMED.get(name, name)
+        if name == "seed" or (told in table.columns and told != name) or name in RENAMED.values():
+            continue
+        row[told], errors[told] = summary[name].mean, summary[name].standard_error
+        if values.ndim > 1:
+            by_agent[told] = [summary[f"{name}[{agent}]"].mean for agent in table.agents]
+    return row | {BY_AGENT: by_agent, ERRORS: errors}
+
+
+def metrics_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The columns that episodes measure, in the order of the first row."""
+    return list(rows[0][ERRORS]) if rows else []
+
+
+def to_csv(rows: Sequence[Mapping[str, Any]], agents: Sequence[str]) -> str:
+    """Comma-separated values with a head: counts, then each metric, its standard error and what it is for each agent.
+
+    Example:
+        >>> row = {"agent_steps": 64, "episodes": 9, "kills": 0.5, "standard_error": {"kills": 0.1}, "by_agent": {"kills": [0.0, 1.0]}}
+        >>> print(to_csv([row], ["a", "b"]), end="")
+        agent_steps,episodes,kills,kills standard error,kills[a],kills[b]
+        64,9,0.5,0.1,0.0,1.0
+    """
+    flat = []
+    for row in rows:
+        cells = {name: row[name] for name in FIRST if name in row}
+        for name in metrics_of(rows):
+            cells |= {name: row[name], f"{name} standard error": row[ERRORS][name]}
+            numbers = row[BY_AGENT].get(name, [])
+            cells |= {f"{name}[{agent}]": number for agent, number in zip(agents, numbers, strict=False)}
+        flat.append(cells)
+    text = io.StringIO()
+    writer = csv.DictWriter(
+        text, list(dict.fromkeys(key for cells in flat for key in cells)), lineterminator="\n"
+    )
+    writer.writeheader()
+    writer.writerows(flat)
+    return text.getvalue()

@@ -1,0 +1,111 @@
+"""A bank of runs: a run is named by the hash of all that it is made of, trained once, and found again by whoever asks for the same.
+
+The hash is of the settings (how fast a run goes left out), of what the world's rules make of 100 fixed steps, of the checkpoints that
+the settings name, and of the package's version. The trainer itself has no fingerprint but that version.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import interplay
+from interplay.core.errors import UserError
+from interplay.core.loading import is_folder, split_player
+from interplay.core.policy import RandomPolicy
+from interplay.core.seals import canonical, digest
+from interplay.registry import make_world
+from interplay.train.run.checkpoint import find_checkpoint, latest_checkpoint, read_part
+from interplay.train.run.manifest import read_manifest
+from interplay.train.run.progress import tell
+from interplay.train.settings import TrainSettings
+from interplay.train.settings.populations import shares_of
+from interplay.train.trainer import resume, train
+
+PACE = ("train.workers", "train.quiet", "train.checkpoint_seconds", "train.writers")
+STEPS = 100  # of the world, for the fingerprint of its rules
+LETTERS = 16  # of the hash, in a name
+
+
+def train_in_bank(settings: TrainSettings, bank: Path | str, trust: bool = False) -> Path:
+    """The run of these settings in a bank: trained if it is not there, gone on with if it was stopped, else found.
+
+    Two processes that ask for one run at the same time do not train it twice: the later one is refused.
+
+    Args:
+        settings: of the run.
+        bank: a folder of runs; made if it is not there.
+        trust: the run in the bank may name programs of its own, see `resume`.
+
+    Returns:
+        The run folder.
+
+    Raises:
+        UserError: as `train` and `resume`.
+    """
+    run = Path(bank) / name_of(settings)
+    if not (run / "settings.toml").exists():
+        return train(settings, run)
+    if is_complete(run, settings):
+        if not settings.train.quiet:
+            tell(f"{run} is complete: found, not trained again")
+        return run
+    return resume(run, workers=settings.train.workers, trust=trust)
+
+
+def name_of(settings: TrainSettings) -> str:
+    """What a run is called in every bank: its world, its seed and the hash."""
+    made_of = {
+        "settings": {key: value for key, value in canonical(settings).items() if key not in PACE},
+        "rules": fingerprint(settings),
+        "checkpoints": [read_manifest(path)["checksum"] for path in _named(settings)],
+        "interplay": interplay.__version__,
+    }
+    world = re.sub(r"[^A-Za-z0-9]+", "-", settings.world.id).strip("-") or "run"
+    return f"{world}-seed-{settings.seed}-{digest(made_of)[:LETTERS]}"
+
+
+def fingerprint(settings: TrainSettings) -> list[Any]:
+    """The version of a world, and the hash of its state after fixed steps of random play where it can be saved."""
+    world = make_world(settings.world.id, 1, 0, **settings.world.options)
+    player = RandomPolicy()
+    try:
+        world.reset()
+        player.start(world, seed=0)
+        for _ in range(STEPS):
+            world.step(player.act(world.timestep))
+            if world.timestep.over.any():
+                world.reset()
+        try:
+            return [world.version, *map(int, world.hash())]
+        except UserError:
+            return [world.version]
+    finally:
+        world.close()
+
+
+def is_complete(run: Path, settings: TrainSettings) -> bool:
+    """Whether a run's newest sound checkpoint is at its end."""
+    path = latest_checkpoint(run)
+    if path is None:
+        return False
+    record, _ = read_part(path, [])
+    limits = settings.train
+    ends = (
+        (int(path.name), settings.steps),
+        (record.get("updates", 0), limits.max_updates),
+        (record.get("episodes", 0), limits.max_episodes),
+        (record.get("seconds", 0.0), limits.max_seconds),
+    )
+    return any(most is not None and count >= most for count, most in ends)
+
+
+def _named(settings: TrainSettings) -> Iterator[Path]:
+    """The checkpoints of other runs that the settings name."""
+    names = [settings.train.start_from, *settings.train.evaluate_against, *settings.league.fixed]
+    names += [play for who in settings.opponents.values() for play, _ in shares_of(who)]
+    for name in names:
+        if name is not None and is_folder(name):
+            yield find_checkpoint(split_player(name)[0])

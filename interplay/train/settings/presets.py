@@ -1,0 +1,221 @@
+"""Published training settings by name: every number with its source, and what of the original is not honoured here."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
+
+from interplay.core.errors import UserError
+from interplay.core.loading import did_you_mean
+from interplay.core.settings import merge
+from interplay.core.settings_text import toml_value
+
+
+class Row(NamedTuple):
+    """One setting.
+
+    Attributes:
+        key: as on the command line.
+        value: of it.
+        source: where the number stands.
+    """
+
+    key: str
+    value: Any
+    source: str
+
+
+class Preset(NamedTuple):
+    """The settings of somebody's published training.
+
+    Attributes:
+        about: whose, in a few words.
+        worlds: pattern of the ids that it is for.
+        world: that is trained on where none is named, with the rows of `game`.
+        rows: the settings.
+        departures: what is not as it was there, one sentence each; said when a run begins.
+        game: options of `world`.
+    """
+
+    about: str
+    worlds: str
+    world: str
+    rows: tuple[Row, ...]
+    departures: tuple[str, ...]
+    game: tuple[Row, ...] = ()
+
+
+_FANTI = "the code of all published curves (specification survival 10)"
+_FANTI_TABLE = "the paper's table 1 and its code (specification survival 10)"
+_SUAREZ = "the paper (specification mmo 10)"
+_SUAREZ_CODE = "the code of 2019 (specification mmo 10)"
+_PC = "starting values of the published code (specification werewolf 15)"
+_RECORD = "the record: L = S = n = 9 (specification werewolf 19)"
+
+PRESETS: dict[str, Preset] = {
+    "fanti2022": Preset(
+        about="survival as Fanti (2022) trained it",
+        worlds="survival/*",
+        world="survival/1v1-heals-low",
+        rows=(
+            Row("steps", 10_000_000, _FANTI),
+            Row("num_worlds", 64, "with ppo.rollout: 16,384 steps of each agent per update, " + _FANTI_TABLE),
+            Row(
+                "ppo.rollout", 256, "with num_worlds: 16,384 steps of each agent per update, " + _FANTI_TABLE
+            ),
+            Row("ppo.minibatch", 512, _FANTI_TABLE),
+            Row("ppo.clip", 0.2, _FANTI_TABLE),
+            Row("ppo.gamma", 0.99, _FANTI_TABLE),
+            Row("ppo.gae_lambda", 0.95, _FANTI_TABLE),
+            Row("ppo.target_kl", 0.01, _FANTI_TABLE),
+            Row("ppo.epochs", 400, _FANTI),
+            Row("ppo.learning_rate", 3e-4, _FANTI),
+            Row("ppo.entropy_coefficient", 0.0, _FANTI),
+            Row("ppo.value_coefficient", 0.5, _FANTI),
+            Row("ppo.max_grad_norm", 0.5, _FANTI),
+            Row("ppo.normalise_advantage", True, _FANTI),
+            Row("ppo.mask_dead", False, _FANTI),
+            Row("ppo.reward_scale", 1.0, "rewards as the world pays them (specification survival 8)"),
+            Row("network.kind", "attention", _FANTI),
+            Row("network.width", 32, _FANTI),
+            Row("network.heads", 4, _FANTI),
+            Row("network.tail", 64, _FANTI),
+            Row("network.activation", "tanh", _FANTI),
+            Row("network.separate_value", False, _FANTI),
+        ),
+        departures=(
+            "hidden entities are masked, as the paper says; the code's mask hides nothing: network.attention_mask_additive=true",
+            "the world is the paper's; the quirks of its code: world.options.author_parity=true",
+            "agent-steps count those who acted; the author's 10 M count every slot, which is slot_steps here",
+            "advantages are normalised over an update, not over each minibatch",
+        ),
+    ),
+    "suarez2019": Preset(
+        about="the persistent world as Suarez et al. (2019) trained it",
+        worlds="mmo/*",
+        world="mmo/combat",
+        rows=(
+            Row("algorithm", "policy_gradient", _SUAREZ),
+            Row("policy_gradient.returns", "lives", _SUAREZ_CODE),
+            Row("policy_gradient.gamma", 0.99, _SUAREZ),
+            Row("policy_gradient.learning_rate", 1e-3, _SUAREZ),
+            Row("policy_gradient.weight_decay", 1e-5, _SUAREZ),
+            Row("policy_gradient.entropy_coefficient", 0.01, _SUAREZ),
+            Row("policy_gradient.value_coefficient", 0.25, _SUAREZ_CODE),
+            Row("policy_gradient.clip_element", 5.0, _SUAREZ_CODE),
+            Row("policy_gradient.normalise_advantage", True, _SUAREZ_CODE),
+            Row("policy_gradient.reward_scale", 1.0, "rewards as the world pays them (specification mmo 8)"),
+            Row(
+                "policy_gradient.rollout",
+                32,
+                "ours: the original waits for 3,200 agent-steps of finished lives",
+            ),
+            Row("network.kind", "tiles", _SUAREZ),
+            Row("network.width", 32, _SUAREZ_CODE),
+            Row("network.activation", "none", _SUAREZ),
+            Row("network.separate_heads", False, _SUAREZ),
+            Row("network.probability_floor", 0.001, _SUAREZ_CODE),
+            Row("train.best_by", "life", "the best by mean life is kept (specification mmo 11)"),
+        ),
+        departures=(
+            "a batch is what 32 ticks of all worlds have finished, not 3,200 agent-steps of finished lives in one world",
+            "a running life's steps older than 128 ticks are learnt from with a value at the cut: policy_gradient.horizon",
+            "advantages are normalised for each population, and a population without a row keeps its moments (specification mmo 10)",
+            "the code's three trunks: network.separate_heads=true",
+            "its number of lives is yours to say: --steps",
+        ),
+    ),
+    "werewolf-record": Preset(
+        about="the public record of werewolf runs (Boldt's data set of 2024), by the published code's own starting values",
+        worlds="werewolf/*",
+        world="werewolf/published-code",
+        rows=(
+            Row("opponents.werewolf", "random_target", "wolves name anybody (specification werewolf 15, 19)"),
+            Row("num_worlds", 8, "with ppo.rollout: a batch of 400 steps, " + _PC),
+            Row("ppo.rollout", 50, "with num_worlds: a batch of 400 steps, " + _PC),
+            Row("ppo.epochs", 10, _PC),
+            Row("ppo.target_kl", None, "no stop by KL is told (specification werewolf 15)"),
+            Row("ppo.clip", 0.2, _PC),
+            Row("ppo.gamma", 0.998, _PC),
+            Row("ppo.discount", "step", "gamma counts steps of the world (specification werewolf 15)"),
+            Row("ppo.gae_lambda", 0.95, _PC),
+            Row("ppo.learning_rate", 3e-4, _PC),
+            Row("ppo.entropy_coefficient", 0.01, _PC),
+            Row("ppo.max_grad_norm", 5.0, _PC),
+            Row("ppo.reward_scale", 1.0, "rewards as the world pays them (specification werewolf 8)"),
+            Row("network.kind", "mlp", "feed-forward, " + _PC),
+        ),
+        departures=(
+            "the record does not tell its settings: these are the published code's starting values, which the original says are a hint only",
+            "units of layers and the size of minibatches are not told: network.hidden and ppo.minibatch are those of interplay",
+            "an update cuts games where its steps end and goes on with a value; there it held complete games",
+            "for 21 players add: world.options.n_players=21 world.options.signal_length=21 world.options.signal_range=21",
+        ),
+        game=(Row("signal_length", 9, _RECORD), Row("signal_range", 9, _RECORD)),
+    ),
+}
+
+
+def find_preset(name: str) -> Preset:
+    """The preset of a name.
+
+    Raises:
+        UserError: if there is none.
+    """
+    if name not in PRESETS:
+        near = did_you_mean(name, PRESETS, f"give {', '.join(PRESETS)}")
+        raise UserError(f"--preset {name}: no such preset; {near}")
+    return PRESETS[name]
+
+
+def under(name: str, asked: dict[str, Any]) -> dict[str, Any]:
+    """Settings with those of a preset below them.
+
+    Args:
+        name: of the preset.
+        asked: nested, by the user: what it says stays. Without a world it gets the preset's, with its options.
+
+    Raises:
+        UserError: if there is no such preset, or the world is not one that it is for.
+
+    Example:
+        >>> under("fanti2022", {"ppo": {"epochs": 10}})["world"]
+        {'id': 'survival/1v1-heals-low', 'options': {}}
+        >>> under("fanti2022", {"ppo": {"epochs": 10}})["ppo"]["epochs"]
+        10
+    """
+    preset = find_preset(name)
+    below: dict[str, Any] = {}
+    for key, value, _ in preset.rows:
+        *groups, last = key.split(".")
+        nested: dict[str, Any] = {last: "off" if value is None else value}
+        for group in reversed(groups):
+            nested = {group: nested}
+        below = merge(below, nested)
+    chosen = asked.get("world")
+    if not (isinstance(chosen, dict) and "id" in chosen):
+        below["world"] = {"id": preset.world, "options": {key: value for key, value, _ in preset.game}}
+    elif not fnmatchcase(str(chosen["id"]), preset.worlds):
+        raise UserError(
+            f"--preset {name} is for {preset.worlds}, not for {chosen['id']}; leave one of them out"
+        )
+    from interplay.train.settings.unread import fitting
+
+    return merge(fitting(below, asked), asked)
+
+
+def describe(name: str) -> str:
+    """A preset as a section of a page: its rows with their sources, and what it does not honour."""
+    preset = find_preset(name)
+    lines = [f"## {name}", "", f"{preset.about[0].upper()}{preset.about[1:]}; for `{preset.worlds}`,"]
+    options = "".join(f" world.options.{key}={toml_value(value)}" for key, value, _ in preset.game)
+    lines[-1] += f" `{preset.world}{options}` unless you name a world."
+    lines += ["", "| setting | value | source |", "|---|---|---|"]
+    game = [Row(f"world.options.{key}", value, source) for key, value, source in preset.game]
+    for key, value, source in (*preset.rows, *game):
+        shown = '"off"' if value is None else toml_value(value)
+        lines.append(f"| `{key}` | `{shown}` | {source} |")
+    return (
+        "\n".join([*lines, "", "Not honoured, or ours:", "", *(f"- {line}" for line in preset.departures)])
+        + "\n"
+    )

@@ -1,0 +1,98 @@
+"""Presets: every number arrives, with its source, below what the user says; docs/presets.md shows them as they are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from interplay.core.errors import UserError
+from interplay.registry import list_worlds
+from interplay.train.settings.presets import PRESETS, describe
+from interplay.verbs.settings import build_settings
+from tests.cli.command import refusal, typed
+
+ROOT = Path(__file__).resolve().parents[2]
+MARSH = "tests.cli.marsh:Marsh"
+
+
+def at(settings: object, key: str) -> object:
+    for part in key.split("."):
+        settings = settings[part] if isinstance(settings, dict) else getattr(settings, part)
+    return settings
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_row_arrives_in_every_world_that_it_is_for(name: str) -> None:
+    preset = PRESETS[name]
+    prefix = preset.worlds.removesuffix("*")
+    worlds = [spec.id for spec in list_worlds() if spec.id.startswith(prefix)]
+    assert preset.world in worlds
+    for world in ("", *worlds):
+        settings = build_settings(world, [], {}, preset=name)
+        assert settings.world.id == (world or preset.world)
+        for key, value, _ in preset.rows:
+            assert at(settings, key) == value, key
+    own = build_settings("", [], {}, preset=name).world.options
+    assert all(own[key] == value for key, value, _ in preset.game)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_row_names_its_source(name: str) -> None:
+    preset = PRESETS[name]
+    for key, _, source in (*preset.rows, *preset.game):
+        assert re.search(r"specification \w+ \d+|^ours: ", source), key
+    assert len({key for key, _, _ in preset.rows}) == len(preset.rows)
+    assert preset.departures
+
+
+def test_what_the_user_says_stays(tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text('[world]\nid = "survival/2v2-all-low"\n[ppo]\nepochs = 7\ngamma = 0.5\n')
+    settings = build_settings(str(file), ["ppo.gamma=0.6"], {"steps": 5}, preset="fanti2022")
+    assert (settings.world.id, settings.steps) == ("survival/2v2-all-low", 5)
+    assert (settings.ppo.epochs, settings.ppo.gamma, settings.ppo.mask_dead) == (7, 0.6, False)
+    # Another algorithm or network than the preset's: what it does not read is left out, as a world's own settings are.
+    other = build_settings("", ["algorithm=policy_gradient", "network.kind=mlp"], {}, preset="fanti2022")
+    assert (other.algorithm, other.network.kind, other.ppo.epochs) == ("policy_gradient", "mlp", 10)
+    longer = build_settings("", ["world.options.signal_length=3"], {}, preset="werewolf-record").world
+    assert (longer.id, longer.options["signal_length"]) == ("werewolf/published-code", 3)
+    assert longer.options["signal_range"] == 9
+
+
+@pytest.mark.parametrize(
+    ("name", "world", "said"),
+    [
+        ("fanti2022", "werewolf/9", r"--preset fanti2022 is for survival/\*, not for werewolf/9"),
+        ("suarez", "", "--preset suarez: no such preset; did you mean 'suarez2019'"),
+        (None, "", "no world; name one, .* or a --preset that brings its own"),
+    ],
+)
+def test_what_is_refused(name: str | None, world: str, said: str) -> None:
+    with pytest.raises(UserError, match=said) as told:
+        build_settings(world, [], {}, preset=name)
+    assert "\n" not in str(told.value)
+
+
+def test_a_run_begins_with_what_its_preset_does_not_honour(capsys, monkeypatch, tmp_path) -> None:
+    monkeypatch.chdir(tmp_path)
+    trained = []
+    monkeypatch.setattr(
+        "interplay.train.trainer.train", lambda settings, out: trained.append(settings) or "x"
+    )
+    monkeypatch.setattr("interplay.verbs.settings.check_world", lambda settings: 2)
+    code, _, errors = typed(capsys, "train", "--preset", "fanti2022", "seed=3")
+    assert (code, trained[0].seed, trained[0].ppo.epochs) == (0, 3, 400)
+    assert errors.splitlines() == [f"--preset fanti2022: {line}" for line in PRESETS["fanti2022"].departures]
+    code, _, errors = typed(capsys, "train", "--preset", "fanti2022", "train.quiet=true")
+    assert (code, errors) == (0, "")
+    code, _, errors = typed(capsys, "train", "mmo/forage", "--preset", "suarez2019")
+    assert (code, trained[2].world.id, trained[2].policy_gradient.reward_scale) == (0, "mmo/forage", 1.0)
+    assert "no world; name one" in refusal(capsys, "train")
+
+
+def test_the_page_shows_them_as_they_are() -> None:
+    page = (ROOT / "docs" / "presets.md").read_text()
+    for name in PRESETS:
+        assert describe(name) in page, f"docs/presets.md: put this there\n\n{describe(name)}"
