@@ -1,4 +1,4 @@
-"""Tasks of the naive persistent world, agent by agent (specification 8 and 16.2)."""
+"""Tasks of the naive persistent world, agent by agent (specification 8)."""
 
 from __future__ import annotations
 

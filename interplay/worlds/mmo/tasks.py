@@ -1,4 +1,4 @@
-"""Tasks: conditions on a life and how far it has come with them; reward is the change of it (specification 8 and 16.2).
+"""Tasks: conditions on a life and how far it has come with them; reward is the change of it (specification 8).
 
 A task is a text, e.g. ``survive(100) and (eat(20) or defeat(2))``. Its progress p is a number in 0..1 of each agent and each state,
 
