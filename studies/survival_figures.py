@@ -7,8 +7,8 @@ Run from the repository root, with a folder of runs, such as a sweep over the va
     .venv/bin/python -m studies.survival_figures runs/survival --out runs/figures
 
 A picture for each variant that has runs there. Curves are drawn against the steps of every slot, as the author's logs count; bars are the
-means over windows that are known of his runs (specification 11), dashed lines uniformly random play: the author's code where it
-was measured (specification 12), ours for the others and for the other columns.
+means over windows that are known of his runs (specification survival 11), dashed lines uniformly random play: the author's code where it
+was measured (specification survival 12), ours for the others and for the other columns.
 """
 
 from __future__ import annotations

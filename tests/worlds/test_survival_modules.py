@@ -12,6 +12,7 @@ from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.core.scene import scene_of
 from interplay.registry import make_policy, make_world
+from interplay.worlds.survival.config import READ_BY
 from tests.worlds.survival_scene import Scene
 from tests.worlds.test_survival_laws import CROWDED, WEST, eager_actions
 
@@ -28,8 +29,14 @@ FIELDS = {
 HEADS = {"melee": 1, "inventory": 2}
 
 
+def left_out(off: tuple[str, ...], given: dict) -> dict:
+    """Options with modules switched off, without the settings that these alone read."""
+    unread = {name for module in off for name in READ_BY[module]}
+    return {name: value for name, value in given.items() if name not in unread} | dict.fromkeys(off, "off")
+
+
 def options(off: tuple[str, ...]) -> dict:
-    return SHORT | dict.fromkeys(off, "off")
+    return left_out(off, SHORT)
 
 
 @pytest.mark.parametrize("off", COMBINATIONS, ids=lambda off: "-".join(off) or "none")
@@ -40,7 +47,7 @@ def test_what_is_off_is_in_no_space(off: tuple[str, ...]) -> None:
     assert set(world.observation_space) == set(whole.observation_space) - gone
     assert len(world.action_space.nvec) == 6 - sum(HEADS.get(name, 0) for name in off)
     world.reset()
-    lost = {"zone": 3 + 2 * world.settings.phases, "melee": 4, "inventory": 4}
+    lost = {"zone": 3 + 2 * whole.settings.phases, "melee": 4, "inventory": 4}
     expected = whole.state_space.shape[0] - sum(lost.get(name, 0) for name in off)
     assert world.state_space.shape == world.global_state().shape[1:] == (expected,)
     names = {layer.name for layer in scene_of(world).layers}
@@ -94,7 +101,7 @@ def test_what_is_left_goes_on_as_with_everything_until_the_module_would_have_act
 ) -> None:
     """Agents who neither strike nor take, in a harmless zone: the worlds are alike, draw for draw and bit for bit."""
     quiet = {"max_steps": 60, "pickup_radius": 0.0, "zone_damage": 0}
-    whole, part = (make_world(WORLD, 3, 5, **quiet, **given) for given in ({}, dict.fromkeys(off, "off")))
+    whole, part = (make_world(WORLD, 3, 5, **given) for given in (quiet, left_out(off, quiet)))
     whole.reset()
     part.reset()
     motion = np.random.default_rng(1).integers(0, 3, (50, 3, 4, 3))
@@ -146,7 +153,10 @@ def test_without_cameras_things_are_known_by_omniscience_alone_and_others_never(
     ("given", "cure"),
     [
         ({"zone": "off"}, "set max_steps"),
-        ({"inventory": "off", "drop_action": True}, "leave one out"),
+        ({"inventory": "off", "drop_action": True}, "drop_action is not read with inventory = off"),
+        ({"melee": "off", "melee_range": 3.0}, "melee_range is not read with melee = off"),
+        ({"zone": "off", "max_steps": 9, "zone_damage": 2}, "zone_damage is not read with zone = off"),
+        ({"cameras": "off", "view_depth": 5.0}, "view_depth is not read with cameras = off"),
         ({"zone": "no"}, "one of on, off"),
         ({"teams": [2, 1, 3]}, "set agents = 6"),
         ({"teams": [4]}, "at least two teams"),

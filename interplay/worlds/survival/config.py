@@ -31,6 +31,15 @@ class Quirks(NamedTuple):
     dead_killer_no_credit: bool  # free for all: no credit for a killer that dies in the same step
 
 
+# Module -> the settings that it alone reads.
+READ_BY = {
+    "zone": ("zone_radii", "zone_centres", "zone_cooldown", "zone_damage"),
+    "melee": ("melee_damage", "melee_cooldown", "melee_range"),
+    "inventory": ("slots", "drop_action", "give_radius", "drop_radius", "death_scatter", "place_distance"),
+    "cameras": ("view_depth", "view_angle"),
+}
+
+
 class SurvivalSettings(Settings):
     """Settings of one survival world. Lengths in metres, times in environment steps (30 per second)."""
 
@@ -144,11 +153,17 @@ class SurvivalSettings(Settings):
             raise ValueError(
                 "zone = off: nothing ends an episode of players who do not fight; set max_steps, e.g. 1500"
             )
-        if self.drop_action and self.inventory == "off":
-            raise ValueError(
-                "drop_action = true: there is nothing to drop with inventory = off; leave one out"
-            )
+        self._refuse_unread()
         return self
+
+    def _refuse_unread(self) -> None:
+        """Numbers of a module that is left out would be read by nobody."""
+        for module, names in READ_BY.items():
+            if getattr(self, module) != "off":
+                continue
+            for name in names:
+                if getattr(self, name) != type(self).model_fields[name].default:
+                    raise ValueError(f"{name} is not read with {module} = off; leave one of them out")
 
     def _seat_teams(self) -> None:
         if self.teams is True and self.agents % 2:
