@@ -8,6 +8,7 @@ loads is what a wheel needs: helpers that only ever stand inside of other kernel
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -32,10 +33,11 @@ def stamp_of_sources() -> str:
 
 
 def compile_all() -> None:
-    """Both passes, each in a process of its own."""
+    """Both passes, each in a process of its own; where `INTERPLAY_CACHE` is said, what is compiled stays there."""
     stamp = stamp_of_sources()
     shutil.rmtree(COMPILED, ignore_errors=True)
-    with tempfile.TemporaryDirectory() as cache:
+    given = os.environ.get("INTERPLAY_CACHE")
+    with contextlib.nullcontext(given) if given else tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "INTERPLAY_CACHE": cache, "PYTHONPATH": str(ROOT)}
         command = [sys.executable, "-m", "interplay.cli", "prepare", "--all"]
         subprocess.run(command, env=environment, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
