@@ -109,7 +109,7 @@ class KernelCache(_Cache):
             return None
         name = self._name(sig, target_context.codegen())
         files = [shipped.FOLDER / name]
-        if private_folder(cache_root()) is not None:
+        if self._is_private():
             files.append(self._file(name))
         for file in files:
             try:
@@ -124,13 +124,12 @@ class KernelCache(_Cache):
         """Keeps a compiled function; where that is impossible the run goes on without."""
         if data.lifted or data.library.has_dynamic_globals:
             return  # Numba cannot bring such a function back
-        if not self._enabled or private_folder(cache_root()) is None:
+        if not self._enabled or not self._is_private():
             return
         file = self._file(self._name(sig, data.codegen))
         payload = dumps(data._reduce())
         temporary = file.with_name(f"{file.name}.{os.getpid()}.tmp")
         try:
-            file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             temporary.write_bytes(hashlib.sha256(payload).digest() + payload)
             os.replace(temporary, file)
         except OSError as error:
@@ -157,6 +156,11 @@ class KernelCache(_Cache):
         else:
             file.unlink(missing_ok=True)
             say_once(f"the compiled kernel {file} was damaged ({error}); it is compiled again")
+
+    def _is_private(self) -> bool:
+        """Whether nobody else may write into the folders that lead to the entries; those that are not there are made."""
+        folder = Path(self.cache_path)
+        return all(private_folder(path) is not None for path in (folder.parents[1], folder.parent, folder))
 
     def _file(self, name: str) -> Path:
         return cache_root() / "kernels" / name

@@ -125,6 +125,29 @@ def test_nobody_else_at_all_may_write_to_the_folder(tmp_path, capsys, mode):
     assert "others may write to it" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("inside", ["kernels", "kernels/acting"])
+def test_folders_inside_of_it_are_asked_too(module, inside):
+    run(module)
+    (module / "cache" / inside).chmod(0o775)
+    for entry in entries(module):
+        entry.write_bytes(b"planted")
+    result = run(module)
+    assert result.stdout == "5.0\n"
+    assert result.stderr.count("others may write to it") == 1
+    assert "damaged" not in result.stderr
+
+
+def test_what_is_made_there_is_the_users_alone_whatever_the_umask(module):
+    before = os.umask(0o002)
+    try:
+        run(module)
+    finally:
+        os.umask(before)
+    (entry,) = entries(module)
+    for folder in (entry.parent, entry.parent.parent, module / "cache"):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
 def test_a_planted_entry_in_such_a_folder_is_not_loaded_either(module):
     run(module)
     (module / "cache").chmod(0o777)

@@ -25,8 +25,10 @@ os.environ["NPROC"] = "1"  # the size of XLA's own pool of compute threads
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 # Compiled programs are kept, as kernels are: the first run compiles for seconds, later ones and other workers load.
-if jax.config.jax_compilation_cache_dir is None and private_folder(cache_root()):  # type: ignore[attr-defined]
-    jax.config.update("jax_compilation_cache_dir", str(cache_root() / "xla"))
+_OURS = cache_root() / "xla"
+_IS_FREE = jax.config.jax_compilation_cache_dir is None  # type: ignore[attr-defined]
+if _IS_FREE and private_folder(cache_root()) and private_folder(_OURS):
+    jax.config.update("jax_compilation_cache_dir", str(_OURS))
     jax.config.update("jax_compilation_cache_max_size", 256 * 2**20)
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)
