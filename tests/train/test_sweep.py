@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from interplay.core.errors import UserError
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
-from interplay.train.sweep import SweepSettings, plan, sweep
+from interplay.train.sweep import SweepSettings, plan, resume_sweep, sweep
 from interplay.train.sweep.axes import Drawn, name_runs, nested, points, read_axis
 from tests.cli.command import ROOT, refusal, typed
 
@@ -177,6 +177,30 @@ def test_refusals(tmp_path, capsys):
     line = refusal(capsys, "sweep", file, "--dry-run")
     assert 'world.id = "tests.cli.marsh:Marsh" names a program' in line
     assert typed(capsys, "sweep", file, "--dry-run", "--trust")[0] == 0
+
+
+@pytest.mark.parametrize(
+    "group", ['"world.id" = ["{}"]', '"network.kind" = ["{}"]', '"opponents.right" = ["{}"]', "", "points"]
+)
+def test_a_program_that_is_not_trusted_is_not_imported(tmp_path, capsys, monkeypatch, group):
+    """However the sweep names it, and whoever opens it."""
+    monkeypatch.chdir(tmp_path)
+    ran, program = tmp_path / "ran", "planted_by_somebody:World"
+    (tmp_path / "planted_by_somebody.py").write_text(f"open({str(ran)!r}, 'w').close()\nWorld = int\n")
+    world, grid = (WORLD, f"[grid]\n{group.format(program)}\n") if group else (program, "")
+    if group == "points":
+        grid = f'[[points]]\nworld = {{ id = "{program}" }}\n'
+    file, folder = tmp_path / "asked.toml", tmp_path / "folder"
+    file.write_text(
+        f'[world]\nid = "{world}"\n[sweep]\n{grid.replace("[grid]", "[sweep.grid]").replace("[[points", "[[sweep.points")}'
+    )
+    folder.mkdir()
+    (folder / "sweep.toml").write_text(f'[settings.world]\nid = "{world}"\n{grid}')
+    for more in ([file, "--dry-run"], [file, "--out", tmp_path / "new"], ["--resume", "--out", folder]):
+        assert "names a program" in refusal(capsys, "sweep", *more)
+    with pytest.raises(UserError, match="names a program"):
+        resume_sweep(folder)
+    assert not ran.exists()
 
 
 # -- each exactly once ------------------------------------------------------------------------------------------
