@@ -114,6 +114,20 @@ def test_values_go_where_their_keys_lead():
     assert nested({"ppo.clip": 1, "ppo.gamma": 2, "seed": 3}) == {"ppo": {"clip": 1, "gamma": 2}, "seed": 3}
     with pytest.raises(UserError, match="both vary"):
         nested({"ppo": 1, "ppo.clip": 2})
+    with pytest.raises(UserError, match="both vary"):
+        nested({"ppo.clip": 2, "ppo": {"clip": 1}})
+
+
+def test_a_group_in_a_point_is_its_values_and_stays_as_it_was_said():
+    said = asked(points=[{"ppo": {"rollout": 32}, "ppo.clip": 0.1}], settings={"num_worlds": 8})
+    names = [run.name for run in plan(said)]
+    assert names == [run.name for run in plan(said)] == ["rollout-32--clip-0.1--seed-0"]
+    assert said.points == [{"ppo": {"rollout": 32}, "ppo.clip": 0.1}]
+    options = {"world.options": {"a": 1}, "world.options.b": 2}
+    assert nested(options) == {"world": {"options": {"a": 1, "b": 2}}}
+    assert options["world.options"] == {"a": 1}
+    with pytest.raises(UserError, match="says ppo.clip twice"):
+        points({}, {}, 1, 0, [{"ppo": {"clip": 1}, "ppo.clip": 2}])
 
 
 # -- which runs that means --------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import itertools
 import json
@@ -94,6 +95,7 @@ def points(
     count = math.prod(map(len, grid.values())) * (draws if random else 1) * max(len(listed), 1)
     if count > MOST:
         raise UserError(f"sweep: {count:,} points, at most {MOST:,}; make several sweeps")
+    listed = [_flat(point) for point in listed]
     every = [*grid, *random, *dict.fromkeys(key for point in listed for key in point)]
     for key in every:
         if every.count(key) > 1:
@@ -138,14 +140,35 @@ def nested(point: Mapping[str, Any]) -> dict[str, Any]:
     """
     values: dict[str, Any] = {}
     for path, value in point.items():
-        group = values
-        *groups, last = path.split(".")
-        for part in groups:
-            group = group.setdefault(part, {})
-            if not isinstance(group, dict):
-                raise UserError(f"sweep: {path} and {part} both vary; name one of the two")
-        group[last] = value
+        for part in reversed(path.split(".")):
+            value = {part: value}
+        values = _joined(values, value, path)
     return values
+
+
+def _joined(one: Mapping[str, Any], other: Mapping[str, Any], path: str) -> dict[str, Any]:
+    """Both in a new mapping; no value of theirs is lost."""
+    joined = copy.deepcopy(dict(one))
+    for key, value in other.items():
+        if key not in one:
+            joined[key] = copy.deepcopy(value)
+        elif isinstance(one[key], Mapping) and isinstance(value, Mapping):
+            joined[key] = _joined(one[key], value, path)
+        else:
+            raise UserError(f"sweep: {path} and {key} both vary; name one of the two")
+    return joined
+
+
+def _flat(values: Mapping[str, Any], before: str = "") -> Point:
+    """Values by the path of their key, of a point whose keys may be groups."""
+    found: Point = {}
+    for key, value in values.items():
+        inside = isinstance(value, Mapping) and value and not any("." in part for part in value)
+        for path, one in (_flat(value, f"{before}{key}.") if inside else {before + key: value}).items():
+            if path in found:
+                raise UserError(f"sweep: a point says {path} twice; name it once")
+            found[path] = one
+    return found
 
 
 def read_axis(text: str) -> tuple[str, list[Any] | Drawn]:
