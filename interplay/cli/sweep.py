@@ -172,10 +172,13 @@ def _check_worlds(asked: Any) -> None:
 
 def _list(asked: Any) -> None:
     from interplay.train.sweep import plan
+    from interplay.train.sweep.plan import tell_equal
 
     runs = plan(asked)
     for run in runs:
         typer.echo(run.name)
+    if equal := tell_equal(asked):
+        typer.echo(equal)
     typer.echo(f"{len(runs):,} runs, {sum(run.settings.steps for run in runs):,} agent-steps")
 
 

@@ -50,9 +50,16 @@ def test_grid_points_and_draws_are_combined():
 
 def test_more_draws_add_to_those_that_there_are():
     few, many = (points({}, {"a": Drawn(low=0, high=9)}, n, 3, []) for n in (5, 50))
-    assert many[:5] == few
+    assert many[: len(few)] == few
     assert {point["a"] for point in many} == set(range(10))
     assert points({}, {"a": Drawn(low=0, high=9)}, 50, 4, []) != many
+
+
+def test_equal_points_are_one(capsys):
+    said = asked(random={"ppo.epochs": Drawn(low=1, high=2)}, draws=9, points=[{"seed": 1}, {"seed": 1}])
+    assert sorted(run.name for run in plan(said)) == ["seed-1--epochs-1", "seed-1--epochs-2"]
+    drawn = ["--dry-run", "-p", "ppo.epochs=linear:1..2", "--draws", "9"]
+    assert "7 of 9 points equal an earlier one and are left out" in typed(capsys, "sweep", WORLD, *drawn)[1]
 
 
 def test_logarithms_are_drawn_evenly():

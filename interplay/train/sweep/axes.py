@@ -78,7 +78,7 @@ def points(
     draw_seed: int,
     listed: Sequence[Mapping[str, Any]],
 ) -> list[Point]:
-    """Every combination of the grid, of every listed point, of every draw.
+    """Every combination of the grid, of every listed point, of every draw; equal ones once.
 
     A draw depends on its number, its key and `draw_seed` alone, so that more draws add to those that there are.
 
@@ -92,7 +92,7 @@ def points(
     for key, values in grid.items():
         if not values or len({_text(value) for value in values}) < len(values):
             raise UserError(f"sweep: grid {key} = {list(values)} has no value, or one twice; give each once")
-    count = math.prod(map(len, grid.values())) * (draws if random else 1) * max(len(listed), 1)
+    count = combinations(grid, random, draws, listed)
     if count > MOST:
         raise UserError(f"sweep: {count:,} points, at most {MOST:,}; make several sweeps")
     listed = [_flat(point) for point in listed]
@@ -106,7 +106,18 @@ def points(
         for number in range(draws if random else 1)
     ]
     found = itertools.product(listed or [{}], drawn, grids)
-    return [{**point, **draw, **place} for point, draw, place in found]
+    unique: dict[str, Point] = {}
+    for point, draw, place in found:
+        whole = {**point, **draw, **place}
+        unique.setdefault(_text(whole), whole)
+    return list(unique.values())
+
+
+def combinations(
+    grid: Mapping[str, Sequence[Any]], random: Mapping[str, Drawn], draws: int, listed: Sequence[Any]
+) -> int:
+    """Points of the grid, of the list and of the draws, equal ones counted as often as they are there."""
+    return math.prod(map(len, grid.values())) * (draws if random else 1) * max(len(listed), 1)
 
 
 def name_runs(found: Sequence[Point]) -> list[str]:

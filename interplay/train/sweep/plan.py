@@ -14,7 +14,7 @@ from interplay.core.settings import Settings, build, merge
 from interplay.registry import training_settings
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.unread import check_read, fitting
-from interplay.train.sweep.axes import MOST, Drawn, Point, name_runs, nested, points
+from interplay.train.sweep.axes import MOST, Drawn, Point, combinations, name_runs, nested, points
 
 
 class SweepSettings(Settings):
@@ -49,6 +49,20 @@ class SweepSettings(Settings):
                 if entry not in said:
                     said.append(entry)
                     yield entry
+
+
+def tell_equal(asked: SweepSettings) -> str:
+    """How many points of a sweep equal an earlier one, which is run once; "" for none.
+
+    Example:
+        >>> tell_equal(SweepSettings(points=[{"ppo.clip": 0.1}, {"ppo.clip": 0.1}]))
+        '1 of 2 points equals an earlier one and is left out'
+    """
+    axes = asked.grid, asked.random, asked.draws
+    count = combinations(*axes, asked.points)
+    equal = count - len(points(*axes, asked.draw_seed, asked.points))
+    verbs = ("equals", "is") if equal == 1 else ("equal", "are")
+    return f"{equal:,} of {count:,} points {verbs[0]} an earlier one and {verbs[1]} left out" if equal else ""
 
 
 class PlannedRun(NamedTuple):

@@ -22,7 +22,7 @@ from interplay.core.trust import read_settings, write_settings
 from interplay.evaluate.tournaments.results_log import ResultsLog
 from interplay.train.run.metrics_log import last_step
 from interplay.train.run.progress import Progress, duration, tell
-from interplay.train.sweep.plan import PlannedRun, SweepSettings, plan
+from interplay.train.sweep.plan import PlannedRun, SweepSettings, plan, tell_equal
 from interplay.train.sweep.pool import Pool
 from interplay.train.sweep.work import DONE, FAILED, Job, Outcome
 
@@ -69,6 +69,8 @@ def sweep(
         UserError: for wrong settings, a folder in use, or one whose runs were made with other settings.
     """
     runs, out = plan(settings), Path(out)
+    if equal := tell_equal(settings):
+        tell(equal, stream)
     with told_plainly("creating the sweep's folder", out):
         out.mkdir(parents=True, exist_ok=True)
     refuse_links(out, (".lock", SETTINGS, RESULTS), (LOGS, *(run.name for run in runs)))
