@@ -62,6 +62,17 @@ def test_equal_points_are_one(capsys):
     assert "7 of 9 points equal an earlier one and are left out" in typed(capsys, "sweep", WORLD, *drawn)[1]
 
 
+def test_draws_stay_in_their_range_and_are_even_below_0():
+    whole = Counter(Drawn(low=-2, high=2).at(share) for share in np.arange(0.0, 1.0, 0.001))
+    assert whole == dict.fromkeys(range(-2, 3), 200)
+    narrow = Drawn(low=0.123456, high=0.125)
+    assert narrow.at(0.0) == 0.123456
+    assert Drawn(low=0.1, high=0.123456).at(0.99999) == 0.123456
+    assert Drawn(low=3, high=5, scale="log").at(0.0) == 3
+    with pytest.raises(UserError, match="low = 0.123456 and high = 0.123457 differ by less than draws"):
+        read_axis("a=linear:0.123456..0.123457")
+
+
 def test_logarithms_are_drawn_evenly():
     found = points({}, {"a": Drawn(low=1e-5, high=1e-1, scale="log")}, 2000, 0, [])
     logs = np.log10([point["a"] for point in found])

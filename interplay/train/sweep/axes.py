@@ -21,6 +21,7 @@ from interplay.core.settings import Settings, build, parse_overrides
 Point = dict[str, Any]  # path of a key -> value
 MOST = 100_000  # points, and runs, of a sweep
 LONGEST = 100  # letters of a run's name, whose folder every system must take
+_DIGITS = 5  # of a value that is drawn
 _RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)")
 _DRAWN = re.compile(r"(log|linear):(.+?)\.\.(.+)")
 
@@ -48,6 +49,14 @@ class Drawn(Settings):
                 raise ValueError(f"low = {self.low} is above high = {self.high}; swap them")
             if self.scale == "log" and self.low <= 0:
                 raise ValueError(f"low = {self.low} has no logarithm; give one above 0, or scale = linear")
+            largest = max(abs(self.low), abs(self.high))
+            if not self._whole and 0 < self.high - self.low < 10 ** (
+                math.floor(math.log10(largest)) + 1 - _DIGITS
+            ):
+                raise ValueError(
+                    f"low = {self.low} and high = {self.high} differ by less than draws, which have {_DIGITS} digits; "
+                    "give choices"
+                )
         return self
 
     def at(self, share: float) -> Any:
@@ -61,14 +70,18 @@ class Drawn(Settings):
             return self.choices[int(share * len(self.choices))]
         assert self.low is not None
         assert self.high is not None
-        whole = isinstance(self.low, int) and isinstance(self.high, int)
-        low, high = (self.low, self.high + 1) if whole else (self.low, self.high)
+        low, high = (self.low, self.high + 1) if self._whole else (self.low, self.high)
         if self.scale == "log":
             value = math.exp(math.log(low) + share * (math.log(high) - math.log(low)))
         else:
             value = low + share * (high - low)
-        # Rounded to five digits: the name of the run says the value that it was made with.
-        return min(int(value), int(self.high)) if whole else float(f"{value:.5g}")
+        # Rounded: the name of the run says the value that it was made with.
+        value = math.floor(value) if self._whole else float(f"{value:.{_DIGITS}g}")
+        return type(value)(min(max(value, self.low), self.high))
+
+    @property
+    def _whole(self) -> bool:
+        return isinstance(self.low, int) and isinstance(self.high, int)
 
 
 def points(
