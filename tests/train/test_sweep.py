@@ -65,11 +65,11 @@ def test_equal_points_are_one(capsys):
 def test_draws_stay_in_their_range_and_are_even_below_0():
     whole = Counter(Drawn(low=-2, high=2).at(share) for share in np.arange(0.0, 1.0, 0.001))
     assert whole == dict.fromkeys(range(-2, 3), 200)
-    narrow = Drawn(low=0.123456, high=0.125)
-    assert narrow.at(0.0) == 0.123456
+    narrow = Drawn(low=0.123454, high=0.125)
+    assert narrow.at(0.0) == 0.123454
     assert Drawn(low=0.1, high=0.123456).at(0.99999) == 0.123456
     assert Drawn(low=3, high=5, scale="log").at(0.0) == 3
-    with pytest.raises(UserError, match="low = 0.123456 and high = 0.123457 differ by less than draws"):
+    with pytest.raises(UserError, match=r"high = 0\.123457 differ by less than draws"):
         read_axis("a=linear:0.123456..0.123457")
 
 
@@ -144,7 +144,7 @@ def test_a_group_in_a_point_is_its_values_and_stays_as_it_was_said():
     options = {"world.options": {"a": 1}, "world.options.b": 2}
     assert nested(options) == {"world": {"options": {"a": 1, "b": 2}}}
     assert options["world.options"] == {"a": 1}
-    with pytest.raises(UserError, match="says ppo.clip twice"):
+    with pytest.raises(UserError, match=r"says ppo\.clip twice"):
         points({}, {}, 1, 0, [{"ppo": {"clip": 1}, "ppo.clip": 2}])
 
 
