@@ -21,6 +21,7 @@ from interplay.core.errors import UserError
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.sweep import SweepSettings, plan, resume_sweep, sweep
 from interplay.train.sweep.axes import Drawn, name_runs, nested, points, read_axis
+from interplay.train.trainer import train
 from tests.cli.command import ROOT, refusal, typed
 
 pytestmark = pytest.mark.slow
@@ -355,6 +356,24 @@ def test_a_run_that_fails_is_listed_and_the_others_go_on(tmp_path):
     assert f"failed: {error}" in stream.getvalue()
     again = sweep(plan_of(tmp_path / "some"), tmp_path / "some", workers=1, stream=stream)
     assert list(again.failed) == list(found.failed)
+
+
+def small(**more) -> SweepSettings:
+    one = {"num_worlds": 8, "steps": 1000, "ppo": {"rollout": 32}, "network": {"hidden": [8]}}
+    return asked(settings={**one, **more.pop("settings", {})}, **more)
+
+
+def test_a_run_that_lies_there_with_other_settings_is_not_done(tmp_path):
+    other = plan(small(settings={"ppo": {"rollout": 32, "clip": 0.3}}))[0].settings
+    same = plan(small(seeds=(1,)))[0].settings
+    train(other, tmp_path / "seed-0")
+    train(same, tmp_path / "seed-1")
+    found = sweep(small(seeds=2), tmp_path, workers=1, stream=io.StringIO())
+    assert found.done == ("seed-1",)
+    file = tmp_path / "seed-0" / "settings.toml"
+    assert (
+        f"{file}: ppo.clip = 0.3, but the sweep's run has 0.2; move this run away" in found.failed["seed-0"]
+    )
 
 
 def plan_of(out: Path) -> SweepSettings:
