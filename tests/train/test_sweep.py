@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -374,6 +375,30 @@ def test_a_run_that_lies_there_with_other_settings_is_not_done(tmp_path):
     assert (
         f"{file}: ppo.clip = 0.3, but the sweep's run has 0.2; move this run away" in found.failed["seed-0"]
     )
+
+
+def test_folders_and_logs_that_do_not_fit_are_one_line(tmp_path):
+    """A run's own folder, a log that cannot be opened, fewer seeds than there are, a run that is gone."""
+    out, stream = tmp_path / "out", io.StringIO()
+    (out / "logs").mkdir(parents=True)
+    (out / "logs" / "seed-1.log").symlink_to(tmp_path / "elsewhere")
+    found = sweep(small(seeds=2), out, workers=1, stream=stream)
+    assert found.done == ("seed-0",)
+    assert "opening the run's log" in found.failed["seed-1"]
+    (out / "logs" / "seed-1.log").unlink()
+    with pytest.raises(UserError, match=r"is the folder of a run, settings\.toml lies there"):
+        sweep(small(), out / "seed-0")
+    with pytest.raises(UserError, match="run seed-0 is there, but not among the 1 that are asked for now"):
+        sweep(small(seeds=(1,)), out)
+    assert len(plan_of(out).seeds) == 2
+    shutil.rmtree(out / "seed-0")
+    found = resume_sweep(out, workers=1, stream=stream)
+    assert found.complete
+    assert f"{out / 'seed-0'}: done, but not there any more; trained again" in stream.getvalue()
+    assert lines(out / "seed-0")
+    (out / "sweep.jsonl").write_text('{"key": "begun seed-0"}\n')
+    with pytest.raises(UserError, match="was begun with other settings"):
+        resume_sweep(out)
 
 
 def plan_of(out: Path) -> SweepSettings:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from interplay.core.errors import USER_ERRORS, UserError
-from interplay.core.files import open_log
+from interplay.core.files import open_log, told_plainly
 from interplay.core.settings_text import show
 from interplay.core.stopping import Stopped, listening
 from interplay.train.parallel.workers import die_with_parent
@@ -75,16 +75,25 @@ def work(pipe: Any, parent: int) -> None:
 
 def _trained(job: Job) -> Outcome:
     began = time.monotonic()
-    with _logged(job.log):
-        try:
-            status, error = _train(job), ""
-        except Exception as fault:
-            status, error = FAILED, " ".join(str(fault).split())
-            if not isinstance(fault, USER_ERRORS):
-                traceback.print_exc()
-                error = f"{type(fault).__name__}: {error}; see {job.log}"
-            print(f"interplay: {error}", file=sys.stderr, flush=True)
+    try:
+        with _logged(job.log):
+            status, error = _tried(job)
+    except UserError as fault:  # the log cannot be opened
+        status, error = FAILED, str(fault)
     return Outcome(status, time.monotonic() - began, error)
+
+
+def _tried(job: Job) -> tuple[str, str]:
+    """The status that a job comes to, and why it failed, which its log has too."""
+    try:
+        return _train(job), ""
+    except Exception as fault:
+        error = " ".join(str(fault).split())
+        if not isinstance(fault, USER_ERRORS):
+            traceback.print_exc()
+            error = f"{type(fault).__name__}: {error}; see {job.log}"
+        print(f"interplay: {error}", file=sys.stderr, flush=True)
+        return FAILED, error
 
 
 def _train(job: Job) -> str:
@@ -127,7 +136,9 @@ def _logged(path: Path) -> Any:
     """Whatever is printed in the block, by whomever, goes to the end of a file."""
     sys.stdout.flush()
     sys.stderr.flush()
-    handle, kept = open_log(path), (os.dup(1), os.dup(2))
+    with told_plainly("opening the run's log", path):
+        handle = open_log(path)
+    kept = (os.dup(1), os.dup(2))
     try:
         os.dup2(handle, 1)
         os.dup2(handle, 2)
