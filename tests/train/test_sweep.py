@@ -91,6 +91,7 @@ def test_logarithms_are_drawn_evenly():
         ("network.hidden=[64],[8, 8]", ("network.hidden", [[64], [8, 8]])),
         ("ppo.learning_rate=linear 3e-4 0,1e-3", ("ppo.learning_rate", ["linear 3e-4 0", 1e-3])),
         ("a=log:1e-5..1e-3", ("a", Drawn(low=1e-5, high=1e-3, scale="log"))),
+        ("a=../b..c,2.0", ("a", ["../b..c", 2.0])),
         ("a=linear:0..4", ("a", Drawn(low=0, high=4))),
     ],
 )
@@ -106,6 +107,8 @@ def test_what_is_typed_is_read(text, found):
         ("a=log:0..1", "has no logarithm"),
         ("a=log:x..1", "bounds are numbers"),
         ("a=linear:2..1", "swap them"),
+        ("a=0.1..0.3", r"write linear:0\.1\.\.0\.3 or log:"),
+        ("a=0..4,8", r"write linear:0\.\.4 or log:"),
     ],
 )
 def test_what_cannot_be_read_is_one_line(text, message):
@@ -198,6 +201,19 @@ def test_a_file_says_what_varies_and_what_was_typed_wins(tmp_path, capsys):
         "gamma-0.9--gae_lambda-0.8--clip-0.3--seed-1",
         "2 runs, 2,000 agent-steps",
     ]
+
+
+def test_what_is_typed_twice_is_one_line(tmp_path, capsys):
+    both = ["-p", "ppo.clip=0.1", "-p", "ppo.clip=0.2"]
+    line = refusal(capsys, "sweep", WORLD, "--dry-run", *both)
+    assert "-p ppo.clip is given twice, ppo.clip=0.1 and ppo.clip=0.2; write all values into one" in line
+    for key, word in (("ppo.clip", "ppo.clip=1"), ("seed", "seed=1"), ("steps", "--steps")):
+        other = ["--steps", "9"] if key == "steps" else [f"{key}=1"]
+        line = refusal(capsys, "sweep", WORLD, "--dry-run", *other, "-p", f"{key}=3,4")
+        assert f"{word} is typed, but -p {key}=3,4 varies {key}; leave one of them out" in line
+    file = tmp_path / "asked.toml"
+    file.write_text(f'[world]\nid = "{WORLD}"\n[sweep]\nseeds = 2\n')
+    assert f"[sweep] of {file} varies seed" in refusal(capsys, "sweep", file, "--dry-run", "seed=1")
 
 
 def test_refusals(tmp_path, capsys):

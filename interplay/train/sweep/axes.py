@@ -23,6 +23,7 @@ MOST = 100_000  # points, and runs, of a sweep
 LONGEST = 100  # letters of a run's name, whose folder every system must take
 _DIGITS = 5  # of a value that is drawn
 _RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)")
+_UNSCALED = re.compile(r"\s*([^.\s].*?)\.\.(.+?)\s*")
 _DRAWN = re.compile(r"(log|linear):(.+?)\.\.(.+)")
 
 
@@ -218,6 +219,14 @@ def read_axis(text: str) -> tuple[str, list[Any] | Drawn]:
         if not all(isinstance(end, int | float) for end in (low, high)):
             raise UserError(f"-p {text}: bounds are numbers; write for example -p {key}=log:1e-5..1e-3")
         return key, build(Drawn, {"low": low, "high": high, "scale": found[1]}, f"-p {text}")
+    for part in said.split(","):
+        if (found := _UNSCALED.fullmatch(part)) and all(
+            isinstance(_one(end), int | float) for end in found.groups()
+        ):
+            raise UserError(
+                f"-p {text}: {part.strip()} does not say what lies between; write linear:{part.strip()} or log:..., "
+                "or each value"
+            )
     values = _one(f"[{said}]")
     return key, values if isinstance(values, list) else [_one(part) for part in said.split(",")]
 
