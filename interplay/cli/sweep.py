@@ -108,8 +108,12 @@ def read_sweep(
         raise UserError(f"{world}: [sweep] says what varies; settings of every run stand beside it")
     typed = merge(parse_overrides(overrides), {} if steps is None else {"steps": steps})
     said: dict[str, Any] = {"grid": {}, "random": {}}
+    seen: dict[str, str] = {}
     for text in parameters:
         key, found = read_axis(text)
+        if key in seen:
+            raise UserError(f"-p {key} is given twice, {seen[key]} and {text}; write all values into one")
+        seen[key] = text
         if key == "seed" and isinstance(found, list):
             said["seeds"] = found
         elif isinstance(found, Drawn):
@@ -123,6 +127,7 @@ def read_sweep(
         raise UserError(
             f"--draws {draws}: nothing is drawn; add for example -p ppo.learning_rate=log:1e-5..1e-3"
         )
+    _refuse_both(typed, group, seen, world)
     asked = build(SweepSettings, {**group, "settings": merge(values, typed)}, world if file else "sweep")
     if file is not None:
         own = [*_leaves(typed), *_leaves(said)]
@@ -131,6 +136,27 @@ def read_sweep(
             key, name = names[0]
             admit_bytes(f'{key} = "{name}" names a program', file, programs(asked), trust)
     return asked
+
+
+def _refuse_both(typed: dict[str, Any], group: dict[str, Any], seen: dict[str, str], file: str) -> None:
+    """Refuses a setting that was typed and varies too, since every run would have another."""
+    from interplay.core.errors import UserError
+
+    listed = group.get("points", [])
+    varied = (
+        [key for point in listed if isinstance(point, dict) for key in point]
+        if isinstance(listed, list)
+        else []
+    )
+    varied = [*group["grid"], *group["random"], *varied, *(["seed"] if group.get("seeds") else [])]
+    for key in varied:
+        value: Any = typed
+        for part in key.split("."):
+            value = value.get(part) if isinstance(value, dict) else None
+        if value is not None and not isinstance(value, dict):
+            where = f"-p {seen[key]}" if key in seen else f"[sweep] of {file}"
+            word = "--steps" if key == "steps" else f"{key}={value}"
+            raise UserError(f"{word} is typed, but {where} varies {key}; leave one of them out")
 
 
 def _leaves(values: Any) -> Iterator[Any]:
@@ -172,10 +198,13 @@ def _check_worlds(asked: Any) -> None:
 
 def _list(asked: Any) -> None:
     from interplay.train.sweep import plan
+    from interplay.train.sweep.plan import tell_equal
 
     runs = plan(asked)
     for run in runs:
         typer.echo(run.name)
+    if equal := tell_equal(asked):
+        typer.echo(equal)
     typer.echo(f"{len(runs):,} runs, {sum(run.settings.steps for run in runs):,} agent-steps")
 
 

@@ -199,7 +199,7 @@ def fit_to_steps(settings: Any, slots: int, chosen: bool) -> Any:
     if chosen:
         return settings
     fitting = fit_worlds(settings, slots)
-    if fitting.num_worlds < settings.num_worlds and not settings.train.quiet:
+    if fitting.num_worlds < settings.num_worlds:  # even to who wants no progress: it changes what is learnt
         tell(
             f"{settings.steps:,} agent-steps are few for {settings.num_worlds} worlds: {fitting.num_worlds} are trained on; "
             f"--num-worlds {settings.num_worlds} keeps them"

@@ -33,6 +33,10 @@ def test_a_short_run_has_fewer_worlds_unless_somebody_chose(capsys, trained, mor
     assert (FEW in errors) == (worlds == 64)
 
 
+def test_fewer_worlds_are_told_though_progress_is_not(capsys, trained):
+    assert FEW in typed(capsys, "train", WORLD, "--steps", "300000", "train.quiet=true")[2]
+
+
 def test_ten_steps_are_one_small_update(capsys, trained):
     assert typed(capsys, "train", WORLD, "--steps", "10")[0] == 0
     assert trained[0].num_worlds == trained[0].train.shards == 4

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,8 +20,9 @@ from hypothesis import strategies as st
 
 from interplay.core.errors import UserError
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
-from interplay.train.sweep import SweepSettings, plan, sweep
+from interplay.train.sweep import SweepSettings, plan, resume_sweep, sweep
 from interplay.train.sweep.axes import Drawn, name_runs, nested, points, read_axis
+from interplay.train.trainer import train
 from tests.cli.command import ROOT, refusal, typed
 
 pytestmark = pytest.mark.slow
@@ -50,9 +52,27 @@ def test_grid_points_and_draws_are_combined():
 
 def test_more_draws_add_to_those_that_there_are():
     few, many = (points({}, {"a": Drawn(low=0, high=9)}, n, 3, []) for n in (5, 50))
-    assert many[:5] == few
+    assert many[: len(few)] == few
     assert {point["a"] for point in many} == set(range(10))
     assert points({}, {"a": Drawn(low=0, high=9)}, 50, 4, []) != many
+
+
+def test_equal_points_are_one(capsys):
+    said = asked(random={"ppo.epochs": Drawn(low=1, high=2)}, draws=9, points=[{"seed": 1}, {"seed": 1}])
+    assert sorted(run.name for run in plan(said)) == ["seed-1--epochs-1", "seed-1--epochs-2"]
+    drawn = ["--dry-run", "-p", "ppo.epochs=linear:1..2", "--draws", "9"]
+    assert "7 of 9 points equal an earlier one and are left out" in typed(capsys, "sweep", WORLD, *drawn)[1]
+
+
+def test_draws_stay_in_their_range_and_are_even_below_0():
+    whole = Counter(Drawn(low=-2, high=2).at(share) for share in np.arange(0.0, 1.0, 0.001))
+    assert whole == dict.fromkeys(range(-2, 3), 200)
+    narrow = Drawn(low=0.123454, high=0.125)
+    assert narrow.at(0.0) == 0.123454
+    assert Drawn(low=0.1, high=0.123456).at(0.99999) == 0.123456
+    assert Drawn(low=3, high=5, scale="log").at(0.0) == 3
+    with pytest.raises(UserError, match=r"high = 0\.123457 differ by less than draws"):
+        read_axis("a=linear:0.123456..0.123457")
 
 
 def test_logarithms_are_drawn_evenly():
@@ -71,6 +91,7 @@ def test_logarithms_are_drawn_evenly():
         ("network.hidden=[64],[8, 8]", ("network.hidden", [[64], [8, 8]])),
         ("ppo.learning_rate=linear 3e-4 0,1e-3", ("ppo.learning_rate", ["linear 3e-4 0", 1e-3])),
         ("a=log:1e-5..1e-3", ("a", Drawn(low=1e-5, high=1e-3, scale="log"))),
+        ("a=../b..c,2.0", ("a", ["../b..c", 2.0])),
         ("a=linear:0..4", ("a", Drawn(low=0, high=4))),
     ],
 )
@@ -86,6 +107,8 @@ def test_what_is_typed_is_read(text, found):
         ("a=log:0..1", "has no logarithm"),
         ("a=log:x..1", "bounds are numbers"),
         ("a=linear:2..1", "swap them"),
+        ("a=0.1..0.3", r"write linear:0\.1\.\.0\.3 or log:"),
+        ("a=0..4,8", r"write linear:0\.\.4 or log:"),
     ],
 )
 def test_what_cannot_be_read_is_one_line(text, message):
@@ -114,6 +137,20 @@ def test_values_go_where_their_keys_lead():
     assert nested({"ppo.clip": 1, "ppo.gamma": 2, "seed": 3}) == {"ppo": {"clip": 1, "gamma": 2}, "seed": 3}
     with pytest.raises(UserError, match="both vary"):
         nested({"ppo": 1, "ppo.clip": 2})
+    with pytest.raises(UserError, match="both vary"):
+        nested({"ppo.clip": 2, "ppo": {"clip": 1}})
+
+
+def test_a_group_in_a_point_is_its_values_and_stays_as_it_was_said():
+    said = asked(points=[{"ppo": {"rollout": 32}, "ppo.clip": 0.1}], settings={"num_worlds": 8})
+    names = [run.name for run in plan(said)]
+    assert names == [run.name for run in plan(said)] == ["rollout-32--clip-0.1--seed-0"]
+    assert said.points == [{"ppo": {"rollout": 32}, "ppo.clip": 0.1}]
+    options = {"world.options": {"a": 1}, "world.options.b": 2}
+    assert nested(options) == {"world": {"options": {"a": 1, "b": 2}}}
+    assert options["world.options"] == {"a": 1}
+    with pytest.raises(UserError, match=r"says ppo\.clip twice"):
+        points({}, {}, 1, 0, [{"ppo": {"clip": 1}, "ppo.clip": 2}])
 
 
 # -- which runs that means --------------------------------------------------------------------------------------
@@ -166,6 +203,19 @@ def test_a_file_says_what_varies_and_what_was_typed_wins(tmp_path, capsys):
     ]
 
 
+def test_what_is_typed_twice_is_one_line(tmp_path, capsys):
+    both = ["-p", "ppo.clip=0.1", "-p", "ppo.clip=0.2"]
+    line = refusal(capsys, "sweep", WORLD, "--dry-run", *both)
+    assert "-p ppo.clip is given twice, ppo.clip=0.1 and ppo.clip=0.2; write all values into one" in line
+    for key, word in (("ppo.clip", "ppo.clip=1"), ("seed", "seed=1"), ("steps", "--steps")):
+        other = ["--steps", "9"] if key == "steps" else [f"{key}=1"]
+        line = refusal(capsys, "sweep", WORLD, "--dry-run", *other, "-p", f"{key}=3,4")
+        assert f"{word} is typed, but -p {key}=3,4 varies {key}; leave one of them out" in line
+    file = tmp_path / "asked.toml"
+    file.write_text(f'[world]\nid = "{WORLD}"\n[sweep]\nseeds = 2\n')
+    assert f"[sweep] of {file} varies seed" in refusal(capsys, "sweep", file, "--dry-run", "seed=1")
+
+
 def test_refusals(tmp_path, capsys):
     assert "needs a folder" in refusal(capsys, "sweep", WORLD)
     assert "no world" in refusal(capsys, "sweep", "--out", tmp_path / "a")
@@ -177,6 +227,30 @@ def test_refusals(tmp_path, capsys):
     line = refusal(capsys, "sweep", file, "--dry-run")
     assert 'world.id = "tests.cli.marsh:Marsh" names a program' in line
     assert typed(capsys, "sweep", file, "--dry-run", "--trust")[0] == 0
+
+
+@pytest.mark.parametrize(
+    "group", ['"world.id" = ["{}"]', '"network.kind" = ["{}"]', '"opponents.right" = ["{}"]', "", "points"]
+)
+def test_a_program_that_is_not_trusted_is_not_imported(tmp_path, capsys, monkeypatch, group):
+    """However the sweep names it, and whoever opens it."""
+    monkeypatch.chdir(tmp_path)
+    ran, program = tmp_path / "ran", "planted_by_somebody:World"
+    (tmp_path / "planted_by_somebody.py").write_text(f"open({str(ran)!r}, 'w').close()\nWorld = int\n")
+    world, grid = (WORLD, f"[grid]\n{group.format(program)}\n") if group else (program, "")
+    if group == "points":
+        grid = f'[[points]]\nworld = {{ id = "{program}" }}\n'
+    file, folder = tmp_path / "asked.toml", tmp_path / "folder"
+    file.write_text(
+        f'[world]\nid = "{world}"\n[sweep]\n{grid.replace("[grid]", "[sweep.grid]").replace("[[points", "[[sweep.points")}'
+    )
+    folder.mkdir()
+    (folder / "sweep.toml").write_text(f'[settings.world]\nid = "{world}"\n{grid}')
+    for more in ([file, "--dry-run"], [file, "--out", tmp_path / "new"], ["--resume", "--out", folder]):
+        assert "names a program" in refusal(capsys, "sweep", *more)
+    with pytest.raises(UserError, match="names a program"):
+        resume_sweep(folder)
+    assert not ran.exists()
 
 
 # -- each exactly once ------------------------------------------------------------------------------------------
@@ -299,6 +373,48 @@ def test_a_run_that_fails_is_listed_and_the_others_go_on(tmp_path):
     assert f"failed: {error}" in stream.getvalue()
     again = sweep(plan_of(tmp_path / "some"), tmp_path / "some", workers=1, stream=stream)
     assert list(again.failed) == list(found.failed)
+
+
+def small(**more) -> SweepSettings:
+    one = {"num_worlds": 8, "steps": 1000, "ppo": {"rollout": 32}, "network": {"hidden": [8]}}
+    return asked(settings={**one, **more.pop("settings", {})}, **more)
+
+
+def test_a_run_that_lies_there_with_other_settings_is_not_done(tmp_path):
+    other = plan(small(settings={"ppo": {"rollout": 32, "clip": 0.3}}))[0].settings
+    same = plan(small(seeds=(1,)))[0].settings
+    train(other, tmp_path / "seed-0")
+    train(same, tmp_path / "seed-1")
+    found = sweep(small(seeds=2), tmp_path, workers=1, stream=io.StringIO())
+    assert found.done == ("seed-1",)
+    file = tmp_path / "seed-0" / "settings.toml"
+    assert (
+        f"{file}: ppo.clip = 0.3, but the sweep's run has 0.2; move this run away" in found.failed["seed-0"]
+    )
+
+
+def test_folders_and_logs_that_do_not_fit_are_one_line(tmp_path):
+    """A run's own folder, a log that cannot be opened, fewer seeds than there are, a run that is gone."""
+    out, stream = tmp_path / "out", io.StringIO()
+    (out / "logs").mkdir(parents=True)
+    (out / "logs" / "seed-1.log").symlink_to(tmp_path / "elsewhere")
+    found = sweep(small(seeds=2), out, workers=1, stream=stream)
+    assert found.done == ("seed-0",)
+    assert "opening the run's log" in found.failed["seed-1"]
+    (out / "logs" / "seed-1.log").unlink()
+    with pytest.raises(UserError, match=r"is the folder of a run, settings\.toml lies there"):
+        sweep(small(), out / "seed-0")
+    with pytest.raises(UserError, match="run seed-0 is there, but not among the 1 that are asked for now"):
+        sweep(small(seeds=(1,)), out)
+    assert len(plan_of(out).seeds) == 2
+    shutil.rmtree(out / "seed-0")
+    found = resume_sweep(out, workers=1, stream=stream)
+    assert found.complete
+    assert f"{out / 'seed-0'}: done, but not there any more; trained again" in stream.getvalue()
+    assert lines(out / "seed-0")
+    (out / "sweep.jsonl").write_text('{"key": "begun seed-0"}\n')
+    with pytest.raises(UserError, match="was begun with other settings"):
+        resume_sweep(out)
 
 
 def plan_of(out: Path) -> SweepSettings:

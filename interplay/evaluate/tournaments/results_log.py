@@ -83,6 +83,19 @@ class ResultsLog:
                 self._checked = True
         self.results.update(new)
 
+    def drop(self, keys: Iterable[str]) -> None:
+        """Forgets results, so that they can be added anew.
+
+        Raises:
+            UserError: if the file cannot be written.
+        """
+        gone = set(keys)
+        self.results = {key: result for key, result in self.results.items() if key not in gone}
+        if self._handle is not None and self.path is not None:
+            with told_plainly("writing the results", self.path, "earlier results are intact"):
+                self._add_checks(self.path)
+            self._checked = True
+
     def missing(self, keys: Iterable[str]) -> list[str]:
         """Those of the keys that have no result."""
         return [key for key in keys if key not in self.results]

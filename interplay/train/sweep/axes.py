@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import itertools
 import json
@@ -20,7 +21,9 @@ from interplay.core.settings import Settings, build, parse_overrides
 Point = dict[str, Any]  # path of a key -> value
 MOST = 100_000  # points, and runs, of a sweep
 LONGEST = 100  # letters of a run's name, whose folder every system must take
+_DIGITS = 5  # of a value that is drawn
 _RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)")
+_UNSCALED = re.compile(r"\s*([^.\s].*?)\.\.(.+?)\s*")
 _DRAWN = re.compile(r"(log|linear):(.+?)\.\.(.+)")
 
 
@@ -47,6 +50,14 @@ class Drawn(Settings):
                 raise ValueError(f"low = {self.low} is above high = {self.high}; swap them")
             if self.scale == "log" and self.low <= 0:
                 raise ValueError(f"low = {self.low} has no logarithm; give one above 0, or scale = linear")
+            largest = max(abs(self.low), abs(self.high))
+            if not self._whole and 0 < self.high - self.low < 10 ** (
+                math.floor(math.log10(largest)) + 1 - _DIGITS
+            ):
+                raise ValueError(
+                    f"low = {self.low} and high = {self.high} differ by less than draws, which have {_DIGITS} digits; "
+                    "give choices"
+                )
         return self
 
     def at(self, share: float) -> Any:
@@ -60,14 +71,18 @@ class Drawn(Settings):
             return self.choices[int(share * len(self.choices))]
         assert self.low is not None
         assert self.high is not None
-        whole = isinstance(self.low, int) and isinstance(self.high, int)
-        low, high = (self.low, self.high + 1) if whole else (self.low, self.high)
+        low, high = (self.low, self.high + 1) if self._whole else (self.low, self.high)
         if self.scale == "log":
             value = math.exp(math.log(low) + share * (math.log(high) - math.log(low)))
         else:
             value = low + share * (high - low)
-        # Rounded to five digits: the name of the run says the value that it was made with.
-        return min(int(value), int(self.high)) if whole else float(f"{value:.5g}")
+        # Rounded: the name of the run says the value that it was made with.
+        value = math.floor(value) if self._whole else float(f"{value:.{_DIGITS}g}")
+        return type(value)(min(max(value, self.low), self.high))
+
+    @property
+    def _whole(self) -> bool:
+        return isinstance(self.low, int) and isinstance(self.high, int)
 
 
 def points(
@@ -77,7 +92,7 @@ def points(
     draw_seed: int,
     listed: Sequence[Mapping[str, Any]],
 ) -> list[Point]:
-    """Every combination of the grid, of every listed point, of every draw.
+    """Every combination of the grid, of every listed point, of every draw; equal ones once.
 
     A draw depends on its number, its key and `draw_seed` alone, so that more draws add to those that there are.
 
@@ -91,9 +106,10 @@ def points(
     for key, values in grid.items():
         if not values or len({_text(value) for value in values}) < len(values):
             raise UserError(f"sweep: grid {key} = {list(values)} has no value, or one twice; give each once")
-    count = math.prod(map(len, grid.values())) * (draws if random else 1) * max(len(listed), 1)
+    count = combinations(grid, random, draws, listed)
     if count > MOST:
         raise UserError(f"sweep: {count:,} points, at most {MOST:,}; make several sweeps")
+    listed = [_flat(point) for point in listed]
     every = [*grid, *random, *dict.fromkeys(key for point in listed for key in point)]
     for key in every:
         if every.count(key) > 1:
@@ -104,7 +120,18 @@ def points(
         for number in range(draws if random else 1)
     ]
     found = itertools.product(listed or [{}], drawn, grids)
-    return [{**point, **draw, **place} for point, draw, place in found]
+    unique: dict[str, Point] = {}
+    for point, draw, place in found:
+        whole = {**point, **draw, **place}
+        unique.setdefault(_text(whole), whole)
+    return list(unique.values())
+
+
+def combinations(
+    grid: Mapping[str, Sequence[Any]], random: Mapping[str, Drawn], draws: int, listed: Sequence[Any]
+) -> int:
+    """Points of the grid, of the list and of the draws, equal ones counted as often as they are there."""
+    return math.prod(map(len, grid.values())) * (draws if random else 1) * max(len(listed), 1)
 
 
 def name_runs(found: Sequence[Point]) -> list[str]:
@@ -138,14 +165,35 @@ def nested(point: Mapping[str, Any]) -> dict[str, Any]:
     """
     values: dict[str, Any] = {}
     for path, value in point.items():
-        group = values
-        *groups, last = path.split(".")
-        for part in groups:
-            group = group.setdefault(part, {})
-            if not isinstance(group, dict):
-                raise UserError(f"sweep: {path} and {part} both vary; name one of the two")
-        group[last] = value
+        for part in reversed(path.split(".")):
+            value = {part: value}
+        values = _joined(values, value, path)
     return values
+
+
+def _joined(one: Mapping[str, Any], other: Mapping[str, Any], path: str) -> dict[str, Any]:
+    """Both in a new mapping; no value of theirs is lost."""
+    joined = copy.deepcopy(dict(one))
+    for key, value in other.items():
+        if key not in one:
+            joined[key] = copy.deepcopy(value)
+        elif isinstance(one[key], Mapping) and isinstance(value, Mapping):
+            joined[key] = _joined(one[key], value, path)
+        else:
+            raise UserError(f"sweep: {path} and {key} both vary; name one of the two")
+    return joined
+
+
+def _flat(values: Mapping[str, Any], before: str = "") -> Point:
+    """Values by the path of their key, of a point whose keys may be groups."""
+    found: Point = {}
+    for key, value in values.items():
+        inside = isinstance(value, Mapping) and value and not any("." in part for part in value)
+        for path, one in (_flat(value, f"{before}{key}.") if inside else {before + key: value}).items():
+            if path in found:
+                raise UserError(f"sweep: a point says {path} twice; name it once")
+            found[path] = one
+    return found
 
 
 def read_axis(text: str) -> tuple[str, list[Any] | Drawn]:
@@ -171,6 +219,14 @@ def read_axis(text: str) -> tuple[str, list[Any] | Drawn]:
         if not all(isinstance(end, int | float) for end in (low, high)):
             raise UserError(f"-p {text}: bounds are numbers; write for example -p {key}=log:1e-5..1e-3")
         return key, build(Drawn, {"low": low, "high": high, "scale": found[1]}, f"-p {text}")
+    for part in said.split(","):
+        if (found := _UNSCALED.fullmatch(part)) and all(
+            isinstance(_one(end), int | float) for end in found.groups()
+        ):
+            raise UserError(
+                f"-p {text}: {part.strip()} does not say what lies between; write linear:{part.strip()} or log:..., "
+                "or each value"
+            )
     values = _one(f"[{said}]")
     return key, values if isinstance(values, list) else [_one(part) for part in said.split(",")]
 

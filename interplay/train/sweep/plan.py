@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 from pydantic import Field, field_validator
 
 from interplay.core.errors import UserError
+from interplay.core.loading import is_code
 from interplay.core.seals import canonical, digest
 from interplay.core.settings import Settings, build, merge
 from interplay.registry import training_settings
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.unread import check_read, fitting
-from interplay.train.sweep.axes import MOST, Drawn, Point, name_runs, nested, points
+from interplay.train.sweep.axes import MOST, Drawn, Point, combinations, name_runs, nested, points
 
 
 class SweepSettings(Settings):
@@ -41,13 +42,27 @@ class SweepSettings(Settings):
         return tuple(range(seeds)) if type(seeds) is int and 0 < seeds <= MOST else seeds
 
     def code_names(self) -> Iterator[tuple[str, Any]]:
-        """Of all its runs, each once."""
+        """Of all its runs, each once; nothing is imported for it, as nobody has said yet that they may run."""
         said: list[tuple[str, Any]] = []
-        for run in plan(self):
-            for entry in run.settings.code_names():
+        for point in points(self.grid, self.random, self.draws, self.draw_seed, self.points):
+            for entry in _code_names(merge(self.settings, nested(point))):
                 if entry not in said:
                     said.append(entry)
                     yield entry
+
+
+def tell_equal(asked: SweepSettings) -> str:
+    """How many points of a sweep equal an earlier one, which is run once; "" for none.
+
+    Example:
+        >>> tell_equal(SweepSettings(points=[{"ppo.clip": 0.1}, {"ppo.clip": 0.1}]))
+        '1 of 2 points equals an earlier one and is left out'
+    """
+    axes = asked.grid, asked.random, asked.draws
+    count = combinations(*axes, asked.points)
+    equal = count - len(points(*axes, asked.draw_seed, asked.points))
+    verbs = ("equals", "is") if equal == 1 else ("equal", "are")
+    return f"{equal:,} of {count:,} points {verbs[0]} an earlier one and {verbs[1]} left out" if equal else ""
 
 
 class PlannedRun(NamedTuple):
@@ -99,6 +114,42 @@ def settings_of(values: Mapping[str, Any], owner: str) -> TrainSettings:
         )
     check_read(settings)
     return settings
+
+
+def _code_names(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """As `TrainSettings.code_names`, of values that nobody has checked."""
+    world, network, train = (_group(values, name) for name in ("world", "network", "train"))
+    if _is_named(world.get("id")):
+        yield "world.id", world["id"]
+        yield "world.options", world.get("options", {})
+    if _is_named(network.get("kind")):
+        yield "network.kind", network["kind"]
+    if _is_named(values.get("algorithm")):
+        yield "algorithm", values["algorithm"]
+        yield "algorithm_options", values.get("algorithm_options", {})
+    players = {f"opponents.{side}": who for side, who in _group(values, "opponents").items()}
+    players["league.learners"] = _group(values, "league").get("learners")
+    players["train.evaluate_against"] = train.get("evaluate_against")
+    for key, who in players.items():
+        yield from ((key, name) for name in _words(who) if is_code(name))
+
+
+def _group(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = values.get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _is_named(value: Any) -> bool:
+    return isinstance(value, str) and ":" in value
+
+
+def _words(value: Any) -> Iterator[str]:
+    """Every word inside groups and lists."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _words(part)
 
 
 def _with_seeds(asked: SweepSettings) -> list[Point]:

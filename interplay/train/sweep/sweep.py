@@ -22,7 +22,8 @@ from interplay.core.trust import read_settings, write_settings
 from interplay.evaluate.tournaments.results_log import ResultsLog
 from interplay.train.run.metrics_log import last_step
 from interplay.train.run.progress import Progress, duration, tell
-from interplay.train.sweep.plan import PlannedRun, SweepSettings, plan
+from interplay.train.run.settings_file import NAME
+from interplay.train.sweep.plan import PlannedRun, SweepSettings, plan, tell_equal
 from interplay.train.sweep.pool import Pool
 from interplay.train.sweep.work import DONE, FAILED, Job, Outcome
 
@@ -69,11 +70,21 @@ def sweep(
         UserError: for wrong settings, a folder in use, or one whose runs were made with other settings.
     """
     runs, out = plan(settings), Path(out)
+    if equal := tell_equal(settings):
+        tell(equal, stream)
+    for name in (NAME, "metrics.jsonl"):
+        if (out / name).exists():
+            raise UserError(f"{out} is the folder of a run, {name} lies there; choose another --out")
     with told_plainly("creating the sweep's folder", out):
         out.mkdir(parents=True, exist_ok=True)
     refuse_links(out, (".lock", SETTINGS, RESULTS), (LOGS, *(run.name for run in runs)))
     with finishing() as stop, FileLock(out / ".lock"), ResultsLog(out / RESULTS) as log:
         _check_same(runs, log, out)
+        gone = [run.name for run in runs if _done(run.name) in log.results and not (out / run.name).is_dir()]
+        if gone:
+            more = f" and {len(gone) - 1:,} more" if len(gone) > 1 else ""
+            tell(f"{out / gone[0]}{more}: done, but not there any more; trained again", stream)
+            log.drop([key(name) for name in gone for key in (_begun, _done)])
         write_settings(out / SETTINGS, settings, sealed_toml(settings))
         with told_plainly("creating the logs' folder", out):
             (out / LOGS).mkdir(exist_ok=True)
@@ -196,13 +207,22 @@ def steps_of(run: Path) -> int:
 
 
 def _check_same(runs: list[PlannedRun], log: ResultsLog, out: Path) -> None:
-    """Refuses a plan whose runs of the same name were begun with other settings."""
+    """Refuses a plan whose runs of the same name were begun with other settings, and one that lacks runs that are there."""
     for run in runs:
         begun = log.results.get(_begun(run.name))
-        if begun is not None and begun["settings"] != run.digest:
+        if begun is not None and begun.get("settings") != run.digest:
             raise UserError(
                 f"{out}: run {run.name} was begun with other settings than now; choose another --out, "
                 f"or go on as it was with `interplay sweep --resume --out {out}`"
+            )
+
+    planned = {run.name for run in runs}
+    for key in log.results:
+        name = key.partition(" ")[2]
+        if name not in planned and (out / name / NAME).exists():
+            raise UserError(
+                f"{out}: run {name} is there, but not among the {len(runs):,} that are asked for now; ask for it too "
+                "(seeds, draws, values), or choose another --out"
             )
 
 

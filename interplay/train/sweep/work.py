@@ -13,13 +13,18 @@ import sys
 import time
 import traceback
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from interplay.core.errors import USER_ERRORS
-from interplay.core.files import open_log
+from interplay.core.errors import USER_ERRORS, UserError
+from interplay.core.files import open_log, told_plainly
+from interplay.core.settings_text import show
 from interplay.core.stopping import Stopped, listening
 from interplay.train.parallel.workers import die_with_parent
 
+if TYPE_CHECKING:
+    from interplay.train.settings import TrainSettings
+
+_PINNED = ("opponents", "league.learners", "train.evaluate_against", "train.start_from")
 KEEP = 16  # runs, after which what jax keeps of them is let go: some 15 MiB each, and half a second to make again
 DONE, STOPPED, FAILED = "done", "stopped", "failed"
 
@@ -70,31 +75,60 @@ def work(pipe: Any, parent: int) -> None:
 
 def _trained(job: Job) -> Outcome:
     began = time.monotonic()
-    with _logged(job.log):
-        try:
-            status, error = _train(job), ""
-        except Exception as fault:
-            status, error = FAILED, " ".join(str(fault).split())
-            if not isinstance(fault, USER_ERRORS):
-                traceback.print_exc()
-                error = f"{type(fault).__name__}: {error}; see {job.log}"
-            print(f"interplay: {error}", file=sys.stderr, flush=True)
+    try:
+        with _logged(job.log):
+            status, error = _tried(job)
+    except UserError as fault:  # the log cannot be opened
+        status, error = FAILED, str(fault)
     return Outcome(status, time.monotonic() - began, error)
 
 
+def _tried(job: Job) -> tuple[str, str]:
+    """The status that a job comes to, and why it failed, which its log has too."""
+    try:
+        return _train(job), ""
+    except Exception as fault:
+        error = " ".join(str(fault).split())
+        if not isinstance(fault, USER_ERRORS):
+            traceback.print_exc()
+            error = f"{type(fault).__name__}: {error}; see {job.log}"
+        print(f"interplay: {error}", file=sys.stderr, flush=True)
+        return FAILED, error
+
+
 def _train(job: Job) -> str:
+    from interplay.train.run.settings_file import NAME
     from interplay.train.settings import TrainSettings
     from interplay.train.trainer import resume, train
 
     try:
         with listening() as stop:
-            if (job.folder / "settings.toml").exists():
+            settings = TrainSettings.model_validate_json(job.settings)
+            if (job.folder / NAME).exists():
+                _check_same(job.folder / NAME, settings)
                 resume(job.folder)
             else:
-                train(TrainSettings.model_validate_json(job.settings), job.folder)
+                train(settings, job.folder)
     except Stopped:
         return STOPPED
     return DONE if stop.number is None else STOPPED
+
+
+def _check_same(file: Path, asked: TrainSettings) -> None:
+    """Refuses a run that lies there already and was made with other settings than the sweep's."""
+    from interplay.core.seals import canonical, differing, read_sealed
+    from interplay.core.settings import build
+    from interplay.train.settings.renamed import renew
+
+    there = build(type(asked), renew(read_sealed(file).values), str(file))
+    for key, (was, now) in differing(canonical(there), canonical(asked)).items():
+        # Runs that it names were replaced by their newest checkpoints when it began.
+        pinned = now not in (None, "off", []) and key.startswith(_PINNED)
+        if key != "train.workers" and not pinned:
+            raise UserError(
+                f"{file}: {key} = {show(was)}, but the sweep's run has {show(now)}; move this run away, "
+                "undo the edit, or choose another --out"
+            )
 
 
 @contextlib.contextmanager
@@ -102,7 +136,9 @@ def _logged(path: Path) -> Any:
     """Whatever is printed in the block, by whomever, goes to the end of a file."""
     sys.stdout.flush()
     sys.stderr.flush()
-    handle, kept = open_log(path), (os.dup(1), os.dup(2))
+    with told_plainly("opening the run's log", path):
+        handle = open_log(path)
+    kept = (os.dup(1), os.dup(2))
     try:
         os.dup2(handle, 1)
         os.dup2(handle, 2)
