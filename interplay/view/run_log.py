@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from interplay.core.reading import memory_limit, read_json_lines, read_toml
 from interplay.train.settings.renamed import renew
 
 MOST = 1e100  # of a number; larger ones, whose differences are not finite, cannot be drawn
+MOST_STEPS = 2**63  # agent-steps of a run
 
 
 BEGAN = "episodes_began"
@@ -73,7 +75,7 @@ def read_run(path: Path) -> RunLog:
     file = path / "metrics.jsonl"
     if not os.path.lexists(file):
         raise UserError(f"{path}: holds no metrics.jsonl; name a run folder, made by `interplay train`")
-    read = [line for _, line in read_json_lines(file, links=False)]
+    read = list(_checked(file))
     lines = [_flat(line) for line in read]
     if not lines:
         raise UserError(f"{file}: nothing logged yet; wait for the run's first update")
@@ -86,9 +88,7 @@ def read_run(path: Path) -> RunLog:
     for name, column in table.items():
         if (np.abs(column) > MOST).any():
             raise UserError(f"{file}: {name[:60]!r} holds a number beyond {MOST:g}; remove its line")
-    steps = table.pop("agent_steps", None)
-    if steps is None or not np.isfinite(steps).all():
-        raise UserError(f"{file}: lines without agent_steps; this is no log of a run")
+    steps = table.pop("agent_steps")
     world, options, settings = _settings(path / "settings.toml")
     own = frozenset(name for line in lines for name in line.get("of_episodes") or () if name in table)
     return RunLog(
@@ -102,6 +102,38 @@ def read_run(path: Path) -> RunLog:
         options,
         _agents(read),
     )
+
+
+def _checked(file: Path) -> Iterator[dict[str, Any]]:
+    """The lines of a log, whose agent-steps do not fall.
+
+    Raises:
+        UserError: naming the line that is none of a log.
+    """
+    before = 0.0
+    for number, line in read_json_lines(file, links=False):
+        steps, own = line.get("agent_steps"), line.get("of_episodes")
+        if isinstance(steps, bool) or not isinstance(steps, int | float) or math.isnan(steps):
+            raise UserError(f"{file}: line {number} is without agent_steps; this is no log of a run")
+        if not 0 <= steps < MOST_STEPS:
+            raise UserError(
+                f"{file}: line {number}: agent_steps = {_short(steps)} is no number of steps; remove that line"
+            )
+        if steps < before:
+            raise UserError(
+                f"{file}: line {number}: agent_steps fall from {before:.15g} to {steps:.15g}; remove the lines of one of the runs"
+            )
+        if own is not None and not (isinstance(own, list) and all(isinstance(name, str) for name in own)):
+            raise UserError(
+                f"{file}: line {number}: of_episodes = {_short(own)} is no list of names; remove that line"
+            )
+        before = steps
+        yield line
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 60 else text[:60] + "..."
 
 
 def _flat(line: dict[str, Any]) -> dict[str, Any]:

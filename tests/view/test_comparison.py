@@ -183,6 +183,15 @@ def test_a_table_shows_what_differs_and_leaves_damaged_runs_out(two, capsys):
     assert "clip" in out
 
 
+def test_a_damaged_log_does_not_end_a_table(two, capsys):
+    with (two / "b" / "0" / "metrics.jsonl").open("a") as file:
+        file.write('{"agent_steps": 50000, "of_episodes": 5}\n')
+    code, out, errors = typed(capsys, "runs", two, "--csv")
+    assert (code, len(out.splitlines())) == (0, 10)
+    assert errors.startswith("left out: ")
+    assert "metrics.jsonl: line 41: of_episodes = 5" in errors
+
+
 def test_a_run_that_has_logged_nothing_is_in_the_table(tmp_path):
     make_run(tmp_path / "a", 0)
     empty = make_run(tmp_path / "b", 1, lines=0)

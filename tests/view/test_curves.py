@@ -128,6 +128,14 @@ def test_sides_have_their_published_figures():
         ('{"agent_steps": 1}\n{broken}\n{"agent_steps": 2}\n', "line 2 is damaged"),
         ("[1]\n", "no JSON object"),
         ('{"loss": 1.0}\n', "without agent_steps"),
+        (
+            '{"agent_steps": 1}\n{"agent_steps": 2e99}\n',
+            "line 2: agent_steps = 2e\\+99 is no number of steps",
+        ),
+        ('{"agent_steps": -1}\n', "line 1: agent_steps = -1 is no number of steps"),
+        ('{"agent_steps": 2}\n\n{"agent_steps": 1}\n', "line 3: agent_steps fall from 2 to 1"),
+        ('{"agent_steps": 1, "of_episodes": 5}\n', "line 1: of_episodes = 5 is no list of names"),
+        ('{"agent_steps": 1, "x": 1, "of_episodes": [["x"]]}\n', "is no list of names"),
     ],
 )
 def test_damaged_logs_are_one_line(tmp_path, text, message):
