@@ -16,6 +16,7 @@ from interplay.view.curves import WINDOWS, window_means
 from interplay.view.run_table import LAST, METRICS, Run, differing_keys, find_runs, read_row
 
 NO_INTERVAL = Interval(np.nan, np.nan, np.nan)
+BEGINS = {".table.md": "| group | seeds | ", ".table.tex": "% interplay compare\n"}  # of the two tables
 
 
 class Group(NamedTuple):
@@ -173,6 +174,7 @@ def latex(comparison: Comparison) -> str:
     head, *body = ([_escaped(cell) for cell in row] for row in rows(comparison))
     lines = [" & ".join(row) + r" \\" for row in body]
     notes = "".join(f"% {note}\n" for note in [_caption(comparison), *comparison.notes])
+    notes = BEGINS[".table.tex"] + notes
     top = f"\\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}\n\\toprule\n{' & '.join(head)} \\\\\n\\midrule\n"
     return notes + top + "\n".join(lines) + "\n\\bottomrule\n\\end{tabular}\n"
 

@@ -107,6 +107,22 @@ def test_tables_say_everything_and_hurt_no_language(two, tmp_path):
     assert picture.read_bytes() == plot_comparison(found, tmp_path / "b.png").read_bytes()
 
 
+def test_the_tables_replace_no_file_of_anybody_else(two, tmp_path, capsys):
+    (tmp_path / "paper.md").write_text("my own")
+    (tmp_path / "paper.tex").write_text("my own")
+    for _ in range(2):
+        assert typed(capsys, "compare", two, "--out", tmp_path / "paper.png")[0] == 0
+    assert {path.read_text() for path in (tmp_path / "paper.md", tmp_path / "paper.tex")} == {"my own"}
+    for ending in (".table.md", ".table.tex"):
+        assert (tmp_path / f"other{ending}").write_text("my own")
+        code, _, errors = typed(capsys, "compare", two, "--out", tmp_path / "other.png")
+        assert (code, errors.count("\n")) == (2, 1)
+        assert f"other{ending} is no table of this command" in errors
+        assert (tmp_path / f"other{ending}").read_text() == "my own"
+        (tmp_path / f"other{ending}").unlink()
+    assert not (tmp_path / "other.png").exists()
+
+
 def test_what_cannot_be_compared_is_one_line(two, tmp_path):
     with pytest.raises(UserError, match="no run there"):
         compare([tmp_path / "nothing"])
