@@ -13,6 +13,7 @@ from interplay.core.errors import UserError
 from interplay.evaluate import aggregates
 from interplay.evaluate.aggregates import FEW, TOO_FEW, Interval
 from interplay.view.curves import WINDOWS, window_means
+from interplay.view.run_log import one_line
 from interplay.view.run_table import LAST, METRICS, Run, differing_keys, find_runs, read_row
 
 NO_INTERVAL = Interval(np.nan, np.nan, np.nan)
@@ -135,12 +136,19 @@ def curve_band(
 
 def rows(comparison: Comparison) -> list[tuple[str, ...]]:
     """The final table: group, seeds, mean, interquartile mean and probability of improvement, the head first."""
-    head = ("group", "seeds", f"{comparison.metric}, mean", "interquartile mean", "P(better than the first)")
+    head = (
+        "group",
+        "seeds",
+        f"{one_line(comparison.metric)}, mean",
+        "interquartile mean",
+        "P(better than the first)",
+    )
     found: list[tuple[str, ...]] = [head]
     for group in comparison.groups:
+        label = one_line(group.label)
         better = "" if group.improvement is None else told(group.improvement, 2)
         cells = (told(group.mean), told(group.interquartile_mean), better)
-        found.append((group.label, str(len(group.runs)), *cells))
+        found.append((label, str(len(group.runs)), *cells))
     return found
 
 
@@ -163,9 +171,9 @@ def told(interval: Interval, decimals: int | None = None) -> str:
 
 def markdown(comparison: Comparison) -> str:
     """The final table as Markdown, with the notes below it."""
-    head, *body = ([cell.replace("|", "\\|") for cell in row] for row in rows(comparison))
+    head, *body = ([_plain_in_markdown(cell) for cell in row] for row in rows(comparison))
     lines = [_line(head), _line(["---", *["---:"] * (len(head) - 1)]), *map(_line, body)]
-    notes = "".join(f"\n{note}\n" for note in [_caption(comparison), *comparison.notes])
+    notes = "".join(f"\n{_plain_in_markdown(note)}\n" for note in _below(comparison))
     return "\n".join(lines) + "\n" + notes
 
 
@@ -173,10 +181,15 @@ def latex(comparison: Comparison) -> str:
     """The final table as LaTeX, for the package booktabs."""
     head, *body = ([_escaped(cell) for cell in row] for row in rows(comparison))
     lines = [" & ".join(row) + r" \\" for row in body]
-    notes = "".join(f"% {note}\n" for note in [_caption(comparison), *comparison.notes])
+    notes = "".join(f"% {_escaped(note)}\n" for note in _below(comparison))
     notes = BEGINS[".table.tex"] + notes
     top = f"\\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}\n\\toprule\n{' & '.join(head)} \\\\\n\\midrule\n"
     return notes + top + "\n".join(lines) + "\n\\bottomrule\n\\end{tabular}\n"
+
+
+def _below(comparison: Comparison) -> list[str]:
+    """Caption and notes, a line each."""
+    return [one_line(note) for note in (_caption(comparison), *comparison.notes)]
 
 
 def _caption(comparison: Comparison) -> str:
@@ -188,6 +201,10 @@ def _caption(comparison: Comparison) -> str:
 
 def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
+
+
+def _plain_in_markdown(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|")
 
 
 def _escaped(text: str) -> str:

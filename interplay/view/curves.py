@@ -13,7 +13,7 @@ from interplay.core.reading import parse_json
 from interplay.view.extras import load
 from interplay.view.output import check_output, save_figure
 from interplay.view.palette import FAINT, INK, POPULATIONS
-from interplay.view.run_log import RunLog, read_run
+from interplay.view.run_log import RunLog, one_line, read_run
 
 DEFAULT_COLUMNS = ("episode_length", "episode_return", "life", "rating")
 AXES = {
@@ -370,7 +370,7 @@ def _reference(axes: Any, reference: Reference, last: float, colour: str, of: st
 
 def plain_words(text: str) -> str:
     """Words out of a file or a folder's name as they can be drawn: not long, no control characters."""
-    plain = "".join(letter if letter.isprintable() else " " for letter in text[: LONGEST + 1])
+    plain = one_line(text[: LONGEST + 1])
     return plain if len(plain) <= LONGEST else plain[:LONGEST] + "..."
 
 

@@ -104,6 +104,16 @@ def read_run(path: Path) -> RunLog:
     )
 
 
+def one_line(text: str) -> str:
+    """Words out of a file or a folder's name as they can be shown anywhere: control characters are spaces.
+
+    Example:
+        >>> one_line("a\\nb\\x1b[31m")
+        'a b [31m'
+    """
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
 def _checked(file: Path) -> Iterator[dict[str, Any]]:
     """The lines of a log, whose agent-steps do not fall.
 

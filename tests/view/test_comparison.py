@@ -123,6 +123,27 @@ def test_the_tables_replace_no_file_of_anybody_else(two, tmp_path, capsys):
     assert not (tmp_path / "other.png").exists()
 
 
+def test_words_of_runs_are_no_commands(two, tmp_path, capsys):
+    r"""Options of a world with a line's end, TeX and HTML; a folder's name with a colour of the terminal."""
+    options = '[world.options]\nx = "a\\n\\\\input{y} <b> &"\n'
+    run = make_run(tmp_path / "c\x1b[31m\nd", 0, lines=30, more=options)
+    found = compare([two, run])
+    assert len(found.notes) == 2
+    code = latex(found)
+    assert r"\input" not in code
+    assert r"a \textbackslash{}input\{y\} <b> \&" in code
+    for line in code.splitlines():
+        assert line[:2] == "% " or line[0] == "\\" or line.endswith(r" \\")
+    text = markdown(found)
+    assert r"a \input{y} &lt;b> &amp;" in text
+    assert not any(letter in code + text for letter in "\x1b\0")
+    assert sum("&lt;b>" in line for line in text.splitlines()) == 2  # its row, and the note on its seed
+    for form in ((), ("--csv",)):
+        _, out, _ = typed(capsys, "runs", tmp_path, *form)
+        assert "\x1b" not in out
+        assert sum("input{y}" in line and "[31m d" in line for line in out.splitlines()) == 1
+
+
 def test_what_cannot_be_compared_is_one_line(two, tmp_path):
     with pytest.raises(UserError, match="no run there"):
         compare([tmp_path / "nothing"])
