@@ -17,6 +17,7 @@ from interplay.view.run_log import one_line
 from interplay.view.run_table import LAST, METRICS, Run, differing_keys, find_runs, read_row
 
 NO_INTERVAL = Interval(np.nan, np.nan, np.nan)
+SMALL = -3  # power of ten, below which numbers are told with it
 BEGINS = {".table.md": "| group | seeds | ", ".table.tex": "% interplay compare\n"}  # of the two tables
 
 
@@ -155,18 +156,29 @@ def rows(comparison: Comparison) -> list[tuple[str, ...]]:
 def told(interval: Interval, decimals: int | None = None) -> str:
     """``12.3 [11.2, 13.5]``, to as many digits as the interval is wide, or to so many decimals; without an interval the value.
 
+    Numbers that are all small are told with a power of ten.
+
     Example:
         >>> told(Interval(12.3456, 11.234, 13.456)), told(Interval(3.0, np.nan, np.nan))
         ('12.35 [11.23, 13.46]', '3')
+        >>> told(Interval(1.5e-7, 1.2e-7, 1.8e-7))
+        '1.500e-07 [1.200e-07, 1.800e-07]'
     """
     value, low, high = interval
     if not np.isfinite(low):
         return f"{value:.4g}"
-    width = high - low
-    if decimals is None:
-        decimals = max(int(2 - np.floor(np.log10(width))), 0) if width > 0 else 2
-        decimals = min(decimals, 6)
-    return f"{value:.{decimals}f} [{low:.{decimals}f}, {high:.{decimals}f}]"
+    form = f".{decimals}f" if decimals is not None else _form(high - low, max(map(abs, interval)))
+    return f"{value:{form}} [{low:{form}}, {high:{form}}]"
+
+
+def _form(width: float, largest: float) -> str:
+    """How numbers up to `largest` are told whose interval is so wide: two digits of the width, or three of the number."""
+    size = int(np.floor(np.log10(largest))) if largest > 0 else 0
+    if width > 0:
+        decimals = max(int(2 - np.floor(np.log10(width))), 0)
+    else:
+        decimals = max(2 - size, 2)
+    return f".{min(decimals + size, 6)}e" if size < SMALL else f".{min(decimals, 6)}f"
 
 
 def markdown(comparison: Comparison) -> str:

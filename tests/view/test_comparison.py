@@ -181,6 +181,12 @@ def test_intervals_have_as_many_digits_as_they_are_wide():
     assert told(Interval(1234.5678, 1200.0, 1300.0)) == "1235 [1200, 1300]"
     assert told(Interval(0.12345, 0.12, 0.13)) == "0.1235 [0.1200, 0.1300]"
     assert told(Interval(2.0, 2.0, 2.0)) == "2.00 [2.00, 2.00]"
+    assert told(Interval(2e-7, 1.5e-7, 3e-7)) == "2.00e-07 [1.50e-07, 3.00e-07]"
+    assert told(Interval(-2e-7, -2e-4, 0.0)) == "-2.00e-07 [-2.00e-04, 0.00e+00]"
+    assert told(Interval(2e-7, 2e-7, 2e-7)) == "2.00e-07 [2.00e-07, 2.00e-07]"
+    assert told(Interval(0.0123, 0.0123, 0.0123)) == "0.0123 [0.0123, 0.0123]"
+    assert told(Interval(0.0, 0.0, 0.0)) == "0.00 [0.00, 0.00]"
+    assert told(Interval(0.5, 0.4999999, 0.5000001)) == "0.500000 [0.500000, 0.500000]"
 
 
 def test_last_and_best_of_a_run(tmp_path):
