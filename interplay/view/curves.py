@@ -10,6 +10,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.reading import parse_json
+from interplay.core.targets import GIVEN
 from interplay.view.extras import load
 from interplay.view.output import check_output, save_figure
 from interplay.view.palette import FAINT, INK, POPULATIONS
@@ -155,13 +156,17 @@ def split(
     if not divided:
         there = ", ".join(sorted(logs[0].agents)) or "none"
         raise UserError(f"{logs[0].path}: {names[0]} has no number per agent; these have: {there}")
-    count, teams = _sides(logs)
+    count, teams = _sides(logs, by)
     found, labels = [], []
     for log in logs:
         more: dict[str, np.ndarray] = {}
         for name in divided:
             table = _by_agent(log, name)
             members = _members(name, table.shape[1], count, teams, by)
+            if labels and labels[0] != tuple(members):
+                raise UserError(
+                    f"{log.path}: {name} has {len(members)} {by}s, {len(labels[0])} before; draw one of them"
+                )
             labels.append(tuple(members))
             more |= {f"{name}[{part}]": _mean_of_known(table[:, slots]) for part, slots in members.items()}
         own = {name for name in more if name.partition("[")[0] in log.of_episodes}
@@ -180,15 +185,18 @@ def _by_agent(log: RunLog, name: str) -> np.ndarray:
     return log.agents[name]
 
 
-def _sides(logs: Sequence[RunLog]) -> tuple[int, tuple[tuple[int, ...], ...]]:
-    """How many agents the runs' world has, and the slots of each of its teams."""
+def _sides(logs: Sequence[RunLog], by: str) -> tuple[int | None, tuple[tuple[int, ...], ...]]:
+    """How many agents the runs' world has, None where only the log knows it, and the slots of each of its teams."""
     from interplay.registry import make_world
 
     worlds = {(log.world, log.options) for log in logs}
     world, options = worlds.pop()
-    if worlds or not world or ":" in world:
+    own = not world or ":" in world or world.startswith(GIVEN)
+    if own and not worlds and by == "agent":
+        return None, ()
+    if own or worlds:
         raise UserError(
-            "agents and teams are those of one world of the registry; draw runs of one, without --by"
+            f"{by}s are those of one world{' of the registry' * (by == 'team')}; draw runs of one, or without --by"
         )
     made = make_world(world, num_worlds=1, **parse_json(options))
     made.close()
@@ -196,11 +204,11 @@ def _sides(logs: Sequence[RunLog]) -> tuple[int, tuple[tuple[int, ...], ...]]:
 
 
 def _members(
-    name: str, columns: int, agents: int, teams: Sequence[Sequence[int]], by: str
+    name: str, columns: int, agents: int | None, teams: Sequence[Sequence[int]], by: str
 ) -> dict[str, list[int]]:
     """Label of a part -> which of a metric's columns are its own."""
-    if by == "agent" and columns == agents:
-        return {f"agent {i}": [i] for i in range(agents)}
+    if by == "agent" and agents in (None, columns):
+        return {f"agent {i}": [i] for i in range(columns)}
     if by == "team" and teams and columns == agents:
         return {f"team {i}": list(slots) for i, slots in enumerate(teams)}
     if by == "team" and columns == len(teams):

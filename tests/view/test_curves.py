@@ -234,8 +234,23 @@ def test_what_cannot_be_split_is_told(tmp_path):
         split([alone], ["kills"], "team")
     with pytest.raises(UserError, match="of one world of the registry"):
         split([log, alone], ["kills"], "team")
+    with pytest.raises(UserError, match="agents are those of one world; draw"):
+        split([log, alone], ["kills"], "agent")
     with pytest.raises(UserError, match="no such parts"):
         split([log], ["kills"], "side")
+
+
+@pytest.mark.parametrize("world", ["given/CartPole-v1", "my.module:World", ""])
+def test_agents_of_a_world_of_ones_own_are_those_of_the_log(tmp_path, world):
+    log = read_run(make_teams(tmp_path / "a", world))
+    (found,), parts = split([log], ["kills"], "agent")
+    assert list(parts["kills"]) == ["agent 0", "agent 1"]
+    assert found.column("kills[agent 1]").tolist() == [10.0] * 8
+    with pytest.raises(UserError, match="teams are those of one world of the registry"):
+        split([log], ["kills"], "team")
+    other = read_run(make_teams(tmp_path / "b", world, kills=3))
+    with pytest.raises(UserError, match="kills has 3 agents, 2 before"):
+        split([log, other], ["kills"], "agent")
 
 
 def test_any_axis_may_be_chosen(tmp_path):
