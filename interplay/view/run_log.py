@@ -20,6 +20,7 @@ MOST_STEPS = 2**63  # agent-steps of a run
 
 
 BEGAN = "episodes_began"
+BY_AGENT = "by_agent"
 
 
 class RunLog(NamedTuple):
@@ -80,10 +81,7 @@ def read_run(path: Path) -> RunLog:
     if not lines:
         raise UserError(f"{file}: nothing logged yet; wait for the run's first update")
     names = sorted({name for line in lines for name, value in line.items() if _number(value) is not None})
-    if (size := 8 * len(names) * len(lines)) > memory_limit():
-        raise UserError(
-            f"{file}: {len(names):,} columns of {len(lines):,} lines need {size:,} bytes; this is no log of a run"
-        )
+    _check_room(file, len(names), len(lines))
     table = {name: np.array([_cell(line.get(name)) for line in lines]) for name in names}
     for name, column in table.items():
         if (np.abs(column) > MOST).any():
@@ -100,7 +98,7 @@ def read_run(path: Path) -> RunLog:
         table,
         own,
         options,
-        _agents(read),
+        _agents(file, read),
     )
 
 
@@ -147,26 +145,36 @@ def _short(value: Any) -> str:
 
 
 def _flat(line: dict[str, Any]) -> dict[str, Any]:
-    """A line with the numbers of mappings beside the others: ``rates[learning_rate]``."""
+    """A line with the numbers of mappings beside the others: ``rates[learning_rate]``; not those of every agent."""
     inner = {
         f"{name}[{key}]": v
         for name, value in line.items()
-        if isinstance(value, dict)
+        if isinstance(value, dict) and name != BY_AGENT
         for key, v in value.items()
     }
     return {name: value for name, value in line.items() if not isinstance(value, dict)} | inner
 
 
-def _agents(lines: list[dict[str, Any]]) -> dict[str, np.ndarray]:
+def _check_room(file: Path, columns: int, lines: int) -> None:
+    if (size := 8 * columns * lines) > memory_limit():
+        raise UserError(
+            f"{file}: {columns:,} columns of {lines:,} lines need {size:,} bytes; this is no log of a run"
+        )
+
+
+def _agents(file: Path, lines: list[dict[str, Any]]) -> dict[str, np.ndarray]:
     """Metrics under ``by_agent``: name -> (N, A), NaN where a line lacks them; those of a changing number of agents are left out."""
     tables: dict[str, np.ndarray] = {}
-    groups = [line["by_agent"] if isinstance(line.get("by_agent"), dict) else {} for line in lines]
+    groups = [line[BY_AGENT] if isinstance(line.get(BY_AGENT), dict) else {} for line in lines]
+    widths: dict[str, int] = {}
     for name in dict.fromkeys(name for own in groups for name in own):
         rows = [own.get(name) for own in groups]
         sizes = {len(row) for row in rows if isinstance(row, list)}
         if len(sizes) != 1:
             continue
-        empty = [None] * sizes.pop()
+        widths[name] = sizes.pop()
+        _check_room(file, sum(widths.values()), len(lines))
+        empty = [None] * widths[name]
         tables[name] = np.array(
             [[_cell(one) for one in (row if isinstance(row, list) else empty)] for row in rows]
         )
