@@ -265,16 +265,32 @@ def _bars(
 
 
 def group(logs: Sequence[RunLog]) -> dict[str, list[RunLog]]:
-    """Runs by what they were asked to do, seeds left out: label -> runs."""
+    """Runs by what they were asked to do, seeds left out: label -> runs.
+
+    Raises:
+        UserError: for a run that is there twice, which would be counted as two seeds.
+    """
     by_settings: dict[str, list[RunLog]] = {}
     for log in logs:
         by_settings.setdefault(log.settings_without_seed, []).append(log)
     groups = {}
     for members in by_settings.values():
+        _refuse_twice(members)
         many = f" ({len(members)} seeds)" if len(members) > 1 else ""
         label = ", ".join(log.name for log in members) if len(members) <= 3 else members[0].name + ", ..."
         groups[label + many] = members
     return groups
+
+
+def _refuse_twice(logs: Sequence[RunLog]) -> None:
+    """Of runs that differ in their seed alone; one whose seed is not known is known by its folder."""
+    seen: dict[int | Path, Path] = {}
+    for log in logs:
+        key = log.path.resolve() if log.seed is None else log.seed
+        if key in seen:
+            seed = "" if log.seed is None else f", seed {log.seed}"
+            raise UserError(f"{log.path} and {seen[key]} are the same run{seed}; leave one of them out")
+        seen[key] = log.path
 
 
 def window_means(x: np.ndarray, y: np.ndarray, edges: np.ndarray) -> np.ndarray:

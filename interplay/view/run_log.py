@@ -35,6 +35,7 @@ class RunLog(NamedTuple):
         of_episodes: columns that are means over episodes, which began earlier than the line was written.
         options: of the world, as JSON.
         agents: name -> (N, A) float64, of metrics that were logged for every agent.
+        seed: of the run, or None if the settings do not say it.
     """
 
     path: Path
@@ -46,6 +47,7 @@ class RunLog(NamedTuple):
     of_episodes: frozenset[str] = frozenset()
     options: str = "{}"
     agents: dict[str, np.ndarray] = {}  # noqa: RUF012 - never changed
+    seed: int | None = None
 
     def column(self, name: str) -> np.ndarray:
         """A column, (N,), all NaN if this run never logged it."""
@@ -87,7 +89,7 @@ def read_run(path: Path) -> RunLog:
         if (np.abs(column) > MOST).any():
             raise UserError(f"{file}: {name[:60]!r} holds a number beyond {MOST:g}; remove its line")
     steps = table.pop("agent_steps")
-    world, options, settings = _settings(path / "settings.toml")
+    world, options, settings, seed = _settings(path / "settings.toml")
     own = frozenset(name for line in lines for name in line.get("of_episodes") or () if name in table)
     return RunLog(
         path,
@@ -99,6 +101,7 @@ def read_run(path: Path) -> RunLog:
         own,
         options,
         _agents(file, read),
+        seed,
     )
 
 
@@ -195,16 +198,17 @@ def _cell(value: Any) -> float:
     return math.nan if number is None else number
 
 
-def _settings(file: Path) -> tuple[str, str, str]:
-    """The world's id and options, and all settings but the seed; texts."""
+def _settings(file: Path) -> tuple[str, str, str, int | None]:
+    """The world's id and options, and all settings but the seed, as texts; and the seed."""
     if not os.path.lexists(file):
-        return "", "{}", ""
+        return "", "{}", "", None
     values = renew(read_toml(file, links=False))
-    world = values.get("world", {})
+    world, seed = values.get("world", {}), values.get("seed")
     values.pop("seed", None)
     name, options = (world.get("id", ""), world.get("options", {})) if isinstance(world, dict) else ("", {})
     return (
         str(name),
         json.dumps(options, sort_keys=True, default=str),
         json.dumps(values, sort_keys=True, default=str),
+        seed if isinstance(seed, int) else None,
     )

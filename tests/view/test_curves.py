@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -60,6 +61,20 @@ def test_runs_that_differ_only_in_their_seed_are_one_curve(tmp_path):
     logs = [read_run(make_run(tmp_path / name, seed)) for seed, name in enumerate("abc")]
     logs.append(read_run(make_run(tmp_path / "d", rate=1e-3)))
     assert {label: len(runs) for label, runs in group(logs).items()} == {"a, b, c (3 seeds)": 3, "d": 1}
+
+
+def test_a_run_is_no_two_seeds(tmp_path):
+    run = make_run(tmp_path / "a", seed=3)
+    (tmp_path / "link").symlink_to(run)
+    shutil.copytree(run, tmp_path / "copy")
+    for twin in ("link", "copy"):
+        with pytest.raises(
+            UserError, match=f"{twin} and .*a are the same run, seed 3; leave one of them out"
+        ):
+            plot_runs([run, tmp_path / twin], tmp_path / "c.png")
+    (run / "settings.toml").unlink()
+    with pytest.raises(UserError, match="are the same run; leave one"):
+        plot_runs([run, tmp_path / "link"], tmp_path / "c.png")
 
 
 def test_beside_a_published_curve_every_slot_is_counted(tmp_path):
