@@ -102,7 +102,7 @@ def compare(
                 else _interval(aggregates.probability_of_improvement, [scores, first], seed, draws),
             )
         )
-        notes += _notes_on_seeds(label, len(own))
+        notes += _notes_on_seeds(label, len(own)) + _notes_on_agreement(groups[-1])
     return Comparison(metric, common, (edges[:-1] + edges[1:]) / 2, groups, notes)
 
 
@@ -309,3 +309,13 @@ def _notes_on_seeds(label: str, count: int) -> list[str]:
     if count < FEW:
         return [f"{label}: {seeds}, intervals of so few are too narrow; run at least {FEW}."]
     return []
+
+
+def _notes_on_agreement(group: Group) -> list[str]:
+    better = group.improvement
+    if better is None or better.low != better.high:
+        return []
+    return [
+        f"{group.label}: every draw of the bootstrap agrees on P(better), so its interval has no width; "
+        "of other seeds it is not certain."
+    ]

@@ -56,7 +56,12 @@ def test_groups_differ_in_more_than_their_seed(two):
     assert found.groups[0].mean.value == found.groups[0].interquartile_mean.value == 102.0
     assert found.groups[1].improvement is not None
     assert found.groups[1].improvement.value == 1.0  # 110 to 114 against 100 to 104
-    assert found.notes == []
+    assert found.groups[1].improvement.low == found.groups[1].improvement.high == 1.0
+    assert [note[:35] for note in found.notes] == [
+        "clip 0.2: 5 seeds, intervals of so ",
+        "clip 0.3: 5 seeds, intervals of so ",
+        "clip 0.3: every draw of the bootstr",
+    ]
 
 
 def test_how_fast_and_how_far_a_run_went_makes_no_group_of_its_own(two):
@@ -81,7 +86,8 @@ def test_unequal_runs_are_cut_and_it_is_said(two):
         (1, "1 seed, too few to say"),
         (2, "2 seeds, too few"),
         (4, "4 seeds, intervals of so few are too narrow"),
-        (5, ""),
+        (9, "9 seeds, intervals of so few"),
+        (10, ""),
     ],
 )
 def test_few_seeds_are_warned_of(tmp_path, count, words):
@@ -128,7 +134,7 @@ def test_words_of_runs_are_no_commands(two, tmp_path, capsys):
     options = '[world.options]\nx = "a\\n\\\\input{y} <b> &"\n'
     run = make_run(tmp_path / "c\x1b[31m\nd", 0, lines=30, more=options)
     found = compare([two, run])
-    assert len(found.notes) == 2
+    assert len(found.notes) == 5
     code = latex(found)
     assert r"\input" not in code
     assert r"a \textbackslash{}input\{y\} <b> \&" in code
