@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -28,7 +29,9 @@ def compare(
     out: Annotated[
         Path,
         typer.Option(
-            parser=named_path, metavar="PATH", help="The picture, .png; tables lie beside it, .md and .tex."
+            parser=named_path,
+            metavar="PATH",
+            help="The picture, .png; tables lie beside it, .table.md and .table.tex.",
         ),
     ] = Path("comparison.png"),
 ) -> None:
@@ -36,17 +39,33 @@ def compare(
 
     The first run's group is the one that others are compared with.
     """
+    from interplay.core.errors import UserError
     from interplay.core.files import replace_file, told_plainly
     from interplay.view import comparison
     from interplay.view.comparison_picture import plot_comparison
     from interplay.view.output import check_output
 
     check_output(out, (".png",))
+    for ending, begins in comparison.BEGINS.items():
+        if not _may_write(path := out.with_suffix(ending), begins):
+            raise UserError(f"{path} is no table of this command; move it away, or give --out another name")
     found = comparison.compare(runs, metric, seed, draws)
     text = comparison.markdown(found)
-    tables = {out.with_suffix(".md"): text, out.with_suffix(".tex"): comparison.latex(found)}
+    tables = {out.with_suffix(".table.md"): text, out.with_suffix(".table.tex"): comparison.latex(found)}
     for path, words in tables.items():
         with told_plainly("writing", path):
             replace_file(path, words, "table")
     typer.echo(text)
     typer.echo(f"written: {plot_comparison(found, out)}, {', '.join(map(str, tables))}")
+
+
+def _may_write(path: Path, begins: str) -> bool:
+    """Whether nothing stands there, or a table that this command wrote."""
+    from interplay.core.files import told_plainly
+
+    if not os.path.lexists(path):
+        return True
+    if path.is_symlink() or not path.is_file():
+        return False
+    with told_plainly("reading", path), path.open("rb") as file:
+        return file.read(len(begins)) == begins.encode()

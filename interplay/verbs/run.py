@@ -12,6 +12,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.html import html_table
+from interplay.core.loading import did_you_mean
 from interplay.verbs.showing import Media, load_pandas
 
 if TYPE_CHECKING:
@@ -108,7 +109,8 @@ class Run:
         from interplay.view.run_log import read_run
 
         log = read_run(self.folder)
-        return Metrics(str(self.folder), {"agent_steps": log.steps, **log.columns})
+        agents = {f"by_agent[{name}]": table for name, table in log.agents.items()}
+        return Metrics(str(self.folder), {"agent_steps": log.steps, **log.columns, **agents})
 
     def policy(
         self, *, greedy: bool = False, populations: Sequence[str] | None = None
@@ -188,8 +190,16 @@ class Run:
         return Run(self.folder, self.handed, trust=self.trust)
 
 
+class UnknownColumn(UserError, KeyError):
+    """No such column; a `KeyError` too, as mappings raise it."""
+
+    __str__ = Exception.__str__
+
+
 class Metrics(Mapping[str, np.ndarray]):
     """What a run has logged: name of a column -> (N,) float64, a number for each line, NaN where it has none.
+
+    What was logged for every agent is ``by_agent[name]`` -> (N, agents).
 
     Args:
         title: above the table in a notebook.
@@ -200,6 +210,9 @@ class Metrics(Mapping[str, np.ndarray]):
         self._title, self._columns = title, dict(columns)
 
     def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self._columns:
+            near = did_you_mean(str(name), self._columns, f"there are {', '.join(self._columns)}")
+            raise UnknownColumn(f"{self._title}: no column {name!r}; {near}")
         return self._columns[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -212,12 +225,16 @@ class Metrics(Mapping[str, np.ndarray]):
         return f"{len(self._columns['agent_steps'])} lines of {', '.join(self._columns)}"
 
     def frame(self) -> Any:
-        """A pandas data frame.
+        """A pandas data frame; every agent has a column, ``by_agent[name][0]``.
 
         Raises:
             UserError: if pandas is not installed.
         """
-        return load_pandas().DataFrame(self._columns)
+        columns: dict[str, np.ndarray] = {}
+        for name, values in self._columns.items():
+            parts = enumerate(values.T) if values.ndim > 1 else ()
+            columns |= {f"{name}[{i}]": part for i, part in parts} or {name: values}
+        return load_pandas().DataFrame(columns)
 
     def _repr_html_(self) -> str:
         names = [name for name in SHOWN if name in self._columns]

@@ -13,9 +13,12 @@ from interplay.core.errors import UserError
 from interplay.evaluate import aggregates
 from interplay.evaluate.aggregates import FEW, TOO_FEW, Interval
 from interplay.view.curves import WINDOWS, window_means
+from interplay.view.run_log import one_line
 from interplay.view.run_table import LAST, METRICS, Run, differing_keys, find_runs, read_row
 
 NO_INTERVAL = Interval(np.nan, np.nan, np.nan)
+SMALL = -3  # power of ten, below which numbers are told with it
+BEGINS = {".table.md": "| group | seeds | ", ".table.tex": "% interplay compare\n"}  # of the two tables
 
 
 class Group(NamedTuple):
@@ -99,7 +102,7 @@ def compare(
                 else _interval(aggregates.probability_of_improvement, [scores, first], seed, draws),
             )
         )
-        notes += _notes_on_seeds(label, len(own))
+        notes += _notes_on_seeds(label, len(own)) + _notes_on_agreement(groups[-1])
     return Comparison(metric, common, (edges[:-1] + edges[1:]) / 2, groups, notes)
 
 
@@ -134,37 +137,55 @@ def curve_band(
 
 def rows(comparison: Comparison) -> list[tuple[str, ...]]:
     """The final table: group, seeds, mean, interquartile mean and probability of improvement, the head first."""
-    head = ("group", "seeds", f"{comparison.metric}, mean", "interquartile mean", "P(better than the first)")
+    head = (
+        "group",
+        "seeds",
+        f"{one_line(comparison.metric)}, mean",
+        "interquartile mean",
+        "P(better than the first)",
+    )
     found: list[tuple[str, ...]] = [head]
     for group in comparison.groups:
+        label = one_line(group.label)
         better = "" if group.improvement is None else told(group.improvement, 2)
         cells = (told(group.mean), told(group.interquartile_mean), better)
-        found.append((group.label, str(len(group.runs)), *cells))
+        found.append((label, str(len(group.runs)), *cells))
     return found
 
 
 def told(interval: Interval, decimals: int | None = None) -> str:
     """``12.3 [11.2, 13.5]``, to as many digits as the interval is wide, or to so many decimals; without an interval the value.
 
+    Numbers that are all small are told with a power of ten.
+
     Example:
         >>> told(Interval(12.3456, 11.234, 13.456)), told(Interval(3.0, np.nan, np.nan))
         ('12.35 [11.23, 13.46]', '3')
+        >>> told(Interval(1.5e-7, 1.2e-7, 1.8e-7))
+        '1.500e-07 [1.200e-07, 1.800e-07]'
     """
     value, low, high = interval
     if not np.isfinite(low):
         return f"{value:.4g}"
-    width = high - low
-    if decimals is None:
-        decimals = max(int(2 - np.floor(np.log10(width))), 0) if width > 0 else 2
-        decimals = min(decimals, 6)
-    return f"{value:.{decimals}f} [{low:.{decimals}f}, {high:.{decimals}f}]"
+    form = f".{decimals}f" if decimals is not None else _form(high - low, max(map(abs, interval)))
+    return f"{value:{form}} [{low:{form}}, {high:{form}}]"
+
+
+def _form(width: float, largest: float) -> str:
+    """How numbers up to `largest` are told whose interval is so wide: two digits of the width, or three of the number."""
+    size = int(np.floor(np.log10(largest))) if largest > 0 else 0
+    if width > 0:
+        decimals = max(int(2 - np.floor(np.log10(width))), 0)
+    else:
+        decimals = max(2 - size, 2)
+    return f".{min(decimals + size, 6)}e" if size < SMALL else f".{min(decimals, 6)}f"
 
 
 def markdown(comparison: Comparison) -> str:
     """The final table as Markdown, with the notes below it."""
-    head, *body = ([cell.replace("|", "\\|") for cell in row] for row in rows(comparison))
+    head, *body = ([_plain_in_markdown(cell) for cell in row] for row in rows(comparison))
     lines = [_line(head), _line(["---", *["---:"] * (len(head) - 1)]), *map(_line, body)]
-    notes = "".join(f"\n{note}\n" for note in [_caption(comparison), *comparison.notes])
+    notes = "".join(f"\n{_plain_in_markdown(note)}\n" for note in _below(comparison))
     return "\n".join(lines) + "\n" + notes
 
 
@@ -172,9 +193,15 @@ def latex(comparison: Comparison) -> str:
     """The final table as LaTeX, for the package booktabs."""
     head, *body = ([_escaped(cell) for cell in row] for row in rows(comparison))
     lines = [" & ".join(row) + r" \\" for row in body]
-    notes = "".join(f"% {note}\n" for note in [_caption(comparison), *comparison.notes])
+    notes = "".join(f"% {_escaped(note)}\n" for note in _below(comparison))
+    notes = BEGINS[".table.tex"] + notes
     top = f"\\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}\n\\toprule\n{' & '.join(head)} \\\\\n\\midrule\n"
     return notes + top + "\n".join(lines) + "\n\\bottomrule\n\\end{tabular}\n"
+
+
+def _below(comparison: Comparison) -> list[str]:
+    """Caption and notes, a line each."""
+    return [one_line(note) for note in (_caption(comparison), *comparison.notes)]
 
 
 def _caption(comparison: Comparison) -> str:
@@ -186,6 +213,10 @@ def _caption(comparison: Comparison) -> str:
 
 def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
+
+
+def _plain_in_markdown(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|")
 
 
 def _escaped(text: str) -> str:
@@ -278,3 +309,13 @@ def _notes_on_seeds(label: str, count: int) -> list[str]:
     if count < FEW:
         return [f"{label}: {seeds}, intervals of so few are too narrow; run at least {FEW}."]
     return []
+
+
+def _notes_on_agreement(group: Group) -> list[str]:
+    better = group.improvement
+    if better is None or better.low != better.high:
+        return []
+    return [
+        f"{group.label}: every draw of the bootstrap agrees on P(better), so its interval has no width; "
+        "of other seeds it is not certain."
+    ]

@@ -10,10 +10,11 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.reading import parse_json
+from interplay.core.targets import GIVEN
 from interplay.view.extras import load
 from interplay.view.output import check_output, save_figure
 from interplay.view.palette import FAINT, INK, POPULATIONS
-from interplay.view.run_log import RunLog, read_run
+from interplay.view.run_log import RunLog, one_line, read_run
 
 DEFAULT_COLUMNS = ("episode_length", "episode_return", "life", "rating")
 AXES = {
@@ -155,13 +156,17 @@ def split(
     if not divided:
         there = ", ".join(sorted(logs[0].agents)) or "none"
         raise UserError(f"{logs[0].path}: {names[0]} has no number per agent; these have: {there}")
-    count, teams = _sides(logs)
+    count, teams = _sides(logs, by)
     found, labels = [], []
     for log in logs:
         more: dict[str, np.ndarray] = {}
         for name in divided:
             table = _by_agent(log, name)
             members = _members(name, table.shape[1], count, teams, by)
+            if labels and labels[0] != tuple(members):
+                raise UserError(
+                    f"{log.path}: {name} has {len(members)} {by}s, {len(labels[0])} before; draw one of them"
+                )
             labels.append(tuple(members))
             more |= {f"{name}[{part}]": _mean_of_known(table[:, slots]) for part, slots in members.items()}
         own = {name for name in more if name.partition("[")[0] in log.of_episodes}
@@ -180,15 +185,18 @@ def _by_agent(log: RunLog, name: str) -> np.ndarray:
     return log.agents[name]
 
 
-def _sides(logs: Sequence[RunLog]) -> tuple[int, tuple[tuple[int, ...], ...]]:
-    """How many agents the runs' world has, and the slots of each of its teams."""
+def _sides(logs: Sequence[RunLog], by: str) -> tuple[int | None, tuple[tuple[int, ...], ...]]:
+    """How many agents the runs' world has, None where only the log knows it, and the slots of each of its teams."""
     from interplay.registry import make_world
 
     worlds = {(log.world, log.options) for log in logs}
     world, options = worlds.pop()
-    if worlds or not world or ":" in world:
+    own = not world or ":" in world or world.startswith(GIVEN)
+    if own and not worlds and by == "agent":
+        return None, ()
+    if own or worlds:
         raise UserError(
-            "agents and teams are those of one world of the registry; draw runs of one, without --by"
+            f"{by}s are those of one world{' of the registry' * (by == 'team')}; draw runs of one, or without --by"
         )
     made = make_world(world, num_worlds=1, **parse_json(options))
     made.close()
@@ -196,11 +204,11 @@ def _sides(logs: Sequence[RunLog]) -> tuple[int, tuple[tuple[int, ...], ...]]:
 
 
 def _members(
-    name: str, columns: int, agents: int, teams: Sequence[Sequence[int]], by: str
+    name: str, columns: int, agents: int | None, teams: Sequence[Sequence[int]], by: str
 ) -> dict[str, list[int]]:
     """Label of a part -> which of a metric's columns are its own."""
-    if by == "agent" and columns == agents:
-        return {f"agent {i}": [i] for i in range(agents)}
+    if by == "agent" and agents in (None, columns):
+        return {f"agent {i}": [i] for i in range(columns)}
     if by == "team" and teams and columns == agents:
         return {f"team {i}": list(slots) for i, slots in enumerate(teams)}
     if by == "team" and columns == len(teams):
@@ -257,16 +265,32 @@ def _bars(
 
 
 def group(logs: Sequence[RunLog]) -> dict[str, list[RunLog]]:
-    """Runs by what they were asked to do, seeds left out: label -> runs."""
+    """Runs by what they were asked to do, seeds left out: label -> runs.
+
+    Raises:
+        UserError: for a run that is there twice, which would be counted as two seeds.
+    """
     by_settings: dict[str, list[RunLog]] = {}
     for log in logs:
         by_settings.setdefault(log.settings_without_seed, []).append(log)
     groups = {}
     for members in by_settings.values():
+        _refuse_twice(members)
         many = f" ({len(members)} seeds)" if len(members) > 1 else ""
         label = ", ".join(log.name for log in members) if len(members) <= 3 else members[0].name + ", ..."
         groups[label + many] = members
     return groups
+
+
+def _refuse_twice(logs: Sequence[RunLog]) -> None:
+    """Of runs that differ in their seed alone; one whose seed is not known is known by its folder."""
+    seen: dict[int | Path, Path] = {}
+    for log in logs:
+        key = log.path.resolve() if log.seed is None else log.seed
+        if key in seen:
+            seed = "" if log.seed is None else f", seed {log.seed}"
+            raise UserError(f"{log.path} and {seen[key]} are the same run{seed}; leave one of them out")
+        seen[key] = log.path
 
 
 def window_means(x: np.ndarray, y: np.ndarray, edges: np.ndarray) -> np.ndarray:
@@ -370,7 +394,7 @@ def _reference(axes: Any, reference: Reference, last: float, colour: str, of: st
 
 def plain_words(text: str) -> str:
     """Words out of a file or a folder's name as they can be drawn: not long, no control characters."""
-    plain = "".join(letter if letter.isprintable() else " " for letter in text[: LONGEST + 1])
+    plain = one_line(text[: LONGEST + 1])
     return plain if len(plain) <= LONGEST else plain[:LONGEST] + "..."
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,9 +16,11 @@ from interplay.core.reading import memory_limit, read_json_lines, read_toml
 from interplay.train.settings.renamed import renew
 
 MOST = 1e100  # of a number; larger ones, whose differences are not finite, cannot be drawn
+MOST_STEPS = 2**63  # agent-steps of a run
 
 
 BEGAN = "episodes_began"
+BY_AGENT = "by_agent"
 
 
 class RunLog(NamedTuple):
@@ -32,6 +35,7 @@ class RunLog(NamedTuple):
         of_episodes: columns that are means over episodes, which began earlier than the line was written.
         options: of the world, as JSON.
         agents: name -> (N, A) float64, of metrics that were logged for every agent.
+        seed: of the run, or None if the settings do not say it.
     """
 
     path: Path
@@ -43,6 +47,7 @@ class RunLog(NamedTuple):
     of_episodes: frozenset[str] = frozenset()
     options: str = "{}"
     agents: dict[str, np.ndarray] = {}  # noqa: RUF012 - never changed
+    seed: int | None = None
 
     def column(self, name: str) -> np.ndarray:
         """A column, (N,), all NaN if this run never logged it."""
@@ -73,23 +78,18 @@ def read_run(path: Path) -> RunLog:
     file = path / "metrics.jsonl"
     if not os.path.lexists(file):
         raise UserError(f"{path}: holds no metrics.jsonl; name a run folder, made by `interplay train`")
-    read = [line for _, line in read_json_lines(file, links=False)]
+    read = list(_checked(file))
     lines = [_flat(line) for line in read]
     if not lines:
         raise UserError(f"{file}: nothing logged yet; wait for the run's first update")
     names = sorted({name for line in lines for name, value in line.items() if _number(value) is not None})
-    if (size := 8 * len(names) * len(lines)) > memory_limit():
-        raise UserError(
-            f"{file}: {len(names):,} columns of {len(lines):,} lines need {size:,} bytes; this is no log of a run"
-        )
+    _check_room(file, len(names), len(lines))
     table = {name: np.array([_cell(line.get(name)) for line in lines]) for name in names}
     for name, column in table.items():
         if (np.abs(column) > MOST).any():
             raise UserError(f"{file}: {name[:60]!r} holds a number beyond {MOST:g}; remove its line")
-    steps = table.pop("agent_steps", None)
-    if steps is None or not np.isfinite(steps).all():
-        raise UserError(f"{file}: lines without agent_steps; this is no log of a run")
-    world, options, settings = _settings(path / "settings.toml")
+    steps = table.pop("agent_steps")
+    world, options, settings, seed = _settings(path / "settings.toml")
     own = frozenset(name for line in lines for name in line.get("of_episodes") or () if name in table)
     return RunLog(
         path,
@@ -100,31 +100,84 @@ def read_run(path: Path) -> RunLog:
         table,
         own,
         options,
-        _agents(read),
+        _agents(file, read),
+        seed,
     )
 
 
+def one_line(text: str) -> str:
+    """Words out of a file or a folder's name as they can be shown anywhere: control characters are spaces.
+
+    Example:
+        >>> one_line("a\\nb\\x1b[31m")
+        'a b [31m'
+    """
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def _checked(file: Path) -> Iterator[dict[str, Any]]:
+    """The lines of a log, whose agent-steps do not fall.
+
+    Raises:
+        UserError: naming the line that is none of a log.
+    """
+    before = 0.0
+    for number, line in read_json_lines(file, links=False):
+        steps, own = line.get("agent_steps"), line.get("of_episodes")
+        if isinstance(steps, bool) or not isinstance(steps, int | float) or math.isnan(steps):
+            raise UserError(f"{file}: line {number} is without agent_steps; this is no log of a run")
+        if not 0 <= steps < MOST_STEPS:
+            raise UserError(
+                f"{file}: line {number}: agent_steps = {_short(steps)} is no number of steps; remove that line"
+            )
+        if steps < before:
+            raise UserError(
+                f"{file}: line {number}: agent_steps fall from {before:.15g} to {steps:.15g}; remove the lines of one of the runs"
+            )
+        if own is not None and not (isinstance(own, list) and all(isinstance(name, str) for name in own)):
+            raise UserError(
+                f"{file}: line {number}: of_episodes = {_short(own)} is no list of names; remove that line"
+            )
+        before = steps
+        yield line
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 60 else text[:60] + "..."
+
+
 def _flat(line: dict[str, Any]) -> dict[str, Any]:
-    """A line with the numbers of mappings beside the others: ``rates[learning_rate]``."""
+    """A line with the numbers of mappings beside the others: ``rates[learning_rate]``; not those of every agent."""
     inner = {
         f"{name}[{key}]": v
         for name, value in line.items()
-        if isinstance(value, dict)
+        if isinstance(value, dict) and name != BY_AGENT
         for key, v in value.items()
     }
     return {name: value for name, value in line.items() if not isinstance(value, dict)} | inner
 
 
-def _agents(lines: list[dict[str, Any]]) -> dict[str, np.ndarray]:
+def _check_room(file: Path, columns: int, lines: int) -> None:
+    if (size := 8 * columns * lines) > memory_limit():
+        raise UserError(
+            f"{file}: {columns:,} columns of {lines:,} lines need {size:,} bytes; this is no log of a run"
+        )
+
+
+def _agents(file: Path, lines: list[dict[str, Any]]) -> dict[str, np.ndarray]:
     """Metrics under ``by_agent``: name -> (N, A), NaN where a line lacks them; those of a changing number of agents are left out."""
     tables: dict[str, np.ndarray] = {}
-    groups = [line["by_agent"] if isinstance(line.get("by_agent"), dict) else {} for line in lines]
+    groups = [line[BY_AGENT] if isinstance(line.get(BY_AGENT), dict) else {} for line in lines]
+    widths: dict[str, int] = {}
     for name in dict.fromkeys(name for own in groups for name in own):
         rows = [own.get(name) for own in groups]
         sizes = {len(row) for row in rows if isinstance(row, list)}
         if len(sizes) != 1:
             continue
-        empty = [None] * sizes.pop()
+        widths[name] = sizes.pop()
+        _check_room(file, sum(widths.values()), len(lines))
+        empty = [None] * widths[name]
         tables[name] = np.array(
             [[_cell(one) for one in (row if isinstance(row, list) else empty)] for row in rows]
         )
@@ -145,16 +198,17 @@ def _cell(value: Any) -> float:
     return math.nan if number is None else number
 
 
-def _settings(file: Path) -> tuple[str, str, str]:
-    """The world's id and options, and all settings but the seed; texts."""
+def _settings(file: Path) -> tuple[str, str, str, int | None]:
+    """The world's id and options, and all settings but the seed, as texts; and the seed."""
     if not os.path.lexists(file):
-        return "", "{}", ""
+        return "", "{}", "", None
     values = renew(read_toml(file, links=False))
-    world = values.get("world", {})
+    world, seed = values.get("world", {}), values.get("seed")
     values.pop("seed", None)
     name, options = (world.get("id", ""), world.get("options", {})) if isinstance(world, dict) else ("", {})
     return (
         str(name),
         json.dumps(options, sort_keys=True, default=str),
         json.dumps(values, sort_keys=True, default=str),
+        seed if isinstance(seed, int) else None,
     )

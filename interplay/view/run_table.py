@@ -19,7 +19,7 @@ from interplay.core.settings import build
 from interplay.train.run.settings_file import PACE
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.renamed import renew
-from interplay.view.run_log import RunLog, read_run
+from interplay.view.run_log import RunLog, one_line, read_run
 
 DEPTH = 4  # folders inside each other, in which runs are looked for
 LAST = 0.1  # share of a run that its last value is the mean of
@@ -102,7 +102,7 @@ def read_rows(paths: Sequence[Path], say: Callable[[str], object]) -> list[Run]:
         try:
             runs.append(read_row(path))
         except UserError as error:
-            say(f"left out: {error}")
+            say(f"left out: {one_line(str(error))}")
     return runs
 
 
@@ -149,9 +149,10 @@ def table(runs: Sequence[Run], metrics: Sequence[str] | None = None) -> list[dic
 def to_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     """The rows as comma-separated values with a head."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]) if rows else ["run"], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
+    heads = list(rows[0]) if rows else ["run"]
+    writer = csv.DictWriter(text, heads, lineterminator="\n")
+    writer.writerow({key: one_line(key) for key in heads})
+    writer.writerows({key: _shown(value) for key, value in row.items()} for row in rows)
     return text.getvalue()
 
 
@@ -188,13 +189,17 @@ def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _head(key: str) -> str:
-    return key.rpartition(".")[2].replace("_", " ")
+    return one_line(key.rpartition(".")[2].replace("_", " "))
 
 
 def _cell(value: Any) -> str:
     if value is None:
         return "-"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else one_line(str(value))
+
+
+def _shown(value: Any) -> Any:
+    return one_line(value) if isinstance(value, str) else value
 
 
 def _relative(path: str, root: Path) -> str:

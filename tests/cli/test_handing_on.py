@@ -460,7 +460,7 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "metric": ("--metric life", {"compare.metric": "life"}),
         "seed": ("--seed 11", {"compare.seed": 11}),
         "draws": ("--draws 500", {"compare.draws": 500}),
-        "out": ("--out a.png", {"plot_comparison.out": Path("a.png"), "replace_file.path": Path("a.tex")}),
+        "out": ("--out a.png", {"plot_comparison.out": Path("a.png"), "replace_file.path": Path("a.table.tex")}),
     }]),
     "runs": (for_runs, [{
         "folder": ("runs/a", {"find_runs.places": [Path("runs/a")]}),

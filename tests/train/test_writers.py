@@ -145,6 +145,26 @@ def test_csv_takes_new_columns_and_holds_each_row_once_after_a_rewind(tmp_path: 
     assert [float(row["x"]) for row in rows] == [line["x"] for line in log]
 
 
+def test_csv_keeps_the_constant_rates_of_earlier_rows(tmp_path: Path) -> None:
+    def part(rate: float, first_step: int, rows: range, **more: float) -> None:
+        writers = Writers(tmp_path, settings("csv", ppo={"learning_rate": rate}), first_step)
+        for step in rows:
+            with (tmp_path / "metrics.jsonl").open("a") as log:
+                log.write(json.dumps({"agent_steps": step, "x": 1.0, **more}) + "\n")
+            writers.write(step, {"agent_steps": step, "x": 1.0, **more})
+        writers.close()
+
+    part(0.5, 0, range(1, 3))
+    part(0.25, 3, range(3, 5))
+    part(0.125, 5, range(5, 7), y=2.0)
+    rows = rows_of(tmp_path / "metrics.csv")
+    assert [row["rates/learning_rate"] for row in rows] == ["0.5", "0.5", "0.25", "0.25", "0.125", "0.125"]
+    (tmp_path / "metrics.csv").unlink()
+    part(0.0625, 7, range(7, 9))
+    rows = rows_of(tmp_path / "metrics.csv")  # what nobody wrote down is not known
+    assert [row["rates/learning_rate"] for row in rows] == [""] * 6 + ["0.0625"] * 2
+
+
 # -- those that cannot take rows back ---------------------------------------------------------------------------
 
 

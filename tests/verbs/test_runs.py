@@ -13,6 +13,7 @@ from interplay.core.errors import UserError
 from interplay.core.html import html_table
 from interplay.core.policy import RandomPolicy
 from interplay.evaluate import play
+from interplay.view.run_log import read_run
 
 pytestmark = pytest.mark.slow
 
@@ -37,9 +38,26 @@ def test_metrics_are_the_log_by_columns(run):
         line.get("episode_length") is None for line in lines
     ]
     frame = metrics.frame()
-    assert list(frame.columns) == list(metrics)
+    assert [name for name in frame.columns if "by_agent" not in name] == [
+        name for name in metrics if "by_agent" not in name
+    ]
     assert len(frame) == len(lines)
     assert "agent_steps" in metrics._repr_html_()
+
+
+def test_metrics_of_agents_are_no_mean_of_them(tmp_path):
+    (tmp_path / "settings.toml").write_text('[world]\nid = "dilemma/fixed"\n')
+    lines = [{"agent_steps": i, "by_agent": {"score": [i, -i]}} for i in (1, 2)]
+    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    metrics = interplay.Run(tmp_path).metrics
+    assert metrics["by_agent[score]"].tolist() == [[1, -1], [2, -2]]
+    assert list(metrics.frame().columns) == ["agent_steps", "by_agent[score][0]", "by_agent[score][1]"]
+    assert metrics.frame()["by_agent[score][1]"].tolist() == [-1, -2]
+    assert list(read_run(tmp_path).columns) == []
+    with pytest.raises(UserError, match=r"no column 'agent_step'; did you mean 'agent_steps'\?$"):
+        metrics["agent_step"]
+    assert "agent_step" not in metrics
+    assert metrics.get("agent_step") is None
 
 
 def test_a_run_is_opened_anew_by_its_folder(run, tmp_path):

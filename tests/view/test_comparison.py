@@ -56,7 +56,12 @@ def test_groups_differ_in_more_than_their_seed(two):
     assert found.groups[0].mean.value == found.groups[0].interquartile_mean.value == 102.0
     assert found.groups[1].improvement is not None
     assert found.groups[1].improvement.value == 1.0  # 110 to 114 against 100 to 104
-    assert found.notes == []
+    assert found.groups[1].improvement.low == found.groups[1].improvement.high == 1.0
+    assert [note[:35] for note in found.notes] == [
+        "clip 0.2: 5 seeds, intervals of so ",
+        "clip 0.3: 5 seeds, intervals of so ",
+        "clip 0.3: every draw of the bootstr",
+    ]
 
 
 def test_how_fast_and_how_far_a_run_went_makes_no_group_of_its_own(two):
@@ -81,7 +86,8 @@ def test_unequal_runs_are_cut_and_it_is_said(two):
         (1, "1 seed, too few to say"),
         (2, "2 seeds, too few"),
         (4, "4 seeds, intervals of so few are too narrow"),
-        (5, ""),
+        (9, "9 seeds, intervals of so few"),
+        (10, ""),
     ],
 )
 def test_few_seeds_are_warned_of(tmp_path, count, words):
@@ -105,6 +111,43 @@ def test_tables_say_everything_and_hurt_no_language(two, tmp_path):
     assert r"a|b\_\%" in code
     picture = plot_comparison(found, tmp_path / "a.png")
     assert picture.read_bytes() == plot_comparison(found, tmp_path / "b.png").read_bytes()
+
+
+def test_the_tables_replace_no_file_of_anybody_else(two, tmp_path, capsys):
+    (tmp_path / "paper.md").write_text("my own")
+    (tmp_path / "paper.tex").write_text("my own")
+    for _ in range(2):
+        assert typed(capsys, "compare", two, "--out", tmp_path / "paper.png")[0] == 0
+    assert {path.read_text() for path in (tmp_path / "paper.md", tmp_path / "paper.tex")} == {"my own"}
+    for ending in (".table.md", ".table.tex"):
+        assert (tmp_path / f"other{ending}").write_text("my own")
+        code, _, errors = typed(capsys, "compare", two, "--out", tmp_path / "other.png")
+        assert (code, errors.count("\n")) == (2, 1)
+        assert f"other{ending} is no table of this command" in errors
+        assert (tmp_path / f"other{ending}").read_text() == "my own"
+        (tmp_path / f"other{ending}").unlink()
+    assert not (tmp_path / "other.png").exists()
+
+
+def test_words_of_runs_are_no_commands(two, tmp_path, capsys):
+    r"""Options of a world with a line's end, TeX and HTML; a folder's name with a colour of the terminal."""
+    options = '[world.options]\nx = "a\\n\\\\input{y} <b> &"\n'
+    run = make_run(tmp_path / "c\x1b[31m\nd", 0, lines=30, more=options)
+    found = compare([two, run])
+    assert len(found.notes) == 5
+    code = latex(found)
+    assert r"\input" not in code
+    assert r"a \textbackslash{}input\{y\} <b> \&" in code
+    for line in code.splitlines():
+        assert line[:2] == "% " or line[0] == "\\" or line.endswith(r" \\")
+    text = markdown(found)
+    assert r"a \input{y} &lt;b> &amp;" in text
+    assert not any(letter in code + text for letter in "\x1b\0")
+    assert sum("&lt;b>" in line for line in text.splitlines()) == 2  # its row, and the note on its seed
+    for form in ((), ("--csv",)):
+        _, out, _ = typed(capsys, "runs", tmp_path, *form)
+        assert "\x1b" not in out
+        assert sum("input{y}" in line and "[31m d" in line for line in out.splitlines()) == 1
 
 
 def test_what_cannot_be_compared_is_one_line(two, tmp_path):
@@ -144,6 +187,12 @@ def test_intervals_have_as_many_digits_as_they_are_wide():
     assert told(Interval(1234.5678, 1200.0, 1300.0)) == "1235 [1200, 1300]"
     assert told(Interval(0.12345, 0.12, 0.13)) == "0.1235 [0.1200, 0.1300]"
     assert told(Interval(2.0, 2.0, 2.0)) == "2.00 [2.00, 2.00]"
+    assert told(Interval(2e-7, 1.5e-7, 3e-7)) == "2.00e-07 [1.50e-07, 3.00e-07]"
+    assert told(Interval(-2e-7, -2e-4, 0.0)) == "-2.00e-07 [-2.00e-04, 0.00e+00]"
+    assert told(Interval(2e-7, 2e-7, 2e-7)) == "2.00e-07 [2.00e-07, 2.00e-07]"
+    assert told(Interval(0.0123, 0.0123, 0.0123)) == "0.0123 [0.0123, 0.0123]"
+    assert told(Interval(0.0, 0.0, 0.0)) == "0.00 [0.00, 0.00]"
+    assert told(Interval(0.5, 0.4999999, 0.5000001)) == "0.500000 [0.500000, 0.500000]"
 
 
 def test_last_and_best_of_a_run(tmp_path):
@@ -181,6 +230,15 @@ def test_a_table_shows_what_differs_and_leaves_damaged_runs_out(two, capsys):
     code, out, _ = typed(capsys, "runs", two)
     assert "40,000 (100 %)" in out
     assert "clip" in out
+
+
+def test_a_damaged_log_does_not_end_a_table(two, capsys):
+    with (two / "b" / "0" / "metrics.jsonl").open("a") as file:
+        file.write('{"agent_steps": 50000, "of_episodes": 5}\n')
+    code, out, errors = typed(capsys, "runs", two, "--csv")
+    assert (code, len(out.splitlines())) == (0, 10)
+    assert errors.startswith("left out: ")
+    assert "metrics.jsonl: line 41: of_episodes = 5" in errors
 
 
 def test_a_run_that_has_logged_nothing_is_in_the_table(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -60,6 +61,20 @@ def test_runs_that_differ_only_in_their_seed_are_one_curve(tmp_path):
     logs = [read_run(make_run(tmp_path / name, seed)) for seed, name in enumerate("abc")]
     logs.append(read_run(make_run(tmp_path / "d", rate=1e-3)))
     assert {label: len(runs) for label, runs in group(logs).items()} == {"a, b, c (3 seeds)": 3, "d": 1}
+
+
+def test_a_run_is_no_two_seeds(tmp_path):
+    run = make_run(tmp_path / "a", seed=3)
+    (tmp_path / "link").symlink_to(run)
+    shutil.copytree(run, tmp_path / "copy")
+    for twin in ("link", "copy"):
+        with pytest.raises(
+            UserError, match=f"{twin} and .*a are the same run, seed 3; leave one of them out"
+        ):
+            plot_runs([run, tmp_path / twin], tmp_path / "c.png")
+    (run / "settings.toml").unlink()
+    with pytest.raises(UserError, match="are the same run; leave one"):
+        plot_runs([run, tmp_path / "link"], tmp_path / "c.png")
 
 
 def test_beside_a_published_curve_every_slot_is_counted(tmp_path):
@@ -128,6 +143,14 @@ def test_sides_have_their_published_figures():
         ('{"agent_steps": 1}\n{broken}\n{"agent_steps": 2}\n', "line 2 is damaged"),
         ("[1]\n", "no JSON object"),
         ('{"loss": 1.0}\n', "without agent_steps"),
+        (
+            '{"agent_steps": 1}\n{"agent_steps": 2e99}\n',
+            "line 2: agent_steps = 2e\\+99 is no number of steps",
+        ),
+        ('{"agent_steps": -1}\n', "line 1: agent_steps = -1 is no number of steps"),
+        ('{"agent_steps": 2}\n\n{"agent_steps": 1}\n', "line 3: agent_steps fall from 2 to 1"),
+        ('{"agent_steps": 1, "of_episodes": 5}\n', "line 1: of_episodes = 5 is no list of names"),
+        ('{"agent_steps": 1, "x": 1, "of_episodes": [["x"]]}\n', "is no list of names"),
     ],
 )
 def test_damaged_logs_are_one_line(tmp_path, text, message):
@@ -226,8 +249,23 @@ def test_what_cannot_be_split_is_told(tmp_path):
         split([alone], ["kills"], "team")
     with pytest.raises(UserError, match="of one world of the registry"):
         split([log, alone], ["kills"], "team")
+    with pytest.raises(UserError, match="agents are those of one world; draw"):
+        split([log, alone], ["kills"], "agent")
     with pytest.raises(UserError, match="no such parts"):
         split([log], ["kills"], "side")
+
+
+@pytest.mark.parametrize("world", ["given/CartPole-v1", "my.module:World", ""])
+def test_agents_of_a_world_of_ones_own_are_those_of_the_log(tmp_path, world):
+    log = read_run(make_teams(tmp_path / "a", world))
+    (found,), parts = split([log], ["kills"], "agent")
+    assert list(parts["kills"]) == ["agent 0", "agent 1"]
+    assert found.column("kills[agent 1]").tolist() == [10.0] * 8
+    with pytest.raises(UserError, match="teams are those of one world of the registry"):
+        split([log], ["kills"], "team")
+    other = read_run(make_teams(tmp_path / "b", world, kills=3))
+    with pytest.raises(UserError, match="kills has 3 agents, 2 before"):
+        split([log, other], ["kills"], "agent")
 
 
 def test_any_axis_may_be_chosen(tmp_path):

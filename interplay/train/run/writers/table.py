@@ -9,16 +9,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from interplay.core.files import open_log, replace_file
-from interplay.core.reading import read_json_lines
+from interplay.core.reading import read_json_lines, read_text
 from interplay.train.run.writers import Context, numbers_of
 
 NAME, LOG = "metrics.csv", "metrics.jsonl"
+RATES = "rates/"  # how columns of rates begin
+MOST = 2**30  # bytes of a table that is read again
 
 
 class CsvWriter:
     """Appends rows; where a column is new, and where a run goes on, the file is made anew from the log.
 
-    So it never holds a row twice, and what the log says.
+    So it never holds a row twice, and what the log says. Rates that do not change, which the log leaves out, stay those that were
+    written with the row.
 
     Args:
         context: of the run.
@@ -26,6 +29,7 @@ class CsvWriter:
 
     def __init__(self, context: Context) -> None:
         self._path, self._log = context.run / NAME, context.run / LOG
+        self._first_step = context.first_step
         self._columns: list[str] = []
 
     def write(self, agent_steps: int, numbers: Mapping[str, float]) -> None:
@@ -44,14 +48,35 @@ class CsvWriter:
         """Nothing is open between rows."""
 
     def _make(self, last: Mapping[str, Any]) -> None:
-        """Writes the whole file from the log; the last row, which has constant rates besides, is given."""
+        """Writes the whole file from the log; the last row, which has constant rates besides, is given.
+
+        Earlier rows keep the rates that the file had; those of before this part of the run that were never in it have none.
+        """
         lines = (line for _, line in read_json_lines(self._log, links=False))
         rows = [{"agent_steps": line["agent_steps"], **numbers_of(line)} for line in lines]
         constant = {name: value for name, value in last.items() if rows and name not in rows[-1]}
-        rows = [{**constant, **row} for row in rows]
+        before = self._rates()
+        for i, row in enumerate(rows):
+            steps = row["agent_steps"]
+            own = constant if steps >= self._first_step else {}
+            rows[i] = {**(own if i == len(rows) - 1 else before.get(str(steps), own)), **row}
         self._columns = list(dict.fromkeys(["agent_steps", *(name for row in rows for name in row)]))
         head = _text([dict(zip(self._columns, self._columns, strict=True))], self._columns)
         replace_file(self._path, head + _text(rows, self._columns), "table")
+
+    def _rates(self) -> dict[str, dict[str, str]]:
+        """Rates of the rows that the file holds, by their agent-steps; of none if it cannot be read."""
+        try:
+            text = read_text(self._path, MOST, links=False)
+            lines = csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1]))  # without a torn end
+            return {
+                line["agent_steps"]: {
+                    name: cell for name, cell in line.items() if name and name.startswith(RATES) and cell
+                }
+                for line in lines
+            }
+        except (OSError, ValueError, KeyError, csv.Error):
+            return {}
 
 
 def _text(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> str:
