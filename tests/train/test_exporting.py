@@ -246,6 +246,9 @@ def test_what_cannot_be_exported_is_refused_in_one_line(tmp_path):
     policy, _ = made(*CASES["mlp"])
     with pytest.raises(UserError, match=r"\.onnx or \.npz"):
         policy.export(tmp_path / "policy.pt")
+    for suffix in (".npz", ".onnx"):
+        with pytest.raises(UserError, match=r"there is no folder .*nodir; make it first"):
+            policy.export(tmp_path / "nodir" / f"policy{suffix}")
 
 
 def test_without_onnx_the_cure_is_named(tmp_path, monkeypatch):

@@ -36,6 +36,8 @@ def write(policy: TrainedPolicy, path: str | Path, agent: str | None) -> Path:
         raise UserError(
             f"{target}: a policy is written as {' or '.join(SUFFIXES)}; choose one of these endings"
         )
+    if not target.parent.is_dir():
+        raise UserError(f"{target}: there is no folder {target.parent}; make it first")
     if target.suffix == ".onnx":
         from interplay.train.export.onnx_file import as_onnx
 
