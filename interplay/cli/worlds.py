@@ -16,14 +16,19 @@ EXAMPLE = "interplay worlds\ninterplay worlds survival/1v1-heals-low"
 def worlds(
     world: Annotated[
         str | None,
-        typer.Argument(metavar="WORLD", help="One world: what agents see and do, options, players, metrics."),
+        typer.Argument(
+            metavar="WORLD",
+            help="One world: what agents see and do, options, players, metrics; or a family: its worlds.",
+        ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Lists the worlds, built in and installed, or tells what one of them is made of."""
     from interplay.registry import list_worlds
 
-    if world is not None:
+    specs = list_worlds()
+    family = [] if world is None else [s for s in specs if s.id.startswith(f"{world.rstrip('/')}/")]
+    if world is not None and (not family or world in [s.id for s in specs]):
         from interplay.view.facts import as_data, facts_of
 
         facts = facts_of(world)
@@ -32,7 +37,7 @@ def worlds(
         else:
             _tell(facts)
         return
-    specs = list_worlds()
+    specs = tuple(family) or specs
     if json:
         typer.echo(json_text.dumps([{"id": s.id, "summary": s.summary} for s in specs], indent=2))
         return

@@ -8,22 +8,38 @@ the build whether the sources have changed since.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from interplay.core.errors import UserError
 from interplay.core.reading import SMALL, read_json
 
 FOLDER = Path(__file__).resolve().parents[1] / "compiled"
 INDEX = "index.json"
+_log = logging.getLogger("interplay")
 
 
 @cache
 def shipped_with() -> Mapping[str, str]:
-    """What the package's kernels were made with, as `kernel_cache.made_with` says it; nothing in a checkout."""
+    """What the package's kernels were made with, as `kernel_cache.made_with` says it; nothing in a checkout.
+
+    Of an index that is damaged, too: that is said once, and kernels that do not fit are compiled as in a checkout.
+    """
     index = FOLDER / INDEX
-    found: Mapping[str, str] = read_json(index, SMALL)["made_with"] if index.exists() else {}
-    return found
+    if not index.exists():
+        return {}
+    try:
+        whole = read_json(index, SMALL)
+        found = whole.get("made_with") if isinstance(whole, dict) else None
+        if isinstance(found, dict) and all(isinstance(made, str) for made in found.values()):
+            return found
+        damage = "it does not say what the kernels were made with"
+    except UserError as error:
+        damage = str(error).partition(";")[0]
+    _log.warning("%s is damaged (%s); install the package again", index, damage)
+    return {}
 
 
 def why_unfit(here: Mapping[str, str]) -> str | None:

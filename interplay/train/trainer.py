@@ -259,7 +259,7 @@ def _lead(
             faults.updates = worker.updates
             rated = evaluation.tell(worker.agent_steps)
             now = time.monotonic()
-            best.add(numbers, worker.metric_names)
+            best.add(numbers, worker.metric_names, worker.of_lives)
             numbers |= {"updates": worker.updates, "time": before + now - began, **rated}
             numbers["agent_steps_per_s"] = (worker.agent_steps - first_steps) / (now - began)
             if rated or worker.updates % settings.train.log_every == 0:

@@ -186,6 +186,11 @@ class Worker:
         return mask
 
     @property
+    def of_lives(self) -> list[str]:
+        """Metrics of `update` that are means over lives."""
+        return list(self.shards[0].collector.lives.names)
+
+    @property
     def metric_names(self) -> list[str]:
         """Metrics of `update` that only some updates have: those of lives, episodes and matches that ended."""
         collector, names = self.shards[0].collector, self.learner.populations.names

@@ -16,6 +16,7 @@ from interplay.core.loading import load
 from interplay.core.settings import Settings
 from interplay.core.settings_text import allowed, show
 from interplay.core.spaces import action_choices
+from interplay.core.spec import WorldSpec
 from interplay.registry import find_world, list_policies, make_world
 
 
@@ -81,12 +82,13 @@ class Facts(NamedTuple):
 
 
 def facts_of(world_id: str) -> Facts:
-    """What a registered world is made of; it is made, not reset.
+    """What a world is made of, registered or named ``"module:name"``; it is made, not reset.
 
     Raises:
         UserError: for an unknown world.
     """
-    spec = find_world(world_id)
+    named = load(world_id, users=True) if ":" in world_id else find_world(world_id)
+    spec = named if isinstance(named, WorldSpec) else None
     world = make_world(world_id, num_worlds=1)
     try:
         kinds = tuple(
@@ -117,10 +119,11 @@ def facts_of(world_id: str) -> Facts:
         metrics = tuple(world.metrics)
     finally:
         world.close()
-    options = _options(load(spec.settings), dict(spec.options)) if spec.settings else ()
+    summary = spec.summary if spec else (named.__doc__ or "").strip().partition("\n")[0]
+    options = _options(load(spec.settings), dict(spec.options)) if spec and spec.settings else ()
     return Facts(
-        spec.id,
-        spec.summary,
+        world_id,
+        summary,
         kinds,
         teams,
         names,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from functools import partial
 
 import numpy as np
@@ -21,6 +23,26 @@ def test_worlds_lists_every_world(capsys):
     rows = json.loads(typed(capsys, "worlds", "--json")[1])
     assert [row["id"] for row in rows] == listed
     assert all(row["summary"] for row in rows)
+
+
+def test_worlds_tells_of_ones_own_and_of_a_family(capsys):
+    told = json.loads(typed(capsys, "worlds", MARSH, "--json")[1])
+    assert told["id"] == MARSH
+    assert told["kinds"][0]["agents"]
+    assert MARSH in typed(capsys, "worlds", MARSH)[1]
+    for family in ("mmo", "mmo/"):
+        listed = [line.split()[0] for line in typed(capsys, "worlds", family)[1].splitlines()]
+        assert listed == [s.id for s in interplay.list_worlds() if s.id.startswith("mmo/")]
+    rows = json.loads(typed(capsys, "worlds", "mmo", "--json")[1])
+    assert [row["id"] for row in rows] == listed
+    assert "did you mean" in refusal(capsys, "worlds", "mmo/forrage")
+
+
+def test_the_package_is_run_as_a_module():
+    done = subprocess.run(
+        [sys.executable, "-m", "interplay", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"interplay {interplay.__version__}\n"
 
 
 def test_evaluate_prints_means_and_the_same_ones_again(capsys):

@@ -103,6 +103,20 @@ def test_other_versions_are_named(monkeypatch, tmp_path):
     shipped.shipped_with.cache_clear()
 
 
+@pytest.mark.parametrize("text", ["{}", '{"made_with": 5}', '{"made_with": {"Numba": 1}}', "[1]", "{", ""])
+def test_a_damaged_index_is_one_line(monkeypatch, tmp_path, caplog, text):
+    monkeypatch.setattr(shipped, "FOLDER", tmp_path)
+    (tmp_path / shipped.INDEX).write_text(text)
+    shipped.shipped_with.cache_clear()
+    assert [shipped.why_unfit(made_with()) for _ in range(2)] == [None, None]  # as in a checkout
+    shipped.shipped_with.cache_clear()
+    (record,) = caplog.records
+    said = record.getMessage()
+    assert "index.json is damaged (" in said
+    assert said.endswith("; install the package again")
+    assert "\n" not in said
+
+
 def test_what_kernels_are_made_with_tells_releases_that_matter():
     here = made_with()
     assert sys.implementation.cache_tag in here["Python"]

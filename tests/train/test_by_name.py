@@ -192,3 +192,61 @@ def test_who_moves_an_agent_that_changes_cannot_be_told_by_name():
     lives, _ = made("mmo/forage", {"kind": "tiles"})
     with pytest.raises(UserError, match="live more than once"):
         lives.act({"anybody": {}})
+
+
+def test_a_look_reads_the_mask_in_the_observation_and_refuses_others():
+    policy, world = made(*CASES["attention"])
+    observation, _ = seen_in(world, 4)
+    kind = world.kinds[0]
+    name, width = world.agents[kind.slots[0]], policy.networks[kind.name].distribution.choices
+    mask = np.arange(4 * width).reshape(4, width) % 5 > 0
+    told = policy.look(observation, mask, agent=name)
+    for beside in ({**observation, "action_mask": mask}, {"observation": observation, "action_mask": mask}):
+        assert np.array_equal(policy.look(beside, agent=name).logits, told.logits)
+    assert np.array_equal(
+        policy.look(observation, mask[1], agent=name).logits[2:],
+        policy.look(observation, np.tile(mask[1], (4, 1)), agent=name).logits[2:],
+    )
+    one = {key: leaf[2] for key, leaf in observation.items()}
+    single = policy.look({**one, "action_mask": mask[2]}, agent=name)
+    assert np.allclose(single.logits, told.logits[2], atol=1e-5)
+    for wrong in (True, np.ones((4, 1), bool), {"action": mask}, mask[:3], np.ones(width + 1), "yes"):
+        with pytest.raises(UserError, match=rf"mask that does not fit .*\(4, {width}\) or \({width},\)"):
+            policy.look(observation, wrong, agent=name)
+    with pytest.raises(UserError, match="mask that does not fit"):
+        policy.look(one, mask[2, 1:], agent=name)
+
+
+def test_a_mask_counts_where_the_run_had_none():
+    policy, world = made(*CASES["mlp"])
+    observation, _ = seen_in(world, 1)
+    name, one = world.agents[0], {key: leaf[0] for key, leaf in observation.items()}
+    for choice in (0, 1):
+        mask = np.eye(2, dtype=np.int8)[choice]
+        assert policy.act({name: one}, {name: {"action_mask": mask}}) == {name: choice}
+        assert policy.act({name: {**one, "action_mask": mask}}) == {name: choice}
+    with pytest.raises(UserError, match=f"{name} has a mask that does not fit"):
+        policy.act({name: one}, {name: {"action_mask": np.ones(3)}})
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, "a", None])
+def test_what_is_not_finite_is_refused(number):
+    policy, world = made(*CASES["mlp"])
+    observation, _ = seen_in(world, 2)
+    key = next(iter(observation))
+    odd = {**observation, key: np.full(observation[key].shape, number)}
+    for ask in (
+        policy.look,
+        lambda seen: policy.act({world.agents[0]: {k: leaf[0] for k, leaf in seen.items()}}),
+    ):
+        with pytest.raises(UserError, match=f"{key!r} with what is no finite number"):
+            ask(odd)
+
+
+def test_what_is_no_question_is_one_line():
+    policy, world = made(*CASES["mlp"])
+    del policy.world
+    with pytest.raises(UserError, match=r"ndarray; hand over \{agent: observation\}"):
+        policy.act(np.zeros(3))
+    with pytest.raises(UserError, match=r"call start\(world\) first"):
+        policy.act(world.reset())

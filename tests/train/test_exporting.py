@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 import pytest
+from gymnasium import spaces
 
 import interplay
 from interplay.core.errors import UserError
@@ -71,10 +72,10 @@ def seen_in(world, rows, seed=0):
     leaves, masks = {key: [] for key in kind.observation_space.spaces}, []
     rng = np.random.default_rng(seed)
     if player is None:
-        spaces = kind.observation_space.spaces
-        for part in spaces.values():
+        parts = kind.observation_space.spaces
+        for part in parts.values():
             part.seed(seed)
-        return {key: np.stack([part.sample() for _ in range(rows)]) for key, part in spaces.items()}, None
+        return {key: np.stack([part.sample() for _ in range(rows)]) for key, part in parts.items()}, None
     player.start(world, seed)
     step = world.reset()
     while sum(map(len, next(iter(leaves.values())))) < rows:
@@ -128,8 +129,14 @@ def says_the_same(policy, world, tmp_path):
         zip(names, session.run(None, {k: a.astype(kinds[k]) for k, a in feeds.items()}), strict=True)
     )
     answers = [policy.to_numpy(agent)(given), plain.load(files[1])(given), by_onnx]
+    space, rows = network.distribution.space, np.zeros((ROWS, network.distribution.columns))
+    boxes = any(not part.choices for part in network.distribution.parts)
     for said in answers:
         assert set(said) >= {"action", "value"}
+        assert said["action"].dtype == (np.float32 if boxes else np.int64)
+        assert said["action"].shape == ((ROWS,) if isinstance(space, spaces.Discrete) else rows.shape)
+        if not boxes and not isinstance(space, spaces.Dict):
+            assert (said["action"] == truth.action - getattr(space, "start", 0)).mean() > 0.99
         for key in ("logits", "probabilities", "mean", "deviation", "value", "memory"):
             if key in said:
                 assert np.abs(said[key] - getattr(truth, key)).max() <= CLOSE, key
@@ -156,7 +163,7 @@ def test_memory_is_handed_from_call_to_call():
         said = alone({**{key: leaf[None] for key, leaf in one.items()}, **kept})
         kept = {"memory": said["memory"]}
         assert np.abs(said["logits"][0] - look.logits).max() <= CLOSE
-        assert said["action"][0].tolist() == np.ravel(look.action).tolist()
+        assert said["action"][0] == look.action
     assert np.abs(memory).max() > 0.1
 
 
@@ -239,6 +246,9 @@ def test_what_cannot_be_exported_is_refused_in_one_line(tmp_path):
     policy, _ = made(*CASES["mlp"])
     with pytest.raises(UserError, match=r"\.onnx or \.npz"):
         policy.export(tmp_path / "policy.pt")
+    for suffix in (".npz", ".onnx"):
+        with pytest.raises(UserError, match=r"there is no folder .*nodir; make it first"):
+            policy.export(tmp_path / "nodir" / f"policy{suffix}")
 
 
 def test_without_onnx_the_cure_is_named(tmp_path, monkeypatch):

@@ -13,11 +13,11 @@ from interplay.core.policy import Policy
 from interplay.core.world import World
 from interplay.evaluate.episodes import EpisodeTable, play
 from interplay.evaluate.progress import Progress
-from interplay.evaluate.statistics import Estimate, estimate
+from interplay.evaluate.statistics import Estimate, estimate, student, student_quantile
 
 ARMS = ("signals_off", "signals_shuffled", "talk_off", "targets_off")  # columns of every evaluation
 LEVEL = 0.05  # chance that somebody who does not listen is said to, over all arms
-SURE = 1.959964  # standard errors: the 95 % interval of a normal distribution
+FEWEST = 3  # pairs that can tell anything
 
 
 class Ablation(NamedTuple):
@@ -29,7 +29,7 @@ class Ablation(NamedTuple):
         normal, ablated: means with their standard errors.
         difference: normal minus ablated, mean of the episodes' differences.
         error: standard error of that mean; None for a single episode.
-        episodes: pairs.
+        episodes: pairs that have a value.
         adjusted: p of the difference, corrected for the number of arms that were tested; None for an arm alone.
     """
 
@@ -44,10 +44,15 @@ class Ablation(NamedTuple):
 
     @property
     def p(self) -> float:
-        """Of the difference by itself, two-sided, by the normal distribution; 1 for a single episode."""
-        if self.error is None or self.difference == 0:
+        """Of the difference by itself, two-sided, by Student's distribution; 1 for fewer than 3 pairs.
+
+        Where all pairs differ by the same there is no error to compare with; then it is that of the sign test, 2 / 2^n.
+        """
+        if self.error is None or self.difference == 0 or self.episodes < FEWEST:
             return 1.0
-        return math.erfc(abs(self.difference) / self.error / math.sqrt(2)) if self.error else 0.0
+        if not self.error:
+            return 2.0 ** (1 - self.episodes)
+        return student(self.difference / self.error, self.episodes - 1)
 
     @property
     def listens(self) -> bool:
@@ -57,8 +62,12 @@ class Ablation(NamedTuple):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the difference by itself."""
-        half = SURE * self.error if self.error is not None else math.inf
+        """The 95 % interval of the difference by itself; without ends where the pairs are too few to tell one."""
+        few = self.error is None or self.episodes < FEWEST
+        if few or (self.error == 0 and self.difference != 0 and self.p >= LEVEL):
+            half = math.inf
+        else:
+            half = student_quantile(self.episodes - 1, LEVEL) * (self.error or 0.0)
         return self.difference - half, self.difference + half
 
     def to_dict(self) -> dict[str, Any]:
@@ -84,7 +93,7 @@ def pair(arm: str, normal: EpisodeTable, ablated: EpisodeTable, metric: str) -> 
     if ours.ndim != 1:
         raise UserError(f"metric {metric}: one number per agent; name one per episode, such as win_vil")
     gap = estimate(ours - theirs)
-    return Ablation(arm, metric, estimate(ours), estimate(theirs), gap.mean, gap.standard_error, len(ours))
+    return Ablation(arm, metric, estimate(ours), estimate(theirs), gap.mean, gap.standard_error, gap.n)
 
 
 def ablate(

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from gymnasium import spaces
 
 from interplay.core.errors import UserError
 from interplay.core.files import replace_file
 from interplay.train import networks
+from interplay.train.distributions import Distribution
 from interplay.train.export.plain import FORMAT, PlainPolicy
-from interplay.train.export.program import Array, Program
+from interplay.train.export.program import Array, Program, Step
 from interplay.train.export.trace import trace
 from interplay.train.networks import entities
 from interplay.train.play.by_name import whose
@@ -34,6 +36,8 @@ def write(policy: TrainedPolicy, path: str | Path, agent: str | None) -> Path:
         raise UserError(
             f"{target}: a policy is written as {' or '.join(SUFFIXES)}; choose one of these endings"
         )
+    if not target.parent.is_dir():
+        raise UserError(f"{target}: there is no folder {target.parent}; make it first")
     if target.suffix == ".onnx":
         from interplay.train.export.onnx_file import as_onnx
 
@@ -98,7 +102,20 @@ def make_program(policy: TrainedPolicy, agent: str | None) -> Program:
         "network": policy.settings.network.kind,
         "action_space": str(kind.action_space),
     }
-    return trace(policy.name, say, inputs, about)
+    return with_whole_choices(trace(policy.name, say, inputs, about), own.distribution)
+
+
+def with_whole_choices(program: Program, distribution: Distribution) -> Program:
+    """The program with choices as whole numbers: int64, (B,) of a Discrete space and (B, heads) of several; a Box stays as it is."""
+    if any(not part.choices for part in distribution.parts):
+        return program
+    whole = Array("action/whole", (-1, distribution.columns), "int64")
+    steps = [Step("cast", (program.outputs["action"],), whole, {})]
+    if isinstance(distribution.space, spaces.Discrete):
+        steps.append(Step("reshape", (whole.name,), Array("action/row", (-1,), "int64"), {}))
+    return program._replace(
+        outputs={**program.outputs, "action": steps[-1].output.name}, steps=(*program.steps, *steps)
+    )
 
 
 def _in_place(seen: Any) -> Any:

@@ -54,8 +54,9 @@ class PlainPolicy:
             observation: input -> (B, ...); ``action_mask`` (B, choices) bool and ``memory`` (B, size) may be left out.
 
         Returns:
-            ``logits`` and ``probabilities`` (B, choices), ``mean`` and ``deviation`` of Box actions, the likeliest ``action`` (B, columns: one
-            number counted from 0 for each choice), ``value`` (B,), ``memory`` (B, size) for the next call; as far as it has them.
+            ``logits`` and ``probabilities`` (B, choices), ``mean`` and ``deviation`` of Box actions, the likeliest ``action`` (of choices int64
+            counted from 0, (B,) of a Discrete space and (B, heads) of several; with a Box (B, columns) float32), ``value`` (B,), ``memory``
+            (B, size) for the next call; as far as it has them.
 
         Raises:
             ValueError: for an input that is missing, unknown, or of another shape.

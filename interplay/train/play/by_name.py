@@ -82,7 +82,7 @@ class ByName:
 
         Args:
             observations: agent -> what it sees.
-            infos: agent -> its info; ``action_mask`` and ``acting`` are read.
+            infos: agent -> its info; ``action_mask`` and ``acting`` are read, and masks count where the run had none, too.
 
         Raises:
             UserError: for an unknown agent, an observation of another form, or a mask that is missing.
@@ -101,20 +101,23 @@ class ByName:
             name: np.ones((1, len(kind.slots), heads[name].choices), bool) for name, kind in self._kinds()
         }
         acting = np.zeros(shape, bool)
+        masked = set(self._masked)
         for agent, given in observations.items():
             kind, column, slot = self._find(agent)
             info = told.get(agent) or {}
             for key, part in kind.observation_space.spaces.items():
                 seen[kind.name][key][0, column] = leaf_of(given, key, part, f"{self._policy.name}: {agent}")
-            if kind.name in self._masked:
-                legal[kind.name][0, column] = self._mask(agent, kind, given, info)
+            mask = self._mask(agent, kind, given, info)
+            if mask is not None:
+                legal[kind.name][0, column] = mask
+                masked.add(kind.name)
             acting[0, slot] = info.get("acting", True)
         ended = np.zeros(shape, bool)
         for agent in self._were - {str(agent) for agent in observations}:
             ended[0, self._place[agent][2]] = True
         self._were = {str(agent) for agent in observations}
         nothing = np.zeros(shape, bool)
-        masks = {name: parted(heads[name], rows) for name, rows in legal.items() if name in self._masked}
+        masks = {name: parted(heads[name], rows) for name, rows in legal.items() if name in masked}
         several = len(world.kinds) > 1
         only = world.kinds[0].name
         timestep = TimeStep(
@@ -146,16 +149,18 @@ class ByName:
             )
         return self._place[str(agent)]
 
-    def _mask(self, agent: Any, kind: Kind, given: Any, info: Mapping[str, Any]) -> np.ndarray:
-        mask = given.get(MASK) if isinstance(given, Mapping) and MASK in given else info.get(MASK)
-        if mask is None:
-            if not info.get("acting", True):
-                return np.ones(1, bool)
+    def _mask(self, agent: Any, kind: Kind, given: Any, info: Mapping[str, Any]) -> np.ndarray | None:
+        """What is legal for an agent; None: everything."""
+        mask = mask_in(given, kind, kind.name in self._masked)
+        mask = info.get(MASK) if mask is None else mask
+        if mask is not None:
+            return legal_of(kind.action_space, mask, f"{self._policy.name}: {agent}")
+        if kind.name in self._masked and info.get("acting", True):
             raise UserError(
                 f"{self._policy.name}: {agent} has illegal actions, and no mask says which; hand over the infos too, "
                 "policy.act(observations, infos)"
             )
-        return row_of(kind.action_space, mask)
+        return None
 
 
 def look(
@@ -177,10 +182,11 @@ def look(
     whole = -(-count // ONE) * ONE
     flat = network.layout.allocate(whole)
     network.layout.write(rows, None, {dtype: array[:count] for dtype, array in flat.items()})
+    mask = mask_in(observation, kind, policy.is_masked(kind)) if mask is None else mask
     legal = None
     if mask is not None:
         legal = np.ones((whole, network.distribution.choices), bool)
-        legal[:count] = np.asarray(mask, bool) if lead else row_of(kind.action_space, mask)
+        legal[:count] = legal_of(kind.action_space, mask, owner, count if lead else None)
     kept = None
     if network.memory:
         kept = np.zeros((whole, network.memory), np.float32)
@@ -215,7 +221,7 @@ def leaf_of(given: Any, key: str, part: spaces.Space[Any], owner: str, lead: int
         lead: how many axes stand before the leaf's own.
 
     Raises:
-        UserError: if it is not there, or has another shape.
+        UserError: if it is not there, has another shape, or is not of finite numbers.
     """
     leaf, shape = _walk(given, key), tuple(part.shape or ())
     if leaf is None:
@@ -225,7 +231,46 @@ def leaf_of(given: Any, key: str, part: spaces.Space[Any], owner: str, lead: int
         raise UserError(
             f"{owner} sees {key!r} of shape {own}, it was trained on {shape}; hand over such observations"
         )
+    numbers = np.asarray(leaf)
+    if numbers.dtype.kind not in "biuf" or not np.isfinite(numbers).all():
+        raise UserError(f"{owner} sees {key!r} with what is no finite number; hand over finite numbers")
     return leaf
+
+
+def mask_in(given: Any, kind: Kind, masked: bool) -> Any:
+    """The mask beside an observation; None where there is none, or a leaf has that name and the world has no masks."""
+    if not isinstance(given, Mapping) or (MASK in kind.observation_space.spaces and not masked):
+        return None
+    return given.get(MASK)
+
+
+def legal_of(space: spaces.Space[Any], mask: Any, owner: str, rows: int | None = None) -> np.ndarray:
+    """A mask as bools, the choices of all heads one after another.
+
+    Args:
+        space: of the action.
+        mask: of one agent in any of its forms; or (rows, choices), or one array like that for each head.
+        owner: is named in errors.
+        rows: N observations that it is for; None: a single one.
+
+    Returns:
+        (choices,), or (rows, choices) for as many.
+
+    Raises:
+        UserError: for a mask of another form.
+    """
+    try:
+        if rows is None:
+            return row_of(space, mask)
+        legal = np.asarray(np.concatenate(mask, axis=-1) if isinstance(mask, tuple) else mask)
+        choices = Distribution(space).choices
+        if legal.dtype.kind in "biuf" and legal.shape in ((choices,), (rows, choices)):
+            return legal.astype(bool)
+        form = f"a mask of shape ({rows}, {choices}) or ({choices},)"
+        told = f"shape {legal.shape}" if legal.dtype.kind in "biuf" else f"type {type(mask).__name__}"
+    except (ValueError, TypeError, AttributeError, KeyError) as error:
+        form, told = "a mask as the environment gives it", str(error).partition("\n")[0]
+    raise UserError(f"{owner} has a mask that does not fit ({told}); hand over {form}")
 
 
 def _walk(given: Any, key: str) -> Any:

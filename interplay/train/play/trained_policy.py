@@ -149,7 +149,7 @@ class TrainedPolicy(Policy):
         Args:
             timestep: of the batch; or agent -> its observation, as the environment's `reset` and `step` give it. Then call `forget`
                 after each reset where the networks remember.
-            infos: of the environment, where it has action masks in them.
+            infos: of the environment, where it has action masks in them. Masks may stand in the observations as well.
 
         Returns:
             As `World.step` takes it; or agent -> its action.
@@ -161,6 +161,15 @@ class TrainedPolicy(Policy):
             self.settle()
             self._by_name = self._by_name or ByName(self)
             return self._by_name.act(timestep, infos)
+        if not isinstance(timestep, TimeStep):
+            raise UserError(
+                f"{self.name}: it was asked about {type(timestep).__name__}; hand over {{agent: observation}}, "
+                "or a single observation to look"
+            )
+        if not hasattr(self, "world"):
+            raise UserError(
+                f"{self.name}: it was asked about a batch that it does not know; call start(world) first"
+            )
         observations = self.world.by_kind(timestep.observation)
         masks = self.world.by_kind(timestep.action_mask)
         population = self._populations.of(self.world)
@@ -195,12 +204,13 @@ class TrainedPolicy(Policy):
 
         Args:
             observation: of one agent, in the form that a PettingZoo environment gives; or of N, every leaf with a first axis of N.
-            mask: legal choices, (choices,) or (N, choices) bool, the heads one after another; None: all.
+            mask: legal choices, (choices,) or (N, choices) bool, the heads one after another; None: the observation's ``action_mask``, or
+                all where it has none.
             memory: of the agent, (size,) or (N, size), as the last look gave it; None: its life begins.
             agent: whose observation it is; needed where agents have different networks.
 
         Raises:
-            UserError: for an observation of another form, an unknown agent, or an agent that is not said.
+            UserError: for an observation or a mask of another form, an unknown agent, or an agent that is not said.
         """
         self.settle()
         return look(self, observation, mask, memory, agent)

@@ -10,6 +10,7 @@ from typing import Any
 
 from interplay.core.errors import UserError
 from interplay.train.run.checkpoint import BEST, Checkpoint, keep_best
+from interplay.train.run.lifetimes import OWN
 from interplay.train.run.manifest import read_manifest
 
 
@@ -21,7 +22,8 @@ class Best:
     """Averages a metric over windows of a fixed number of updates and remembers the highest mean.
 
     Windows are counted from the run's first update, so the best does not depend on when checkpoints are saved or where the run was
-    stopped: a window that is better asks for a checkpoint of its own. Updates weigh as many lives, or episodes, as were told in them.
+    stopped: a window that is better asks for a checkpoint of its own. For what is a mean over lives updates weigh as many lives as were
+    told in them, for one over episodes as many episodes; for all else each weighs the same.
 
     Args:
         metric: name in metrics.jsonl; None keeps no best checkpoint.
@@ -53,12 +55,15 @@ class Best:
         if saved["value"] is not None and there:
             self.value, self.agent_steps = float(saved["value"]), saved["agent_steps"]
 
-    def add(self, numbers: Mapping[str, Any], known: Sequence[str] = ()) -> None:
+    def add(
+        self, numbers: Mapping[str, Any], known: Sequence[str] = (), of_lives: Sequence[str] = OWN
+    ) -> None:
         """Counts one update.
 
         Args:
             numbers: of the update.
             known: metrics that later updates may have.
+            of_lives: metrics that are means over lives, of a population too, ``name[population]``.
 
         Raises:
             UnknownMetric: if there is none of that name.
@@ -72,8 +77,14 @@ class Best:
             return
         if not math.isfinite(value):  # of no case in this update
             return
-        weight = numbers.get("lives") or numbers.get("episodes") or 1
+        weight = self._weight_of(numbers, of_lives)
         self._sum, self._weight = self._sum + weight * float(value), self._weight + weight
+
+    def _weight_of(self, numbers: Mapping[str, Any], of_lives: Sequence[str]) -> float:
+        name, bracket, population = str(self.metric).partition("[")
+        if name in of_lives:
+            return float(numbers.get(f"lives{bracket}{population}", 1))
+        return float(numbers.get("episodes", 1)) if name in numbers.get("of_episodes", ()) else 1.0
 
     def _refuse_unknown(self, names: Sequence[str]) -> None:
         if self.metric in names:
