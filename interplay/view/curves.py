@@ -157,7 +157,8 @@ def split(
         there = ", ".join(sorted(logs[0].agents)) or "none"
         raise UserError(f"{logs[0].path}: {names[0]} has no number per agent; these have: {there}")
     count, teams = _sides(logs, by)
-    found, labels = [], []
+    found: list[RunLog] = []
+    labels: list[tuple[str, ...]] = []
     for log in logs:
         more: dict[str, np.ndarray] = {}
         for name in divided:
