@@ -11,7 +11,7 @@ import typer
 
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
-from interplay.verbs.players import Player, find_player
+from interplay.verbs import players
 
 MOST_COLUMNS = 6  # of the table that is printed
 
@@ -53,7 +53,7 @@ def evaluate_checkpoints(
     checkpoints, damaged = sound_checkpoints(asked.run)
     for reason in damaged:
         typer.echo(f"left out: {reason}", err=True)
-    found = find_player(
+    found = players.find_player(
         asked.run, asked.world, asked.options, asked.greedy, roles=asked.roles, trust=asked.trust
     )
     kept = None if out is None else _Kept(out, asked, found)
@@ -89,7 +89,7 @@ def _policies(asked: Asked, checkpoints: list[Path]) -> Iterator[tuple[Path, Pol
     player = split_player(asked.run)[1]
     for path in checkpoints:
         name = str(path) if player is None else f"{path}@{player}"
-        found = find_player(
+        found = players.find_player(
             name, asked.world, asked.options, asked.greedy, roles=asked.roles, trust=asked.trust
         )
         yield path, found.policy
@@ -123,7 +123,7 @@ class _Kept:
         UserError: if the folder holds something else.
     """
 
-    def __init__(self, folder: Path, asked: Asked, found: Player) -> None:
+    def __init__(self, folder: Path, asked: Asked, found: players.Player) -> None:
         from interplay.core.files import refuse_links, replace_file, told_plainly
         from interplay.core.reading import read_json_lines, read_text
         from interplay.train.run.metrics_log import cut_torn_line
@@ -153,7 +153,7 @@ class _Kept:
             log.sync()
 
 
-def _said(asked: Asked, found: Player) -> str:
+def _said(asked: Asked, found: players.Player) -> str:
     """The folder's settings: runs that differ in their seed alone are one curve there, too."""
     from interplay.core.seals import canonical, digest
     from interplay.core.settings_text import toml_value
