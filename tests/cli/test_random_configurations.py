@@ -13,6 +13,7 @@ from interplay.cli.main import run
 from tests.cli.random_configurations import Configuration, configuration, huge
 
 NOTES = ("skipped a checkpoint: ",)  # said before the line that counts
+FEW = " agent-steps are few for "  # a short run takes fewer worlds
 
 
 class Answer(NamedTuple):
@@ -24,7 +25,7 @@ class Answer(NamedTuple):
 
     def fault(self) -> str:
         """What is wrong with the answer; empty if nothing is."""
-        said = [line for line in self.lines if not line.startswith(NOTES)]
+        said = [line for line in self.lines if not line.startswith(NOTES) and FEW not in line]
         if self.code != 2:
             return f"exit code {self.code}: {said}"
         if len(said) != 1 or not said[0].startswith("interplay: "):

@@ -38,7 +38,7 @@ def test_the_example_learns(tmp_path: Path) -> None:
     log = log_of(train(settings_of(**own), tmp_path / "run", make_corridor))
     returns = [line["episode_return"] for line in log if "episode_return" in line]
     assert returns[-1] > 0.55  # the best is 0.6
-    assert max(returns[:2]) < 0.3
+    assert returns[0] < 0.0  # what began with chance; later windows have learned before they end
     rates = [line["rates"]["learning_rate"] for line in log]
     assert rates[0] == pytest.approx(1e-2)
     assert rates[-1] == pytest.approx(1e-2 / 16)

@@ -157,7 +157,7 @@ def test_lives_are_counted_to_who_lived_them() -> None:
     there = np.ones((200, 2), bool)
     step = SimpleNamespace(reward=np.ones((200, 2), np.float32))
     statistics.add(step, there, there, lived)
-    counted = statistics.take().reshape(2, -1)[:, 0]
+    counted = statistics.in_episode.reshape(200, 2, -1)[..., 0].sum(axis=0)
     for q in range(2):
         assert counted[q] == (casting.player == q).sum() > 0
     assert counted.sum() < 400  # copies and fixed players lived the others
