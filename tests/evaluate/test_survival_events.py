@@ -18,6 +18,7 @@ from interplay.evaluate.lifetimes.watching import watch
 from interplay.planar.sight import NOBODY as NOTHING
 from interplay.planar.sight import WALL
 from interplay.registry import make_world
+from interplay.worlds.survival.config import READ_BY
 from interplay.worlds.survival.state import EMPTY
 from tests.cli.command import refusal, typed
 from tests.worlds.survival_scene import Scene
@@ -73,7 +74,9 @@ def health_balances(world, moment, after):
 
 @pytest.mark.parametrize("case", CASES)
 def test_health_and_inventories_balance(case):
-    world = make_world("survival/2v2-all-high", 6, 4, **CROWDED | CASES[case])
+    off = {name for module, names in READ_BY.items() if CASES[case].get(module) == "off" for name in names}
+    crowded = {name: value for name, value in CROWDED.items() if name not in off}
+    world = make_world("survival/2v2-all-high", 6, 4, **crowded | CASES[case])
     pockets = [[[] for _ in world.agents] for _ in range(6)]
     met = dict.fromkeys(("struck", "used", "given", "picked", "died"), 0)
     for moment, after in play(world):
