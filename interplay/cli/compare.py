@@ -62,10 +62,11 @@ def compare(
 def _may_write(path: Path, begins: str) -> bool:
     """Whether nothing stands there, or a table that this command wrote."""
     from interplay.core.files import told_plainly
+    from interplay.core.reading import opened
 
     if not os.path.lexists(path):
         return True
     if path.is_symlink() or not path.is_file():
         return False
-    with told_plainly("reading", path), path.open("rb") as file:
+    with told_plainly("reading", path), opened(path, links=False) as file:
         return file.read(len(begins)) == begins.encode()
