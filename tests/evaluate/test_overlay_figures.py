@@ -152,12 +152,31 @@ def test_attacks_by_style_and_place(played):
         assert f"{counts[k].sum():,} attacks" in layer.title
 
 
+def test_whoever_died_of_a_blow_was_struck_by_somebody(played):
+    """Also where who struck died in the same tick and a newcomer has its slot."""
+    world, _, ticks = played
+    found, replaced = 0, 0
+    for before, tick in itertools.pairwise(ticks):
+        for w, a in zip(*np.nonzero(tick.died), strict=True):
+            cause = world.causes[tick.ended["cause"][w, a]]
+            if cause not in STYLES:
+                continue
+            by = np.flatnonzero((tick.struck[w] == a) & (tick.style[w] == STYLES.index(cause)))
+            assert len(by)
+            assert tick.ended["population"][w, a] == before.population[w, a]
+            found += 1
+            replaced += (tick.alive[w, by] & tick.died[w, by]).any()
+    assert found > 20
+    assert replaced
+
+
 def test_blows_lie_where_the_targets_stood(played):
     world, found, ticks = played
     side, counts = world.settings.side, Counter()
     for before, tick in itertools.pairwise(ticks):
         for w, a in zip(*np.nonzero(tick.struck >= 0), strict=True):
-            row, col = tick.row[w, a] + tick.struck_row[w, a], tick.col[w, a] + tick.struck_col[w, a]
+            row = tick.from_row[w, a] + tick.struck_row[w, a]
+            col = tick.from_col[w, a] + tick.struck_col[w, a]
             counts[int(before.population[w, a]), int(tick.style[w, a]), int(row), int(col)] += 1
             target = tick.struck[w, a]
             if tick.life[w, target] == before.life[w, target] and tick.alive[w, target]:

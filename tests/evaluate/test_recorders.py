@@ -13,11 +13,14 @@ from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.evaluate.lifetimes.life_table import LifeRecorder
 from interplay.evaluate.lifetimes.mmo.attacks import AttackRecorder, life_profile
+from interplay.evaluate.lifetimes.mmo.blows import BlowRecorder
+from interplay.evaluate.lifetimes.mmo.ticks import read_tick
 from interplay.evaluate.lifetimes.tick import tick_reader
 from interplay.evaluate.lifetimes.tracks import TrackRecorder, Tracks
 from interplay.evaluate.lifetimes.watching import watch
 from tests.evaluate.nursery import Nursery
 from tests.evaluate.ticks import tick
+from tests.worlds.mmo.scenes import MELEE, MIDDLE, PASS, RANGE, KernelScene
 
 
 def ended(**columns):
@@ -172,3 +175,34 @@ def test_what_follows_from_tracks_step_by_step(side, size, steps):
         block = (at // side // size, at % side // size)
         assert blocks.setdefault(int(tracks.blocks(size)[n]), block) == block
     assert len(set(blocks.values())) == len(blocks)
+
+
+def test_who_strikes_and_dies_in_one_tick_is_counted_though_somebody_is_born_into_the_slot():
+    scene = KernelScene(order="seniority", respawn="flow", spawn_per_tick=1)
+    for col in (MIDDLE, MIDDLE + 1):
+        scene.place(MIDDLE, col, population=col - MIDDLE, life=50)
+    profile, blows = AttackRecorder(2), BlowRecorder(2, scene.settings.side)
+    for recorder in (profile, blows):
+        recorder.note(read_tick(scene.world))
+    scene.act({0: (PASS, RANGE), 1: (PASS, MELEE)})  # the senior wounds the other, and dies of the answer
+    assert scene.ended(0)
+    assert scene.agent(0).life_id == 2
+    for recorder in (profile, blows):
+        recorder.note(read_tick(scene.world))
+    assert profile.counts.sum() == 2
+    assert profile.counts[0, RANGE, 3, 4] == profile.counts[1, MELEE, 3, 2] == 1
+    assert np.argwhere(blows.counts).tolist() == [
+        [0, RANGE, MIDDLE, MIDDLE + 1],
+        [1, MELEE, MIDDLE, MIDDLE],
+    ]
+
+
+def test_a_world_that_is_over_strikes_no_more():
+    scene = KernelScene(order="seniority", respawn="none", max_ticks=1)
+    for col in (MIDDLE, MIDDLE + 1):
+        scene.place(MIDDLE, col, life=50)
+    scene.act({0: (PASS, RANGE)})
+    assert scene.over()
+    assert read_tick(scene.world).struck[0, 0] == 1
+    scene.act()  # as a batch goes on whose other worlds are not over
+    assert (read_tick(scene.world).struck == -1).all()

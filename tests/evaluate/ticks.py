@@ -25,7 +25,7 @@ def tick(worlds: int = 1, slots: int = 3, side: int = 8, **given: Any) -> Tick:
         "population": np.zeros(shape, np.uint8),
         **{
             name: np.zeros(shape, np.int64)
-            for name in ("age", "row", "col", "style", "struck_row", "struck_col")
+            for name in ("age", "row", "col", "style", "from_row", "from_col", "struck_row", "struck_col")
         },
     }
     for name, value in given.items():

@@ -27,8 +27,9 @@ class Tick(NamedTuple):
         row, col: (W, A) int, where it stands.
         tiles: (W, T, T) uint8, ids of what lies there.
         livable: (number of ids,) bool, tiles on which an agent can stand and live on.
-        struck: (W, A) int, the slot that this slot's agent hit in this tick, or `NOBODY`.
+        struck: (W, A) int, the slot that this slot's agent hit in this tick, or `NOBODY`; who died in it counts, not its newcomer.
         style: (W, A) int, of that attack: index into `STYLES`.
+        from_row, from_col: (W, A) int, where the attacker stood.
         struck_row, struck_col: (W, A) int, where the target stood, seen from the attacker.
         died: (W, A) bool, a life of this slot ended in this tick; its occupant may be a newcomer already.
         ended: name -> (W, A), what is known of the lives that ended: ``life`` (ticks), ``cause``, ``population``, ...
@@ -44,6 +45,8 @@ class Tick(NamedTuple):
     livable: Array
     struck: Array
     style: Array
+    from_row: Array
+    from_col: Array
     struck_row: Array
     struck_col: Array
     died: Array

@@ -68,6 +68,18 @@ TALLY = np.dtype(
     ],
     align=True,
 )
+# The attack of one who died in that tick: a newcomer may have its slot already. Beside the state, in no snapshot.
+BLOW = np.dtype(
+    [
+        ("struck", np.int32),  # as in AGENT, with those below
+        ("row", np.int16),
+        ("col", np.int16),
+        ("struck_row", np.int8),
+        ("struck_col", np.int8),
+        ("style", np.int8),
+    ],
+    align=True,
+)
 ROOM = np.dtype(
     [
         ("map_seed", np.uint64),

@@ -11,7 +11,7 @@ from gymnasium import spaces
 
 from interplay.core import seeding
 from interplay.core.chunks import Chunks
-from interplay.core.jit import arrays_of
+from interplay.core.jit import arrays_of, records
 from interplay.core.pointing import Pointing
 from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
@@ -23,7 +23,9 @@ from interplay.worlds.mmo.render import draw
 from interplay.worlds.mmo.rules import tick
 from interplay.worlds.mmo.rules.numbers import rules_of
 from interplay.worlds.mmo.state import (
+    BLOW,
     CAUSES,
+    NOBODY,
     MmoState,
     allocate_scratch,
     allocate_sight,
@@ -82,6 +84,7 @@ class MmoWorld(ArrayWorld):
         self._sight = allocate_sight(settings, self.state, num_worlds, settings.slots)
         self._chunks = Chunks(num_worlds, threads)
         self._scratch = allocate_scratch(settings, self._chunks.threads)
+        self._fallen = records((num_worlds, settings.slots), BLOW)
         self._table = rules_of(settings)
         self._terrain = maps.terrain_numbers(settings)
         self._task = settings.read_task()
@@ -106,6 +109,20 @@ class MmoWorld(ArrayWorld):
         """
         found = {name: self.state.tally[f"ended_{name}"] for name in _ENDED}
         return found if self._task is None else {**found, "task": self._progress()}
+
+    @property
+    def blows(self) -> dict[str, np.ndarray]:
+        """The attacks that landed in this tick, by the slot of who struck, (W, N): also of those who died in it, whoever was born there.
+
+        ``struck`` the slot that was hit, or -1; ``style`` (see `config.STYLES`); ``row`` and ``col`` where the attacker stood;
+        ``struck_row`` and ``struck_col`` where the target stood, from there.
+        """
+        s = self.state
+        found = {name: np.where(s.terminated, self._fallen[name], s.agent[name]) for name in BLOW.names or ()}
+        # A world that is over stands still, with the attacks of its last tick, in which somebody's life ended.
+        past = s.room["over"] & ~(s.terminated | s.truncated).any(axis=1)
+        found["struck"][past] = NOBODY
+        return found
 
     @property
     def metrics(self) -> Mapping[str, np.ndarray]:
@@ -217,11 +234,13 @@ class MmoWorld(ArrayWorld):
     def _tick(self, action: np.ndarray) -> None:
         self._chunks.run(
             lambda thread, lo, hi: tick.step_worlds(
-                self.state, self._sight, self._table, self._scratch, action, thread, lo, hi
+                self.state, self._sight, self._fallen, self._table, self._scratch, action, thread, lo, hi
             )
         )
 
     def _look_anew(self) -> None:
+        for name in BLOW.names or ():  # whom a snapshot's newcomers replaced, it does not say
+            self._fallen[name] = self.state.agent[name]
         self._chunks.run(
             lambda thread, lo, hi: tick.look_at_worlds(
                 self.state, self._sight, self._table, self._scratch, thread, lo, hi

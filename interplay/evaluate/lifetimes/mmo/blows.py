@@ -13,8 +13,7 @@ from interplay.worlds.mmo.tiles import FOREST, SCRUB, WATER
 class BlowRecorder:
     """Counts landed attacks by the attacker's population, style, and the cell that was struck, all worlds together.
 
-    The cell is the attacker's and the offset to its target: nobody moves any more in a tick after it has struck. Who struck is who
-    lived in the slot in the tick before.
+    Who struck is who lived in the slot in the tick before.
 
     Args:
         populations: K.
@@ -34,8 +33,8 @@ class BlowRecorder:
         if before is None:
             return
         at = np.nonzero(tick.struck != NOBODY)
-        row = tick.row[at].astype(np.int64) + tick.struck_row[at]
-        col = tick.col[at].astype(np.int64) + tick.struck_col[at]
+        row = tick.from_row[at].astype(np.int64) + tick.struck_row[at]
+        col = tick.from_col[at].astype(np.int64) + tick.struck_col[at]
         np.add.at(self.counts, (before[at], tick.style[at].astype(np.int64), row, col), 1)
 
 

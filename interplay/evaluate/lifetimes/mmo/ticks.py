@@ -14,7 +14,7 @@ LIVABLE = np.array([passable and tile != LAVA for tile, passable in enumerate(PA
 
 def read_tick(world: Any) -> Tick:
     """The tick that a batch of `MmoWorld`s has just made."""
-    agent, step = world.state.agent, world.timestep
+    agent, step, blows = world.state.agent, world.timestep, world.blows
     return Tick(
         alive=step.acting,
         life=agent["life_id"],
@@ -24,10 +24,12 @@ def read_tick(world: Any) -> Tick:
         col=agent["col"],
         tiles=world.state.tiles,
         livable=LIVABLE,
-        struck=agent["struck"],
-        style=agent["style"],
-        struck_row=agent["struck_row"],
-        struck_col=agent["struck_col"],
+        struck=blows["struck"],
+        style=blows["style"],
+        from_row=blows["row"],
+        from_col=blows["col"],
+        struck_row=blows["struck_row"],
+        struck_col=blows["struck_col"],
         died=step.terminated,
         ended=world.ended,
     )

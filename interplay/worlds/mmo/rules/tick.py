@@ -20,7 +20,7 @@ _NOT_HERE = 255  # in Scratch.before: nobody lived in this slot
 
 
 @kernel
-def step_worlds(state, sight, table, scratch, action, thread, first_world, end_world):
+def step_worlds(state, sight, fallen, table, scratch, action, thread, first_world, end_world):
     """One tick of every world of the range that is not over, and what is seen after it, world by world."""
     rules = table[0]
     for w in range(first_world, end_world):
@@ -38,6 +38,7 @@ def step_worlds(state, sight, table, scratch, action, thread, first_world, end_w
         regrow(state, rules, w)
         give_rewards(state, rules, scratch, thread, w)
         decide_end(state, rules, w)
+        remember_blows(state, fallen, w)
         if not state.room[w].over:  # whoever were born in the last tick would end before it acted
             replace_dead(state, rules, w)
         look_around(state, sight, rules, scratch, thread, w)
@@ -210,6 +211,17 @@ def give_rewards(state, rules, scratch, thread, w):
         if before[i] != _NOT_HERE:
             mean = number[before[i]] / number[npop + before[i]]
             state.reward[w, i] = (1.0 - rules.team_spirit) * state.reward[w, i] + rules.team_spirit * mean
+
+
+@phase
+def remember_blows(state, fallen, w):
+    """Keeps the attacks of those who died in this tick, before newcomers take their slots."""
+    for i in range(state.agent.shape[1]):
+        if state.terminated[w, i]:
+            person, blow = state.agent[w, i], fallen[w, i]
+            blow.struck, blow.style = person.struck, person.style
+            blow.row, blow.col = person.row, person.col
+            blow.struck_row, blow.struck_col = person.struck_row, person.struck_col
 
 
 @phase
