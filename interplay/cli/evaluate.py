@@ -65,13 +65,15 @@ def evaluate(
     from interplay.core.settings import parse_overrides
 
     if at_checkpoints:
-        from interplay.cli.milestones import Asked, evaluate_checkpoints, show
+        from interplay.cli.milestones import show
+        from interplay.cli.progress import ProgressLines
+        from interplay.verbs.milestones import Asked, evaluate_checkpoints
 
         if json and csv:
             raise UserError("--json --csv: a table has one form; give one of the two")
         given = parse_overrides(options or [])
         asked = Asked(player, world, given, episodes, num_worlds, max_steps, roles or (), greedy, seed, trust)
-        show(asked, evaluate_checkpoints(asked, out), column or (), json, csv)
+        show(asked, evaluate_checkpoints(asked, out, ProgressLines()), column or (), json, csv)
         return
     for name, value in (("--csv", csv), ("--column", column), ("--out", out)):
         if value:

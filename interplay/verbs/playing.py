@@ -4,14 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
+from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.evaluate.episodes import EpisodeTable
 from interplay.verbs.showing import Media
 
 if TYPE_CHECKING:
-    from interplay.verbs.run import Run
+    from interplay.verbs.run import Metrics, Run
+
+
+@overload
+def evaluate(
+    player: str | Path | Policy | Run,
+    world: object = "",
+    options: Mapping[str, Any] | None = None,
+    *,
+    episodes: int = 100,
+    num_worlds: int = 64,
+    max_steps: int | None = None,
+    roles: Sequence[str] = (),
+    greedy: bool = False,
+    seed: int = 0,
+    trust: bool = False,
+    at_checkpoints: Literal[False] = False,
+    out: None = None,
+) -> EpisodeTable: ...
+
+
+@overload
+def evaluate(
+    player: str | Path | Run,
+    world: object = "",
+    options: Mapping[str, Any] | None = None,
+    *,
+    episodes: int = 100,
+    num_worlds: int = 64,
+    max_steps: int | None = None,
+    roles: Sequence[str] = (),
+    greedy: bool = False,
+    seed: int = 0,
+    trust: bool = False,
+    at_checkpoints: Literal[True],
+    out: str | Path | None = None,
+) -> Metrics: ...
 
 
 def evaluate(
@@ -26,7 +63,9 @@ def evaluate(
     greedy: bool = False,
     seed: int = 0,
     trust: bool = False,
-) -> EpisodeTable:
+    at_checkpoints: bool = False,
+    out: str | Path | None = None,
+) -> EpisodeTable | Metrics:
     """Plays whole episodes.
 
     Args:
@@ -40,9 +79,13 @@ def evaluate(
         greedy: a trained policy takes its likeliest action.
         seed: of the worlds and of the players.
         trust: runs may name programs of their own.
+        at_checkpoints: play the same episodes at every sound checkpoint that the run has kept.
+        out: with `at_checkpoints`, a folder that keeps the rows, as ``interplay evaluate --out`` does; what it has is not played again.
 
     Returns:
-        One row per episode; ``.summary()`` has the mean of every column with its standard error.
+        One row per episode; ``.summary()`` has the mean of every column with its standard error. With `at_checkpoints` columns
+        over the checkpoints, oldest first: ``agent_steps``, means by the names that training logs, ``standard_error[name]``, and
+        ``by_agent[name]``.
 
     Raises:
         UserError: for an unknown player, world, option or number.
@@ -55,6 +98,20 @@ def evaluate(
     from interplay.evaluate import play
     from interplay.verbs.players import seat
 
+    if at_checkpoints:
+        from interplay.verbs.milestones import Asked, as_metrics, evaluate_checkpoints
+
+        if isinstance(player, Policy):
+            raise UserError(
+                f"at_checkpoints: {player.name} is one policy and has no checkpoints; name its run"
+            )
+        asked = Asked(
+            player, world, options or {}, episodes, num_worlds, max_steps, roles, greedy, seed, trust
+        )
+        name, _, rows = evaluate_checkpoints(asked, None if out is None else Path(out))
+        return as_metrics(f"{asked.folder} on {name}, {episodes} episodes at each checkpoint", rows)
+    if out is not None:
+        raise UserError(f"out = {str(out)!r}: only rows of checkpoints are kept; add at_checkpoints=True")
     found = seat(player, world, options, greedy, roles, trust)
     batch = found.make_world(num_worlds=max(min(num_worlds, episodes), 1), seed=seed)
     try:

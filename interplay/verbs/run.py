@@ -6,7 +6,7 @@ import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -123,11 +123,17 @@ class Run:
             policy.make_world = self.handed.make
         return policy
 
-    def evaluate(self, **arguments: Any) -> EpisodeTable:
-        """Plays whole episodes; see `interplay.evaluate` for the arguments."""
+    @overload
+    def evaluate(self, *, at_checkpoints: Literal[False] = False, **arguments: Any) -> EpisodeTable: ...
+
+    @overload
+    def evaluate(self, *, at_checkpoints: Literal[True], **arguments: Any) -> Metrics: ...
+
+    def evaluate(self, *, at_checkpoints: bool = False, **arguments: Any) -> EpisodeTable | Metrics:
+        """Plays whole episodes, of the newest checkpoint or of each; see `interplay.evaluate` for the arguments."""
         from interplay.verbs.playing import evaluate
 
-        return evaluate(self, **arguments)
+        return evaluate(self, at_checkpoints=at_checkpoints, **arguments)  # type: ignore[call-overload, no-any-return]
 
     def record(self, out: str | Path | None = None, **arguments: Any) -> Media:
         """Records an episode; see `interplay.record` for the arguments.

@@ -99,7 +99,7 @@ def players(heard: Heard) -> None:
 def for_evaluate(heard: Heard) -> None:
     players(heard)
     heard.put("interplay.evaluate:play")
-    heard.put("interplay.cli.milestones:evaluate_checkpoints")
+    heard.put("interplay.verbs.milestones:evaluate_checkpoints")
 
 
 def for_record(heard: Heard) -> None:

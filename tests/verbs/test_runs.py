@@ -13,7 +13,9 @@ from interplay.core.errors import UserError
 from interplay.core.html import html_table
 from interplay.core.policy import RandomPolicy
 from interplay.evaluate import play
+from interplay.train.run.checkpoint import list_checkpoints
 from interplay.view.run_log import read_run
+from tests.connect.toys import Line
 
 pytestmark = pytest.mark.slow
 
@@ -115,3 +117,49 @@ def test_a_tournament_gives_its_standings(run, tmp_path):
     assert again.wins.tolist() == kept.wins.tolist()
     with pytest.raises(UserError, match="no players"):
         interplay.tournament([])
+
+
+def alone():
+    """A world without an id."""
+    return Line(num_worlds=1)
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """A run that has kept its beginning and two updates."""
+    folder = tmp_path_factory.mktemp("runs") / "kept"
+    settings = {
+        "network": {"kind": "mlp", "hidden": (8,)},
+        "train": {"quiet": True, "max_updates": 2, "keep_at": [0], "keep_every": 1, "keep_checkpoints": 1},
+        "ppo": {"rollout": 16, "epochs": 1, "learning_rate": 0.1},
+    }
+    return interplay.train(alone, folder, steps=10**6, num_worlds=4, workers=1, **settings)
+
+
+def test_every_checkpoint_is_evaluated_as_it_would_be_alone(kept, tmp_path):
+    asked = {"episodes": 9, "num_worlds": 4, "seed": 5}
+    found = kept.evaluate(at_checkpoints=True, out=tmp_path / "rows", **asked)
+    checkpoints = list_checkpoints(kept.folder)
+    assert found["agent_steps"].tolist() == [int(path.name) for path in checkpoints]
+    assert found["updates"].tolist() == [0, 1, 2]
+    tables = [interplay.evaluate(path, alone, **asked) for path in checkpoints]
+    for name, column in (("episode_return", "return"), ("episode_length", "steps")):
+        each = [table.summary()[column] for table in tables]
+        assert found[name].tolist() == [one.mean for one in each]
+        assert found[f"standard_error[{name}]"].tolist() == [one.standard_error for one in each]
+    assert found["by_agent[episode_return]"].tolist() == [
+        table["return"].mean(0).tolist() for table in tables
+    ]
+    assert len(set(found["episode_return"])) > 1
+    assert len(found.frame()) == 3
+    lines = (tmp_path / "rows" / "metrics.jsonl").read_text().splitlines()
+    assert [json.loads(line)["episode_return"] for line in lines] == found["episode_return"].tolist()
+
+
+def test_a_policy_has_no_checkpoints_and_one_table_no_folder(kept):
+    with pytest.raises(UserError, match="at_checkpoints: random is one policy and has no checkpoints; name"):
+        interplay.evaluate(RandomPolicy(), "dilemma/fixed", at_checkpoints=True)
+    with pytest.raises(
+        UserError, match="out = 'rows': only rows of checkpoints are kept; add at_checkpoints"
+    ):
+        kept.evaluate(out="rows")

@@ -1,0 +1,206 @@
+"""The same episodes at every checkpoint of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.policy import Policy
+from interplay.verbs import players
+from interplay.verbs.run import Metrics, Run
+
+
+class Asked(NamedTuple):
+    """What is to be played: as the arguments of `interplay.evaluate`, or the options of ``interplay evaluate``, say."""
+
+    run: str | Path | Run
+    world: object
+    options: Mapping[str, Any]
+    episodes: int
+    num_worlds: int
+    max_steps: int | None
+    roles: Sequence[str]
+    greedy: bool
+    seed: int
+    trust: bool
+
+    @property
+    def folder(self) -> str:
+        """Of the run; of a league RUN@PLAYER."""
+        return str(self.run.folder if isinstance(self.run, Run) else self.run)
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the run may name programs of its own."""
+        return self.trust or (isinstance(self.run, Run) and self.run.trust)
+
+
+def evaluate_checkpoints(
+    asked: Asked, out: Path | None = None, progress: Callable[[str, int, int], object] | None = None
+) -> tuple[str, tuple[str, ...], list[dict[str, Any]]]:
+    """Plays the episodes at every sound checkpoint of a run.
+
+    Args:
+        asked: the run and what is played.
+        out: a folder that keeps the rows, for `interplay curves`; rows that it has from an earlier call are not played again.
+        progress: hears of what, how many are done, and of how many.
+
+    Returns:
+        The world's id, its agents, and a row for each checkpoint, see `interplay.evaluate.milestones`.
+
+    Raises:
+        UserError: as `seat`, for a run without sound checkpoints, or a folder that holds something else.
+    """
+    from interplay.evaluate.milestones import play_counting, row_of
+    from interplay.train.play.checkpoints import sound_checkpoints
+    from interplay.train.run.progress import tell
+
+    checkpoints, damaged = sound_checkpoints(asked.folder)
+    for reason in damaged:
+        tell(f"left out: {reason}")
+    found = players.seat(asked.run, asked.world, asked.options, asked.greedy, asked.roles, asked.trust)
+    kept = None if out is None else _Kept(out, asked, found)
+    rows = {} if kept is None else kept.rows
+    missing = [path for path in checkpoints if int(path.name) not in rows]
+    batch = found.make_world(num_worlds=min(asked.num_worlds, asked.episodes), seed=asked.seed)
+    all_of_them = len(missing) * asked.episodes
+    try:
+        for number, (path, policy) in enumerate(_policies(asked, found, missing)):
+
+            def ended(count: int, before: int = number * asked.episodes) -> None:
+                if progress is not None:
+                    progress("episodes", before + count, all_of_them)
+
+            table = play_counting(batch, policy, asked.episodes, asked.seed, asked.max_steps, ended)
+            rows[int(path.name)] = row_of(table, _counts(path))
+            if kept is not None:
+                kept.keep(rows[int(path.name)])
+    finally:
+        batch.close()
+    return found.world, tuple(batch.agents), [rows[steps] for steps in sorted(rows)]
+
+
+def as_metrics(title: str, rows: Sequence[Mapping[str, Any]]) -> Metrics:
+    """Rows as columns: name -> (N,) float64 over the checkpoints, oldest first, NaN where nothing is known.
+
+    A metric's standard error is ``standard_error[name]``, what it is for each agent ``by_agent[name]``, (N, agents).
+    """
+    from interplay.evaluate.milestones import BY_AGENT, ERRORS, FIRST, metrics_of
+
+    names = [name for name in FIRST if any(name in row for row in rows)] + metrics_of(rows)
+    columns = {name: _column([row.get(name) for row in rows]) for name in names}
+    for group in (ERRORS, BY_AGENT):
+        columns |= {
+            f"{group}[{name}]": _column([row[group][name] for row in rows]) for name in rows[0][group]
+        }
+    return Metrics(title, columns)
+
+
+def _column(values: Sequence[Any]) -> np.ndarray:
+    return np.array(values, np.float64)  # None, as JSON has NaN, becomes NaN
+
+
+def _policies(asked: Asked, found: players.Player, checkpoints: list[Path]) -> Iterator[tuple[Path, Policy]]:
+    """Who plays at each checkpoint; with others in some roles everybody is opened anew."""
+    from interplay.core.loading import split_player
+    from interplay.train.play.checkpoints import policies_at
+
+    if not asked.roles:
+        yield from zip(
+            checkpoints, policies_at(asked.folder, checkpoints, asked.greedy, asked.trusted), strict=True
+        )
+        return
+    learner = split_player(asked.folder)[1]
+    for path in checkpoints:
+        name = str(path) if learner is None else f"{path}@{learner}"
+        player = players.find_player(
+            name, found.world, asked.options, asked.greedy, roles=asked.roles, trust=asked.trusted
+        )
+        yield path, player.policy
+
+
+def _counts(checkpoint: Path) -> dict[str, Any]:
+    """What the run had done."""
+    from interplay.train.run.checkpoint import read_part
+
+    record, _ = read_part(checkpoint, [])
+    counts = {
+        "updates": record.get("updates"),
+        "slot_steps": record.get("slot_steps"),
+        "time": record.get("seconds"),
+    }
+    return {"agent_steps": int(checkpoint.name)} | {k: v for k, v in counts.items() if v is not None}
+
+
+class _Kept:
+    """A folder of rows, which `interplay curves` reads as it reads a run's.
+
+    Args:
+        folder: made if it is not there.
+        asked: what is played; the folder keeps it, and holds rows of that alone.
+        found: the player and its world.
+
+    Attributes:
+        rows: agent-steps -> row.
+
+    Raises:
+        UserError: if the folder holds something else.
+    """
+
+    def __init__(self, folder: Path, asked: Asked, found: players.Player) -> None:
+        from interplay.core.files import refuse_links, replace_file, told_plainly
+        from interplay.core.reading import read_json_lines, read_text
+        from interplay.train.run.metrics_log import cut_torn_line
+
+        self.path = folder / "metrics.jsonl"
+        said, settings = _said(asked, found), folder / "settings.toml"
+        with told_plainly("keeping the evaluations", folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            refuse_links(folder, ("metrics.jsonl", "settings.toml"))
+            if any(folder.iterdir()) and not (settings.is_file() and read_text(settings) == said):
+                raise UserError(
+                    f"{folder} holds something else, or evaluations of other settings, options or episodes; choose another --out"
+                )
+            replace_file(settings, said)
+            cut_torn_line(self.path)
+        lines = read_json_lines(self.path, links=False) if self.path.exists() else ()
+        self.rows = {int(row["agent_steps"]): row for _, row in lines}
+
+    def keep(self, row: Mapping[str, Any]) -> None:
+        """Adds a row."""
+        from interplay.train.run.metrics_log import MetricsLog
+
+        with MetricsLog(self.path) as log:
+            log.write(
+                row["agent_steps"], {name: value for name, value in row.items() if name != "agent_steps"}
+            )
+            log.sync()
+
+
+def _said(asked: Asked, found: players.Player) -> str:
+    """The folder's settings: runs that differ in their seed alone are one curve there, too."""
+    from interplay.core.seals import canonical, digest
+    from interplay.core.settings_text import toml_value
+    from interplay.train.play.checkpoints import sound_checkpoints
+    from interplay.train.run.settings_file import PACE, settings_of
+
+    settings = settings_of(sound_checkpoints(asked.folder)[0][-1], asked.trusted)
+    # How far and how fast the run goes is no matter: later checkpoints join the rows that are there.
+    trained = {name: value for name, value in canonical(settings).items() if name not in ("seed", *PACE)}
+    values = {
+        "seed": settings.seed,
+        "world": {"id": found.world, "options": dict(found.options)},
+        "evaluated": {
+            "settings": digest(trained),
+            "episodes": asked.episodes,
+            "seed": asked.seed,
+            "greedy": asked.greedy,
+            "roles": list(asked.roles),
+            "max_steps": "off" if asked.max_steps is None else asked.max_steps,
+        },
+    }
+    return "".join(f"{name} = {toml_value(value)}\n" for name, value in values.items())
