@@ -120,8 +120,15 @@ def merge(base: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, An
     return merged
 
 
-def nest(options: Mapping[str, Any]) -> dict[str, Any]:
+TWICE = "option {} is given twice, by its group and with dots; leave one out"
+
+
+def nest(options: Mapping[str, Any], twice: str = TWICE) -> dict[str, Any]:
     """Options whose names may have dots, as groups.
+
+    Args:
+        options: name -> value, or a group of values.
+        twice: what is said of a name that is given twice, ``{}`` in its place.
 
     Raises:
         UserError: for what is given twice.
@@ -134,17 +141,17 @@ def nest(options: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in options.items():
         for part in reversed(name.split(".")):
             value = {part: value}
-        nested = _join(nested, value, name)
+        nested = _join(nested, value, twice.format(name))
     return nested
 
 
-def _join(one: Mapping[str, Any], other: Mapping[str, Any], name: str) -> dict[str, Any]:
+def _join(one: Mapping[str, Any], other: Mapping[str, Any], twice: str) -> dict[str, Any]:
     """Both mappings in one; no value of theirs is lost."""
     out = dict(one)
     for key, value in other.items():
         if key in out and not (isinstance(out[key], Mapping) and isinstance(value, Mapping)):
-            raise UserError(f"option {name} is given twice, by its group and with dots; leave one out")
-        out[key] = _join(out[key], value, name) if key in out else value
+            raise UserError(twice)
+        out[key] = _join(out[key], value, twice) if key in out else value
     return out
 
 

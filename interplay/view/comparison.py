@@ -16,7 +16,6 @@ from interplay.view.curves import WINDOWS, window_means
 from interplay.view.run_log import one_line
 from interplay.view.run_table import LAST, METRICS, Run, differing_keys, find_runs, read_row
 
-NO_INTERVAL = Interval(np.nan, np.nan, np.nan)
 SMALL = -3  # power of ten, below which numbers are told with it
 BEGINS = {".table.md": "| group | seeds | ", ".table.tex": "% interplay compare\n"}  # of the two tables
 

@@ -10,8 +10,7 @@ import numpy as np
 from interplay.evaluate.aggregates import LEVEL
 from interplay.view.comparison import Comparison, curve_band
 from interplay.view.curves import UNITS, plain_words, thousands
-from interplay.view.extras import load
-from interplay.view.output import check_output, save_figure
+from interplay.view.output import begin_figure, save_figure
 from interplay.view.palette import FAINT, POPULATIONS
 
 _STYLES = ("-", "--", ":", "-.")
@@ -30,17 +29,15 @@ def plot_comparison(comparison: Comparison, out: str | Path) -> Path:
     Raises:
         UserError: for an unwritable file, or if matplotlib is not installed.
     """
-    target = check_output(out, (".png",))
-    matplotlib = load("matplotlib.figure", "plot", "comparisons")
     height = max(4.0, 1.6 + 0.42 * len(comparison.groups))
-    figure = matplotlib.Figure(figsize=(11.0, height), dpi=120, layout="constrained")
+    figure = begin_figure(out, "comparisons", (11.0, height), dpi=120)
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
     _curves(left, comparison)
     _scores(right, comparison)
     figure.legend(
         loc="outside lower center", frameon=False, fontsize=8, ncols=2 if len(comparison.groups) > 1 else 1
     )
-    return save_figure(figure, target)
+    return save_figure(figure, out)
 
 
 def _curves(axes: Any, comparison: Comparison) -> None:

@@ -9,8 +9,7 @@ import numpy as np
 
 from interplay.evaluate.tournaments.ratings.league_table import LeagueTable
 from interplay.view.curves import thousands
-from interplay.view.extras import load
-from interplay.view.output import check_output, save_figure
+from interplay.view.output import begin_figure, save_figure
 from interplay.view.palette import FAINT, POPULATIONS
 
 _MARKS = ("o", "s", "^", "p", "h", "D", "8")
@@ -30,11 +29,9 @@ def plot_league(table: LeagueTable, out: str | Path) -> Path:
     Raises:
         UserError: for an unwritable file, or if matplotlib is not installed.
     """
-    target = check_output(out, (".png",))
-    matplotlib = load("matplotlib.figure", "plot", "pictures of leagues")
     count = len(table.names)
     size = float(np.clip(2.4 + 0.3 * count, 4.2, 14.0))
-    figure = matplotlib.Figure(figsize=(6.0 + size, size), dpi=110, layout="constrained")
+    figure = begin_figure(out, "pictures of leagues", (6.0 + size, size))
     left, right = figure.subplots(1, 2, width_ratios=(5.4, size))
     _over_time(left, table)
     _who_beat_whom(figure, right, table)
@@ -42,7 +39,7 @@ def plot_league(table: LeagueTable, out: str | Path) -> Path:
         f"{table.world}, {table.agent_steps:,} agent-steps, {int(table.payoff.matches.sum()):,} matches",
         fontsize=11,
     )
-    return save_figure(figure, target)
+    return save_figure(figure, out)
 
 
 def _over_time(axes: Any, table: LeagueTable) -> None:

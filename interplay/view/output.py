@@ -11,6 +11,7 @@ from typing import Any
 
 from interplay.core.errors import UserError
 from interplay.core.files import replace_file, replacing, told_plainly
+from interplay.view.extras import load
 
 
 def check_output(path: str | Path, suffixes: Sequence[str]) -> Path:
@@ -47,6 +48,22 @@ def write_picture(path: str | Path, suffixes: Sequence[str], encode: Callable[[i
     with told_plainly("writing", target):
         replace_file(target, memory.getbuffer().tobytes(), "picture")
     return target
+
+
+def begin_figure(out: str | Path, purpose: str, size: tuple[float, float], dpi: int = 110) -> Any:
+    """An empty figure of matplotlib for `save_figure`; where it could not be written this is said before anything is drawn.
+
+    Args:
+        out: a ``.png`` in a folder that exists.
+        purpose: what needs matplotlib, in the plural.
+        size: width and height in inches.
+        dpi: pixels per inch.
+
+    Raises:
+        UserError: for an unwritable file, or if matplotlib is not installed.
+    """
+    check_output(out, (".png",))
+    return load("matplotlib.figure", "plot", purpose).Figure(figsize=size, dpi=dpi, layout="constrained")
 
 
 def save_figure(figure: Any, path: str | Path) -> Path:

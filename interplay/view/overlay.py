@@ -14,7 +14,7 @@ import numpy as np
 from interplay.evaluate.lifetimes.overlays import Layer, OverlayData
 from interplay.view import panels
 from interplay.view.extras import load
-from interplay.view.output import check_output, save_figure
+from interplay.view.output import begin_figure, save_figure
 from interplay.view.palette import FAINT
 
 SIZES = {
@@ -46,16 +46,12 @@ def plot_overlay(data: OverlayData, out: str | Path) -> Path:
     Raises:
         UserError: for an unwritable file, or if matplotlib is not installed.
     """
-    target = check_output(out, (".png",))
-    matplotlib = load("matplotlib.figure", "plot", "overlays")
     first = data.layers[0].form
     across = min(data.panels_across or ACROSS[first], len(data.layers))
     down = math.ceil(len(data.layers) / across)
     width, height = (max(size) for size in zip(*map(_size, data.layers), strict=True))
     below = 0.6 if any(layer.scale in MIXING for layer in data.layers) else 0.0
-    figure = matplotlib.Figure(
-        figsize=(max(across * width, 6.2), down * height + 0.3 + below), dpi=110, layout="constrained"
-    )
+    figure = begin_figure(out, "overlays", (max(across * width, 6.2), down * height + 0.3 + below))
     figure.get_layout_engine().set(h_pad=0.1)
     figure.suptitle(data.title, fontsize=12)
     grid = figure.subplots(down, across, squeeze=False).ravel()
@@ -64,7 +60,7 @@ def plot_overlay(data: OverlayData, out: str | Path) -> Path:
     for axes in grid[len(data.layers) :]:
         axes.set_axis_off()
     _explain_mixture(figure, data.layers)
-    return save_figure(figure, target)
+    return save_figure(figure, out)
 
 
 def _size(layer: Layer) -> tuple[float, float]:

@@ -9,8 +9,7 @@ import numpy as np
 
 from interplay.evaluate.tournaments.merge_results import MergeResults
 from interplay.evaluate.tournaments.ratings.standings import Standings
-from interplay.view.extras import load
-from interplay.view.output import check_output, save_figure
+from interplay.view.output import begin_figure, save_figure
 from interplay.view.palette import POPULATIONS
 from interplay.view.short_names import short
 
@@ -28,14 +27,12 @@ def plot_results(results: Standings | MergeResults, out: str | Path) -> Path:
     Raises:
         UserError: for an unwritable file, or if matplotlib is not installed.
     """
-    target = check_output(out, (".png",))
-    matplotlib = load("matplotlib.figure", "plot", "pictures of tournaments")
     merges = results if isinstance(results, MergeResults) else None
     ranked = results.standings if isinstance(results, MergeResults) else results
     size = max(3.2, 1.2 + 0.45 * len(ranked.names))
     columns = max(2, len(merges.caps)) if merges else 2
     rows = 2 if merges else 1
-    figure = matplotlib.Figure(figsize=(max(10.0, 3.6 * columns), rows * size), dpi=110, layout="constrained")
+    figure = begin_figure(out, "pictures of tournaments", (max(10.0, 3.6 * columns), rows * size))
     parts = figure.subfigures(rows, 1, squeeze=False)[:, 0]
     above = parts[0].subplots(1, 2)
     _ratings(above[0], ranked)
@@ -45,7 +42,7 @@ def plot_results(results: Standings | MergeResults, out: str | Path) -> Path:
             _lives(axes, merges, cap)
         for axes in parts[1].axes[len(merges.caps) :]:
             axes.set_axis_off()
-    return save_figure(figure, target)
+    return save_figure(figure, out)
 
 
 def _ratings(axes: Any, standings: Standings) -> None:

@@ -97,15 +97,11 @@ def chain_bombs(sights, room, b):
                     continue
                 for direction in range(1, 5):
                     down, right = along(direction)
-                    for distance in range(1, strength_at(sights, b, row, col)):
+                    for distance in range(1, spread(sights, b, row, col, direction) + 1):
                         r, c = row + down * distance, col + right * distance
-                        if r < 0 or c < 0 or r >= n or c >= n or sights.board[b, r, c] == _RIGID:
-                            break
                         if room.time[r, c] > time:
                             room.time[r, c] = time
                             changed = True
-                        if sights.board[b, r, c] == _WOOD:
-                            break
 
 
 @phase
@@ -123,13 +119,8 @@ def note_fires(sights, room, b):
             burn(room, row, col, time)
             for direction in range(1, 5):
                 down, right = along(direction)
-                for distance in range(1, strength_at(sights, b, row, col)):
-                    r, c = row + down * distance, col + right * distance
-                    if r < 0 or c < 0 or r >= n or c >= n or sights.board[b, r, c] == _RIGID:
-                        break
-                    burn(room, r, c, time)
-                    if sights.board[b, r, c] == _WOOD:
-                        break
+                for distance in range(1, spread(sights, b, row, col, direction) + 1):
+                    burn(room, row + down * distance, col + right * distance, time)
 
 
 @phase
@@ -226,6 +217,21 @@ def lives_on(room, row, col):
             return 0
         here, there = there, here
     return 1
+
+
+@phase
+def spread(sights, b, row, col, direction):
+    """How many cells the flames of a bomb go in a direction: rigid walls end them before, wood as it burns."""
+    n = sights.board.shape[1]
+    down, right = along(direction)
+    most = strength_at(sights, b, row, col) - 1
+    for distance in range(1, most + 1):
+        r, c = row + down * distance, col + right * distance
+        if r < 0 or c < 0 or r >= n or c >= n or sights.board[b, r, c] == _RIGID:
+            return distance - 1
+        if sights.board[b, r, c] == _WOOD:
+            return distance
+    return most
 
 
 @phase

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import itertools
 import json
@@ -16,7 +15,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from interplay.core.errors import UserError
-from interplay.core.settings import Settings, build, parse_overrides
+from interplay.core.settings import Settings, build, nest, parse_overrides
 
 Point = dict[str, Any]  # path of a key -> value
 MOST = 100_000  # points, and runs, of a sweep
@@ -163,25 +162,7 @@ def nested(point: Mapping[str, Any]) -> dict[str, Any]:
         >>> nested({"ppo.clip": 0.1, "seed": 2})
         {'ppo': {'clip': 0.1}, 'seed': 2}
     """
-    values: dict[str, Any] = {}
-    for path, value in point.items():
-        for part in reversed(path.split(".")):
-            value = {part: value}
-        values = _joined(values, value, path)
-    return values
-
-
-def _joined(one: Mapping[str, Any], other: Mapping[str, Any], path: str) -> dict[str, Any]:
-    """Both in a new mapping; no value of theirs is lost."""
-    joined = copy.deepcopy(dict(one))
-    for key, value in other.items():
-        if key not in one:
-            joined[key] = copy.deepcopy(value)
-        elif isinstance(one[key], Mapping) and isinstance(value, Mapping):
-            joined[key] = _joined(one[key], value, path)
-        else:
-            raise UserError(f"sweep: {path} and {key} both vary; name one of the two")
-    return joined
+    return nest(point, "sweep: {} and a group or a key of it both vary; name one of the two")
 
 
 def _flat(values: Mapping[str, Any], before: str = "") -> Point:

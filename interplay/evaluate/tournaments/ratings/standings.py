@@ -13,6 +13,7 @@ import numpy as np
 from interplay.core import seeding
 from interplay.core.errors import MissingExtraError
 from interplay.core.html import html_table
+from interplay.evaluate.statistics import student_quantile
 from interplay.evaluate.tournaments.matches import Match
 from interplay.evaluate.tournaments.ratings.alpha_rank import alpha_rank
 from interplay.evaluate.tournaments.ratings.bradley_terry import elo
@@ -185,21 +186,7 @@ def _widening(rounds: int) -> float:
         [9.17, 2.69, 1.22, 1.0]
     """
     rounds = max(rounds, 2)
-    return float(_student(rounds - 1) / _NORMAL * math.sqrt(rounds / (rounds - 1)))
-
-
-def _student(freedom: int) -> float:
-    """Student's quantile at 97.5 %: exact for one and two degrees of freedom, then Fisher's expansion, to 0.02.
-
-    Source: Abramowitz and Stegun 1964, 26.7.5.
-    """
-    if freedom <= 2:
-        return (12.7062, 4.3027)[freedom - 1]
-    z, n = _NORMAL, freedom
-    first = (z**3 + z) / 4
-    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
-    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
-    return z + first / n + second / n**2 + third / n**3
+    return float(student_quantile(rounds - 1, 1 - LEVEL) / _NORMAL * math.sqrt(rounds / (rounds - 1)))
 
 
 def _mean_scores(players: int, matches: Sequence[Match]) -> np.ndarray:
