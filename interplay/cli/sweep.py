@@ -99,7 +99,6 @@ def read_sweep(
     from interplay.core.settings import build, merge, parse_overrides, read_toml
     from interplay.core.trust import admit_bytes, programs
     from interplay.train.sweep import SweepSettings
-    from interplay.train.sweep.axes import Drawn, read_axis
 
     file = Path(world) if world.endswith(".toml") else None
     values: dict[str, Any] = {"world": {"id": world}} if file is None else read_toml(file)
@@ -107,19 +106,7 @@ def read_sweep(
     if not isinstance(group, dict) or "settings" in group:
         raise UserError(f"{world}: [sweep] says what varies; settings of every run stand beside it")
     typed = merge(parse_overrides(overrides), {} if steps is None else {"steps": steps})
-    said: dict[str, Any] = {"grid": {}, "random": {}}
-    seen: dict[str, str] = {}
-    for text in parameters:
-        key, found = read_axis(text)
-        if key in seen:
-            raise UserError(f"-p {key} is given twice, {seen[key]} and {text}; write all values into one")
-        seen[key] = text
-        if key == "seed" and isinstance(found, list):
-            said["seeds"] = found
-        elif isinstance(found, Drawn):
-            said["random"][key] = found.model_dump(exclude_defaults=True)
-        else:
-            said["grid"][key] = found
+    said, seen = _read_axes(parameters)
     if draws is not None:
         said["draws"] = draws
     group = merge(group, said)
@@ -136,6 +123,27 @@ def read_sweep(
             key, name = names[0]
             admit_bytes(f'{key} = "{name}" names a program', file, programs(asked), trust)
     return asked
+
+
+def _read_axes(parameters: list[str]) -> tuple[dict[str, Any], dict[str, str]]:
+    """What the options -p say of the group [sweep], and by key as they were typed."""
+    from interplay.core.errors import UserError
+    from interplay.train.sweep.axes import Drawn, read_axis
+
+    said: dict[str, Any] = {"grid": {}, "random": {}}
+    seen: dict[str, str] = {}
+    for text in parameters:
+        key, found = read_axis(text)
+        if key in seen:
+            raise UserError(f"-p {key} is given twice, {seen[key]} and {text}; write all values into one")
+        seen[key] = text
+        if key == "seed" and isinstance(found, list):
+            said["seeds"] = found
+        elif isinstance(found, Drawn):
+            said["random"][key] = found.model_dump(exclude_defaults=True)
+        else:
+            said["grid"][key] = found
+    return said, seen
 
 
 def _refuse_both(typed: dict[str, Any], group: dict[str, Any], seen: dict[str, str], file: str) -> None:

@@ -17,6 +17,7 @@ from interplay.core.settings import Settings
 from interplay.core.settings_text import allowed, show
 from interplay.core.spaces import action_choices
 from interplay.core.spec import WorldSpec
+from interplay.core.world import World
 from interplay.registry import find_world, list_policies, make_world
 
 
@@ -101,19 +102,7 @@ def facts_of(world_id: str) -> Facts:
             for kind in world.kinds
         )
         teams = tuple(tuple(world.agents[slot] for slot in team) for team in world.teams or ())
-        traits = [
-            text
-            for holds, text in (
-                (world.persistent, "it never ends: worlds are not over"),
-                (world.respawns, "slots are lived in by one agent after another"),
-                (world.ignores_illegal, "what is illegal does nothing"),
-                (
-                    world.privileged_view is not None,
-                    "it hides something, which spectators may see (`--reveal`)",
-                ),
-            )
-            if holds
-        ]
+        traits = _traits(world)
         names = tuple(world.population_names or ()) if world.num_populations > 1 else ()
         state = None if world.state_space is None else int(np.prod(world.state_space.shape or ()))
         metrics = tuple(world.metrics)
@@ -127,12 +116,23 @@ def facts_of(world_id: str) -> Facts:
         kinds,
         teams,
         names,
-        tuple(traits),
+        traits,
         state,
         metrics,
         list_policies(world_id),
         options,
     )
+
+
+def _traits(world: World) -> tuple[str, ...]:
+    """Sentences that hold of a world."""
+    told = (
+        (world.persistent, "it never ends: worlds are not over"),
+        (world.respawns, "slots are lived in by one agent after another"),
+        (world.ignores_illegal, "what is illegal does nothing"),
+        (world.privileged_view is not None, "it hides something, which spectators may see (`--reveal`)"),
+    )
+    return tuple(text for holds, text in told if holds)
 
 
 def as_data(facts: Facts) -> dict[str, Any]:

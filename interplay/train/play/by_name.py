@@ -87,24 +87,38 @@ class ByName:
         Raises:
             UserError: for an unknown agent, an observation of another form, or a mask that is missing.
         """
-        world, told = self._world, infos or {}
-        shape = (1, len(world.agents))
+        world, here = self._world, {str(agent) for agent in observations}
+        ended = np.zeros((1, len(world.agents)), bool)
+        for agent in self._were - here:
+            ended[0, self._place[agent][2]] = True
+        timestep = self._timestep(observations, infos or {}, ended)
+        self._were = here
+        actions = world.by_kind(self._policy.act(timestep))
+        found = {}
+        for agent in observations:
+            kind, column, slot = self._find(agent)
+            if timestep.acting[0, slot]:
+                found[agent] = point_of(kind.action_space, actions[kind.name], (0, column))
+        return found
+
+    def _timestep(
+        self, observations: Mapping[Any, Any], infos: Mapping[Any, Any], ended: np.ndarray
+    ) -> TimeStep:
+        """What a batch of one world would say to those who are asked; `ended` (1, A) bool, whose lives have ended."""
+        kinds = self._world.kinds
         seen = {
             kind.name: {
                 key: np.zeros((1, len(kind.slots), *(part.shape or ())), part.dtype)
                 for key, part in kind.observation_space.spaces.items()
             }
-            for kind in world.kinds
+            for kind in kinds
         }
-        heads = {kind.name: Distribution(kind.action_space) for kind in world.kinds}
-        legal = {
-            name: np.ones((1, len(kind.slots), heads[name].choices), bool) for name, kind in self._kinds()
-        }
-        acting = np.zeros(shape, bool)
-        masked = set(self._masked)
+        heads = {kind.name: Distribution(kind.action_space) for kind in kinds}
+        legal = {kind.name: np.ones((1, len(kind.slots), heads[kind.name].choices), bool) for kind in kinds}
+        acting, masked = np.zeros(ended.shape, bool), set(self._masked)
         for agent, given in observations.items():
             kind, column, slot = self._find(agent)
-            info = told.get(agent) or {}
+            info = infos.get(agent) or {}
             for key, part in kind.observation_space.spaces.items():
                 seen[kind.name][key][0, column] = leaf_of(given, key, part, f"{self._policy.name}: {agent}")
             mask = self._mask(agent, kind, given, info)
@@ -112,35 +126,19 @@ class ByName:
                 legal[kind.name][0, column] = mask
                 masked.add(kind.name)
             acting[0, slot] = info.get("acting", True)
-        ended = np.zeros(shape, bool)
-        for agent in self._were - {str(agent) for agent in observations}:
-            ended[0, self._place[agent][2]] = True
-        self._were = {str(agent) for agent in observations}
-        nothing = np.zeros(shape, bool)
         masks = {name: parted(heads[name], rows) for name, rows in legal.items() if name in masked}
-        several = len(world.kinds) > 1
-        only = world.kinds[0].name
-        timestep = TimeStep(
+        several, only = len(kinds) > 1, kinds[0].name
+        return TimeStep(
             observation=seen if several else seen[only],
-            reward=np.zeros(shape, np.float32),
+            reward=np.zeros(ended.shape, np.float32),
             acting=acting,
             terminated=ended,
-            truncated=nothing,
+            truncated=np.zeros(ended.shape, bool),
             over=np.zeros(1, bool),
             action_mask=({name: masks.get(name) for name in seen} if several else masks[only])
             if masks
             else None,
         )
-        actions = world.by_kind(self._policy.act(timestep))
-        found = {}
-        for agent in observations:
-            kind, column, slot = self._find(agent)
-            if acting[0, slot]:
-                found[agent] = point_of(kind.action_space, actions[kind.name], (0, column))
-        return found
-
-    def _kinds(self) -> list[tuple[str, Kind]]:
-        return [(kind.name, kind) for kind in self._world.kinds]
 
     def _find(self, agent: Any) -> tuple[Kind, int, int]:
         if str(agent) not in self._place:

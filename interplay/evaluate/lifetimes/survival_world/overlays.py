@@ -31,21 +31,6 @@ def strikes(study: Study) -> OverlayData:
     """How often agents strike by what the melee would meet first, and how long they face an opponent."""
     recorder = study.seen("events")
     contacts = e.named(recorder.events(), [e.CONTACT])
-    counts = recorder.on_ray.sum(axis=0)
-    early = _share(contacts["early_strikes"].sum(), contacts["early"].sum())
-    rows = [
-        (thing, int(steps), int(struck), _share(struck, steps))
-        for thing, (steps, struck) in zip(e.THINGS, counts, strict=True)
-        if steps
-    ]
-    rows.append(
-        (
-            f"first {e.EARLY} steps of contacts",
-            int(contacts["early"].sum()),
-            int(contacts["early_strikes"].sum()),
-            early,
-        )
-    )
     bars = Layer(
         "strike_share",
         "Strikes by what the melee would meet first",
@@ -58,24 +43,33 @@ def strikes(study: Study) -> OverlayData:
         x_label="first on the segment",
         labels=_agents(recorder),
     )
+    lengths = _spread(
+        "contact_lengths",
+        "Lengths of contacts",
+        contacts["steps"],
+        SPANS,
+        "steps",
+        "Unbroken steps with the same opponent first on the segment.",
+    )
     return OverlayData(
         "strikes",
         f"{len(contacts):,} contacts in {_episodes(study)}",
-        (
-            bars,
-            _spread(
-                "contact_lengths",
-                "Lengths of contacts",
-                contacts["steps"],
-                SPANS,
-                "steps",
-                "Unbroken steps with the same opponent first on the segment.",
-            ),
-        ),
+        (bars, lengths),
         {"events": contacts, "on_ray": recorder.on_ray},
         ("first on the ray", "steps", "strikes", "share"),
-        tuple(rows),
+        _strike_rows(recorder.on_ray.sum(axis=0), contacts),
     )
+
+
+def _strike_rows(counts: Array, contacts: Array) -> tuple[tuple[object, ...], ...]:
+    """A row for each thing that was met, from (things, 2) steps and strikes; the first steps of contacts last."""
+    rows = [
+        (thing, int(steps), int(struck), _share(struck, steps))
+        for thing, (steps, struck) in zip(e.THINGS, counts, strict=True)
+        if steps
+    ]
+    early, struck = int(contacts["early"].sum()), int(contacts["early_strikes"].sum())
+    return *rows, (f"first {e.EARLY} steps of contacts", early, struck, _share(struck, early))
 
 
 def items(study: Study) -> OverlayData:
@@ -83,48 +77,44 @@ def items(study: Study) -> OverlayData:
     events = e.named(study.seen("events").events(), [e.PICK_UP, e.USE, e.GIFT, e.DROP])
     used = events[events["kind"] == e.USE]
     heals = used[used["what"] == e.HEAL]
-    rows = []
-    for kind in (e.PICK_UP, e.USE, e.GIFT, e.DROP):
-        for what in (e.HEAL, e.BOX_ITEM, e.OTHER_ITEM):
-            own = events[(events["kind"] == kind) & (events["what"] == what)]
-            if len(own):
-                held = own["steps"][own["steps"] >= 0] if kind != e.PICK_UP else own["steps"][:0]
-                rows.append(
-                    (
-                        e.KINDS[kind],
-                        e.THINGS[what],
-                        len(own),
-                        len(own) / study.world.num_worlds,
-                        _mean(held),
-                        _mean(own["health"]),
-                    )
-                )
-    layers = (
-        _spread(
-            "use_delays",
-            "From pick-up to use",
-            used["steps"],
-            SPANS,
-            "steps",
-            "How long used items had been held; gifts count from the gift.",
-        ),
-        _spread(
-            "use_healths",
-            "Health as heals are used",
-            heals["health"],
-            HEALTHS,
-            "hit points",
-            "Health of those who used a heal, before it healed.",
-        ),
+    delays = _spread(
+        "use_delays",
+        "From pick-up to use",
+        used["steps"],
+        SPANS,
+        "steps",
+        "How long used items had been held; gifts count from the gift.",
+    )
+    healths = _spread(
+        "use_healths",
+        "Health as heals are used",
+        heals["health"],
+        HEALTHS,
+        "hit points",
+        "Health of those who used a heal, before it healed.",
     )
     return OverlayData(
         "items",
         f"{len(used):,} items used in {_episodes(study)}",
-        layers,
+        (delays, healths),
         {"events": events},
         ("event", "item", "times", "per episode", "steps held", "health"),
-        tuple(rows),
+        _item_rows(events, study.world.num_worlds),
     )
+
+
+def _item_rows(events: Array, worlds: int) -> tuple[tuple[object, ...], ...]:
+    """A row for each event with each item that there was."""
+    rows = []
+    for kind in (e.PICK_UP, e.USE, e.GIFT, e.DROP):
+        for what in (e.HEAL, e.BOX_ITEM, e.OTHER_ITEM):
+            own = events[(events["kind"] == kind) & (events["what"] == what)]
+            if not len(own):
+                continue
+            held = own["steps"][own["steps"] >= 0] if kind != e.PICK_UP else own["steps"][:0]
+            means = len(own) / worlds, _mean(held), _mean(own["health"])
+            rows.append((e.KINDS[kind], e.THINGS[what], len(own), *means))
+    return tuple(rows)
 
 
 def deaths(study: Study) -> OverlayData:
@@ -132,71 +122,70 @@ def deaths(study: Study) -> OverlayData:
     recorder = study.seen("events")
     found = e.named(recorder.events(), [e.DEATH])
     length, ended = _lives(study, found)
-    rows = []
-    for number, cause in enumerate(e.CAUSES):
-        own = found[found["what"] == number]
-        if len(own):
-            rows.append(
-                (
-                    cause,
-                    len(own),
-                    len(own) / len(found),
-                    float(np.median(own["step"])),
-                    float(own["outside"].mean()),
-                )
-            )
-    rows.append(
-        (
-            "none yet",
-            int((~ended).sum()),
-            float("nan"),
-            float(np.median(length[~ended])) if (~ended).any() else float("nan"),
-            float("nan"),
-        )
-    )
-    windows = np.arange(0, int(length.max()) + WINDOW, WINDOW)
-    by_cause = np.stack(
-        [np.histogram(found["step"][found["what"] == number], windows)[0] for number in range(len(e.CAUSES))]
-    )
-    times = np.arange(int(length.max()) + 1)
-    lines = [length, *length.T[: _own_lines(recorder)]], [ended, *ended.T[: _own_lines(recorder)]]
-    curves = [kaplan_meier(one.ravel(), over.ravel()).at(times) for one, over in zip(*lines, strict=True)]
-    layers = (
-        Layer(
-            "living",
-            "Who still lives",
-            np.stack(curves),
-            "curves",
-            "plain",
-            "share of lives",
-            "Product-limit estimate of the share of agents that live longer; those alive as their episode ends are cut there.",
-            x=times,
-            x_label="step",
-            labels=("everybody", *_agents(recorder)),
-            drawn="steps-post",
-        ),
-        Layer(
-            "deaths_by_cause",
-            "Deaths by cause",
-            by_cause,
-            "bars",
-            "plain",
-            "deaths",
-            f"Deaths in windows of {WINDOW} steps.",
-            x=windows[:-1],
-            x_label="step",
-            labels=e.CAUSES,
-            stacked=True,
-        ),
-    )
     middle = median_life(kaplan_meier(length.ravel(), ended.ravel()))
     return OverlayData(
         "deaths",
         f"{len(found):,} deaths in {_episodes(study)}, median life {middle:,.0f} steps",
-        layers,
+        (_living(recorder, length, ended), _by_cause(found, int(length.max()))),
         {"events": found, "length": length, "ended": ended},
         ("cause", "agents", "share of deaths", "median step", "outside"),
-        tuple(rows),
+        _death_rows(found, length[~ended]),
+    )
+
+
+def _death_rows(found: Array, alive: Array) -> tuple[tuple[object, ...], ...]:
+    """A row for each cause that there was, from deaths; last those alive, from the steps that they have lived."""
+    rows: list[tuple[object, ...]] = []
+    for number, cause in enumerate(e.CAUSES):
+        own = found[found["what"] == number]
+        if len(own):
+            middle, outside = float(np.median(own["step"])), float(own["outside"].mean())
+            rows.append((cause, len(own), len(own) / len(found), middle, outside))
+    nothing = float("nan")
+    rows.append(
+        ("none yet", len(alive), nothing, float(np.median(alive)) if len(alive) else nothing, nothing)
+    )
+    return tuple(rows)
+
+
+def _living(recorder: Any, length: Array, ended: Array) -> Layer:
+    """Who still lives after each step, all agents together and one by one; `length` and `ended` as of `_lives`."""
+    times = np.arange(int(length.max()) + 1)
+    lines = [length, *length.T[: _own_lines(recorder)]], [ended, *ended.T[: _own_lines(recorder)]]
+    curves = [kaplan_meier(one.ravel(), over.ravel()).at(times) for one, over in zip(*lines, strict=True)]
+    return Layer(
+        "living",
+        "Who still lives",
+        np.stack(curves),
+        "curves",
+        "plain",
+        "share of lives",
+        "Product-limit estimate of the share of agents that live longer; those alive as their episode ends are cut there.",
+        x=times,
+        x_label="step",
+        labels=("everybody", *_agents(recorder)),
+        drawn="steps-post",
+    )
+
+
+def _by_cause(found: Array, longest: int) -> Layer:
+    """Deaths in windows of steps, up to the longest life."""
+    windows = np.arange(0, longest + WINDOW, WINDOW)
+    counts = [
+        np.histogram(found["step"][found["what"] == number], windows)[0] for number in range(len(e.CAUSES))
+    ]
+    return Layer(
+        "deaths_by_cause",
+        "Deaths by cause",
+        np.stack(counts),
+        "bars",
+        "plain",
+        "deaths",
+        f"Deaths in windows of {WINDOW} steps.",
+        x=windows[:-1],
+        x_label="step",
+        labels=e.CAUSES,
+        stacked=True,
     )
 
 
