@@ -133,7 +133,7 @@ class Run:
         """Plays whole episodes, of the newest checkpoint or of each; see `interplay.evaluate` for the arguments."""
         from interplay.verbs.playing import evaluate
 
-        return evaluate(self, at_checkpoints=at_checkpoints, **arguments)  # type: ignore[call-overload, no-any-return]
+        return evaluate(self, at_checkpoints=at_checkpoints, **arguments)  # type: ignore[call-overload]
 
     def record(self, out: str | Path | None = None, **arguments: Any) -> Media:
         """Records an episode; see `interplay.record` for the arguments.

@@ -20,6 +20,7 @@ from interplay.train.export.plain import FORMAT, PlainPolicy
 from interplay.train.export.program import Array, Program, Step
 from interplay.train.export.trace import trace
 from interplay.train.networks import entities
+from interplay.train.networks.werewolf.innermost import plainly
 from interplay.train.play.by_name import whose
 
 if TYPE_CHECKING:
@@ -93,7 +94,8 @@ def make_program(policy: TrainedPolicy, agent: str | None) -> Program:
     def say(*arrays: jax.Array) -> dict[str, jax.Array]:
         given = dict(zip((one.name for one in inputs), arrays, strict=True))
         seen = networks.prepare(network, own.layout.shown({key: given[key] for key in leaves}))
-        return own.say(network, _in_place(seen), given.get(MASK), given.get(MEMORY))
+        with plainly():
+            return own.say(network, _in_place(seen), given.get(MASK), given.get(MEMORY))
 
     about = {
         "world": policy.settings.world.id,

@@ -7,6 +7,9 @@ written out too, because differentiating term by term gives slices and pads, and
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial, reduce
 from operator import add
 from typing import Any
@@ -17,6 +20,7 @@ import jax.numpy as jnp
 from interplay.train.networks.layers import Dense
 
 UNROLLED = 32  # up to so many terms are written out
+_PLAIN = ContextVar("plain", default=False)
 
 Pair = tuple[jax.Array, jax.Array]
 
@@ -52,8 +56,23 @@ spread.defvjp(
 )
 
 
-@jax.custom_vjp
 def keep(x: jax.Array) -> jax.Array:
+    """x; where it is compiled by XLA worked out once and laid down, see `_keep`."""
+    return x if _PLAIN.get() else _keep(x)
+
+
+@contextmanager
+def plainly() -> Iterator[None]:
+    """What is traced inside is for other compilers than XLA: nothing is laid down."""
+    before = _PLAIN.set(True)
+    try:
+        yield
+    finally:
+        _PLAIN.reset(before)
+
+
+@jax.custom_vjp
+def _keep(x: jax.Array) -> jax.Array:
     """x, worked out once and laid down, and its gradient likewise.
 
     XLA fuses what it can and works out again for every reader what it has fused, in scalar loops where a reshape stands between.
@@ -62,7 +81,7 @@ def keep(x: jax.Array) -> jax.Array:
     return jax.lax.cond(x[(0,) * x.ndim] < jnp.inf, lambda x: x, lambda x: x + 1.0, x)
 
 
-keep.defvjp(lambda x: (keep(x), None), lambda _, gradient: (keep(gradient),))
+_keep.defvjp(lambda x: (_keep(x), None), lambda _, gradient: (_keep(gradient),))
 
 
 def across(dense: Dense, *x: jax.Array) -> jax.Array:
