@@ -1,11 +1,13 @@
 """A bank of runs: a run is named by the hash of all that it is made of, trained once, and found again by whoever asks for the same.
 
-The hash is of the settings (how fast a run goes left out), of what the world's rules make of 100 fixed steps, of the checkpoints that
-the settings name, and of the package's version. The trainer itself has no fingerprint but that version.
+The hash is of the settings (how fast a run goes left out), of what the world's rules make of 100 fixed steps, of what the trainer
+makes of the weights in one fixed update, of the checkpoints that the settings name, and of the package's version.
 """
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,13 +18,14 @@ from interplay.core.errors import UserError
 from interplay.core.loading import is_folder, split_player
 from interplay.core.policy import RandomPolicy
 from interplay.core.seals import canonical, digest
+from interplay.core.settings import changed
 from interplay.registry import make_world
 from interplay.train.run.checkpoint import find_checkpoint, latest_checkpoint, read_part
 from interplay.train.run.manifest import read_manifest
 from interplay.train.run.progress import tell
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.populations import shares_of
-from interplay.train.trainer import resume, train
+from interplay.train.trainer import first_weights, resume, train
 
 PACE = ("train.workers", "train.quiet", "train.checkpoint_seconds", "train.writers")
 STEPS = 100  # of the world, for the fingerprint of its rules
@@ -60,6 +63,7 @@ def name_of(settings: TrainSettings) -> str:
     made_of = {
         "settings": {key: value for key, value in canonical(settings).items() if key not in PACE},
         "rules": fingerprint(settings),
+        "trainer": trained_once(settings),
         "checkpoints": [read_manifest(path)["checksum"] for path in _named(settings)],
         "interplay": interplay.__version__,
     }
@@ -84,6 +88,22 @@ def fingerprint(settings: TrainSettings) -> list[Any]:
             return [world.version]
     finally:
         world.close()
+
+
+def trained_once(settings: TrainSettings) -> str:
+    """The hash of all weights after the first update of a small run: a world for each shard, seed 0, all else as it is asked for.
+
+    Raises:
+        UserError: as `train`.
+    """
+    small = {"seed": 0, "num_worlds": settings.train.shards, "train": {"workers": 1, "quiet": True}}
+    return _trained_once(changed(settings, small, "train").model_dump_json())
+
+
+@functools.cache
+def _trained_once(settings: str) -> str:
+    weights = first_weights(TrainSettings.model_validate_json(settings))
+    return digest({kind: hashlib.sha256(vectors).hexdigest() for kind, vectors in weights.items()})
 
 
 def is_complete(run: Path, settings: TrainSettings) -> bool:

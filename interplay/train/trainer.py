@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from interplay.core.settings import build, changed
 from interplay.core.settings_text import show
 from interplay.core.stopping import Stop, finishing
@@ -23,7 +25,7 @@ from interplay.train.learner import Learner
 from interplay.train.networks.pointer import warn_of_dense_heads
 from interplay.train.parallel import xla
 from interplay.train.parallel.compilation import compilation
-from interplay.train.parallel.exchange import Exchange, LostWorker
+from interplay.train.parallel.exchange import Exchange, LostWorker, SingleProcess
 from interplay.train.parallel.workers import worker_pool
 from interplay.train.play.policy import load_policy, load_population
 from interplay.train.run.best import Best
@@ -99,14 +101,7 @@ def train(
     """
     check_read(settings)
     check_writers(settings)
-    if settings.train.start_from is not None:
-        # The checkpoint instead of the run, so that all workers and later readers mean the same one.
-        source = find_checkpoint(settings.train.start_from)
-        settings = changed(settings, {"train": {"start_from": str(source)}}, "train")
-    against = tuple(map(pin, settings.train.evaluate_against))
-    league = pinned_league(settings.league).model_dump()
-    named = {"opponents": pinned(settings), "train": {"evaluate_against": against}, "league": league}
-    settings = changed(settings, named, "train")
+    settings = with_checkpoints(settings)
     make = through_interfaces(settings, make_world or _registry_factory(settings))
     learner = make_learner(settings, make, begins=True)
     path = Path(out) if out is not None else default_run_path(settings.world.id, datetime.date.today())
@@ -117,6 +112,40 @@ def train(
             run.take_back()  # a folder with nothing to show would only be in the way of the corrected command
             raise
     return path
+
+
+def first_weights(settings: TrainSettings) -> dict[str, bytes]:
+    """The bytes of all weights after the first update of a run of one process, which leaves nothing on disk.
+
+    Args:
+        settings: of the run.
+
+    Returns:
+        Kind of agents -> the weights of its populations.
+
+    Raises:
+        UserError: as `train`.
+    """
+    check_read(settings)
+    settings = with_checkpoints(settings)
+    make = through_interfaces(settings, _registry_factory(settings))
+    learner = make_learner(settings, make, begins=True, say=str)
+    with contextlib.closing(Worker(settings, make, learner, SingleProcess())) as worker:
+        worker.update()
+    return {kind: np.asarray(vectors).tobytes() for kind, vectors in learner.vectors.items()}
+
+
+def with_checkpoints(settings: TrainSettings) -> TrainSettings:
+    """The settings with checkpoints in the place of the runs that they name, so that all workers and later readers mean the same ones.
+
+    Raises:
+        UserError: for a run without a sound checkpoint.
+    """
+    train: dict[str, Any] = {"evaluate_against": tuple(map(pin, settings.train.evaluate_against))}
+    if settings.train.start_from is not None:
+        train["start_from"] = str(find_checkpoint(settings.train.start_from))
+    league = pinned_league(settings.league).model_dump()
+    return changed(settings, {"opponents": pinned(settings), "train": train, "league": league}, "train")
 
 
 def resume(

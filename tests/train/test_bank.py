@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from interplay.core.settings import build, merge
-from interplay.train.bank import is_complete, name_of, train_in_bank
+from interplay.train.advantage import estimate
+from interplay.train.bank import _trained_once, is_complete, name_of, train_in_bank, trained_once
 from interplay.train.run.checkpoint import list_checkpoints, read_checkpoint
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import train
@@ -88,3 +89,22 @@ def test_a_run_is_trained_once_and_gone_on_with_where_it_was_stopped(tmp_path: P
 def test_a_bank_names_its_runs_itself(capsys: Any) -> None:
     said = refusal(capsys, "train", "dilemma/fixed", "--out", "a", "--bank", "b")
     assert "a bank names its runs itself; leave one out" in said
+
+
+def test_another_trainer_is_another_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = settings_of()
+    told, name = trained_once(asked), name_of(asked)
+    assert (
+        trained_once(settings_of(seed=3, num_worlds=64)) == told
+    )  # a seed, or more worlds, are no other trainer
+    assert trained_once(settings_of(ppo={"learning_rate": 1e-3})) != told
+    monkeypatch.setattr("interplay.train.bank._trained_once", _trained_once.__wrapped__)
+    assert name_of(asked) == name
+    monkeypatch.setattr("interplay.train.shard.estimate", slipped)
+    assert name_of(asked) != name
+
+
+def slipped(*given: Any) -> tuple[Any, Any]:
+    """Values that are a little higher than they ought to be."""
+    advantage, target = estimate(*given)
+    return advantage, target + 0.01
