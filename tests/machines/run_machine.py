@@ -92,10 +92,13 @@ class RunMachine(Counting):
         self.steps, self.state = 0, state_after(0)
 
     def teardown(self) -> None:
-        if hasattr(self, "home"):
+        if not hasattr(self, "home"):
+            return
+        folder.Writers = self.logs  # type: ignore[misc]  # first: what follows fails where a fault was planted
+        try:
             self.look_at_every_file()
             self.leave()
-            folder.Writers = self.logs  # type: ignore[misc]
+        finally:
             self.home.cleanup()
 
     # -- the trainer -----------------------------------------------------------------------------
