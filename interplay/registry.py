@@ -50,6 +50,7 @@ _BUILT_IN = (
     "interplay.worlds.pong:SPECS",
     "interplay.worlds.mmo:SPECS",
     "interplay.worlds.werewolf:SPECS",
+    "interplay.worlds.battle:SPECS",
     "interplay.worlds.pommerman:SPECS",
 )
 # By name: some stand above the registry, and none is needed to list worlds.

@@ -1,0 +1,278 @@
+"""What units see, which actions are legal, and what a critic may see (specification 5.1 to 5.3). Everybody sees itself on the left."""
+
+from __future__ import annotations
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.core.jit import kernel, phase
+from interplay.worlds.battle.config import (
+    LEAST_RANGE,
+    NUDGE,
+    SHOOT_RANGE,
+    SIGHT_RANGE,
+    STRIDE,
+    BattleSettings,
+)
+from interplay.worlds.battle.rules.fight import distance
+from interplay.worlds.battle.rules.sides import (
+    across,
+    ahead,
+    can_hit,
+    end_of,
+    first_of,
+    move_of,
+    side_of,
+    up,
+)
+from interplay.worlds.battle.state import (
+    BLUE,
+    FIRST_ATTACK,
+    MOVES,
+    NOTHING,
+    RED,
+    STOP,
+    BattleState,
+    Sight,
+)
+
+HEADINGS = 8
+HEIGHTS = 9
+FIELD = 7  # numbers of a unit in the table of the field: whether it lives, x, y, health, shield, cooldown in ticks, whether it is oneself
+
+
+@phase
+def look_around(state, sight, body, rules, w):
+    """What everybody may do and sees; the dead and absent see zeros."""
+    for a in range(rules.slots):
+        row, mask = sight.rows[w, a], sight.mask[w, a]
+        row[:] = 0.0
+        mask[:] = False
+        if not state.unit[w, a].alive:
+            mask[NOTHING] = True
+            continue
+        allow_moves(state, rules, mask, w, a)
+        at = see_ground(state, rules, mask, row, w, a)
+        at = see_enemies(state, body, rules, mask, row, w, a, at)
+        at = see_allies(state, body, rules, row, w, a, at)
+        see_self(state, body, rules, row, w, a, at)
+    see_field(state, sight, rules, w)
+
+
+@kernel
+def lies_inside(rules, x, y):
+    """Whether a point is on the field."""
+    return abs(x) <= rules.half_x and abs(y) <= rules.half_y
+
+
+@phase
+def allow_moves(state, rules, mask, w, a):
+    """Stopping is legal, and a move if the point 1 away lies in the field."""
+    unit, side = state.unit[w, a], side_of(rules, a)
+    mask[STOP] = True
+    for heading in range(rules.moves):
+        x, y = unit.x + NUDGE * across(side, heading), unit.y + NUDGE * up(heading)
+        mask[move_of(rules, heading)] = lies_inside(rules, x, y)
+
+
+@phase
+def see_ground(state, rules, mask, row, w, a):
+    """Legality of the moves, and what lies around as far as that is seen. How many numbers that were."""
+    unit, side, at = state.unit[w, a], side_of(rules, a), np.int64(MOVES)
+    for heading in range(MOVES):
+        row[heading] = mask[move_of(rules, heading)]
+    if rules.see_pathing:
+        for heading in range(HEADINGS):
+            reach = (
+                STRIDE if heading < MOVES else STRIDE * np.sqrt(2.0)
+            )  # diagonals reach the square's corners
+            x, y = unit.x + reach * across(side, heading), unit.y + reach * up(heading)
+            row[at + heading] = lies_inside(rules, x, y)
+        at += HEADINGS
+    if rules.see_heights:
+        row[at : at + HEIGHTS] = 1.0
+        at += HEIGHTS
+    return at
+
+
+@kernel
+def sees_shields(rules, side):
+    """Whether a side has shields, which are told then."""
+    return rules.red_shields if side == RED else rules.blue_shields
+
+
+@phase
+def see_enemies(state, body, rules, mask, row, w, a, at):
+    """Allows the attacks, and tells of the enemies in sight."""
+    unit, own, side = state.unit[w, a], body[a], side_of(rules, a)
+    sight = own.sight if rules.unit_ranges else SIGHT_RANGE
+    reach = max(own.range, LEAST_RANGE) if rules.unit_ranges else SHOOT_RANGE
+    first = first_of(rules, 1 - side)
+    for b in range(first, end_of(rules, 1 - side)):
+        other = state.unit[w, b]
+        shields = sees_shields(rules, 1 - side)
+        if other.alive:
+            way = distance(unit, other)
+            legal = way <= reach and can_hit(own, body[b])
+            mask[FIRST_ATTACK + b - first] = legal
+            if way < sight:
+                row[at] = legal
+                see_other(unit, other, body[b], rules, row, at, way, sight, side, shields)
+        at += 5 + shields + rules.kinds
+    return at
+
+
+@phase
+def see_other(unit, other, own, rules, row, at, way, sight, side, shields):
+    """Distance, place, health, shield and type of a unit in sight."""
+    row[at + 1] = way / sight
+    row[at + 2] = ahead(side) * (other.x - unit.x) / sight
+    row[at + 3] = (other.y - unit.y) / sight
+    row[at + 4] = other.health / own.health
+    show_kind(other, own, rules, row, at + 5, shields)
+
+
+@phase
+def show_kind(unit, own, rules, row, at, shields):
+    """Shield share and type, as far as they are told."""
+    if shields:
+        row[at] = unit.shield / own.shield if own.shield > 0.0 else 0.0
+    if rules.kinds > 0:
+        row[at + shields + own.kind] = 1.0
+
+
+@phase
+def see_allies(state, body, rules, row, w, a, at):
+    """Tells of the other units of its side that are in sight."""
+    unit, side = state.unit[w, a], side_of(rules, a)
+    sight = body[a].sight if rules.unit_ranges else SIGHT_RANGE
+    shields = sees_shields(rules, side)
+    width = 5 + shields + rules.kinds
+    for b in range(first_of(rules, side), end_of(rules, side)):
+        if b == a:
+            continue
+        other = state.unit[w, b]
+        way = distance(unit, other)
+        if other.alive and way < sight:
+            row[at] = 1.0
+            see_other(unit, other, body[b], rules, row, at, way, sight, side, shields)
+            if rules.see_last_action and other.last >= 0:
+                row[at + width + other.last] = 1.0
+        at += width + rules.see_last_action * rules.actions
+    return at
+
+
+@phase
+def see_self(state, body, rules, row, w, a, at):
+    """Own health, shield and type, then place and time where they are told."""
+    unit, side = state.unit[w, a], side_of(rules, a)
+    shields = sees_shields(rules, side)
+    row[at] = unit.health / body[a].health
+    show_kind(unit, body[a], rules, row, at + 1, shields)
+    at += 1 + shields + rules.kinds
+    if rules.see_position:
+        row[at], row[at + 1] = ahead(side) * unit.x / (2.0 * rules.half_x), unit.y / (2.0 * rules.half_y)
+        at += 2
+    if rules.see_time:
+        row[at] = state.room[w].steps / rules.limit
+
+
+@kernel
+def write_states(state, body, table, side, rows):
+    """What a critic of a side sees of each world, (W, numbers) of zeros before."""
+    rules = table[0]
+    shields = sees_shields(rules, side), sees_shields(rules, 1 - side)
+    for w in range(len(rows)):
+        row, at = rows[w], np.int64(0)
+        for part in range(2):
+            of = side if part == 0 else 1 - side
+            for a in range(first_of(rules, of), end_of(rules, of)):
+                unit, own = state.unit[w, a], body[a]
+                if unit.alive:
+                    row[at] = unit.health / own.health
+                    if part == 0:
+                        row[at + 1] = unit.cooldown / own.state_cooldown
+                    row[at + 2 - part] = ahead(side) * unit.x / (2.0 * rules.half_x)
+                    row[at + 3 - part] = unit.y / (2.0 * rules.half_y)
+                    show_kind(unit, own, rules, row, at + 4 - part, shields[part])
+                at += 4 - part + shields[part] + rules.kinds
+        if rules.state_last_action:
+            for a in range(first_of(rules, side), end_of(rules, side)):
+                if state.unit[w, a].last >= 0:
+                    row[at + state.unit[w, a].last] = 1.0
+                at += rules.actions
+        if rules.state_time:
+            row[at] = state.room[w].steps / rules.limit
+
+
+@phase
+def see_field(state, sight, rules, w):
+    """The table of all units: those of the own side first, places mirrored for blue."""
+    for a in range(sight.field.shape[1]):
+        side = side_of(rules, a)
+        k = 0
+        for part in range(2):
+            of = side if part == 0 else 1 - side
+            for b in range(first_of(rules, of), end_of(rules, of)):
+                unit, row = state.unit[w, b], sight.field[w, a, k]
+                k += 1
+                row[:] = 0.0
+                if unit.alive:
+                    row[0], row[1], row[2] = 1.0, ahead(side) * unit.x, unit.y
+                    row[3], row[4], row[5] = unit.health, unit.shield, unit.cooldown
+                    row[6] = b == a
+
+
+# -- spaces -----------------------------------------------------------------------------------------
+
+
+def observation_space(settings: BattleSettings, rules: np.void) -> spaces.Dict:
+    """Of one unit: `units`, the vector of specification 5.2, and as an option `field`, the table of all units."""
+    numbers = max(row_size(rules, side) for side in (RED, BLUE))
+    fields: dict[str, spaces.Space] = {"units": spaces.Box(-np.inf, np.inf, (numbers,), np.float32)}
+    if settings.see_field:
+        fields["field"] = spaces.Box(-np.inf, np.inf, (int(rules["slots"]), FIELD), np.float32)
+    return spaces.Dict(fields)
+
+
+def allocate_sight(settings: BattleSettings, rules: np.void, num_worlds: int) -> Sight:
+    """Views of nothing yet."""
+    lead = (num_worlds, int(rules["slots"]))
+    numbers = max(row_size(rules, side) for side in (RED, BLUE))
+    return Sight(
+        rows=np.zeros((*lead, numbers), np.float32),
+        mask=np.zeros((*lead, int(rules["actions"])), bool),
+        field=np.zeros((num_worlds, lead[1] if settings.see_field else 0, lead[1], FIELD), np.float32),
+    )
+
+
+def state_of(state: BattleState, body: np.ndarray, table: np.ndarray, side: int) -> np.ndarray:
+    """(W, n) float32, the state of a side (specification 5.3)."""
+    rows = np.zeros((len(state.room), state_size(table[0], side)), np.float32)
+    write_states(state, body, table, side, rows)
+    return rows
+
+
+def row_size(rules: np.void, side: int) -> int:
+    """Numbers of what a unit of a side sees."""
+    own, enemies = _units(rules, side), _units(rules, 1 - side)
+    shields, others = _shields(rules, side), _shields(rules, 1 - side)
+    ally = 5 + shields + int(rules["kinds"]) + int(rules["see_last_action"]) * int(rules["actions"])
+    ground = MOVES + HEADINGS * int(rules["see_pathing"]) + HEIGHTS * int(rules["see_heights"])
+    self_size = 1 + shields + int(rules["kinds"]) + 2 * int(rules["see_position"]) + int(rules["see_time"])
+    return ground + enemies * (5 + others + int(rules["kinds"])) + (own - 1) * ally + self_size
+
+
+def state_size(rules: np.void, side: int) -> int:
+    """Numbers of a side's state."""
+    own, enemies, kinds = _units(rules, side), _units(rules, 1 - side), int(rules["kinds"])
+    size = own * (4 + _shields(rules, side) + kinds) + enemies * (3 + _shields(rules, 1 - side) + kinds)
+    return size + own * int(rules["actions"]) * int(rules["state_last_action"]) + int(rules["state_time"])
+
+
+def _units(rules: np.void, side: int) -> int:
+    return int(rules["reds"]) if side == RED else int(rules["slots"] - rules["reds"])
+
+
+def _shields(rules: np.void, side: int) -> int:
+    return int(rules["red_shields" if side == RED else "blue_shields"])

@@ -1,0 +1,72 @@
+"""What the numbers of a battle's state may be (`interplay.core.ranges`); the arrays are in `state.py`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from interplay.core.ranges import ANYTHING, REAL, Arrays, Law, Range, count
+from interplay.worlds.battle.config import BARRIER_POINTS, BattleSettings
+from interplay.worlds.battle.rules.fight import BARRIER_PERIOD, JITTERS
+from interplay.worlds.battle.rules.time import CALM
+from interplay.worlds.battle.state import NOBODY, rules_of
+
+
+def ranges_of(settings: BattleSettings, body: np.ndarray) -> dict[str, Range]:
+    """Name -> range of every field of `jit.arrays_of`."""
+    rules = rules_of(settings)[0]
+    half_x, half_y = settings.width / 2, settings.height / 2
+    return {
+        "unit.x": Range(-half_x, half_x),
+        "unit.y": Range(-half_y, half_y),
+        "unit.health": Range(0.0, np.array(body["health"])),
+        "unit.shield": Range(0.0, np.array(body["shield"])),
+        "unit.cooldown": Range(0.0, np.array(body["period"]) + JITTERS),
+        "unit.barrier": Range(0.0, BARRIER_POINTS * np.array(body["has_barrier"])),
+        "unit.barrier_clock": Range(0, BARRIER_PERIOD * np.array(body["has_barrier"])),
+        "unit.calm": count(CALM),
+        "unit.last": Range(NOBODY, int(rules["actions"]) - 1),
+        "room.steps": count(settings.limit),
+        "room.outcome": Range(-1, 1),
+        "stream": ANYTHING,
+        "reward": REAL,
+    }
+
+
+def laws_of(settings: BattleSettings, body: np.ndarray) -> list[Law]:
+    """What fields owe each other."""
+    reds = len(settings.sides[0])
+
+    def alive(given: Arrays) -> Any:
+        return given["unit.alive"]
+
+    def decided(given: Arrays) -> Any:
+        return ~alive(given)[:, :reds].any(axis=1) | ~alive(given)[:, reds:].any(axis=1)
+
+    def nobody_there(given: Arrays) -> Any:
+        present = given["unit.present"]
+        return ~present[:, :reds].any(axis=1) | ~present[:, reds:].any(axis=1)
+
+    def goes_on_otherwise(given: Arrays) -> Any:
+        return (decided(given) | (given["room.steps"] >= settings.limit)) != given["over"]
+
+    def left_out(given: Arrays) -> Any:
+        return ~given["unit.present"] if not settings.drawn else given["unit.present"] & False
+
+    return [
+        Law("unit.alive", "though it takes no part", lambda given: alive(given) & ~given["unit.present"]),
+        Law(
+            "unit.alive",
+            "is not what its health says",
+            lambda given: alive(given) != (given["unit.health"] > 0),
+        ),
+        Law("unit.present", "though every unit takes part", left_out),
+        Law("unit.present", "leaves a side without units", nobody_there),
+        Law("over", "is not what the units and the limit say", goes_on_otherwise),
+        Law(
+            "acting",
+            "is not who lives in a battle that goes on",
+            lambda given: given["acting"] != (alive(given) & ~given["over"][:, None]),
+        ),
+    ]

@@ -1,0 +1,101 @@
+"""Walking, pushing apart and the edges of the field (specification 4.3)."""
+
+import numpy as np
+
+from interplay.core.jit import kernel, phase
+from interplay.worlds.battle.config import STRIDE
+from interplay.worlds.battle.rules.fight import NEARLY
+from interplay.worlds.battle.rules.sides import across, ahead, end_of, first_of, heading_of, side_of, up
+from interplay.worlds.battle.state import FIRST_ATTACK, NOBODY
+
+PUSHES = 2  # passes of a tick
+
+
+@phase
+def take_orders(state, rules, scratch, action, thread, w):
+    """What the units were told: whom to attack, or where to go."""
+    for a in range(rules.slots):
+        unit, choice, side = state.unit[w, a], action[w, a], side_of(rules, a)
+        unit.last = choice if unit.alive else 0
+        scratch.target[thread, a] = NOBODY
+        scratch.goal[thread, a, 0], scratch.goal[thread, a, 1] = unit.x, unit.y
+        heading = heading_of(rules, choice)
+        if heading != NOBODY:
+            x, y = unit.x + STRIDE * across(side, heading), unit.y + STRIDE * up(heading)
+            scratch.goal[thread, a, 0] = inside(x, rules.half_x)
+            scratch.goal[thread, a, 1] = inside(y, rules.half_y)
+        elif choice >= FIRST_ATTACK:
+            scratch.target[thread, a] = first_of(rules, 1 - side) + choice - FIRST_ATTACK
+
+
+@kernel
+def inside(place, half):
+    """The nearest place on the field."""
+    return min(max(place, -half), half)
+
+
+@phase
+def walk(state, body, rules, scratch, thread, w):
+    """Everybody's way of one tick, all from the same places: into reach of the target, or to the goal."""
+    for a in range(rules.slots):
+        unit, target = state.unit[w, a], scratch.target[thread, a]
+        x, y = scratch.goal[thread, a, 0], scratch.goal[thread, a, 1]
+        least = 0.0
+        if target != NOBODY:
+            x, y = state.unit[w, target].x, state.unit[w, target].y
+            least = max(scratch.gap[thread, a], 0.0)
+        right, north = x - unit.x, y - unit.y
+        way = np.sqrt(right * right + north * north)
+        if target == NOBODY:
+            least = way
+        share = min(body[a].speed, least) / way if unit.alive and least > NEARLY else 0.0
+        scratch.next[thread, a, 0] = unit.x + share * right
+        scratch.next[thread, a, 1] = unit.y + share * north
+    settle(state, rules, scratch, thread, w)
+
+
+@phase
+def push_apart(state, body, rules, scratch, thread, w):
+    """Ground units that overlap each go half of it back. Own side first, so that the mirrored sum is the same."""
+    for a in range(rules.slots):
+        unit, own, side = state.unit[w, a], body[a], side_of(rules, a)
+        scratch.next[thread, a, 0], scratch.next[thread, a, 1] = unit.x, unit.y
+        if not unit.alive or own.flies:
+            continue
+        for part in range(2):
+            other = side if part == 0 else 1 - side
+            for b in range(first_of(rules, other), end_of(rules, other)):
+                push(state, body, scratch, thread, w, a, b, ahead(side) if part else 0.0)
+    settle(state, rules, scratch, thread, w)
+
+
+@phase
+def push(state, body, scratch, thread, w, a, b, front):
+    """What `b` does to `a`. Two in one place part sideways, enemies backwards."""
+    unit, other = state.unit[w, a], state.unit[w, b]
+    reach = body[a].radius + body[b].radius
+    right, north = unit.x - other.x, unit.y - other.y
+    square = right * right + north * north
+    if square >= reach * reach or a == b or not other.alive or body[b].flies:
+        return
+    if square == 0.0:
+        right, north = -front, 0.0
+        if front == 0.0:
+            north = 1.0 if a > b else -1.0
+        square = 1.0
+        share = 0.5 * reach
+    else:
+        way = np.sqrt(square)
+        share = 0.5 * (reach - way) / way
+    scratch.next[thread, a, 0] += share * right
+    scratch.next[thread, a, 1] += share * north
+
+
+@phase
+def settle(state, rules, scratch, thread, w):
+    """Everybody is where it went; the field's edges are solid."""
+    for a in range(rules.slots):
+        unit = state.unit[w, a]
+        if unit.alive:
+            unit.x = inside(scratch.next[thread, a, 0], rules.half_x)
+            unit.y = inside(scratch.next[thread, a, 1], rules.half_y)

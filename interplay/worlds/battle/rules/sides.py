@@ -1,0 +1,77 @@
+"""Who is on which side, and which way it looks. Helpers: they answer and change nothing."""
+
+import numpy as np
+
+from interplay.core.jit import kernel
+from interplay.worlds.battle.state import EAST, FIRST_ATTACK, NOBODY, NORTH, RED, WEST
+
+_SLANT = 0.7071067811865476
+# By heading: north, south, east, west, and the diagonals clockwise from north-east.
+_ACROSS = (0.0, 0.0, 1.0, -1.0, _SLANT, _SLANT, -_SLANT, -_SLANT)
+_UP = (1.0, -1.0, 0.0, 0.0, _SLANT, -_SLANT, -_SLANT, _SLANT)
+
+
+@kernel
+def side_of(rules, slot):
+    """RED or BLUE."""
+    return np.int64(slot >= rules.reds)
+
+
+@kernel
+def first_of(rules, side):
+    """A side's first slot."""
+    return np.int64(0) if side == RED else rules.reds
+
+
+@kernel
+def end_of(rules, side):
+    """The slot after a side's last."""
+    return rules.reds if side == RED else rules.slots
+
+
+@kernel
+def ahead(side):
+    """The sign of x towards the enemy: a side sees itself on the left, so blue's east is the field's west."""
+    return 1.0 if side == RED else -1.0
+
+
+@kernel
+def heading_of(rules, action):
+    """The heading of a move, NOBODY of what is none."""
+    if NORTH <= action <= WEST:
+        return np.int64(action - NORTH)
+    first_diagonal = FIRST_ATTACK + rules.enemies
+    return (
+        np.int64(action - first_diagonal + WEST - NORTH + 1) if action >= first_diagonal else np.int64(NOBODY)
+    )
+
+
+@kernel
+def move_of(rules, heading):
+    """The action of a heading."""
+    return (
+        heading + NORTH
+        if heading <= WEST - NORTH
+        else heading - (WEST - NORTH + 1) + FIRST_ATTACK + rules.enemies
+    )
+
+
+@kernel
+def across(side, heading):
+    """x of a heading's unit vector on the field."""
+    return ahead(side) * _ACROSS[heading]
+
+
+@kernel
+def up(heading):
+    """y of a heading's unit vector."""
+    return _UP[heading]
+
+
+@kernel
+def can_hit(attacker, target):
+    """Whether the attacker's weapon reaches what the target is; both BODY."""
+    return attacker.hits_air or not target.flies
+
+
+assert (NORTH, EAST, WEST) == (2, 4, 5)

@@ -1,0 +1,163 @@
+"""Battles as a world: spaces, reset, step, metrics (specification 4 and 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.core import seeding
+from interplay.core.chunks import Chunks
+from interplay.core.errors import UserError
+from interplay.core.jit import arrays_of
+from interplay.core.ranges import Law, Range
+from interplay.core.scene import Canvas
+from interplay.core.world import ArrayWorld, Kind, TimeStep
+from interplay.worlds.battle import observe
+from interplay.worlds.battle.config import BattleSettings
+from interplay.worlds.battle.ranges import laws_of, ranges_of
+from interplay.worlds.battle.render import draw
+from interplay.worlds.battle.rules import step
+from interplay.worlds.battle.state import (
+    BLUE,
+    RED,
+    BattleState,
+    allocate_scratch,
+    allocate_state,
+    bodies_of,
+    rules_of,
+)
+
+
+class BattleWorld(ArrayWorld):
+    """W battles of two sides; each unit is an agent, red's units come first.
+
+    Units see and act as in SMAC: each by itself, from the left. A unit that dies acts no more; it stays present, because its side's
+    reward is its own, and its life ends with the battle. Slots that no unit of this episode has are empty.
+
+    Attributes:
+        settings: of one battle.
+        state: the arrays (`state.BattleState`); after writing to them call `refresh`.
+        body: (A,) what the slots' units are (`state.BODY`); read-only.
+
+    Args:
+        settings: of one battle.
+        num_worlds: W.
+        seed, first_world: name the worlds' random streams.
+        threads: chunks of worlds stepped at the same time; they change no bit.
+    """
+
+    version = 1
+    frames_per_step = 4
+
+    def __init__(
+        self,
+        settings: BattleSettings,
+        num_worlds: int = 1,
+        seed: int = 0,
+        threads: int = 1,
+        first_world: int = 0,
+    ) -> None:
+        self.settings = settings
+        self._table, self.body = rules_of(settings), bodies_of(settings)
+        rules = self._table[0]
+        red, blue = (len(side) for side in settings.sides)
+        space = observe.observation_space(settings, rules)
+        kind = Kind("agent", tuple(range(red + blue)), space, spaces.Discrete(int(rules["actions"])))
+        names = [f"red_{number}" for number in range(red)] + [f"blue_{number}" for number in range(blue)]
+        super().__init__(num_worlds, names, [kind], seed, first_world)
+        self.teams = tuple(range(red)), tuple(range(red, red + blue))
+        self.state: BattleState = allocate_state(settings, num_worlds)
+        self.state_space = spaces.Box(-np.inf, np.inf, (observe.state_size(rules, RED),), np.float32)
+        self._sight = observe.allocate_sight(settings, rules, num_worlds)
+        self._chunks = Chunks(num_worlds, threads)
+        self._scratch = allocate_scratch(settings, self._chunks.threads)
+        self._action = np.zeros((num_worlds, red + blue), np.int64)
+        seen = {"units": self._sight.rows} | ({"field": self._sight.field} if settings.see_field else {})
+        self._views = TimeStep(seen, *self.outputs, {"action": self._sight.mask})
+
+    @property
+    def metrics(self) -> Mapping[str, np.ndarray]:
+        """Of the episode so far, per unit (W, A) but for the length in decisions, (W,).
+
+        ``outcome`` is +1, -1, or 0 for a draw and at the limit, of the unit's side, once the battle is over; NaN before and in empty
+        slots. ``lost`` units of its side, ``felled`` enemies.
+        """
+        unit, over = self.state.unit, np.asarray(self.outputs.over)
+        present, red = np.asarray(unit["present"]), len(self.teams[RED])  # type: ignore[index]
+        sign = np.where(np.arange(len(self.agents)) < red, 1.0, -1.0)
+        outcome = np.where(over[:, None] & present, self.state.room["outcome"][:, None] * sign, np.nan)
+        dead = present & ~unit["alive"]
+        fallen = dead[:, :red].sum(axis=1), dead[:, red:].sum(axis=1)
+        own = np.where(sign > 0, fallen[RED][:, None], fallen[BLUE][:, None])
+        return {
+            "episode_length": np.array(self.state.room["steps"]),
+            "outcome": outcome + 0.0,  # no negative zeros
+            "alive": np.array(unit["alive"]),
+            "health": np.array(unit["health"]),
+            "shield": np.array(unit["shield"]),
+            "lost": own,
+            "felled": dead.sum(axis=1)[:, None] - own,
+        }
+
+    def global_state(self) -> np.ndarray:
+        """Red's state, (W, n) float32 (`side_state`)."""
+        return self.side_state(RED)
+
+    def side_state(self, side: int) -> np.ndarray:
+        """SMAC's state of a side, itself on the left: (W, n) float32 (specification 5.3).
+
+        Args:
+            side: 0 for red, 1 for blue.
+        """
+        return observe.state_of(self.state, self.body, self._table, side)
+
+    def draw(self, canvas: Canvas, world: int) -> None:
+        draw(canvas, self.state, self.body, self.settings, world)
+
+    def close(self) -> None:
+        self._chunks.close()
+
+    def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
+        seeding.begin_episode(self.state.stream, which, seeds)
+        state, outputs, sight, body, table = self.state, self.outputs, self._sight, self.body, self._table
+        self._chunks.run(
+            lambda thread, lo, hi: step.begin_worlds(
+                state, outputs, sight, body, table, self._scratch, which, thread, lo, hi
+            )
+        )
+
+    def _refuse_illegal(self, action: Any) -> None:
+        np.copyto(self._action, action, casting="unsafe")
+        legal = np.take_along_axis(self._sight.mask, self._action[:, :, None], axis=2)[:, :, 0]
+        wrong = np.argwhere(self.outputs.acting & ~legal)
+        if len(wrong):
+            w, a = (int(number) for number in wrong[0])
+            raise UserError(
+                f"{self.id}: {self.agents[a]} of world {w} chose action {self._action[w, a]}, which is not legal now; choose by the action mask"
+            )
+
+    def _advance(self, action: np.ndarray) -> None:
+        state, outputs, sight, body, table = self.state, self.outputs, self._sight, self.body, self._table
+        self._chunks.run(
+            lambda thread, lo, hi: step.step_worlds(
+                state, outputs, sight, body, table, self._scratch, self._action, thread, lo, hi
+            )
+        )
+
+    def _look_anew(self) -> None:
+        step.look_at_worlds(self.state, self._sight, self.body, self._table, 0, self.num_worlds)
+
+    def _read(self) -> TimeStep:
+        return self._views
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        return arrays_of(self.state) | self.outputs._asdict()
+
+    def state_ranges(self) -> Mapping[str, Range]:
+        return ranges_of(self.settings, self.body)
+
+    def state_laws(self) -> Sequence[Law]:
+        return laws_of(self.settings, self.body)
