@@ -90,7 +90,7 @@ def bounce(state, body, rules, w, a, target):
     for leap in range(len(BOUNCES)):
         following, least = np.int64(NOBODY), rules.bounce_radius
         for b in range(first_of(rules, enemy), end_of(rules, enemy)):
-            if b in (target, second) or not state.unit[w, b].alive:
+            if b == target or b == second or not state.unit[w, b].alive:
                 continue
             way = distance(state.unit[w, place], state.unit[w, b]) - body[b].radius
             if way < least or (way == least and following == NOBODY):
