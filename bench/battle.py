@@ -21,7 +21,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-
 from bench.battle_peers import Smaclite, Smax
 from interplay.cli.measure import pin
 from interplay.registry import make_policy, make_world

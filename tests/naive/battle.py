@@ -57,7 +57,19 @@ class Unit:
     attributes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        names = "max_health max_shield armour damage strikes bonus against range period speed radius".split()
+        names = [
+            "max_health",
+            "max_shield",
+            "armour",
+            "damage",
+            "strikes",
+            "bonus",
+            "against",
+            "range",
+            "period",
+            "speed",
+            "radius",
+        ]
         *numbers, attributes = NUMBERS[self.kind]
         for name, value in zip(names, numbers, strict=True):
             setattr(self, name, value)
@@ -360,7 +372,9 @@ class BattleTwin:
         own, enemy = side, 1 - side
         lost, felled = before[own][0] - after[own][0], before[enemy][0] - after[enemy][0]
         taken, given = before[enemy][1] - after[enemy][1], before[own][1] - after[own][1]
-        full = 200.0 + sum(10 + unit.max_health + unit.max_shield for unit in self.sides[enemy] if unit.present)
+        full = 200.0 + sum(
+            10 + unit.max_health + unit.max_shield for unit in self.sides[enemy] if unit.present
+        )
         match self.settings.reward:
             case "result":
                 return result

@@ -10,7 +10,19 @@ from interplay.worlds.battle.world import BattleWorld
 from tests.naive.battle import BattleTwin
 
 WORLDS = 4
-STATE = ("x", "y", "health", "shield", "cooldown", "barrier", "barrier_clock", "calm", "last", "alive", "present")
+STATE = (
+    "x",
+    "y",
+    "health",
+    "shield",
+    "cooldown",
+    "barrier",
+    "barrier_clock",
+    "calm",
+    "last",
+    "alive",
+    "present",
+)
 
 
 def settings_of(variant: str, **options: object) -> BattleSettings:

@@ -8,7 +8,7 @@ from interplay.worlds.battle.config import VARIANTS, BattleSettings
 from tests.worlds.battle.pair import march, settings_of
 
 OPTIONS = {
-    "positions": {"randomize": "positions", "mirror": False},
+    "positions": {"randomize": "positions", "mirror": False, "limit": 40},
     "all": {"randomize": "all", "mirror": False, "see_time": True, "state_time": True},
     "jitter": {"jitter": True, "diagonals": True, "see_last_action": True},
     "barrier": {"red": "4 immortal", "barrier": True, "unit_ranges": True, "see_pathing": True, "see_heights": True},
@@ -27,8 +27,8 @@ OPTIONS = {
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_every_scenario(variant):
-    steps = {"mab": 30, "bane_vs_bane": 24}.get(variant, 50)
-    assert march(settings_of(variant, width=16.0, height=16.0), steps) > 0
+    steps = {"mab": 41, "bane_vs_bane": 24}.get(variant, 50)
+    assert march(settings_of(variant, width=16.0, height=16.0, limit=40), steps) > 0
 
 
 @pytest.mark.parametrize("name", OPTIONS)
