@@ -42,13 +42,13 @@ def main() -> None:
 
     _, states = jax.jit(jax.vmap(env.reset))(jax.random.split(jax.random.key(1), worlds))
     start = time.process_time()
-    key, states, check = jax.block_until_ready(scan(jax.random.key(2), states))
+    key, states, _ = jax.block_until_ready(scan(jax.random.key(2), states))
     first = time.process_time() - start
-    key, states, check = jax.block_until_ready(scan(key, states))
+    key, states, _ = jax.block_until_ready(scan(key, states))
     print(first, flush=True)
     for _ in sys.stdin:
         start = time.process_time()
-        key, states, check = jax.block_until_ready(scan(key, states))
+        key, states, _ = jax.block_until_ready(scan(key, states))
         print(worlds * STEPS / (time.process_time() - start), flush=True)
 
 

@@ -40,7 +40,8 @@ class BattleWorld(ArrayWorld):
     Attributes:
         settings: of one battle.
         state: the arrays (`state.BattleState`); after writing to them call `refresh`.
-        body: (A,) what the slots' units are (`state.BODY`); read-only.
+        body: (A,) what the slots' units are (`state.BODY`).
+        table: the rules as numbers, a table of one record (`state.Rules`).
 
     Args:
         settings: of one battle.
@@ -61,8 +62,8 @@ class BattleWorld(ArrayWorld):
         first_world: int = 0,
     ) -> None:
         self.settings = settings
-        self._table, self.body = rules_of(settings), bodies_of(settings)
-        rules = self._table[0]
+        self.table, self.body = rules_of(settings), bodies_of(settings)
+        rules = self.table[0]
         red, blue = (len(side) for side in settings.sides)
         space = observe.observation_space(settings, rules)
         kind = Kind("agent", tuple(range(red + blue)), space, spaces.Discrete(int(rules["actions"])))
@@ -112,7 +113,7 @@ class BattleWorld(ArrayWorld):
         Args:
             side: 0 for red, 1 for blue.
         """
-        return observe.state_of(self.state, self.body, self._table, side)
+        return observe.state_of(self.state, self.body, self.table, side)
 
     def draw(self, canvas: Canvas, world: int) -> None:
         draw(canvas, self.state, self.body, self.settings, world)
@@ -122,7 +123,7 @@ class BattleWorld(ArrayWorld):
 
     def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
         seeding.begin_episode(self.state.stream, which, seeds)
-        state, outputs, sight, body, table = self.state, self.outputs, self._sight, self.body, self._table
+        state, outputs, sight, body, table = self.state, self.outputs, self._sight, self.body, self.table
         self._chunks.run(
             lambda thread, lo, hi: step.begin_worlds(
                 state, outputs, sight, body, table, self._scratch, which, thread, lo, hi
@@ -140,7 +141,7 @@ class BattleWorld(ArrayWorld):
             )
 
     def _advance(self, action: np.ndarray) -> None:
-        state, outputs, sight, body, table = self.state, self.outputs, self._sight, self.body, self._table
+        state, outputs, sight, body, table = self.state, self.outputs, self._sight, self.body, self.table
         self._chunks.run(
             lambda thread, lo, hi: step.step_worlds(
                 state, outputs, sight, body, table, self._scratch, self._action, thread, lo, hi
@@ -148,7 +149,7 @@ class BattleWorld(ArrayWorld):
         )
 
     def _look_anew(self) -> None:
-        step.look_at_worlds(self.state, self._sight, self.body, self._table, 0, self.num_worlds)
+        step.look_at_worlds(self.state, self._sight, self.body, self.table, 0, self.num_worlds)
 
     def _read(self) -> TimeStep:
         return self._views

@@ -34,7 +34,7 @@ def fight(world: BattleWorld, rng: np.random.Generator) -> np.ndarray:
     """(W, A) legal actions, attacks where there are any in seven of eight choices: random play alone hardly ever fights."""
     mask = world.timestep.action_mask["action"].copy()  # type: ignore[index]
     attacks = np.zeros_like(mask)
-    enemies = int(world._table[0]["enemies"])
+    enemies = int(world.table[0]["enemies"])
     attacks[..., 6 : 6 + enemies] = mask[..., 6 : 6 + enemies]
     forward = mask[..., 4] & ~attacks.any(axis=2)
     eager = rng.random(mask.shape[:2]) < 7 / 8

@@ -85,12 +85,11 @@ def attack(state, body, rules, scratch, thread, w):
 def bounce(state, body, rules, w, a, target):
     """The shot leaps to the nearest enemy that it has not hit yet, twice at most; the lower slot where two are as near."""
     enemy = 1 - side_of(rules, a)
-    second = np.int64(NOBODY)
-    place = np.int64(target)
+    first, second, place = np.int64(target), np.int64(NOBODY), np.int64(target)
     for leap in range(len(BOUNCES)):
         following, least = np.int64(NOBODY), rules.bounce_radius
         for b in range(first_of(rules, enemy), end_of(rules, enemy)):
-            if b == target or b == second or not state.unit[w, b].alive:
+            if b in (first, second) or not state.unit[w, b].alive:
                 continue
             way = distance(state.unit[w, place], state.unit[w, b]) - body[b].radius
             if way < least or (way == least and following == NOBODY):

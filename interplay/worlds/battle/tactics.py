@@ -1,0 +1,101 @@
+"""What scripted sides choose (specification 4.6): kernels over the whole batch, by the actions that are legal."""
+
+import numpy as np
+
+from interplay.core.jit import kernel, phase
+from interplay.worlds.battle.config import SIGHT_RANGE, TICKS
+from interplay.worlds.battle.rules.fight import distance
+from interplay.worlds.battle.rules.sides import across, ahead, can_hit, end_of, first_of, move_of, side_of, up
+from interplay.worlds.battle.state import FIRST_ATTACK, NOBODY, STOP
+
+HIT_AND_RUN, ATTACK_NEAREST, ATTACK_MOVE, FOCUS_WEAKEST = range(4)
+ALARM = 1.0  # way beyond an enemy's range that is too near for comfort
+MELEE = 1.0  # units with less range never run
+ARRIVED = 1.0  # way from the point of an attack-move
+
+
+@kernel
+def choose_actions(state, body, table, mask, acting, tactic, action):
+    """Writes the actions of all who act, (W, A)."""
+    rules = table[0]
+    for w in range(acting.shape[0]):
+        for a in range(rules.slots):
+            if acting[w, a]:
+                action[w, a] = choose(state, body, rules, mask[w, a], w, a, tactic)
+
+
+@phase
+def choose(state, body, rules, legal, w, a, tactic):
+    """One unit's action."""
+    unit, side = state.unit[w, a], side_of(rules, a)
+    if tactic == FOCUS_WEAKEST:
+        weakest = find_weakest(state, rules, legal, w, side)
+        if weakest != NOBODY:
+            return FIRST_ATTACK + weakest
+    nearest = find_nearest(state, body, rules, w, a)
+    # A weapon that is ready before the decision is over is as good as ready.
+    if tactic == HIT_AND_RUN and unit.cooldown >= TICKS and body[a].range >= MELEE:
+        hunter = find_hunter(state, body, rules, w, a)
+        if hunter == NOBODY:
+            return np.int64(STOP)
+        other = state.unit[w, hunter]
+        return best_move(rules, legal, side, unit.x - other.x, unit.y - other.y)
+    if tactic == ATTACK_MOVE and (nearest == NOBODY or distance(unit, state.unit[w, nearest]) >= SIGHT_RANGE):
+        right, north = ahead(side) * rules.half_x / 2.0 - unit.x, -unit.y
+        if right * right + north * north <= ARRIVED * ARRIVED:
+            return np.int64(STOP)
+        return best_move(rules, legal, side, right, north)
+    if nearest == NOBODY:
+        return np.int64(STOP)
+    attack = FIRST_ATTACK + nearest - first_of(rules, 1 - side)
+    other = state.unit[w, nearest]
+    return attack if legal[attack] else best_move(rules, legal, side, other.x - unit.x, other.y - unit.y)
+
+
+@phase
+def find_weakest(state, rules, legal, w, side):
+    """Which of the enemies that may be attacked has the fewest points left; NOBODY where there is none."""
+    found, least = np.int64(NOBODY), np.inf
+    first = first_of(rules, 1 - side)
+    for b in range(first, end_of(rules, 1 - side)):
+        other = state.unit[w, b]
+        if legal[FIRST_ATTACK + b - first] and other.health + other.shield < least:
+            found, least = b - first, other.health + other.shield
+    return found
+
+
+@phase
+def find_nearest(state, body, rules, w, a):
+    """The slot of the nearest living enemy that it can hit, by edges; NOBODY where there is none."""
+    found, least = np.int64(NOBODY), np.inf
+    enemy = 1 - side_of(rules, a)
+    for b in range(first_of(rules, enemy), end_of(rules, enemy)):
+        other = state.unit[w, b]
+        way = distance(state.unit[w, a], other) - body[b].radius
+        if other.alive and can_hit(body[a], body[b]) and way < least:
+            found, least = np.int64(b), way
+    return found
+
+
+@phase
+def find_hunter(state, body, rules, w, a):
+    """The slot of the nearest enemy that has it in its range, or nearly; NOBODY where there is none."""
+    found, least = np.int64(NOBODY), np.inf
+    enemy = 1 - side_of(rules, a)
+    for b in range(first_of(rules, enemy), end_of(rules, enemy)):
+        other = state.unit[w, b]
+        way = distance(state.unit[w, a], other) - body[a].radius - body[b].radius
+        if other.alive and way <= body[b].range + ALARM and way < least:
+            found, least = np.int64(b), way
+    return found
+
+
+@phase
+def best_move(rules, legal, side, right, north):
+    """The legal move that leads most into a direction, so that units slide along edges; stopping where none leads there."""
+    found, most = np.int64(STOP), 0.0
+    for heading in range(rules.moves):
+        gain = right * across(side, heading) + north * up(heading)
+        if legal[move_of(rules, heading)] and gain > most:
+            found, most = np.int64(move_of(rules, heading)), gain
+    return found
