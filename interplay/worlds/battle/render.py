@@ -1,20 +1,174 @@
-"""State -> drawing primitives."""
+"""State -> drawing primitives: the field, the units with what they have left, whom they attack."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from interplay.core.scene import Canvas
-from interplay.worlds.battle.config import BattleSettings
-from interplay.worlds.battle.state import BattleState
+from interplay.worlds.battle.config import TICKS, BattleSettings
+from interplay.worlds.battle.state import FIRST_ATTACK, RED, BattleState
+from interplay.worlds.battle.units import UNITS
+
+FLOOR, LINE, EDGE = "#f3f1ea", "#e3dfd3", "#a8a294"
+# Sides differ in lightness too: dark with light letters, light with dark ones.
+BODIES, LETTERS = ("#b02a37", "#7cb8ec"), ("#ffffff", "#10304d")
+SHOTS = ("#d6336c", "#1971c2")
+EMPTY, HEALTH, LOW, SHIELD, COOLING = "#d5d2c8", "#2f9e44", "#e8590c", "#3b8eea", "#868e96"
+SHADOW = "#495057"
+CELL = 2.0  # of the lines on the floor: the cells of image interfaces
+BAR, GAP = 0.16, 0.04  # height of a bar, and the way between two
+_OUTCOMES = {1: "red has won", 0: "nobody has won", -1: "blue has won"}
 
 
 def draw(canvas: Canvas, state: BattleState, body: np.ndarray, settings: BattleSettings, w: int) -> None:
-    """Draws world `w`; row i of the layer ``agents`` is slot i."""
-    canvas.show(
-        -settings.width / 2, -settings.height / 2, settings.width / 2, settings.height / 2, up="north"
-    )
-    unit = state.unit[w]
+    """Draws world `w`; row i of the layer ``agents`` is slot i.
+
+    Args:
+        canvas: where.
+        state: of the batch.
+        body: what the slots' units are.
+        settings: of one battle.
+        w: number of the world.
+    """
+    half_x, half_y = settings.width / 2, settings.height / 2
+    margin = settings.width / 40
+    canvas.show(-half_x - margin, -half_y - margin, half_x + margin, half_y + margin, up="north")
+    draw_field(canvas, half_x, half_y)
+    draw_attacks(canvas, state, body, settings, w)
+    draw_units(canvas, state, body, settings, w)
+    draw_bars(canvas, state, body, w)
+    draw_counts(canvas, state, settings, w)
+
+
+def draw_field(canvas: Canvas, half_x: float, half_y: float) -> None:
+    """The floor with its cells, and the edge, which is solid."""
+    canvas.boxes("floor", [0.0], [0.0], half_x, half_y, colour=FLOOR)
+    x, y = np.arange(-half_x + CELL, half_x, CELL), np.arange(-half_y + CELL, half_y, CELL)
+    canvas.segments("columns", x, np.full(len(x), -half_y), x, np.full(len(x), half_y), colour=LINE)
+    canvas.segments("rows", np.full(len(y), -half_x), y, np.full(len(y), half_x), y, colour=LINE)
+    canvas.boxes("edge", [0.0], [0.0], half_x, half_y, colour=EDGE, fill=False, width=0.12)
+
+
+def draw_attacks(
+    canvas: Canvas, state: BattleState, body: np.ndarray, settings: BattleSettings, w: int
+) -> None:
+    """A line from each unit to whom it attacks: thick where it has shot in this decision, dashed where it is on its way."""
+    unit, reds = state.unit[w], len(settings.sides[RED])
+    slots = np.arange(len(body))
+    enemies = np.where(slots < reds, len(body) - reds, reds)
+    choice = unit["last"].astype(np.int64) - FIRST_ATTACK
+    attacks = (choice >= 0) & (choice < enemies) & unit["alive"]
+    target = np.where(attacks, choice + np.where(slots < reds, reds, 0), 0)
+    shot = attacks & (body["period"] > 0) & (unit["cooldown"] > body["period"] - TICKS)
+    for name, rows, width, dashed in (
+        ("aims", attacks & ~shot & unit["alive"][target], 0.05, True),
+        ("shots", shot, 0.12, False),
+    ):
+        canvas.segments(
+            name,
+            *(unit["x"], unit["y"], unit["x"][target], unit["y"][target]),
+            colour=_by_side(SHOTS, slots, reds),
+            absent=~rows,
+            jump=np.ones(len(body), bool),
+            width=width,
+            dashed=dashed,
+            opacity=0.75,
+        )
+
+
+def draw_units(
+    canvas: Canvas, state: BattleState, body: np.ndarray, settings: BattleSettings, w: int
+) -> None:
+    """The units as large as they are, with the letter of their type; fliers above a shadow, the dead as a faint mark."""
+    unit, slots, reds = state.unit[w], np.arange(len(body)), len(settings.sides[RED])
+    jump = np.full(len(body), state.room["steps"][w] == 0)
+    grounded = ~(unit["alive"] & body["flies"])
+    lower = unit["y"] - 0.9 * body["radius"]
     canvas.circles(
-        "agents", unit["x"], unit["y"], body["radius"], absent=~unit["present"], dimmed=~unit["alive"]
+        "shadows",
+        *(unit["x"], lower, 0.9 * body["radius"]),
+        colour=SHADOW,
+        absent=grounded,
+        jump=jump,
+        outline=False,
+        opacity=0.3,
     )
+    canvas.circles(
+        "agents",
+        *(unit["x"], unit["y"], body["radius"]),
+        colour=_by_side(BODIES, slots, reds),
+        absent=~unit["present"],
+        dimmed=~unit["alive"],
+        jump=jump,
+    )
+    letters = [UNITS[name].letter for side in settings.sides for name in side]
+    canvas.labels(
+        "types",
+        *(unit["x"], unit["y"], letters),
+        colour=_by_side(LETTERS, slots, reds),
+        absent=~unit["alive"],
+        size=1.3 * body["radius"],
+        halo=False,
+    )
+
+
+def draw_bars(canvas: Canvas, state: BattleState, body: np.ndarray, w: int) -> None:
+    """Above each living unit its health, above that its shield; below it how long its weapon still cools."""
+    unit = state.unit[w]
+    dead = ~unit["alive"]
+    health = unit["health"] / body["health"]
+    above = unit["y"] + body["radius"] + GAP + BAR / 2
+    has_shield = body["shield"] > 0
+    shield = unit["shield"] / np.where(has_shield, body["shield"], 1.0)
+    cooling = np.clip(unit["cooldown"] / np.where(body["period"] > 0, body["period"], 1.0), 0, 1)
+    good = np.array([_rgb(HEALTH), _rgb(LOW)], np.uint8)[(health < 0.4).astype(int)]
+    full = np.ones(len(body))
+    _bars(canvas, "no health", unit, body, above, full, EMPTY, dead)
+    _bars(canvas, "health", unit, body, above, health, good, dead)
+    above = above + BAR + GAP
+    _bars(canvas, "no shield", unit, body, above, full, EMPTY, dead | ~has_shield)
+    _bars(canvas, "shield", unit, body, above, shield, SHIELD, dead | ~has_shield | (shield <= 0))
+    below = unit["y"] - body["radius"] - GAP - BAR / 2
+    _bars(canvas, "cooldown", unit, body, below, cooling, COOLING, dead | (cooling <= 0))
+
+
+def draw_counts(canvas: Canvas, state: BattleState, settings: BattleSettings, w: int) -> None:
+    """The caption, and what each side has."""
+    unit, reds = state.unit[w], len(settings.sides[RED])
+    sides = unit[:reds], unit[reds:]
+    told = [f"{int(side['alive'].sum())} of {int(side['present'].sum())}" for side in sides]
+    steps = int(state.room["steps"][w])
+    decided = not all(side["alive"].any() for side in sides)
+    over = decided or steps >= settings.limit
+    result = _OUTCOMES[int(state.room["outcome"][w])] if over else "fighting"
+    canvas.table("status", ["decision", "red", "blue", "state"], [[steps, *told, result]], caption=True)
+    rows = [
+        [name, count, float(side["health"].sum().round(1)), float(side["shield"].sum().round(1))]
+        for name, count, side in zip(("red", "blue"), told, sides, strict=True)
+    ]
+    canvas.table("sides", ["side", "alive", "health", "shield"], rows)
+
+
+def _bars(
+    canvas: Canvas,
+    name: str,
+    unit: np.ndarray,
+    body: np.ndarray,
+    y: np.ndarray,
+    share: np.ndarray,
+    colour: str | np.ndarray,
+    absent: np.ndarray,
+) -> None:
+    """Bars from the units' left edges, as wide as the units where the share is 1."""
+    half = np.maximum(body["radius"], 0.4)
+    centre = unit["x"] - half * (1 - share)
+    canvas.boxes(name, centre, y, half * share, BAR / 2, colour=colour, absent=absent)
+
+
+def _by_side(colours: tuple[str, str], slots: np.ndarray, reds: int) -> np.ndarray:
+    """(A, 3) uint8, the colour of each unit's side."""
+    return np.array([_rgb(colour) for colour in colours], np.uint8)[(slots >= reds).astype(int)]
+
+
+def _rgb(colour: str) -> tuple[int, ...]:
+    return tuple(bytes.fromhex(colour[1:]))
