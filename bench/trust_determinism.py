@@ -43,6 +43,7 @@ FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
     "werewolf": ("werewolf/9-l1s9", {}),
     "survival": ("survival/1v1-all-high", {}),
     "pommerman": ("pommerman/radio", {}),
+    "battle": ("battle/mab", {"jitter": True, "limit": 30}),
     "dilemma": ("dilemma/open-ended", {}),
     "matrix": ("matrix/credit", {"rounds": 3}),
     "pong": ("pong/2p-pictures", {"randomize": True, "rounds": 3}),

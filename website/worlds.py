@@ -10,6 +10,7 @@ from interplay.view.facts import Facts, KindFacts, Leaf, facts_of
 GUIDES = {  # family -> its guide
     "mmo": "mmo.md",
     "werewolf": "werewolf.md",
+    "battle": "battle.md",
     "pommerman": "pommerman.md",
     "pong": "pong.md",
     "matrix": "matrix-games.md",

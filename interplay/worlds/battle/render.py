@@ -15,6 +15,7 @@ BODIES, LETTERS = ("#b02a37", "#7cb8ec"), ("#ffffff", "#10304d")
 SHOTS = ("#d6336c", "#1971c2")
 EMPTY, HEALTH, LOW, SHIELD, COOLING = "#d5d2c8", "#2f9e44", "#e8590c", "#3b8eea", "#868e96"
 SHADOW = "#495057"
+MARGIN = 1.25  # around the field: units and bars at its edge
 CELL = 2.0  # of the lines on the floor: the cells of image interfaces
 BAR, GAP = 0.16, 0.04  # height of a bar, and the way between two
 _OUTCOMES = {1: "red has won", 0: "nobody has won", -1: "blue has won"}
@@ -31,8 +32,7 @@ def draw(canvas: Canvas, state: BattleState, body: np.ndarray, settings: BattleS
         w: number of the world.
     """
     half_x, half_y = settings.width / 2, settings.height / 2
-    margin = settings.width / 40
-    canvas.show(-half_x - margin, -half_y - margin, half_x + margin, half_y + margin, up="north")
+    canvas.show(-half_x - MARGIN, -half_y - MARGIN, half_x + MARGIN, half_y + MARGIN, up="north")
     draw_field(canvas, half_x, half_y)
     draw_attacks(canvas, state, body, settings, w)
     draw_units(canvas, state, body, settings, w)
