@@ -24,6 +24,7 @@ CHANCE = {"survival/1v1-all-mid": 4425, "survival/2v2-all-mid": 2335}  # id -> s
 
 # Worlds that are told with few agents, or with an end that is near: beginning of the id -> options.
 OPTIONS = {
+    "battle/": {"width": 20.0, "height": 20.0, "limit": 30},
     "matrix/credit": {"agents": 3, "rounds": 4},
     "mmo/": {"slots": 6, "npop": 2, "cap": 6, "cap_draw": "fixed", "interior": 12, "rows": 6}
     | {"vision": 3, "prefill": 4},
@@ -53,8 +54,8 @@ def cut(text: str) -> str:
 
 
 def player(world_id: str) -> Policy:
-    """Who plays: the hunter, who uses items, or the fighter, where the world has one; else random play."""
-    for name in ("hunter", "fighter"):
+    """Who plays: the hunter, who uses items, the fighter, or hit and run, where the world has one; else random play."""
+    for name in ("hunter", "fighter", "hit_and_run"):
         if name in list_policies(world_id) and world_id not in CHANCE:
             return make_policy(world_id, name)
     return RandomPolicy()
