@@ -35,10 +35,13 @@ from interplay.worlds.battle.state import (
     BattleState,
     Sight,
 )
+from interplay.worlds.battle.units import UNITS
 
 HEADINGS = 8
 HEIGHTS = 9
-FIELD = 7  # numbers of a unit in the table of the field: whether it lives, x, y, health, shield, cooldown in ticks, whether it is oneself
+# Columns of the table of the field: shares of health, shield and the weapon's period, and the row of `UNITS`.
+ALIVE, X, Y, HEALTH, SHIELD, COOLDOWN, UNIT_TYPE = range(7)
+FIELD = 7
 
 
 @phase
@@ -56,7 +59,7 @@ def look_around(state, sight, body, rules, w):
         at = see_enemies(state, body, rules, mask, row, w, a, at)
         at = see_allies(state, body, rules, row, w, a, at)
         see_self(state, body, rules, row, w, a, at)
-    see_field(state, sight, rules, w)
+    see_field(state, sight, body, rules, w)
 
 
 @kernel
@@ -206,33 +209,47 @@ def write_states(state, body, table, side, rows):
 
 
 @phase
-def see_field(state, sight, rules, w):
-    """The table of all units: those of the own side first, places mirrored for blue."""
+def see_field(state, sight, body, rules, w):
+    """The table of all units, own side first, for image interfaces; the dead are zeros."""
     for a in range(sight.field.shape[1]):
-        side = side_of(rules, a)
-        k = 0
+        side, k = side_of(rules, a), 0
         for part in range(2):
             of = side if part == 0 else 1 - side
             for b in range(first_of(rules, of), end_of(rules, of)):
-                unit, row = state.unit[w, b], sight.field[w, a, k]
+                unit, own, row = state.unit[w, b], body[b], sight.field[w, a, k]
                 k += 1
                 row[:] = 0.0
                 if unit.alive:
-                    row[0], row[1], row[2] = 1.0, ahead(side) * unit.x, unit.y
-                    row[3], row[4], row[5] = unit.health, unit.shield, unit.cooldown
-                    row[6] = b == a
+                    row[ALIVE], row[X], row[Y] = 1.0, ahead(side) * unit.x, unit.y
+                    row[HEALTH] = unit.health / own.health
+                    row[SHIELD] = unit.shield / own.shield if own.shield > 0.0 else 0.0
+                    row[COOLDOWN] = unit.cooldown / own.period if own.period > 0.0 else 0.0
+                    row[UNIT_TYPE] = own.unit_type
 
 
 # -- spaces -----------------------------------------------------------------------------------------
 
 
 def observation_space(settings: BattleSettings, rules: np.void) -> spaces.Dict:
-    """Of one unit: `units`, the vector of specification 5.2, and as an option `field`, the table of all units."""
+    """Of one unit: `units`, the vector of specification 5.2, and as an option `field`, the table of all units, and `legal`, its mask."""
     numbers = max(row_size(rules, side) for side in (RED, BLUE))
     fields: dict[str, spaces.Space] = {"units": spaces.Box(-np.inf, np.inf, (numbers,), np.float32)}
     if settings.see_field:
-        fields["field"] = spaces.Box(-np.inf, np.inf, (int(rules["slots"]), FIELD), np.float32)
+        fields["field"] = _field_space(settings)
+        fields["legal"] = spaces.MultiBinary(int(rules["actions"]))
     return spaces.Dict(fields)
+
+
+def _field_space(settings: BattleSettings) -> spaces.Box:
+    """Of the table: places up to the edges; the type of row k is that of the k-th unit of either side's table."""
+    red, blue = settings.sides
+    views = np.array([[list(UNITS).index(name) for name in order] for order in (red + blue, blue + red)])
+    high = np.ones((views.shape[1], FIELD), np.float32)
+    high[:, X], high[:, Y], high[:, COOLDOWN] = settings.width / 2, settings.height / 2, np.inf
+    high[:, UNIT_TYPE] = views.max(axis=0)
+    low = np.zeros_like(high)
+    low[:, X], low[:, Y] = -settings.width / 2, -settings.height / 2
+    return spaces.Box(low, high, dtype=np.float32)
 
 
 def allocate_sight(settings: BattleSettings, rules: np.void, num_worlds: int) -> Sight:

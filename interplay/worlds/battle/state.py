@@ -57,6 +57,7 @@ BODY = np.dtype(
         ("start_y", np.float64),
         ("strikes", np.int32),
         ("kind", np.int32),  # number of its type in the scenario
+        ("unit_type", np.int32),  # and in `UNITS`
         ("block", np.int32),  # the first slot of its type on its side
         ("block_size", np.int32),  # slots of that type
         *(
@@ -182,6 +183,7 @@ def bodies_of(settings: BattleSettings) -> np.ndarray:
                 "block": slot - number + names.index(name),
                 "block_size": names.count(name),
                 "kind": settings.types.index(name),
+                "unit_type": list(UNITS).index(name),
             }
             fields |= {"start_x": place[0] if side == RED else -place[0], "start_y": place[1]}
             for key, value in fields.items():

@@ -76,20 +76,23 @@ class BattleWorld(ArrayWorld):
         self._chunks = Chunks(num_worlds, threads)
         self._scratch = allocate_scratch(settings, self._chunks.threads)
         self._action = np.zeros((num_worlds, red + blue), np.int64)
-        seen = {"units": self._sight.rows} | ({"field": self._sight.field} if settings.see_field else {})
+        seen = {"units": self._sight.rows}
+        if settings.see_field:
+            seen |= {"field": self._sight.field, "legal": self._sight.mask.view(np.int8)}
+            seen["legal"].flags.writeable = False  # it is the mask
         self._views = TimeStep(seen, *self.outputs, {"action": self._sight.mask})
 
     @property
     def metrics(self) -> Mapping[str, np.ndarray]:
         """Of the episode so far, per unit (W, A) but for the length in decisions, (W,).
 
-        ``outcome`` is +1, -1, or 0 for a draw and at the limit, of the unit's side, once the battle is over; NaN before and in empty
-        slots. ``lost`` units of its side, ``felled`` enemies.
+        ``outcome`` is +1, -1, or 0 for a draw and at the limit, of the unit's side, once the battle is over; NaN before. ``lost`` units of
+        its side, ``felled`` enemies. Empty slots have their side's.
         """
         unit, over = self.state.unit, np.asarray(self.outputs.over)
         present, red = np.asarray(unit["present"]), len(self.teams[RED])  # type: ignore[index]
         sign = np.where(np.arange(len(self.agents)) < red, 1.0, -1.0)
-        outcome = np.where(over[:, None] & present, self.state.room["outcome"][:, None] * sign, np.nan)
+        outcome = np.where(over[:, None], self.state.room["outcome"][:, None] * sign, np.nan)
         dead = present & ~unit["alive"]
         fallen = dead[:, :red].sum(axis=1), dead[:, red:].sum(axis=1)
         own = np.where(sign > 0, fallen[RED][:, None], fallen[BLUE][:, None])
