@@ -43,7 +43,7 @@ class CellOrders(Interface):
         self._members = members = check_side(owner, raw, self.grid, self.types)
         slots = raw[0]["field"].shape[0]  # type: ignore[index]
         self._enemies = max(members, slots - members)
-        wanted = spaces.Discrete(FIRST_ATTACK + self._enemies + MOVES)
+        wanted: spaces.Space = spaces.Discrete(FIRST_ATTACK + self._enemies + MOVES)
         if act_space != spaces.Tuple([wanted] * members):
             raise UserError(
                 f"{owner}: {act_space} are no actions of {members} units with eight moves; make the world with diagonals = true"

@@ -62,7 +62,7 @@ def look_around(state, sight, body, rules, w):
     see_field(state, sight, body, rules, w)
 
 
-@kernel
+@phase
 def lies_inside(rules, x, y):
     """Whether a point is on the field."""
     return abs(x) <= rules.half_x and abs(y) <= rules.half_y
@@ -98,7 +98,7 @@ def see_ground(state, rules, mask, row, w, a):
     return at
 
 
-@kernel
+@phase
 def sees_shields(rules, side):
     """Whether a side has shields, which are told then."""
     return rules.red_shields if side == RED else rules.blue_shields

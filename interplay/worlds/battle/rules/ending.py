@@ -1,6 +1,6 @@
 """Who has won, and what it pays (specification 4.5 and 5.4)."""
 
-from interplay.core.jit import kernel, phase
+from interplay.core.jit import phase
 from interplay.worlds.battle.config import FULL_REWARD, KILL_POINTS, OWN_SHARE, UNIT_REWARD, WIN_POINTS
 from interplay.worlds.battle.rules.sides import end_of, first_of, side_of
 from interplay.worlds.battle.state import BLUE, RED
@@ -59,7 +59,7 @@ def give_rewards(state, body, outputs, rules, scratch, thread, w):
                 outputs.reward[w, a] = pay
 
 
-@kernel
+@phase
 def smac_points(rules, gained, lost, result):
     """SMAC's reward before it is scaled."""
     if rules.negatives:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from interplay.core.jit import kernel, phase
+from interplay.core.jit import phase
 from interplay.core.seeding import DRAWS, EPISODE, SEED
 from interplay.kernels.philox import integer_below
 from interplay.worlds.battle.config import (
@@ -22,14 +22,14 @@ BARRIER_PERIOD = round(BARRIER_COOLDOWN * TICKS_PER_SECOND)  # ticks from one op
 BARRIER_CLOSES = BARRIER_PERIOD - round(BARRIER_SECONDS * TICKS_PER_SECOND)  # on the clock
 
 
-@kernel
+@phase
 def distance(one, other):
     """Between centres; both UNIT."""
     across, up = other.x - one.x, other.y - one.y
     return np.sqrt(across * across + up * up)
 
 
-@kernel
+@phase
 def damage_of(attacker, target):
     """Points of a strike with the bonus that the target earns it; both BODY."""
     earns = (attacker.hits_light and target.light) or (attacker.hits_armoured and target.armoured)

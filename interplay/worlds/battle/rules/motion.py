@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from interplay.core.jit import kernel, phase
+from interplay.core.jit import phase
 from interplay.worlds.battle.config import STRIDE
 from interplay.worlds.battle.rules.fight import NEARLY
 from interplay.worlds.battle.rules.sides import across, ahead, end_of, first_of, heading_of, side_of, up
@@ -28,7 +28,7 @@ def take_orders(state, rules, scratch, action, thread, w):
             scratch.target[thread, a] = first_of(rules, 1 - side) + choice - FIRST_ATTACK
 
 
-@kernel
+@phase
 def inside(place, half):
     """The nearest place on the field."""
     return min(max(place, -half), half)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from interplay.core.jit import kernel
+from interplay.core.jit import phase
 from interplay.worlds.battle.state import EAST, FIRST_ATTACK, NOBODY, NORTH, RED, WEST
 
 _SLANT = 0.7071067811865476
@@ -11,31 +11,31 @@ _ACROSS = (0.0, 0.0, 1.0, -1.0, _SLANT, _SLANT, -_SLANT, -_SLANT)
 _UP = (1.0, -1.0, 0.0, 0.0, _SLANT, -_SLANT, -_SLANT, _SLANT)
 
 
-@kernel
+@phase
 def side_of(rules, slot):
     """RED or BLUE."""
     return np.int64(slot >= rules.reds)
 
 
-@kernel
+@phase
 def first_of(rules, side):
     """A side's first slot."""
     return np.int64(0) if side == RED else rules.reds
 
 
-@kernel
+@phase
 def end_of(rules, side):
     """The slot after a side's last."""
     return rules.reds if side == RED else rules.slots
 
 
-@kernel
+@phase
 def ahead(side):
     """The sign of x towards the enemy: a side sees itself on the left, so blue's east is the field's west."""
     return 1.0 if side == RED else -1.0
 
 
-@kernel
+@phase
 def heading_of(rules, action):
     """The heading of a move, NOBODY of what is none."""
     if NORTH <= action <= WEST:
@@ -46,7 +46,7 @@ def heading_of(rules, action):
     )
 
 
-@kernel
+@phase
 def move_of(rules, heading):
     """The action of a heading."""
     return (
@@ -56,19 +56,19 @@ def move_of(rules, heading):
     )
 
 
-@kernel
+@phase
 def across(side, heading):
     """x of a heading's unit vector on the field."""
     return ahead(side) * _ACROSS[heading]
 
 
-@kernel
+@phase
 def up(heading):
     """y of a heading's unit vector."""
     return _UP[heading]
 
 
-@kernel
+@phase
 def can_hit(attacker, target):
     """Whether the attacker's weapon reaches what the target is; both BODY."""
     return attacker.hits_air or not target.flies
