@@ -278,20 +278,22 @@ class BattleTwin:
 
     def hurt(self, unit: Unit, damage: float) -> None:
         left = damage
-        if self.settings.barrier and unit.kind == "immortal":
-            if unit.barrier_clock == 0:
-                unit.barrier_clock, unit.barrier = 717, 100.0
-            if unit.barrier_clock > 717 - 45:
-                kept = min(unit.barrier, left)
-                unit.barrier -= kept
-                left -= kept
-        kept = min(unit.shield, left)
-        unit.shield -= kept
-        left -= kept
+        for pool in [*self.barrier(unit), "shield"]:
+            kept = min(getattr(unit, pool), left)
+            setattr(unit, pool, getattr(unit, pool) - kept)
+            left -= kept
         if left > 0:
             done = damage - left
             unit.health -= max(left - unit.armour, 0.5 - done, 0.0)
         unit.calm = 0
+
+    def barrier(self, unit: Unit) -> list[str]:
+        """What absorbs before the shield: an open barrier."""
+        if not self.settings.barrier or unit.kind != "immortal":
+            return []
+        if unit.barrier_clock == 0:
+            unit.barrier_clock, unit.barrier = 717, 100.0
+        return ["barrier"] if unit.barrier_clock > 717 - 45 else []
 
     def burst(self, baneling: Unit) -> None:
         for unit in self.sides[1 - baneling.side]:

@@ -32,10 +32,10 @@ def choose(state, body, rules, legal, w, a, tactic):
         weakest = find_weakest(state, rules, legal, w, side)
         if weakest != NOBODY:
             return FIRST_ATTACK + weakest
-    nearest = find_nearest(state, body, rules, w, a)
+    nearest = find_nearest(state, body, rules, w, a, False)
     # A weapon that is ready before the decision is over is as good as ready.
     if tactic == HIT_AND_RUN and unit.cooldown >= TICKS and body[a].range >= MELEE:
-        hunter = find_hunter(state, body, rules, w, a)
+        hunter = find_nearest(state, body, rules, w, a, True)
         if hunter == NOBODY:
             return np.int64(STOP)
         other = state.unit[w, hunter]
@@ -65,27 +65,15 @@ def find_weakest(state, rules, legal, w, side):
 
 
 @phase
-def find_nearest(state, body, rules, w, a):
-    """The slot of the nearest living enemy that it can hit, by edges; NOBODY where there is none."""
-    found, least = np.int64(NOBODY), np.inf
-    enemy = 1 - side_of(rules, a)
-    for b in range(first_of(rules, enemy), end_of(rules, enemy)):
-        other = state.unit[w, b]
-        way = distance(state.unit[w, a], other) - body[b].radius
-        if other.alive and can_hit(body[a], body[b]) and way < least:
-            found, least = np.int64(b), way
-    return found
-
-
-@phase
-def find_hunter(state, body, rules, w, a):
-    """The slot of the nearest enemy that has it in its range, or nearly; NOBODY where there is none."""
+def find_nearest(state, body, rules, w, a, hunts):
+    """The slot of the nearest enemy, by edges, that the unit can hit, or of those that have it in their range, or nearly; NOBODY without one."""
     found, least = np.int64(NOBODY), np.inf
     enemy = 1 - side_of(rules, a)
     for b in range(first_of(rules, enemy), end_of(rules, enemy)):
         other = state.unit[w, b]
         way = distance(state.unit[w, a], other) - body[a].radius - body[b].radius
-        if other.alive and way <= body[b].range + ALARM and way < least:
+        counts = way <= body[b].range + ALARM if hunts else can_hit(body[a], body[b])
+        if other.alive and counts and way < least:
             found, least = np.int64(b), way
     return found
 

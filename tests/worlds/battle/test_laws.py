@@ -188,7 +188,7 @@ def test_sides_of_unlike_size():
 
 
 def test_true_timing():
-    """Periods are not rounded to ticks: a Marine's 13.776 make 58 shots in 800."""
+    """Periods are not rounded to ticks: a Marine's 13.776 make 59 shots in 800, where 14 would make 58."""
     world = scene("1 marine", "1 immortal", [(0, 0), (2, 0)], width=32.0)
     shots, cooldown = 0, 0.0
     for _ in range(100):
