@@ -306,7 +306,7 @@ class BattleTwin:
         for unit in self.living():
             x, y = unit.goal if unit.target is None else (unit.target.x, unit.target.y)
             way = math.sqrt((x - unit.x) * (x - unit.x) + (y - unit.y) * (y - unit.y))
-            room = way if unit.target is None else gaps[unit.slot]
+            room = way if unit.target is None else gaps[unit.slot] if unit.target.alive else 0.0
             share = min(unit.speed / 16, room) / way if room > 1e-9 else 0.0
             places.append((unit, unit.x + share * (x - unit.x), unit.y + share * (y - unit.y)))
         for unit, x, y in places:

@@ -43,7 +43,7 @@ def walk(state, body, rules, scratch, thread, w):
         least = 0.0
         if target != NOBODY:
             x, y = state.unit[w, target].x, state.unit[w, target].y
-            least = max(scratch.gap[thread, a], 0.0)
+            least = scratch.gap[thread, a] if state.unit[w, target].alive else 0.0
         right, north = x - unit.x, y - unit.y
         way = np.sqrt(right * right + north * north)
         if target == NOBODY:
@@ -71,22 +71,18 @@ def push_apart(state, body, rules, scratch, thread, w):
 
 @phase
 def push(state, body, scratch, thread, w, a, b, front):
-    """What `b` does to `a`. Two in one place part sideways, enemies backwards."""
+    """What `b` does to `a`. Two in one place part sideways, enemies backwards: `front` is the sign of x ahead of `a`, 0 between friends."""
     unit, other = state.unit[w, a], state.unit[w, b]
     reach = body[a].radius + body[b].radius
     right, north = unit.x - other.x, unit.y - other.y
     square = right * right + north * north
     if square >= reach * reach or a == b or not other.alive or body[b].flies:
         return
-    if square == 0.0:
-        right, north = -front, 0.0
-        if front == 0.0:
-            north = 1.0 if a > b else -1.0
-        square = 1.0
-        share = 0.5 * reach
-    else:
-        way = np.sqrt(square)
-        share = 0.5 * (reach - way) / way
+    way = np.sqrt(square)
+    share = 0.5 * (reach - way) / way if way > 0.0 else 0.5 * reach
+    if way == 0.0:
+        right = -front
+        north = 0.0 if front != 0.0 else 1.0 if a > b else -1.0
     scratch.next[thread, a, 0] += share * right
     scratch.next[thread, a, 1] += share * north
 
