@@ -48,6 +48,7 @@ from interplay.core.loading import load
 from interplay.train.networks.attention import AttentionNetwork
 from interplay.train.networks.critic import Critic, CriticNetwork
 from interplay.train.networks.memory import RecurrentNetwork, unroll
+from interplay.train.networks.mixing import MixedNetwork, MonotonicMixer, SumMixer
 from interplay.train.networks.mlp import MlpNetwork
 from interplay.train.networks.pictures import PicturesNetwork
 from interplay.train.networks.stack import StackedNetwork
@@ -62,11 +63,14 @@ __all__ = [
     "Critic",
     "CriticNetwork",
     "GuessingNetwork",
+    "MixedNetwork",
     "MlpNetwork",
+    "MonotonicMixer",
     "PicturesNetwork",
     "RecurrentNetwork",
     "SeatsNetwork",
     "StackedNetwork",
+    "SumMixer",
     "TilesAttentionNetwork",
     "TilesNetwork",
     "make_network",
