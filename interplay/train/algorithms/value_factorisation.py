@@ -37,7 +37,7 @@ class ValueFactorisation:
         """The share of random choices after so many agent-steps."""
         own = self.settings
         way = min(agent_steps / own.epsilon_steps, 1.0)
-        return own.epsilon_begin + (own.epsilon_end - own.epsilon_begin) * way
+        return (1.0 - way) * own.epsilon_begin + way * own.epsilon_end
 
     def optimiser(self) -> optax.GradientTransformation:
         """Adam, after the gradient was scaled down to a global norm."""

@@ -64,6 +64,7 @@ class TeamCollector(Collector):
         """Keeps what teams see who decide; gives who is asked, (W, A) bool: those who act."""
         super().begin_step(t)
         for name in self.networks:
+            self._taken[name].fill(0)
             self._look_at(name, self._teaches)
         for number, (troop, replay) in enumerate(zip(self._troops, self.replays, strict=True)):
             acts = self._of_teams(self._teaches, troop) & self._learnt(troop)[:, None]
@@ -91,9 +92,7 @@ class TeamCollector(Collector):
         """Nobody, as `cut`."""
         return np.zeros(self.present.shape, bool)
 
-    def _tell(
-        self, number: int, troop: Troop, replay: Replay, timestep: TimeStep, ended: np.ndarray
-    ) -> None:
+    def _tell(self, number: int, troop: Troop, replay: Replay, timestep: TimeStep, ended: np.ndarray) -> None:
         """What the teams chose and earned in a step, and whose episodes are over with it."""
         teams = np.flatnonzero(replay.open)
         if not len(teams):
@@ -190,4 +189,6 @@ class TeamCollector(Collector):
         """No samples wait; what they would be made of tells what networks are asked with."""
         own = self.networks[name]
         choices = own.distribution.choices if masked else None
-        return PendingSamples(SampleLayout(own.layout, own.distribution.columns, choices, None, own.memory), 1)
+        return PendingSamples(
+            SampleLayout(own.layout, own.distribution.columns, choices, None, own.memory), 1
+        )

@@ -96,7 +96,10 @@ class TeamLearner(Learner):
     def sums(self, number: int, frames: Frames) -> np.ndarray:
         """(P + 5,) float32, gradient and `Differences` over some stretches of a troop; nothing moves."""
         troop = self.troops[number]
-        vector, target = self.vectors[troop.kind][troop.population], self.targets[troop.kind][troop.population]
+        vector, target = (
+            self.vectors[troop.kind][troop.population],
+            self.targets[troop.kind][troop.population],
+        )
         return np.asarray(self.networks[troop.kind].sums(vector, target, frames))
 
     def step(self, number: int, total: np.ndarray, update: int) -> float:
@@ -145,9 +148,7 @@ class TeamLearner(Learner):
             if at < network.size
             else f"sum of {Differences._fields[at - network.size]}"
         )
-        raise UserError(
-            f"update {update}: {of} is not finite; lower the learning rate or scale the rewards"
-        )
+        raise UserError(f"update {update}: {of} is not finite; lower the learning rate or scale the rewards")
 
     def begin_with(self, vectors: Mapping[str, Any]) -> None:
         """As of every learner; the targets begin with the same."""

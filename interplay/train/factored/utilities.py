@@ -71,9 +71,7 @@ class UtilityNetwork(PolicyNetwork):
         """Nothing: teams are valued, not observations."""
         return jnp.zeros_like(value)
 
-    def _answer(
-        self, arrays: Any, inputs: tuple[Any, ...], key: jax.Array, greedy: bool
-    ) -> jax.Array:
+    def _answer(self, arrays: Any, inputs: tuple[Any, ...], key: jax.Array, greedy: bool) -> jax.Array:
         """(B, columns + 2 + size) for the rows of one population; the share of random choices stands beside its parameters."""
         arrays, epsilon = arrays
         rows, legal, memory, _ = inputs

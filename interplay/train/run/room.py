@@ -123,7 +123,12 @@ def _steps(settings: TrainSettings, world: World, populations: Populations) -> N
     if rule.horizon:
         keys = (*keys, f"{group}.horizon")
     steps, per_step = rule.horizon + rule.rollout, _PER_STEP * len(world.agents)
-    if settings.factored is None and not rule.horizon and len(populations.names) == 1 and not world.persistent:
+    if (
+        settings.factored is None
+        and not rule.horizon
+        and len(populations.names) == 1
+        and not world.persistent
+    ):
         # Of those who wait nothing is kept in most steps, and somebody acts in every step of such a world.
         per_step += min((_row(kind) for kind in world.kinds), default=0)
     return Need((*keys, "num_worlds"), "the steps of an update need", steps * settings.num_worlds * per_step)

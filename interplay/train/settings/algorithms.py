@@ -137,7 +137,9 @@ class VdnGroup(RatesGroup):
 
     rollout: int = Field(8, ge=1, description="Steps of each world per update.")
     sequence: int = Field(
-        32, ge=1, description="Team-steps of a stretch: memory is learnt through it, returns go on to its end."
+        32,
+        ge=1,
+        description="Team-steps of a stretch: memory is learnt through it, returns go on to its end.",
     )
     replay: int = Field(
         100_000, ge=1, description="Team-steps that are kept, over all shards; checkpoints hold them too."
@@ -145,7 +147,9 @@ class VdnGroup(RatesGroup):
     minibatch: int = Field(1024, ge=1, description="Team-steps per gradient step, over all shards.")
     gradient_steps: int = Field(1, ge=1, description="Gradient steps per update.")
     gamma: float = Field(0.99, ge=0, le=1, description="Discount per step.")
-    td_lambda: float = Field(0.6, ge=0, le=1, description="Lambda of the returns; 0: one step, 1: to the end.")
+    td_lambda: float = Field(
+        0.6, ge=0, le=1, description="Lambda of the returns; 0: one step, 1: to the end."
+    )
     double_q: bool = Field(
         True, description="The network that learns chooses the next actions, its target copy values them."
     )
@@ -160,7 +164,8 @@ class VdnGroup(RatesGroup):
         100_000, ge=1, description="Agent-steps over which it goes from one to the other along a line."
     )
     reward: Literal["mean", "sum"] = Field(
-        "mean", description="What the team earns in a step: mean over the members who are there, or their sum."
+        "mean",
+        description="What the team earns in a step: mean over the members who are there, or their sum.",
     )
     reward_scale: float = Field(1.0, gt=0, description="Rewards are multiplied by this.")
 
