@@ -103,7 +103,7 @@ class TeamCollector(Collector):
         if self._group.reward == "mean":
             earned /= np.maximum(there.sum(axis=1), 1).astype(np.float32)
         replay.earn(teams, earned * np.float32(self._group.reward_scale), self._group.gamma)
-        over = ~self._of_teams(self.present & ~ended, troop)[teams].any(axis=1)
+        over = np.logical_not(self._of_teams(self.present & ~ended, troop)[teams].any(axis=1))
         cut = self._cut_short(timestep, troop)[teams] & over[:, None]
         some = cut.any(axis=1)
         if some.any():
@@ -176,7 +176,7 @@ class TeamCollector(Collector):
     def _learnt(self, troop: Troop) -> np.ndarray:
         """(W G,) bool, teams that the run's network plays and that learn."""
         foreign = self._of_teams(self._network != troop.population, troop)
-        own: np.ndarray = ~foreign.any(axis=1) & bool(self.learns[troop.population])
+        own: np.ndarray = np.logical_not(foreign.any(axis=1)) & bool(self.learns[troop.population])
         return own
 
     # -- what replaces samples ------------------------------------------------------------------------------

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from interplay.train.observations import ObservationRows, Rows, zeros
+from interplay.train.observations import ObservationRows, zeros
 
 
 class Frames(NamedTuple):
-    """Stretches of F frames of teams with M members; every array begins with the same axis of stretches, N.
+    """Stretches of F frames of teams with M members, of NumPy or jax; every array begins with the same axis of stretches, N.
 
     A member's frames lie one after another, as networks read them.
 
@@ -27,16 +27,16 @@ class Frames(NamedTuple):
         decides: (N, F) bool, what came of the frame is told.
     """
 
-    rows: Rows
-    mask: np.ndarray | None
-    acts: np.ndarray
-    fresh: np.ndarray
-    action: np.ndarray
-    memory: np.ndarray
-    state: np.ndarray
-    reward: np.ndarray
-    discount: np.ndarray
-    decides: np.ndarray
+    rows: Any
+    mask: Any
+    acts: Any
+    fresh: Any
+    action: Any
+    memory: Any
+    state: Any
+    reward: Any
+    discount: Any
+    decides: Any
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All that there are, by name."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import jax
 import numpy as np
 
 from interplay.train.factored.frames import FrameLayout, Frames
@@ -37,8 +38,8 @@ class Look(NamedTuple):
 
     def part(self, which: np.ndarray) -> Look:
         """Some of the teams."""
-        rows = {dtype: array[which] for dtype, array in self.rows.items()}
-        return Look(rows, *(None if array is None else array[which] for array in self[1:]))
+        some: Look = jax.tree.map(lambda array: array[which], self)
+        return some
 
 
 class Replay:

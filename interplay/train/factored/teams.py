@@ -58,7 +58,7 @@ def find_troops(settings: TrainSettings, world: World, populations: Populations)
                 "use algorithm=ppo"
             )
     kinds = {slot: kind.name for kind in world.kinds for slot in kind.slots}
-    teams: dict[tuple[str, int], list[Sequence[int]]] = {}
+    teams: dict[tuple[str, int], list[tuple[int, ...]]] = {}
     for team in _teams(settings, world, fixed, len(populations.names)):
         whose = {(kinds[slot], int(fixed[slot])) for slot in team}
         if len(whose) > 1:
@@ -68,14 +68,14 @@ def find_troops(settings: TrainSettings, world: World, populations: Populations)
                 "use algorithm=ppo, or group them by population.by=name"
             )
         teams.setdefault(whose.pop(), []).append(team)
-    for (kind, population), own in teams.items():
+    for (name, population), own in teams.items():
         if populations.names[population] in populations.opponents:
             continue
-        most = max(len(team) for each, many in teams.items() if each[0] == kind for team in many)
+        most = max(len(one) for each, many in teams.items() if each[0] == name for one in many)
         slots = np.full((len(own), most), len(world.agents))
         for row, team in zip(slots, own, strict=True):
             row[: len(team)] = team
-        troops.append(Troop(kind, population, slots))
+        troops.append(Troop(name, population, slots))
     return tuple(troops)
 
 
@@ -93,7 +93,7 @@ def find_state(settings: TrainSettings, world: World, troops: Sequence[Troop]) -
     if group.state != "team" and world.state_space is not None:
         return WorldView(world)
     slots = len(world.agents)
-    teams = [[int(slot) for slot in team if slot < slots] for troop in troops for team in troop.teams]
+    teams = [[int(s) for s in team if s < slots] for troop in troops for team in troop.teams]
     named = {slot for team in teams for slot in team}
     return TeamView(world.kinds, [*teams, *([slot] for slot in range(slots) if slot not in named)])
 

@@ -10,7 +10,7 @@ import numpy as np
 from interplay.train.factored.learner import TeamLearner
 from interplay.train.factored.shard import TeamShard, make_team_shard
 from interplay.train.factored.utilities import Differences
-from interplay.train.parallel.exchange import Exchange, tree_sum
+from interplay.train.parallel.exchange import Exchange
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import MakeWorld
 from interplay.train.update import Stopwatch, Worker
