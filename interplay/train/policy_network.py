@@ -175,7 +175,9 @@ class PolicyNetwork:
 
     def _make(self, key: jax.Array) -> Any:
         own, kind = self._settings.network, self.kind
-        network = networks.make_network(own, kind.observation_space, kind.action_space, key=key)
+        network = networks.make_network(
+            own, kind.observation_space, kind.action_space, key=key, valued=not self.certain
+        )
         if self.view:
             beside = networks.Critic(
                 self.view, own.critic_hidden, own.activation, key=jax.random.fold_in(key, _CRITIC)

@@ -64,7 +64,9 @@ class UtilityNetwork(PolicyNetwork):
 
     def _make(self, key: jax.Array) -> Any:
         own, kind = self._settings.network, self.kind
-        network = networks.make_network(own, kind.observation_space, kind.action_space, key=key)
+        network = networks.make_network(
+            own, kind.observation_space, kind.action_space, key=key, valued=not self.certain
+        )
         return networks.MixedNetwork(network, self._make_mixer(jax.random.fold_in(key, _MIXER)))
 
     def _evaluate(self, network: Any, value: jax.Array, view: jax.Array | None) -> jax.Array:

@@ -49,7 +49,7 @@ from interplay.train.networks.attention import AttentionNetwork
 from interplay.train.networks.critic import Critic, CriticNetwork
 from interplay.train.networks.memory import RecurrentNetwork, unroll
 from interplay.train.networks.mixing import MixedNetwork, MonotonicMixer, SumMixer
-from interplay.train.networks.mlp import MlpNetwork
+from interplay.train.networks.mlp import MlpNetwork, UtilityMlp
 from interplay.train.networks.pictures import PicturesNetwork
 from interplay.train.networks.stack import StackedNetwork
 from interplay.train.networks.tiles.attention import TilesAttentionNetwork
@@ -73,6 +73,7 @@ __all__ = [
     "SumMixer",
     "TilesAttentionNetwork",
     "TilesNetwork",
+    "UtilityMlp",
     "make_network",
     "precompute",
     "prepare",
@@ -84,16 +85,28 @@ _CELL = 0xCE11  # folded into the key of a recurrent cell
 
 
 def make_network(
-    settings: NetworkGroup, observation_space: spaces.Dict, action_space: spaces.Space, *, key: jax.Array
+    settings: NetworkGroup,
+    observation_space: spaces.Dict,
+    action_space: spaces.Space,
+    *,
+    key: jax.Array,
+    valued: bool = True,
 ) -> Any:
     """Makes the network that `settings.kind` names for one kind of agent.
+
+    Args:
+        settings: of the networks.
+        observation_space: of one agent.
+        action_space: of one agent.
+        key: jax random key for the weights.
+        valued: somebody reads its value; else ``mlp`` has no stack for it.
 
     Raises:
         UserError: if a user's module or class cannot be found, or is no Equinox module.
     """
     built_in = {
         "attention": AttentionNetwork,
-        "mlp": MlpNetwork,
+        "mlp": MlpNetwork if valued else UtilityMlp,
         "pictures": PicturesNetwork,
         "seats": SeatsNetwork,
         "tiles": TilesNetwork,
