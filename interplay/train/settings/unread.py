@@ -24,7 +24,8 @@ _READS = {
 _USERS = tuple(
     dict.fromkeys(name for names in _READS.values() for name in names)
 )  # a network of the user's own
-_GROUPS = ("ppo", "policy_gradient", "vdn", "qmix")
+_FACTORED = ("vdn", "qmix")
+_GROUPS = ("ppo", "policy_gradient", *_FACTORED)
 # Of the network, what value factorisation does not read: it has no odds and no value of a single agent.
 _NOT_FACTORED = {
     "probability_floor": "by {0}, which plays the best choice or any; see {0}.epsilon_end",
@@ -74,6 +75,8 @@ def fitting(defaults: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, 
     if kind in _READS and "network" in out:
         out["network"] = {k: v for k, v in out["network"].items() if k in (*_ALWAYS, *_READS[kind])}
     algorithm = asked.get("algorithm", out.get("algorithm", "ppo"))
+    if algorithm in _FACTORED and "network" in out:
+        out["network"] = {k: v for k, v in out["network"].items() if k not in _NOT_FACTORED}
     for name in _GROUPS:
         if name != algorithm:
             out.pop(name, None)
