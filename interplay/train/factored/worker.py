@@ -37,6 +37,8 @@ class TeamWorker(Worker):
         group = settings.factored
         assert group is not None, "teams learn by value factorisation"
         self._group = group
+        played = group.rollout * settings.num_worlds
+        self._count = max(round(played * group.replays / group.minibatch), 1)  # of gradient steps
 
     def update(self) -> dict[str, Any]:
         """One update. Returns the numbers to log, the same for every worker."""
@@ -88,7 +90,7 @@ class TeamWorker(Worker):
     def _steps(self, number: int) -> list[tuple[np.ndarray, float]]:
         """`Differences` and the gradient's norm of each gradient step of a troop."""
         done = []
-        for step in range(self._group.gradient_steps):
+        for step in range(self._count):
             parts = [
                 self.learner.sums(number, shard.draw(number, self.updates, step)) for shard in self.shards
             ]

@@ -145,7 +145,12 @@ class VdnGroup(RatesGroup):
         100_000, ge=1, description="Team-steps that are kept, over all shards; checkpoints hold them too."
     )
     minibatch: int = Field(1024, ge=1, description="Team-steps per gradient step, over all shards.")
-    gradient_steps: int = Field(1, ge=1, description="Gradient steps per update.")
+    replays: float = Field(
+        8.0,
+        gt=0,
+        le=1000,
+        description="Times that a decision of a world is learnt from, on average; gradient steps of an update follow from it, at least 1.",
+    )
     gamma: float = Field(0.99, ge=0, le=1, description="Discount per step.")
     td_lambda: float = Field(
         0.6, ge=0, le=1, description="Lambda of the returns; 0: one step, 1: to the end."
@@ -153,7 +158,7 @@ class VdnGroup(RatesGroup):
     double_q: bool = Field(
         True, description="The network that learns chooses the next actions, its target copy values them."
     )
-    target_every: int = Field(100, ge=1, description="Gradient steps between two copies to the target.")
+    target_every: int = Field(20, ge=1, description="Gradient steps between two copies to the target.")
     learning_rate: Rate = Field(1e-3, description="Adam's step size; a number or a schedule.")
     max_grad_norm: float = Field(10.0, gt=0, description="Gradients are scaled down to this global norm.")
     epsilon_begin: float = Field(

@@ -30,6 +30,7 @@ def settings_of(algorithm: str = "qmix", **own: Any) -> TrainSettings:
         "replay": 400,
         "epsilon_steps": 500,
         "target_every": 3,
+        "replays": 1.0,
     }
     asked: dict[str, Any] = {
         "world": {"id": "x"},
@@ -75,7 +76,7 @@ def test_the_two_step_game(tmp_path: Path, algorithm: str, expected: float):
         "sequence": 8,
         "minibatch": 256,
         "replay": 20_000,
-        "gradient_steps": 8,
+        "replays": 8.0,
         "target_every": 20,
     }
     learns = {"gamma": 1.0, "td_lambda": 0.0, "epsilon_end": 1.0}
