@@ -76,13 +76,13 @@ class TeamCollector(Collector):
     def step(self, t: int, answers: Mapping[str, Answer]) -> None:
         """Takes the step, and tells the frames what came of it."""
         super().step(t, answers)
-        timestep = self.world.timestep
-        ended = self.buffer.ended[self.buffer.earlier + t]
+        timestep, at = self.world.timestep, self.buffer.earlier + t
+        chose, ended = self.buffer.acting[at], self.buffer.ended[at]
         for name in self.networks:
             if (timestep.truncated & ended).any():
                 self._look_at(name, timestep.truncated)
-        for number, (troop, replay) in enumerate(zip(self._troops, self.replays, strict=True)):
-            self._tell(number, troop, replay, timestep, ended)
+        for number in range(len(self._troops)):
+            self._tell(number, timestep, chose, ended)
 
     def cut(self) -> np.ndarray:
         """Nobody: no values are asked for while worlds are played."""
@@ -92,8 +92,16 @@ class TeamCollector(Collector):
         """Nobody, as `cut`."""
         return np.zeros(self.present.shape, bool)
 
-    def _tell(self, number: int, troop: Troop, replay: Replay, timestep: TimeStep, ended: np.ndarray) -> None:
-        """What the teams chose and earned in a step, and whose episodes are over with it."""
+    def _tell(self, number: int, timestep: TimeStep, chose: np.ndarray, ended: np.ndarray) -> None:
+        """What the teams of a troop chose and earned in a step, and whose episodes are over with it.
+
+        Args:
+            number: of the troop.
+            timestep: after the step.
+            chose: (W, A) bool, who chose in it.
+            ended: (W, A) bool, whose life ended in it, or whose world's episode.
+        """
+        troop, replay = self._troops[number], self.replays[number]
         teams = np.flatnonzero(replay.open)
         if not len(teams):
             return
@@ -104,17 +112,16 @@ class TeamCollector(Collector):
             earned /= np.maximum(there.sum(axis=1), 1).astype(np.float32)
         replay.earn(teams, earned * np.float32(self._group.reward_scale), self._group.gamma)
         over = np.logical_not(self._of_teams(self.present & ~ended, troop)[teams].any(axis=1))
-        cut = self._cut_short(timestep, troop)[teams] & over[:, None]
+        cut = self._cut_short(timestep.truncated & self.present, chose, troop)[teams] & over[:, None]
         some = cut.any(axis=1)
         if some.any():
             nobody = np.zeros(self.present.shape, bool)
             replay.cut(teams[some], self._sight(number, teams[some], cut[some], nobody))
         replay.end(teams[over & ~some])
 
-    def _cut_short(self, timestep: TimeStep, troop: Troop) -> np.ndarray:
-        """(W G, M) bool, members whose lives were cut and who would have gone on choosing: those who chose last, or else who was there."""
-        cut = self._of_teams(timestep.truncated & self.present, troop)
-        chose = cut & self._of_teams(self._teaches, troop)
+    def _cut_short(self, cut: np.ndarray, chose: np.ndarray, troop: Troop) -> np.ndarray:
+        """(W G, M) bool, of members whose lives were cut those who would have gone on choosing: who chose last, or else all."""
+        cut, chose = self._of_teams(cut, troop), self._of_teams(cut & chose, troop)
         mask: np.ndarray = np.where(chose.any(axis=1, keepdims=True), chose, cut)
         return mask
 
