@@ -107,4 +107,4 @@ class UtilityMlp(eqx.Module):
 
     def decide(self, features: tuple[jax.Array, ...], rest: None) -> tuple[jax.Array, jax.Array]:
         """Utilities and zeros."""
-        return self.policy_head(features[0]), jnp.zeros(len(features[0]), jnp.float32)
+        return self.policy_head(features[0]), jnp.zeros_like(features[0][:, 0])

@@ -139,6 +139,12 @@ def test_the_choices_of_play_are_the_best_ones_of_the_stretches(network: dict[st
     """What was remembered at a stretch's beginning, who was fresh, and the order of rows: all have to be right for that."""
     shard, learner = shard_of(settings_of(population=ALL, network=network), make_logged)
     learner.epsilon, own, chosen = 0.0, learner.networks["agent"], []
+
+    @jax.jit
+    def best_of(vector: Any, frames: Frames) -> jax.Array:
+        seen = own._read({d: rows.reshape(-1, rows.shape[-1]) for d, rows in frames.rows.items()})
+        return own.distribution.greedy(own._parameters(own._network(vector), seen, frames), None)
+
     for seed in range(4):
         # Weights of their beginning prefer one choice everywhere.
         shaken = np.random.default_rng(seed).normal(0, 1, learner.vectors["agent"].shape).astype(np.float32)
@@ -147,9 +153,7 @@ def test_the_choices_of_play_are_the_best_ones_of_the_stretches(network: dict[st
         shard.play(learner.inference_parameters(), seed)
         # The first stretch was begun with other weights.
         for frames in kept(shard)[before + 1 :]:
-            seen = own._read({d: rows.reshape(-1, rows.shape[-1]) for d, rows in frames.rows.items()})
-            utilities = own._parameters(own._network(shaken[0]), seen, frames)
-            best = np.asarray(own.distribution.greedy(utilities, None)).reshape(frames.acts.shape)
+            best = np.asarray(best_of(shaken[0], frames)).reshape(frames.acts.shape)
             decided = frames.acts & frames.decides[:, None]
             assert (best == frames.action[..., 0])[decided].all()
             chosen += best[decided].tolist()

@@ -204,3 +204,36 @@ def test_a_state_that_is_not_there_is_refused(tmp_path: Path):
     groups = {"by": "name", "groups": {"all": ["*"]}}
     with pytest.raises(UserError, match=r"qmix.state = world: Corridor has no state"):
         train(settings_of(population=groups, qmix={"state": "world"}), tmp_path / "run", make_corridor)
+
+
+def test_exported_networks_play_their_best_choice_too(tmp_path: Path):
+    run = train(settings_of(train={"max_updates": 3}), tmp_path / "run", make_two_step)
+    world, policy = TwoStep(3), load_policy(run)
+    policy.start(world)
+    actions = policy.act(world.reset())
+    said = policy.to_numpy()({"place": world.timestep.observation["place"][:, 0]})
+    assert "value" not in said
+    assert (said["probabilities"].argmax(axis=1) == actions[:, 0]).all()
+    assert (said["action"].reshape(-1) == actions[:, 0]).all()
+
+
+@pytest.mark.slow
+def test_two_teams_against_themselves_past_selves_and_others(tmp_path: Path):
+    """Stops change no bit there, either."""
+    own: dict[str, Any] = {
+        "world": {"id": "gridworld/team-battle", "options": {"num_agents": 4, "teams": 2}},
+        "sides": {"by": "team"},
+        "pool": {"every": 1, "keep": 2},
+        "opponents": {"any": [{"play": who, "share": share} for who, share in SHARES.items()]},
+    }
+    four = train(settings_of(train={"max_updates": 8}, **own), tmp_path / "four")
+    run = train(settings_of(train={"max_updates": 4}, **own), tmp_path / "run")
+    settings = run / "settings.toml"
+    settings.write_text(settings.read_text().replace("max_updates = 4", "max_updates = 8"))
+    resume(run)
+    assert arrays_of(run) == arrays_of(four)
+    assert log_of(run) == log_of(four)
+    assert np.isfinite(log_of(run)[-1]["td_error"])
+
+
+SHARES = {"self": 0.4, "past": 0.4, "random": 0.2}
