@@ -41,7 +41,7 @@ class Weights(eqx.Module):
 
 
 class MonotonicMixer(eqx.Module):
-    """Two layers whose weights are made from the state and never negative (Rashid et al. 2018, section 4.1).
+    """Two layers whose weights are made from the state and never negative (Rashid et al. 2018).
 
     ``h = elu(|W1(s)| q + b1(s))`` and ``Q = |w2(s)| h + v(s)``.
 
