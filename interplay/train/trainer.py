@@ -73,6 +73,7 @@ from interplay.train.views import find_view
 __all__ = ["load_policy", "load_population", "resume", "train"]
 
 CONTINUE, SAVE, SAVE_AND_STOP, STOP = 0, 1, 2, 3
+FIRST_UPDATES = 200  # at most, before what learns from replay takes its first gradient step
 DIGEST_EVERY = 50  # updates between comparisons of the workers' parameters
 OnUpdate = Callable[[Path, Mapping[str, Any]], object]  # run folder, numbers of an update -> true: stop
 SHOWN = ("life", "episode_length", "episode_return", "kl", "epochs", "td_error", "epsilon")
@@ -117,7 +118,7 @@ def train(
 
 
 def first_weights(settings: TrainSettings) -> dict[str, bytes]:
-    """The bytes of all weights after the first update of a run of one process, which leaves nothing on disk.
+    """The bytes of all weights after the first update of a run of one process that learns, which leaves nothing on disk.
 
     Args:
         settings: of the run.
@@ -132,8 +133,10 @@ def first_weights(settings: TrainSettings) -> dict[str, bytes]:
     settings = with_checkpoints(settings)
     make = through_interfaces(settings, _registry_factory(settings))
     learner = make_learner(settings, make, begins=True, say=str)
-    with contextlib.closing(Worker(settings, make, learner, SingleProcess())) as worker:
-        worker.update()
+    with contextlib.closing(make_worker(settings, make, learner, SingleProcess())) as worker:
+        for _ in range(FIRST_UPDATES):
+            if worker.update()["gradient_steps"]:
+                break
     return {kind: np.asarray(vectors).tobytes() for kind, vectors in learner.vectors.items()}
 
 
