@@ -26,7 +26,7 @@ import jax.numpy as jnp
 import numpy as np
 
 if TYPE_CHECKING:
-    from interplay.train.algorithms import Algorithm
+    from interplay.train.algorithms import Rule
     from interplay.train.trajectory import TrajectoryBuffer
 
 
@@ -84,7 +84,7 @@ def generalised_advantage(
     return jax.lax.scan(back, last_value, steps, reverse=True)[1]
 
 
-def estimate(buffer: TrajectoryBuffer, rule: Algorithm) -> tuple[np.ndarray, np.ndarray]:
+def estimate(buffer: TrajectoryBuffer, rule: Rule) -> tuple[np.ndarray, np.ndarray]:
     """Advantages, not normalised, and targets of the value along a shard's trajectories, both (H + T, W, A) float32."""
     steps = (buffer.reward, buffer.value, buffer.acting, buffer.ended, buffer.bootstrap)
     found = _estimate(*steps, buffer.last_value, rule.gamma, rule.gae_lambda, rule.by_decision)

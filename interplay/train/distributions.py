@@ -153,6 +153,28 @@ class Distribution:
             columns += list(likeliest)
         return jnp.stack(columns, axis=1)
 
+    def utility(self, parameters: jax.Array, action: jax.Array) -> jax.Array:
+        """What the parameters say of the choices taken, a sum over the heads: (B, size), (B, columns) -> (B,)."""
+        total = jnp.zeros(parameters.shape[0], jnp.float32)
+        for head, column in self._heads(parameters, action, None):
+            picked = jnp.arange(head.shape[1])[:, None] == column[:, None]
+            total += jnp.where(picked, head, 0.0).sum(axis=(0, 1))
+        return total
+
+    def explore(
+        self, parameters: jax.Array, key: jax.Array, mask: jax.Array | None, epsilon: jax.Array
+    ) -> jax.Array:
+        """The likeliest action, or for a share `epsilon` of the rows any legal one: (B, size) -> (B, columns) float32."""
+        anyhow = jax.random.uniform(jax.random.fold_in(key, 2), (parameters.shape[0],)) < epsilon
+        drawn = self.sample(jnp.zeros_like(parameters), key, mask)
+        return jnp.where(anyhow[:, None], drawn, self.greedy(parameters, mask))
+
+    def certain(self, parameters: jax.Array, mask: jax.Array | None) -> jax.Array:
+        """1 for the likeliest choice of every head, 0 for the others: (B, size) -> (B, choices)."""
+        heads = [head for head, _ in self._heads(parameters, None, mask)]
+        likeliest = [jax.nn.one_hot(jnp.argmax(h, axis=1), h.shape[1], axis=1) for h in heads]
+        return jnp.concatenate([one.reshape(-1, one.shape[2]) for one in likeliest]).T
+
     def to_world(self, flat: np.ndarray) -> Any:
         """Flat rows (..., columns) as the world takes them: (..., *shape) of the space's dtype, clipped to a Box."""
         leaves, at = {}, 0

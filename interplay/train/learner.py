@@ -14,7 +14,7 @@ import optax
 from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean
 from interplay.core.world import Kind
-from interplay.train.algorithms import Algorithm, make_algorithm
+from interplay.train.algorithms import Rule, make_algorithm
 from interplay.train.losses import Rates, Terms
 from interplay.train.parallel.exchange import Exchange
 from interplay.train.parallel.meeting import meet
@@ -78,10 +78,13 @@ class Learner:
     Attributes:
         view: as given.
         algorithm: of the run.
+        epochs: most passes over the samples of an update.
+        normalises: whether every population's advantages are brought to mean 0 and deviation 1.
         networks: kind name -> `PolicyNetwork`.
         vectors: kind name -> (Q, P) float32, the parameters.
         populations: of the run.
         pool: past selves, or the other players of a league.
+        kinds_that_learn: their names.
         learns: (Q,) bool, the populations that learn; the samples of the others are not kept.
         norms: (m, Q) float32, of the gradients of the last epoch, see `State`.
 
@@ -96,23 +99,10 @@ class Learner:
         populations: Populations,
         view: View | None = None,
     ) -> None:
-        key = jax.random.key(settings.seed)
-        self.algorithm: Algorithm = make_algorithm(settings)
         self.populations, self.view = populations, view
         self._at = np.flatnonzero(populations.played)  # rows of the stacks that are the run's own
-        self.networks = {
-            kind.name: PolicyNetwork(
-                kind,
-                settings,
-                jax.random.fold_in(key, i),
-                populations,
-                self.algorithm.loss,
-                self.algorithm.sequence,
-                view.size if view is not None else 0,
-            )
-            for i, kind in enumerate(kinds)
-        }
-        self._learns, self.learns = _who_learns(
+        self.networks = self._make_networks(kinds, settings, jax.random.key(settings.seed))
+        self.kinds_that_learn, self.learns = _who_learns(
             [kind.name for kind in kinds], populations, settings.train.learners
         )
         sizes = {name: network.size for name, network in self.networks.items()}
@@ -134,6 +124,26 @@ class Learner:
         self._measure = jax.jit(self._norms)
         self.norms = np.zeros((0, len(self.learns)), np.float32)
         self._epoch = jax.jit(self._run, donate_argnums=(0, 1))
+
+    def _make_networks(
+        self, kinds: Sequence[Kind], settings: TrainSettings, key: jax.Array
+    ) -> dict[str, PolicyNetwork]:
+        """The networks of every kind, and with them the algorithm of the run."""
+        algorithm = make_algorithm(settings)
+        self.algorithm: Rule = algorithm
+        self.epochs, self.normalises, self._enough = algorithm.epochs, algorithm.normalise, algorithm.enough
+        return {
+            kind.name: PolicyNetwork(
+                kind,
+                settings,
+                jax.random.fold_in(key, i),
+                self.populations,
+                algorithm.loss,
+                algorithm.sequence,
+                self.view.size if self.view is not None else 0,
+            )
+            for i, kind in enumerate(kinds)
+        }
 
     @property
     def size(self) -> int:
@@ -415,20 +425,20 @@ class Learner:
         """(Q,), of the mean gradients inside a sum, over all kinds that learn."""
         squares = jnp.zeros(len(self.learns), jnp.float32)
         for name, part in self._parts(total).items():
-            if name in self._learns:
+            if name in self.kinds_that_learn:
                 rows = jnp.maximum(part[:, -NUM_TERMS:][:, _ROWS], 1.0)
                 squares += jnp.square(part[:, :-NUM_TERMS]).sum(axis=1) / jnp.square(rows)
         return jnp.sqrt(squares)
 
     def _verdict(self, total: jax.Array) -> jax.Array:
         """Whether a sum may move the parameters."""
-        enough = self.algorithm.enough(Terms(*self._sum_terms(total).sum(axis=0)))
+        enough = self._enough(Terms(*self._sum_terms(total).sum(axis=0)))
         return jnp.where(jnp.isfinite(total.sum()), jnp.where(enough, ENOUGH, CONTINUE), BAD)
 
     def _moved(self, vectors: Any, moments: Any, rates: Rates, total: jax.Array) -> tuple[Any, Any]:
         """One step of all kinds that learn."""
         parts, vectors, moments = self._parts(total), dict(vectors), dict(moments)
-        for name in self._learns:
+        for name in self.kinds_that_learn:
             vectors[name], moments[name] = _move(
                 self._optimiser, vectors[name], moments[name], parts[name], rates["learning_rate"]
             )

@@ -107,6 +107,7 @@ class PolicyNetwork:
         sequence: steps that memory is learnt through; 1 without.
         guesses: whether the networks guess who is who (`BeliefGroup`).
         guessed: number of the population that is guessed, which does not guess; -1: none of these.
+        certain: it plays its likeliest action whoever asks: what it tells are utilities, no odds (`interplay.train.factored`).
     """
 
     def __init__(
@@ -121,6 +122,7 @@ class PolicyNetwork:
     ) -> None:
         self.kind, self.view = kind, view
         self._settings, self._loss = settings, loss
+        self.certain = settings.factored is not None
         about = settings.belief.about
         self.guesses, self._listening = bool(about), settings.belief.listening
         self.guessed = populations.names.index(about) if about in populations.names else -1
@@ -173,7 +175,9 @@ class PolicyNetwork:
 
     def _make(self, key: jax.Array) -> Any:
         own, kind = self._settings.network, self.kind
-        network = networks.make_network(own, kind.observation_space, kind.action_space, key=key)
+        network = networks.make_network(
+            own, kind.observation_space, kind.action_space, key=key, valued=not self.certain
+        )
         if self.view:
             beside = networks.Critic(
                 self.view, own.critic_hidden, own.activation, key=jax.random.fold_in(key, _CRITIC)
@@ -317,7 +321,7 @@ class PolicyNetwork:
             value, after = self._evaluate(network, value, view), [kept]
         action = (
             self.distribution.greedy(parameters, legal)
-            if greedy
+            if greedy or self.certain
             else self.distribution.sample(parameters, key, legal)
         )
         log_prob = self.distribution.log_prob(parameters, action, legal)
@@ -351,7 +355,12 @@ class PolicyNetwork:
     ) -> jax.Array:
         """Of every choice by one population's network, (B, choices)."""
         parameters, _ = self._call(_pick(inference, population), self._read(rows))
-        return self.distribution.probabilities(parameters, mask)
+        return self._odds(parameters, mask)
+
+    def _odds(self, parameters: jax.Array, mask: jax.Array | None) -> jax.Array:
+        """(B, choices), how likely it is that each is taken."""
+        odds = self.distribution.certain if self.certain else self.distribution.probabilities
+        return odds(parameters, mask)
 
     def _beliefs(self, inference: Any, population: jax.Array, rows: Mapping[str, jax.Array]) -> jax.Array:
         """What one population's network believes of every seat, (B, n) probabilities."""
@@ -387,7 +396,7 @@ class PolicyNetwork:
         Returns:
             ``logits`` and ``probabilities`` (B, choices), ``mean`` and ``deviation`` (B, numbers of Boxes), the likeliest ``action``
             (B, columns), ``value`` (B,) unless a central critic has it, ``memory`` (B, size) after the step, ``attention`` (B, heads, queries,
-            keys) where the network has one.
+            keys) where the network has one. ``logits`` are utilities where it is `certain`, which has no value.
         """
         leaves = self.layout.read(rows)
         policy = self.of_population(inference, population)
@@ -407,10 +416,10 @@ class PolicyNetwork:
             parameters, value, said["memory"] = policy.remember(seen, memory)
         if self.distribution.choices:
             said["logits"] = self.distribution.logits(parameters, mask)
-            said["probabilities"] = self.distribution.probabilities(parameters, mask)
+            said["probabilities"] = self._odds(parameters, mask)
         if self.distribution.deviations:
             said["mean"], said["deviation"] = self.distribution.gaussians(parameters)
-        if self._settings.network.critic == "own":
+        if self._settings.network.critic == "own" and not self.certain:
             said["value"] = value
         return said | {"action": self.distribution.greedy(parameters, mask)}
 

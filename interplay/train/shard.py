@@ -61,6 +61,8 @@ class Shard:
         units: kind name -> (U, L) places in `ready` that are learnt from together; -1 for nothing.
     """
 
+    collector_class: type[Collector] = Collector
+
     def __init__(self, index: int, world: World, learner: Learner, settings: TrainSettings) -> None:
         self.index, self.world, self.networks = index, world, learner.networks
         self._settings, self._algorithm = settings, learner.algorithm
@@ -79,7 +81,7 @@ class Shard:
         guests = make_guests(settings, sides)
         numbers = range(learner.pool.first + learner.pool.places, 2**16)[: len(guests)]
         opponents = Opponents(world, guests, numbers, (settings.seed, index, 0))
-        self.collector = Collector(
+        self.collector = self.collector_class(
             world,
             self.networks,
             learner.populations,

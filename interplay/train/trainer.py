@@ -20,6 +20,8 @@ from interplay.core.settings import build, changed
 from interplay.core.settings_text import show
 from interplay.core.stopping import Stop, finishing
 from interplay.train.algorithms.ppo import KL_SLACK
+from interplay.train.factored.learner import TeamLearner
+from interplay.train.factored.worker import TeamWorker
 from interplay.train.interfaced import through_interfaces
 from interplay.train.learner import Learner
 from interplay.train.networks.pointer import warn_of_dense_heads
@@ -71,9 +73,10 @@ from interplay.train.views import find_view
 __all__ = ["load_policy", "load_population", "resume", "train"]
 
 CONTINUE, SAVE, SAVE_AND_STOP, STOP = 0, 1, 2, 3
+FIRST_UPDATES = 200  # at most, before what learns from replay takes its first gradient step
 DIGEST_EVERY = 50  # updates between comparisons of the workers' parameters
 OnUpdate = Callable[[Path, Mapping[str, Any]], object]  # run folder, numbers of an update -> true: stop
-SHOWN = ("life", "episode_length", "episode_return", "kl", "epochs")
+SHOWN = ("life", "episode_length", "episode_return", "kl", "epochs", "td_error", "epsilon")
 
 
 def train(
@@ -115,7 +118,7 @@ def train(
 
 
 def first_weights(settings: TrainSettings) -> dict[str, bytes]:
-    """The bytes of all weights after the first update of a run of one process, which leaves nothing on disk.
+    """The bytes of all weights after the first update of a run of one process that learns, which leaves nothing on disk.
 
     Args:
         settings: of the run.
@@ -130,8 +133,10 @@ def first_weights(settings: TrainSettings) -> dict[str, bytes]:
     settings = with_checkpoints(settings)
     make = through_interfaces(settings, _registry_factory(settings))
     learner = make_learner(settings, make, begins=True, say=str)
-    with contextlib.closing(Worker(settings, make, learner, SingleProcess())) as worker:
-        worker.update()
+    with contextlib.closing(make_worker(settings, make, learner, SingleProcess())) as worker:
+        for _ in range(FIRST_UPDATES):
+            if worker.update()["gradient_steps"]:
+                break
     return {kind: np.asarray(vectors).tobytes() for kind, vectors in learner.vectors.items()}
 
 
@@ -241,7 +246,7 @@ def _train(
     source = checkpoint.path if checkpoint else None
     job = (settings.model_dump_json(), make, folder.path, source)
     with worker_pool(settings.train.workers, learner.size, _follow, job) as exchange:
-        worker = Worker(settings, make, learner, exchange)
+        worker = make_worker(settings, make, learner, exchange)
         with contextlib.closing(worker):
             if checkpoint is not None:
                 reason = worker.load(checkpoint)
@@ -352,7 +357,7 @@ def stopped_at_once(settings: TrainSettings, numbers: Mapping[str, Any]) -> str:
         >>> stopped_at_once(TrainSettings(world=WorldChoice(id="pong/2p")), {"epochs": 0.25})
         'only 0.25 epochs before the policy had moved by 1.5 ppo.target_kl = 0.01; lower ppo.learning_rate = 0.0003, or raise ppo.target_kl'
     """
-    if numbers["epochs"] >= 1:
+    if numbers.get("epochs", 1.0) >= 1:  # what learns from replay has none
         return ""
     epochs = f"only {numbers['epochs']:.2g} epochs before"
     if settings.algorithm != "ppo":
@@ -395,7 +400,7 @@ def _follow(
     """Another worker's loop: the same updates and saves, in the same order, told by the first."""
     settings = TrainSettings.model_validate_json(settings_json)
     learner = make_learner(settings, make, source is None, say=str, first=False)
-    worker = Worker(settings, make, learner, exchange)
+    worker = make_worker(settings, make, learner, exchange)
     if source is not None:
         worker.load(read_checkpoint(source))
     with contextlib.closing(worker):
@@ -490,7 +495,11 @@ def make_learner(
             world.reset()
             check_turns(settings.alternate, populations, list(EpisodeStatistics(world).names))
         world.reset()
-        learner = Learner(world.kinds, settings, populations, find_view(settings, world, populations))
+        learner = (
+            TeamLearner(world, settings, populations)
+            if settings.factored is not None
+            else Learner(world.kinds, settings, populations, find_view(settings, world, populations))
+        )
     finally:
         world.close()
     if begins and settings.train.start_from is not None:
@@ -498,6 +507,13 @@ def make_learner(
         names = learner.populations.own
         learner.begin_with(warm_vectors(checkpoint, learner.networks, names, settings.network, say))
     return learner
+
+
+def make_worker(settings: TrainSettings, make: MakeWorld, learner: Learner, exchange: Exchange) -> Worker:
+    """One worker of a run, who learns as the learner does: from rollouts, or from replay."""
+    if isinstance(learner, TeamLearner):
+        return TeamWorker(settings, make, learner, exchange)
+    return Worker(settings, make, learner, exchange)
 
 
 def _registry_factory(settings: TrainSettings) -> MakeWorld:

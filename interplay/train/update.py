@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,8 @@ class Worker:
         shards: this worker's.
     """
 
+    make_shard: Callable[..., Shard] = staticmethod(make_shard)
+
     def __init__(
         self, settings: TrainSettings, make_world: MakeWorld, learner: Learner, exchange: Exchange
     ) -> None:
@@ -58,13 +61,13 @@ class Worker:
         self._turns = Alternation(settings.alternate, learner.populations.names)
         each = settings.train.shards // exchange.size
         mine = range(exchange.rank * each, (exchange.rank + 1) * each)
-        self.shards = [make_shard(index, make_world, learner, settings) for index in mine]
+        self.shards = [self.make_shard(index, make_world, learner, settings) for index in mine]
 
     # -- an update ------------------------------------------------------------------------------------
 
     def update(self) -> dict[str, Any]:
         """One update. Returns the numbers to log, the same for every worker."""
-        watch = _Stopwatch()
+        watch = Stopwatch()
         rates = self.learner.set_rates(self.share)
         self.play()
         watch.lap("play")
@@ -94,17 +97,17 @@ class Worker:
         """Every shard finds its ready samples and their advantages, which are normalised over all shards together."""
         sums = [shard.estimate() for shard in self.shards]
         total = self.exchange.all_reduce(tree_sum([each.ravel() for each in sums])).reshape(sums[0].shape)
-        if self.learner.algorithm.normalise:
+        if self.learner.normalises:
             for shard in self.shards:
                 shard.normalise(total)
 
     def learn(self) -> dict[str, Any]:
         """Epochs of minibatches until the algorithm has enough; all workers stop at the same minibatch."""
-        learner, algorithm = self.learner, self.learner.algorithm
+        learner = self.learner
         minibatches = self._agree_minibatches()
         batches = {name: join_batches(self.shards, name) for name in learner.networks}
         every, norms, enough = [], [], False
-        for epoch in range(algorithm.epochs):
+        for epoch in range(learner.epochs):
             epochs = {
                 name: make_epoch(self.shards, name, batch, self._shuffle(name, epoch), minibatches)
                 for name, batch in batches.items()
@@ -310,7 +313,7 @@ class Worker:
             shard.world.close()
 
 
-class _Stopwatch:
+class Stopwatch:
     """Where the time of an update goes."""
 
     def __init__(self) -> None:
@@ -323,7 +326,7 @@ class _Stopwatch:
 
     def shares(self, played: dict[str, float]) -> dict[str, float]:
         """Shares of acting, stepping, estimating and learning; `played` are the seconds of the rollout."""
-        seconds = played | {name: self._seconds[name] for name in ("advantage", "update")}
+        seconds = played | {name: own for name, own in self._seconds.items() if name != "play"}
         total = max(self._last - self._began, 1e-9)
         return {name: value / total for name, value in seconds.items()}
 

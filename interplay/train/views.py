@@ -26,8 +26,8 @@ class View(Protocol):
 
     size: int
 
-    def of(self, world: World) -> np.ndarray:
-        """(W, A, size) float32, what the critic sees of every agent now."""
+    def of(self, world: World, slots: np.ndarray | None = None) -> np.ndarray:
+        """(W, A, size) float32, what the critic sees of every agent now; of some `slots` alone (W, n, size)."""
         ...
 
 
@@ -52,15 +52,16 @@ class TeamView:
                 self._team[slot, : len(team)] = [slot, *(other for other in team if other != slot)]
         self.size = most * (self._width + 1)
 
-    def of(self, world: World) -> np.ndarray:
-        worlds, slots = world.num_worlds, len(self._team)
-        seen = np.zeros((worlds, slots + 1, self._width + 1), np.float32)
+    def of(self, world: World, slots: np.ndarray | None = None) -> np.ndarray:
+        worlds, every = world.num_worlds, len(self._team)
+        team = self._team if slots is None else self._team[slots]
+        seen = np.zeros((worlds, every + 1, self._width + 1), np.float32)
         observations = world.by_kind(world.timestep.observation)
         for kind in self._kinds:
             flat = _flat(kind, observations[kind.name], worlds)
             seen[:, list(kind.slots), : flat.shape[2]] = flat
-        seen[:, :slots, -1] = world.timestep.acting
-        return seen[:, self._team].reshape(worlds, slots, self.size)
+        seen[:, :every, -1] = world.timestep.acting
+        return seen[:, team].reshape(worlds, len(team), self.size)
 
 
 class WorldView:
@@ -76,10 +77,12 @@ class WorldView:
         self._state = math.prod(world.state_space.shape)
         self.size = self._state + self._slots
 
-    def of(self, world: World) -> np.ndarray:
-        view = np.empty((world.num_worlds, self._slots, self.size), np.float32)
+    def of(self, world: World, slots: np.ndarray | None = None) -> np.ndarray:
+        marks = np.eye(self._slots, dtype=np.float32)
+        marks = marks if slots is None else marks[slots]
+        view = np.empty((world.num_worlds, len(marks), self.size), np.float32)
         view[:, :, : self._state] = world.global_state().reshape(world.num_worlds, 1, -1)
-        view[:, :, self._state :] = np.eye(self._slots, dtype=np.float32)
+        view[:, :, self._state :] = marks
         return view
 
 

@@ -4,7 +4,7 @@ An algorithm is a class that is made of the run's settings and has what `Algorit
 samples, estimates advantages, cuts minibatches, adds gradients up over shards and moves every population by its own optimiser
 (`interplay.train.update` is the page that shows it).
 
-``algorithm = "my_package.my_module:Mine"`` trains with one of your own; `examples/own_algorithm.py` has one in a page.
+``algorithm = "my_package.my_module:Mine"`` trains with one of your own; `examples/own_algorithm.py` has one in a page. What learns from replay (`interplay.train.factored`) is a `Rule` alone.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from interplay.core.errors import UserError
 from interplay.core.loading import load
 from interplay.train.algorithms.policy_gradient import PolicyGradient
 from interplay.train.algorithms.ppo import Ppo
+from interplay.train.algorithms.value_factorisation import ValueFactorisation
 from interplay.train.losses import Prediction, Rates, Terms
 from interplay.train.settings import TrainSettings
 
 if TYPE_CHECKING:
     from interplay.train.policy_network import Batch
 
-__all__ = ["Algorithm", "PolicyGradient", "Ppo", "make_algorithm"]
+__all__ = ["Algorithm", "PolicyGradient", "Ppo", "Rule", "ValueFactorisation", "make_algorithm", "make_rule"]
 
 _METHODS = ("rates", "loss", "optimiser", "enough")
 _NUMBERS = (
@@ -42,19 +43,17 @@ _NUMBERS = (
 )
 
 
-class Algorithm(Protocol):
-    """What the trainer asks of an algorithm.
+class Rule(Protocol):
+    """What playing asks of an algorithm.
 
     Attributes:
         rollout: steps of each world per update.
         horizon: steps after which a running life's older samples are learnt from anyway; 0: every sample at once.
         minibatch: samples per gradient step, over all shards; None: all that are ready.
-        epochs: most passes over the samples of an update.
         gamma: discount per step, or per decision.
         gae_lambda: lambda of generalised advantage estimation; 1 gives discounted returns.
         by_decision: gamma counts a slot's own decisions, not steps of the world.
         reward_scale: rewards are multiplied by it.
-        normalise: bring every population's advantages to mean 0 and deviation 1.
         sequence: steps that memory is learnt through at once.
         mask_dead: learn from steps whose action was read; else also from those of the dead who are present.
     """
@@ -62,12 +61,10 @@ class Algorithm(Protocol):
     rollout: int
     horizon: int
     minibatch: int | None
-    epochs: int
     gamma: float
     gae_lambda: float
     by_decision: bool
     reward_scale: float
-    normalise: bool
     sequence: int
     mask_dead: bool
 
@@ -79,6 +76,22 @@ class Algorithm(Protocol):
             population: its name.
         """
         ...
+
+    def optimiser(self) -> optax.GradientTransformation:
+        """From one population's mean gradient to the direction in which it goes ``learning_rate`` times the way."""
+        ...
+
+
+class Algorithm(Rule, Protocol):
+    """What the trainer asks of an algorithm that learns from its rollouts.
+
+    Attributes:
+        epochs: most passes over the samples of an update.
+        normalise: bring every population's advantages to mean 0 and deviation 1.
+    """
+
+    epochs: int
+    normalise: bool
 
     def loss(
         self, predicted: Prediction, samples: Batch, counts: jax.Array, rates: Rates
@@ -93,10 +106,6 @@ class Algorithm(Protocol):
         """
         ...
 
-    def optimiser(self) -> optax.GradientTransformation:
-        """From one population's mean gradient to the direction in which it goes ``learning_rate`` times the way."""
-        ...
-
     def enough(self, terms: Terms) -> Any:
         """Whether the terms of a minibatch, sums over all rows, say that this update has learnt enough: its step is not taken.
 
@@ -105,8 +114,18 @@ class Algorithm(Protocol):
         ...
 
 
+def make_rule(settings: TrainSettings) -> Rule:
+    """What playing asks of the algorithm that a run's settings name.
+
+    Raises:
+        UserError: as `make_algorithm`.
+    """
+    group = settings.factored
+    return make_algorithm(settings) if group is None else ValueFactorisation(group)
+
+
 def make_algorithm(settings: TrainSettings) -> Algorithm:
-    """The algorithm that a run's settings name.
+    """The algorithm that a run's settings name, one that learns from its rollouts.
 
     Raises:
         UserError: if a user's module or class cannot be found, or lacks something.

@@ -48,7 +48,8 @@ from interplay.core.loading import load
 from interplay.train.networks.attention import AttentionNetwork
 from interplay.train.networks.critic import Critic, CriticNetwork
 from interplay.train.networks.memory import RecurrentNetwork, unroll
-from interplay.train.networks.mlp import MlpNetwork
+from interplay.train.networks.mixing import MixedNetwork, MonotonicMixer, SumMixer
+from interplay.train.networks.mlp import MlpNetwork, UtilityMlp
 from interplay.train.networks.pictures import PicturesNetwork
 from interplay.train.networks.stack import StackedNetwork
 from interplay.train.networks.tiles.attention import TilesAttentionNetwork
@@ -62,13 +63,17 @@ __all__ = [
     "Critic",
     "CriticNetwork",
     "GuessingNetwork",
+    "MixedNetwork",
     "MlpNetwork",
+    "MonotonicMixer",
     "PicturesNetwork",
     "RecurrentNetwork",
     "SeatsNetwork",
     "StackedNetwork",
+    "SumMixer",
     "TilesAttentionNetwork",
     "TilesNetwork",
+    "UtilityMlp",
     "make_network",
     "precompute",
     "prepare",
@@ -80,16 +85,28 @@ _CELL = 0xCE11  # folded into the key of a recurrent cell
 
 
 def make_network(
-    settings: NetworkGroup, observation_space: spaces.Dict, action_space: spaces.Space, *, key: jax.Array
+    settings: NetworkGroup,
+    observation_space: spaces.Dict,
+    action_space: spaces.Space,
+    *,
+    key: jax.Array,
+    valued: bool = True,
 ) -> Any:
     """Makes the network that `settings.kind` names for one kind of agent.
+
+    Args:
+        settings: of the networks.
+        observation_space: of one agent.
+        action_space: of one agent.
+        key: jax random key for the weights.
+        valued: somebody reads its value; else ``mlp`` has no stack for it.
 
     Raises:
         UserError: if a user's module or class cannot be found, or is no Equinox module.
     """
     built_in = {
         "attention": AttentionNetwork,
-        "mlp": MlpNetwork,
+        "mlp": MlpNetwork if valued else UtilityMlp,
         "pictures": PicturesNetwork,
         "seats": SeatsNetwork,
         "tiles": TilesNetwork,

@@ -1,4 +1,4 @@
-"""The plain network: the flattened observation through two stacks, one for the policy and one for the value."""
+"""The plain network: the flattened observation through two stacks, one for the policy and one for the value, or through one for utilities."""
 
 from __future__ import annotations
 
@@ -64,3 +64,47 @@ class MlpNetwork(eqx.Module):
         """Parameters of the distribution and value."""
         value: Any = self.value_head(features[1])
         return self.policy_head(features[0]), value[:, 0]
+
+
+class UtilityMlp(eqx.Module):
+    """One stack on the flattened observation and utilities of choices; what it tells as a value is nothing (value factorisation).
+
+    Args:
+        observation_space: of one agent; every key is flattened, in the order of the space.
+        action_space: of one agent.
+        settings: hidden and activation are read.
+        key: jax random key for the weights.
+    """
+
+    policy: Stack
+    policy_head: Head
+
+    def __init__(
+        self,
+        observation_space: spaces.Dict,
+        action_space: spaces.Space,
+        settings: NetworkGroup,
+        *,
+        key: jax.Array,
+    ) -> None:
+        inputs = sum(math.prod(part.shape or ()) for part in observation_space.spaces.values())
+        distribution = Distribution(action_space)
+        keys = jax.random.split(key)
+        self.policy = Stack(inputs, settings.hidden, ACTIVATIONS[settings.activation], key=keys[0])
+        last = (inputs, *settings.hidden)[-1]
+        self.policy_head = Head(last, distribution.size, distribution.deviations, key=keys[1])
+
+    def prepare(self, observation: Mapping[str, jax.Array]) -> jax.Array:
+        """Flattens the observation: (B, inputs) float32."""
+        return jnp.concatenate([leaf.reshape(leaf.shape[0], -1) for leaf in observation.values()], axis=1)
+
+    def __call__(self, observation: jax.Array) -> tuple[jax.Array, jax.Array]:
+        return self.decide(*self.features(observation))
+
+    def features(self, observation: jax.Array) -> tuple[tuple[jax.Array], None]:
+        """What the head reads, (B, hidden[-1])."""
+        return (self.policy(observation),), None
+
+    def decide(self, features: tuple[jax.Array, ...], rest: None) -> tuple[jax.Array, jax.Array]:
+        """Utilities and zeros."""
+        return self.policy_head(features[0]), jnp.zeros_like(features[0][:, 0])

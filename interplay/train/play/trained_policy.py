@@ -286,8 +286,13 @@ class TrainedPolicy(Policy):
             (N,) float32.
 
         Raises:
-            UserError: if the run's critic sees more than an observation, or its networks remember.
+            UserError: if the run's critic sees more than an observation, or teams were valued, or its networks remember.
         """
+        if self.settings.factored is not None:
+            raise UserError(
+                f"{self.name}: {self.settings.algorithm} values what a team does together, so an observation alone has no value; "
+                "train with algorithm=ppo"
+            )
         if self.settings.network.critic != "own":
             raise UserError(
                 f"{self.name}: its critic sees the {self.settings.network.critic}, so an observation alone has no value; "
@@ -461,8 +466,8 @@ class TrainedPolicy(Policy):
 
 
 def without_critic(tensors: Mapping[str, np.ndarray], settings: TrainSettings) -> Mapping[str, np.ndarray]:
-    """The tensors of the policies alone, named as without a central critic: nobody needs one to play."""
-    if settings.network.critic == "own":
+    """The tensors of the policies alone, named as without a central critic or a mixer: nobody needs one to play."""
+    if settings.network.critic == "own" and settings.factored is None:
         return tensors
     split = [(name, *name.split("/", 2)) for name in tensors]
     return {f"{kind}/{rest}": tensors[name] for name, kind, part, rest in split if part == "network"}

@@ -19,10 +19,10 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.core.world import Kind, World
 from interplay.train import networks
-from interplay.train.algorithms import make_algorithm
+from interplay.train.algorithms import make_rule
 from interplay.train.populations import Populations
 from interplay.train.run.free_memory import free_bytes
-from interplay.train.settings import TrainSettings
+from interplay.train.settings import TrainSettings, VdnGroup
 
 _COPIES = 4  # of the parameters, in float32: themselves, Adam's two moments, a gradient
 _PER_STEP = 14  # bytes per slot and step: reward, value and bootstrap, and whether it acts and ends
@@ -117,13 +117,18 @@ def _worlds(settings: TrainSettings, world: World, key: str = "num_worlds") -> N
 
 def _steps(settings: TrainSettings, world: World, populations: Populations) -> Need:
     """What is kept of every step of an update; rows that wait for their lives to end are not counted."""
-    rule = make_algorithm(settings)
-    group = "ppo" if settings.algorithm == "ppo" else "policy_gradient"
+    rule = make_rule(settings)
+    group = settings.algorithm if hasattr(settings, settings.algorithm) else "policy_gradient"
     keys: tuple[str, ...] = (f"{group}.rollout",)
     if rule.horizon:
         keys = (*keys, f"{group}.horizon")
     steps, per_step = rule.horizon + rule.rollout, _PER_STEP * len(world.agents)
-    if not rule.horizon and len(populations.names) == 1 and not world.persistent:
+    if (
+        settings.factored is None
+        and not rule.horizon
+        and len(populations.names) == 1
+        and not world.persistent
+    ):
         # Of those who wait nothing is kept in most steps, and somebody acts in every step of such a world.
         per_step += min((_row(kind) for kind in world.kinds), default=0)
     return Need((*keys, "num_worlds"), "the steps of an update need", steps * settings.num_worlds * per_step)
@@ -131,11 +136,21 @@ def _steps(settings: TrainSettings, world: World, populations: Populations) -> N
 
 def _minibatch(settings: TrainSettings, world: World) -> Need:
     """What a gradient step reads at once; where all samples are learnt from together that is a block."""
+    if settings.factored is not None:
+        return _replay(settings, settings.factored, world)
     if settings.algorithm != "ppo":
         return Need(("policy_gradient.rollout",), "a batch needs", 0)
     largest = max((_row(kind) for kind in world.kinds), default=0)
     share = max(settings.ppo.minibatch // settings.train.shards, 1)
     return Need(("ppo.minibatch",), "a minibatch needs", share * settings.train.shards * 4 + share * largest)
+
+
+def _replay(settings: TrainSettings, group: VdnGroup, world: World) -> Need:
+    """What is kept to learn from when the run has come to its end, or the replay is full."""
+    slots, teams = len(world.agents), len(world.teams or (0,))
+    kept = min(group.replay, settings.steps // slots)
+    members = slots // teams * min((_row(kind) for kind in world.kinds), default=0)
+    return Need((f"{settings.algorithm}.replay",), "the replay needs", kept * members)
 
 
 def _networks(settings: TrainSettings, world: World, populations: Populations) -> Need:

@@ -1,6 +1,12 @@
 """The settings of a training run: one model per group, every number with its unit and source."""
 
-from interplay.train.settings.algorithms import PolicyGradientGroup, PpoGroup, RatesGroup
+from interplay.train.settings.algorithms import (
+    PolicyGradientGroup,
+    PpoGroup,
+    QmixGroup,
+    RatesGroup,
+    VdnGroup,
+)
 from interplay.train.settings.league import LeagueGroup, LearnerGroup, MeetingGroup
 from interplay.train.settings.network import NetworkGroup
 from interplay.train.settings.populations import (
@@ -26,10 +32,12 @@ __all__ = [
     "PoolGroup",
     "PopulationGroup",
     "PpoGroup",
+    "QmixGroup",
     "RatesGroup",
     "SidesGroup",
     "TrainGroup",
     "TrainSettings",
+    "VdnGroup",
     "WorldChoice",
     "shares_of",
 ]

@@ -127,3 +127,60 @@ class PolicyGradientGroup(RatesGroup):
     sequence: int = Field(
         8, ge=1, description="Steps that memory is learnt through at once; it divides the rollout."
     )
+
+
+class VdnGroup(RatesGroup):
+    """Value decomposition (Sunehag et al. 2018): the team's value is the sum of its members' utilities.
+
+    Defaults are those of Hu et al. (2021), who tuned QMIX, where none is named; they count episodes where team-steps stand here.
+    """
+
+    rollout: int = Field(8, ge=1, description="Steps of each world per update.")
+    sequence: int = Field(
+        32,
+        ge=1,
+        description="Team-steps of a stretch: memory is learnt through it, returns go on to its end.",
+    )
+    replay: int = Field(
+        100_000, ge=1, description="Team-steps that are kept, over all shards; checkpoints hold them too."
+    )
+    minibatch: int = Field(512, ge=1, description="Team-steps per gradient step, over all shards.")
+    replays: float = Field(
+        8.0,
+        gt=0,
+        le=1000,
+        description="Times that a decision of a world is learnt from, on average; gradient steps of an update follow from it, at least 1.",
+    )
+    gamma: float = Field(0.99, ge=0, le=1, description="Discount per step.")
+    td_lambda: float = Field(
+        0.6, ge=0, le=1, description="Lambda of the returns; 0: one step, 1: to the end."
+    )
+    double_q: bool = Field(
+        True, description="The network that learns chooses the next actions, its target copy values them."
+    )
+    target_every: int = Field(20, ge=1, description="Gradient steps between two copies to the target.")
+    learning_rate: Rate = Field(1e-3, description="Adam's step size; a number or a schedule.")
+    max_grad_norm: float = Field(10.0, gt=0, description="Gradients are scaled down to this global norm.")
+    epsilon_begin: float = Field(
+        1.0, ge=0, le=1, description="Share of random choices when the run begins; each member's by itself."
+    )
+    epsilon_end: float = Field(0.05, ge=0, le=1, description="The same from epsilon_steps on.")
+    epsilon_steps: int = Field(
+        100_000, ge=1, description="Agent-steps over which it goes from one to the other along a line."
+    )
+    reward: Literal["mean", "sum"] = Field(
+        "mean",
+        description="What the team earns in a step: mean over the members who are there, or their sum.",
+    )
+    reward_scale: float = Field(1.0, gt=0, description="Rewards are multiplied by this.")
+
+
+class QmixGroup(VdnGroup):
+    """QMIX (Rashid et al. 2018): the team's value rises with each member's utility, by weights that its state makes."""
+
+    state: Literal["auto", "world", "team"] = Field(
+        "auto",
+        description="What the weights are made from: the world's state, or the team's observations; auto: the state where there is one.",
+    )
+    mixing: int = Field(32, ge=1, le=65_536, description="Units of the mixing layer.")
+    hyper: int = Field(64, ge=1, le=65_536, description="Units of the layers that make its weights.")

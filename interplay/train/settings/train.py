@@ -15,7 +15,7 @@ from interplay.core.loading import did_you_mean, is_code
 from interplay.core.settings import Settings
 from interplay.core.settings_text import show
 from interplay.interfaces.names import from_settings
-from interplay.train.settings.algorithms import PolicyGradientGroup, PpoGroup
+from interplay.train.settings.algorithms import PolicyGradientGroup, PpoGroup, QmixGroup, VdnGroup
 from interplay.train.settings.league import LeagueGroup
 from interplay.train.settings.network import CLASS, NetworkGroup
 from interplay.train.settings.populations import (
@@ -29,7 +29,8 @@ from interplay.train.settings.populations import (
 )
 from interplay.train.settings.renamed import ALSO_CALLED, RENAMED
 
-_ALGORITHMS = ("ppo", "policy_gradient")
+_ALGORITHMS = ("ppo", "policy_gradient", "vdn", "qmix")
+_FACTORED = ("vdn", "qmix")
 
 
 class WorldChoice(Settings):
@@ -148,13 +149,15 @@ class TrainSettings(Settings):
     )
     algorithm: str = Field(
         "ppo",
-        description="How to learn: ppo, policy_gradient (each has a group of its name) or your own package.module:Class.",
+        description="How to learn: ppo, policy_gradient, vdn, qmix (each has a group of its name) or your own package.module:Class.",
     )
     algorithm_options: dict[str, Any] = Field({}, description="Settings of an algorithm of your own.")
     world: WorldChoice
     train: TrainGroup = TrainGroup()
     ppo: PpoGroup = PpoGroup()
     policy_gradient: PolicyGradientGroup = PolicyGradientGroup()
+    vdn: VdnGroup = VdnGroup()
+    qmix: QmixGroup = QmixGroup()
     population: PopulationGroup = PopulationGroup()
     sides: SidesGroup = SidesGroup()
     interfaces: dict[str, Any] = Field(
@@ -193,6 +196,12 @@ class TrainSettings(Settings):
         for who in self.train.evaluate_against:
             if is_code(who):
                 yield "train.evaluate_against", who
+
+    @property
+    def factored(self) -> VdnGroup | None:
+        """The numbers of the value factorisation that the run learns by; None where it learns otherwise."""
+        group: VdnGroup | None = getattr(self, self.algorithm) if self.algorithm in _FACTORED else None
+        return group
 
     @property
     def has_past_selves(self) -> bool:
@@ -261,7 +270,7 @@ class TrainSettings(Settings):
                 f'belief.about = "{self.belief.about}" with network.{key} = "{getattr(self.network, key)}": '
                 f"networks that guess have no {'other critic' if key == 'critic' else 'memory'}; leave one of them out"
             )
-        if self.network.memory == "none" or self.algorithm not in _ALGORITHMS:
+        if self.network.memory == "none" or self.algorithm not in _ALGORITHMS or self.factored is not None:
             return self
         group = getattr(self, self.algorithm)
         if group.rollout % group.sequence:
@@ -299,6 +308,27 @@ class TrainSettings(Settings):
                     raise ValueError(
                         f"league.learners and {key} = {show(others)}: a league says itself who learns and who meets whom; leave one out"
                     )
+        return self
+
+    @model_validator(mode="after")
+    def _factored_alone(self) -> TrainSettings:
+        group = self.factored
+        if group is None:
+            return self
+        for key, value in (
+            ("league.learners", tuple(self.league.learners)),
+            ("alternate.metric", self.alternate.metric),
+            ("belief.about", self.belief.about),
+        ):
+            if value:
+                raise ValueError(
+                    f'{key} = {show(value)} with algorithm = "{self.algorithm}", which replays what it played: it has no turns, guesses or '
+                    'league; leave it out, or set algorithm = "ppo"'
+                )
+        if group.replay < group.minibatch:
+            raise ValueError(
+                f"{self.algorithm}.replay = {group.replay} holds no minibatch of {group.minibatch}; raise it, or lower {self.algorithm}.minibatch"
+            )
         return self
 
     @model_validator(mode="after")

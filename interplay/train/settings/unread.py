@@ -24,7 +24,15 @@ _READS = {
 _USERS = tuple(
     dict.fromkeys(name for names in _READS.values() for name in names)
 )  # a network of the user's own
-_GROUPS = ("ppo", "policy_gradient")
+_FACTORED = ("vdn", "qmix")
+_GROUPS = ("ppo", "policy_gradient", *_FACTORED)
+# Of the network, what value factorisation does not read: it has no odds and no value of a single agent.
+_NOT_FACTORED = {
+    "probability_floor": "by {0}, which plays the best choice or any; see {0}.epsilon_end",
+    "critic": "by {0}, which has a mixer; see qmix.state",
+    "critic_hidden": "by {0}, which has a mixer; see qmix.hyper",
+    "separate_value": "by {0}, whose networks have no value",
+}
 
 
 def check_read(settings: TrainSettings) -> None:
@@ -67,6 +75,8 @@ def fitting(defaults: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, 
     if kind in _READS and "network" in out:
         out["network"] = {k: v for k, v in out["network"].items() if k in (*_ALWAYS, *_READS[kind])}
     algorithm = asked.get("algorithm", out.get("algorithm", "ppo"))
+    if algorithm in _FACTORED and "network" in out:
+        out["network"] = {k: v for k, v in out["network"].items() if k not in _NOT_FACTORED}
     for name in _GROUPS:
         if name != algorithm:
             out.pop(name, None)
@@ -82,6 +92,9 @@ def _unread(settings: TrainSettings) -> Iterator[tuple[str, Any, str]]:
         "memory_size": "without memory; set network.memory=gru",
         "critic_hidden": "without a critic of its own; set network.critic=team",
     }
+    if settings.factored is not None:
+        reads = [name for name in reads if name not in _NOT_FACTORED]
+        cures |= {name: cure.format(settings.algorithm) for name, cure in _NOT_FACTORED.items()}
     own = ", ".join(name for name in reads if name not in ("kind", *cures))
     for name, value in _changed(network):
         if name not in reads:
@@ -103,7 +116,7 @@ def _unread(settings: TrainSettings) -> Iterator[tuple[str, Any, str]]:
         for name, value in _changed(settings.train):
             if name == "best_updates":
                 yield "train.best_updates", value, "without a metric; name train.best_by"
-    if settings.algorithm in _GROUPS and network.memory == "none":
+    if settings.algorithm in ("ppo", "policy_gradient") and network.memory == "none":
         for name, value in _changed(getattr(settings, settings.algorithm)):
             if name == "sequence":
                 yield f"{settings.algorithm}.sequence", value, cures["memory_size"]

@@ -1,0 +1,46 @@
+"""Value factorisation: utilities of members that a mixer makes one value of (Sunehag et al. 2018; Rashid et al. 2018)."""
+
+from __future__ import annotations
+
+import optax
+
+from interplay.train.schedules import Schedules
+from interplay.train.settings import VdnGroup
+
+TORCH_EPSILON = 1e-8  # torch's Adam as it is, and with it the code of Hu et al. (2021)
+
+
+class ValueFactorisation:
+    """Q-learning of teams from replayed stretches; how is in `interplay.train.factored`.
+
+    Args:
+        settings: the run's group ``vdn`` or ``qmix``.
+    """
+
+    horizon = 0  # what is kept for later is the replay's
+    minibatch: int | None = None
+    by_decision = False
+    mask_dead = True
+
+    def __init__(self, settings: VdnGroup) -> None:
+        self.settings = settings
+        self._schedules = Schedules(settings)
+        self.rollout, self.sequence = settings.rollout, settings.sequence
+        self.gamma, self.gae_lambda = settings.gamma, settings.td_lambda
+        self.reward_scale = settings.reward_scale
+
+    def rates(self, share: float, population: str) -> dict[str, float]:
+        """The rates of a population after a share of the run."""
+        return self._schedules.at(share, population)
+
+    def epsilon(self, agent_steps: int) -> float:
+        """The share of random choices after so many agent-steps."""
+        own = self.settings
+        way = min(agent_steps / own.epsilon_steps, 1.0)
+        return (1.0 - way) * own.epsilon_begin + way * own.epsilon_end
+
+    def optimiser(self) -> optax.GradientTransformation:
+        """Adam, after the gradient was scaled down to a global norm."""
+        return optax.chain(
+            optax.clip_by_global_norm(self.settings.max_grad_norm), optax.scale_by_adam(eps=TORCH_EPSILON)
+        )

@@ -1,0 +1,172 @@
+"""The parameters of teams, their target copies, and how summed gradients change them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.world import Kind, World
+from interplay.train.algorithms import ValueFactorisation
+from interplay.train.factored.frames import Frames
+from interplay.train.factored.teams import Troop, find_state, find_troops
+from interplay.train.factored.utilities import NUM_SUMS, Differences, UtilityNetwork
+from interplay.train.learner import Learner
+from interplay.train.networks import MonotonicMixer, SumMixer
+from interplay.train.policy_network import PolicyNetwork
+from interplay.train.populations import Populations
+from interplay.train.run.restoring import restore
+from interplay.train.settings import QmixGroup, TrainSettings, VdnGroup
+
+
+class TeamLearner(Learner):
+    """Networks and mixers of all kinds of agents and populations, their target copies and optimisers.
+
+    Args:
+        world: of the run, reset.
+        settings: of the run.
+        populations: of the run.
+
+    Attributes:
+        troops: teams that share a network.
+        state: what mixers see; None where they see nothing.
+        targets: kind name -> (Q, P) float32, the parameters that value what is to come.
+        epsilon: share of random choices in play.
+
+    Raises:
+        UserError: as `find_troops` and `find_state`.
+    """
+
+    networks: dict[str, UtilityNetwork]  # type: ignore[assignment]
+
+    def __init__(self, world: World, settings: TrainSettings, populations: Populations) -> None:
+        self.troops = find_troops(settings, world, populations)
+        self.state = find_state(settings, world, self.troops)
+        self.epsilon = 0.0
+        super().__init__(world.kinds, settings, populations)
+        self.targets = {name: np.asarray(vectors) for name, vectors in self.vectors.items()}
+        self.steps = np.zeros(len(self.troops), np.int64)
+        self._step = jax.jit(self._stepped)
+
+    def _make_networks(
+        self, kinds: Sequence[Kind], settings: TrainSettings, key: jax.Array
+    ) -> dict[str, PolicyNetwork]:
+        group = settings.factored
+        assert group is not None, "teams learn by value factorisation"
+        self.algorithm = ValueFactorisation(group)
+        return {
+            kind.name: UtilityNetwork(
+                kind,
+                settings,
+                jax.random.fold_in(key, i),
+                self.populations,
+                group,
+                partial(self._make_mixer, kind.name, group),
+            )
+            for i, kind in enumerate(kinds)
+        }
+
+    def _make_mixer(self, kind: str, group: VdnGroup, key: jax.Array) -> SumMixer | MonotonicMixer:
+        members = max((troop.teams.shape[1] for troop in self.troops if troop.kind == kind), default=1)
+        if self.state is None or not isinstance(group, QmixGroup):
+            return SumMixer()
+        return MonotonicMixer(members, self.state.size, group.mixing, group.hyper, key=key)
+
+    @property
+    def size(self) -> int:
+        """Length of the longest vector that shards add up: a troop's gradient and sums."""
+        return max((network.size for network in self.networks.values()), default=0) + NUM_SUMS
+
+    def inference_parameters(self) -> dict[str, Any]:
+        """Kind name -> the parameters of its networks as they are fast to call, and the share of random choices of each, which is none for past selves."""
+        share = np.zeros(len(self.populations.names) + self.pool.places, np.float32)
+        share[: len(self.populations.names)] = self.epsilon
+        return {name: (arrays, share) for name, arrays in super().inference_parameters().items()}
+
+    def set_epsilon(self, agent_steps: int) -> None:
+        """Sets the share of random choices, after so many agent-steps."""
+        assert isinstance(self.algorithm, ValueFactorisation)
+        self.epsilon = self.algorithm.epsilon(agent_steps)
+
+    def sums(self, number: int, frames: Frames) -> np.ndarray:
+        """(P + 5,) float32, gradient and `Differences` over some stretches of a troop; nothing moves."""
+        troop = self.troops[number]
+        vector, target = (
+            self.vectors[troop.kind][troop.population],
+            self.targets[troop.kind][troop.population],
+        )
+        return np.asarray(self.networks[troop.kind].sums(vector, target, frames))
+
+    def step(self, number: int, total: np.ndarray, update: int) -> float:
+        """Takes one step of a troop's population along the mean of a sum over all shards; gives the gradient's norm before it is scaled down.
+
+        Raises:
+            UserError: if the sum is not finite.
+        """
+        troop = self.troops[number]
+        if not np.isfinite(total).all():
+            self._refuse(troop, total, update)
+        rate = self._rates["learning_rate"][troop.population]
+        kind, at = troop.kind, troop.population
+        self.vectors[kind], self._moments[kind], norm = self._step(
+            self.vectors[kind], self._moments[kind], total, rate, at
+        )
+        self.steps[number] += 1
+        if self.steps[number] % self._every == 0:
+            self._copy(troop)
+        return float(norm)
+
+    @property
+    def _every(self) -> int:
+        assert isinstance(self.algorithm, ValueFactorisation)
+        return self.algorithm.settings.target_every
+
+    def _copy(self, troop: Troop) -> None:
+        target = self.targets[troop.kind].copy()
+        target[troop.population] = np.asarray(self.vectors[troop.kind][troop.population])
+        self.targets[troop.kind] = target
+
+    def _stepped(
+        self, vectors: Any, moments: Any, total: jax.Array, rate: jax.Array, at: jax.Array
+    ) -> tuple[Any, Any, jax.Array]:
+        gradient = total[:-NUM_SUMS] / total[-1]
+        own = jax.tree.map(lambda leaf: leaf[at], moments)
+        direction, moved = self._optimiser.update(gradient, own, vectors[at])
+        vectors = vectors.at[at].add(-rate * direction)
+        moments = jax.tree.map(lambda leaf, new: leaf.at[at].set(new), moments, moved)
+        return vectors, moments, jnp.sqrt(jnp.square(gradient).sum())
+
+    def _refuse(self, troop: Troop, total: np.ndarray, update: int) -> None:
+        network, at = self.networks[troop.kind], int(np.argmin(np.isfinite(total)))
+        of = (
+            f"gradient of {network.tensor_at(at)}"
+            if at < network.size
+            else f"sum of {Differences._fields[at - network.size]}"
+        )
+        raise UserError(f"update {update}: {of} is not finite; lower the learning rate or scale the rewards")
+
+    def begin_with(self, vectors: Mapping[str, Any]) -> None:
+        """As of every learner; the targets begin with the same."""
+        super().begin_with(vectors)
+        self.targets = {name: np.asarray(own) for name, own in self.vectors.items()}
+
+    def save(self) -> dict[str, dict[str, np.ndarray]]:
+        """Arrays for a checkpoint; the targets and the count of gradient steps have a file of their own."""
+        return super().save() | {"targets": {"steps": self.steps, **self.targets}}
+
+    def load(self, arrays: Mapping[str, Mapping[str, np.ndarray]]) -> None:
+        """Restores what `save` gave.
+
+        Raises:
+            UserError: if the checkpoint belongs to other networks, populations or teams.
+        """
+        super().load(arrays)
+        mine = {name: np.empty_like(target) for name, target in self.targets.items()}
+        counts = {"steps": self.steps}
+        restore({**counts, **mine}, arrays.get("targets", {}), "checkpoint: targets", {"steps": (0, 2**53)})
+        self.targets = mine

@@ -1,0 +1,111 @@
+"""Which agents are valued together: the teams of a world, by kind and population."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.world import World
+from interplay.train.distributions import Distribution
+from interplay.train.populations import Populations
+from interplay.train.settings import QmixGroup, TrainSettings
+from interplay.train.views import TeamView, View, WorldView
+
+
+class Troop(NamedTuple):
+    """Teams whose members share a network and a mixer.
+
+    Attributes:
+        kind: of agent.
+        population: its number.
+        teams: (G, M) int64 slots; A for nobody, where a team is smaller than the kind's largest.
+    """
+
+    kind: str
+    population: int
+    teams: np.ndarray
+
+    @property
+    def name(self) -> str:
+        """By which checkpoints know it."""
+        return f"{self.kind}-{self.population}"
+
+
+def find_troops(settings: TrainSettings, world: World, populations: Populations) -> tuple[Troop, ...]:
+    """The teams that a run values, those of the populations that its networks play.
+
+    Raises:
+        UserError: if nothing says who belongs together, a team has agents of several kinds or populations, or populations change with births.
+    """
+    algorithm = settings.algorithm
+    if populations.fixed is None:
+        if len(populations.names) > 1:
+            raise UserError(
+                f"algorithm = {algorithm}: agents of {world.id} are born into populations, a team's members stay; "
+                "use algorithm=ppo, or population.by=name"
+            )
+        fixed = np.zeros(len(world.agents), np.uint8)
+    else:
+        fixed = populations.fixed
+    troops = []
+    for kind in world.kinds:
+        if Distribution(kind.action_space).deviations:
+            raise UserError(
+                f"algorithm = {algorithm}: {kind.name} of {world.id} acts by numbers ({kind.action_space}), utilities are of choices; "
+                "use algorithm=ppo"
+            )
+    kinds = {slot: kind.name for kind in world.kinds for slot in kind.slots}
+    teams: dict[tuple[str, int], list[tuple[int, ...]]] = {}
+    for team in _teams(settings, world, fixed, len(populations.names)):
+        whose = {(kinds[slot], int(fixed[slot])) for slot in team}
+        if len(whose) > 1:
+            names = ", ".join(world.agents[slot] for slot in team[:4])
+            raise UserError(
+                f"algorithm = {algorithm}: the team of {names} has agents of several kinds or populations, a mixer needs one network; "
+                "use algorithm=ppo, or group them by population.by=name"
+            )
+        teams.setdefault(whose.pop(), []).append(team)
+    for (name, population), own in teams.items():
+        if populations.names[population] in populations.opponents:
+            continue
+        most = max(len(one) for each, many in teams.items() if each[0] == name for one in many)
+        slots = np.full((len(own), most), len(world.agents))
+        for row, team in zip(slots, own, strict=True):
+            row[: len(team)] = team
+        troops.append(Troop(name, population, slots))
+    return tuple(troops)
+
+
+def find_state(settings: TrainSettings, world: World, troops: Sequence[Troop]) -> View | None:
+    """What mixers make their weights from; None where they have none.
+
+    Raises:
+        UserError: if the world has no state and the settings ask for it.
+    """
+    group = settings.factored
+    if not isinstance(group, QmixGroup):
+        return None
+    if group.state == "world" and world.state_space is None:
+        raise UserError(f"qmix.state = world: {world.id} has no state to show; use qmix.state=team")
+    if group.state != "team" and world.state_space is not None:
+        return WorldView(world)
+    slots = len(world.agents)
+    teams = [[int(s) for s in team if s < slots] for troop in troops for team in troop.teams]
+    named = {slot for team in teams for slot in team}
+    return TeamView(world.kinds, [*teams, *([slot] for slot in range(slots) if slot not in named)])
+
+
+def _teams(settings: TrainSettings, world: World, fixed: np.ndarray, count: int) -> list[tuple[int, ...]]:
+    if world.teams is None and settings.population.by == "name":
+        return [tuple(np.flatnonzero(fixed == number).tolist()) for number in range(count)]
+    if world.teams is None:
+        raise UserError(
+            f"algorithm = {settings.algorithm}: {world.id} has no teams; say who is paid together: "
+            "population.by=name 'population.groups={team=[\"*\"]}'"
+        )
+    named = {slot for team in world.teams for slot in team}
+    alone = [(slot,) for slot in range(len(world.agents)) if slot not in named]
+    return [*map(tuple, world.teams), *alone]

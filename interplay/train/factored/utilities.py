@@ -1,0 +1,145 @@
+"""The networks of one kind with a mixer beside them: acting by epsilon, and the gradient of a team's temporal difference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from interplay.core.world import Kind
+from interplay.train import networks
+from interplay.train.factored.frames import Frames
+from interplay.train.factored.returns import lambda_returns
+from interplay.train.policy_network import PolicyNetwork
+from interplay.train.populations import Populations
+from interplay.train.settings import TrainSettings, VdnGroup
+
+
+class Differences(NamedTuple):
+    """Sums over decisions; divide by `rows`.
+
+    Attributes:
+        squared: temporal differences squared.
+        absolute: their amounts.
+        value: what the team's choices were worth, as the network that learns says.
+        target: what they should have been.
+        rows: how many decisions.
+    """
+
+    squared: Any
+    absolute: Any
+    value: Any
+    target: Any
+    rows: Any
+
+
+NUM_SUMS = len(Differences._fields)
+
+
+class UtilityNetwork(PolicyNetwork):
+    """The networks and mixers of one kind of agent for Q populations.
+
+    Args:
+        kind: name and spaces.
+        settings: of the run.
+        key: jax random key of the first population's weights.
+        populations: of the run.
+        make_mixer: from a key to a mixer.
+    """
+
+    def __init__(
+        self,
+        kind: Kind,
+        settings: TrainSettings,
+        key: jax.Array,
+        populations: Populations,
+        group: VdnGroup,
+        make_mixer: Callable[[jax.Array], Any],
+    ) -> None:
+        self._make_mixer, self._group = make_mixer, group
+        super().__init__(kind, settings, key, populations, view=1)
+        self.sums = jax.jit(self._sums)
+
+    def _make(self, key: jax.Array) -> Any:
+        own, kind = self._settings.network, self.kind
+        network = networks.make_network(
+            own, kind.observation_space, kind.action_space, key=key, valued=not self.certain
+        )
+        return networks.MixedNetwork(network, self._make_mixer(jax.random.fold_in(key, _MIXER)))
+
+    def _evaluate(self, network: Any, value: jax.Array, view: jax.Array | None) -> jax.Array:
+        """Nothing: teams are valued, not observations."""
+        return jnp.zeros_like(value)
+
+    def _answer(self, arrays: Any, inputs: tuple[Any, ...], key: jax.Array, greedy: bool) -> jax.Array:
+        """(B, columns + 2 + size) for the rows of one population; the share of random choices stands beside its parameters."""
+        arrays, epsilon = arrays
+        rows, legal, memory, _ = inputs
+        network, seen, after = self._fast_network(arrays).network, self._read(rows), []
+        if memory is None:
+            parameters, _ = network(seen)
+        else:
+            parameters, _, kept = network.remember(seen, memory)
+            after = [kept]
+        action = self.distribution.explore(parameters, key, legal, epsilon)
+        return jnp.concatenate([action, jnp.zeros((len(action), 2), jnp.float32), *after], axis=1)
+
+    # -- learning -----------------------------------------------------------------------------------
+
+    def _sums(self, vector: jax.Array, target: jax.Array, frames: Frames) -> jax.Array:
+        """(P + 5,) float32: the gradient of half the squared temporal differences, summed, and `Differences`.
+
+        Args:
+            vector: (P,) parameters.
+            target: (P,) those of the target copy.
+            frames: (B, ...) stretches.
+        """
+        gradient, sums = jax.grad(self._loss_of, has_aux=True)(vector, target, frames)
+        return jnp.concatenate([gradient, jnp.stack(sums)])
+
+    def _loss_of(self, vector: jax.Array, target: jax.Array, frames: Frames) -> tuple[jax.Array, Differences]:
+        """Half the squared differences between the team's value and its lambda return, by the target copy."""
+        seen = self._read({d: rows.reshape(-1, rows.shape[-1]) for d, rows in frames.rows.items()})
+        legal = None if frames.mask is None else frames.mask.reshape(-1, frames.mask.shape[-1])
+        ours, theirs = self._network(vector), self._network(target)
+        mine, others = self._parameters(ours, seen, frames), self._parameters(theirs, seen, frames)
+        taken = frames.action.reshape(-1, frames.action.shape[-1]).astype(jnp.float32)
+        best = self.distribution.greedy(mine if self._group.double_q else others, legal)
+        value = self._mixed(ours, self.distribution.utility(mine, taken), frames)
+        to_come = self._mixed(theirs, self.distribution.utility(others, best), frames)
+        returns = lambda_returns(
+            frames.reward, frames.discount, frames.decides, to_come, self._group.td_lambda
+        )
+        counts = frames.decides.astype(jnp.float32)
+        returns = jax.lax.stop_gradient(returns)
+        error = (value - returns) * counts
+        sums = Differences(
+            jnp.square(error).sum(),
+            jnp.abs(error).sum(),
+            (value * counts).sum(),
+            (returns * counts).sum(),
+            counts.sum(),
+        )
+        return 0.5 * sums.squared, sums
+
+    def _parameters(self, network: Any, seen: Any, frames: Frames) -> jax.Array:
+        """(B M F, n), utilities of every choice of every member in every frame."""
+        if not self.memory:
+            parameters: jax.Array = network.network(seen)[0]
+            return parameters
+        before = frames.memory.reshape(-1, self.memory)
+        fresh, acts = (flags.reshape(len(before), -1) for flags in (frames.fresh, frames.acts))
+        return networks.unroll(network.network, seen, before, fresh, acts)[0]
+
+    def _mixed(self, network: Any, utilities: jax.Array, frames: Frames) -> jax.Array:
+        """(B, F), the team's value; who does not act has no part in it."""
+        own = jnp.where(frames.acts, utilities.reshape(frames.acts.shape), 0.0)
+        members = own.swapaxes(1, 2).reshape(-1, own.shape[1])
+        state = frames.state.reshape(len(members), -1)
+        mixed: jax.Array = network.mixer(members, state).reshape(frames.reward.shape)
+        return mixed
+
+
+_MIXER = 0x317E  # folded into the key of a mixer

@@ -1,0 +1,224 @@
+"""What is kept of play: a slow twin that reads a log of the world, and what the networks chose is what the stretches say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from interplay.core.settings import build
+from interplay.core.world import World
+from interplay.train.distributions import Distribution
+from interplay.train.factored.frames import Frames
+from interplay.train.factored.learner import TeamLearner
+from interplay.train.factored.shard import TeamShard, make_team_shard
+from interplay.train.selfplay.matchups import with_opponents
+from interplay.train.settings import TrainSettings
+from tests.train.factored.games import TwoStep, make_two_step
+from tests.train.toy_worlds import LENGTH, Corridor
+
+ID = "tests.train.factored.games:TwoStep"
+ALL = {"by": "name", "groups": {"all": ["*"]}}
+
+
+def settings_of(**own: Any) -> TrainSettings:
+    group = {"rollout": 90, "sequence": 4, "minibatch": 512, "gamma": 0.5, "reward_scale": 2.0}
+    asked: dict[str, Any] = {
+        "world": {"id": "x"},
+        "algorithm": "qmix",
+        "num_worlds": 1,
+        "network": {"kind": "mlp", "hidden": [8]},
+        "train": {"shards": 1},
+        "qmix": group,
+    }
+    for name, value in own.items():
+        asked[name] = {**asked.get(name, {}), **value} if isinstance(value, dict) else value
+    return build(TrainSettings, asked, "test")
+
+
+class Logged(Corridor):
+    """A corridor that remembers what it said and was told."""
+
+    log: list[tuple[Any, ...]]
+
+    def step(self, action: Any) -> Any:
+        before = self.timestep
+        said = (before.observation["place"][0].copy(), before.acting[0].copy())
+        after = super().step(action)
+        told = (after.reward[0], after.terminated[0], after.truncated[0], after.over[0])
+        last = after.observation["place"][0].copy()
+        self.log.append((*said, np.asarray(action)[0].copy(), *(np.copy(part) for part in told), last))
+        return after
+
+
+def make_logged(num_worlds: int, seed: int, first_world: int) -> Logged:
+    world = Logged(num_worlds, seed, first_world)
+    world.log = []
+    return world
+
+
+def shard_of(settings: TrainSettings, make: Any) -> tuple[TeamShard, TeamLearner]:
+    world: World = make(num_worlds=1, seed=settings.seed, first_world=0)
+    world.reset()
+    learner = TeamLearner(world, settings, with_opponents(settings, world))
+    return make_team_shard(0, make, learner, settings), learner
+
+
+def kept(shard: TeamShard) -> list[Frames]:
+    replay = shard.collector.replays[0]
+    return [replay.take(np.array([place]), 1) for place in range(replay.there)]
+
+
+def slow_frames(log: list[tuple[Any, ...]], pay: str, gamma: float, scale: float) -> list[dict[str, Any]]:
+    """All frames of the team in order, by the rules of docs/value-factorisation.md."""
+    frames: list[dict[str, Any]] = []
+    present = np.zeros(2, bool)
+    for place, acting, action, reward, terminated, truncated, over, last in log:
+        present |= acting
+        if acting.any():
+            frames.append(
+                {
+                    "place": np.where(acting, place[:, 0], 0),
+                    "acts": acting,
+                    "action": np.where(acting, action, 0),
+                }
+                | {"reward": 0.0, "discount": 1.0, "decides": True}
+            )
+        earned = reward[present]
+        frame = frames[-1]
+        frame["reward"] += frame["discount"] * scale * float(earned.mean() if pay == "mean" else earned.sum())
+        frame["discount"] *= gamma
+        if over:
+            cut = truncated & acting
+            if cut.any():
+                frames.append({"place": np.where(cut, last[:, 0], 0), "acts": cut, "decides": False})
+            else:
+                assert terminated.any()
+                frame["discount"] = 0.0
+            present[:] = False
+    return frames
+
+
+@pytest.mark.parametrize("pay", ["mean", "sum"])
+def test_stretches_are_what_the_world_said(pay: str):
+    """With a member who is done and waits, episodes that end and such that are cut."""
+    settings = settings_of(population=ALL, qmix={"reward": pay, "state": "team"})
+    shard, learner = shard_of(settings, make_logged)
+    learner.epsilon = 1.0
+    shard.play(learner.inference_parameters(), 0)
+    log = shard.world.log
+    expected = slow_frames(log, pay, 0.5, 2.0)
+    assert any(step[5].any() for step in log), "nothing was cut"
+    assert any(step[4].any() for step in log), "nothing ended"
+    assert any(frame["acts"].sum() == 1 for frame in expected), "nobody waited"
+    at, count = 0, 0
+    for frames in kept(shard):
+        for f in range(5):
+            own = expected[at + f]
+            assert frames.rows["float32"][0, :, f, 0].tolist() == own["place"].tolist()
+            assert frames.acts[0, :, f].tolist() == own["acts"].tolist()
+            decides = own["decides"] and f < 4
+            assert bool(frames.decides[0, f]) == decides
+            if decides:
+                assert frames.action[0, :, f, 0].tolist() == own["action"].tolist()
+                assert frames.reward[0, f] == pytest.approx(own["reward"], abs=1e-5)
+                assert frames.discount[0, f] == own["discount"]
+                count += 1
+        at += 5 if not expected[at + 4]["decides"] else 4
+    assert count > 50
+
+
+@pytest.mark.parametrize(
+    "network", [{}, {"memory": "gru", "memory_size": 6}, {"memory": "lstm"}, {"stack": 3}]
+)
+def test_the_choices_of_play_are_the_best_ones_of_the_stretches(network: dict[str, Any]):
+    """What was remembered at a stretch's beginning, who was fresh, and the order of rows: all have to be right for that."""
+    shard, learner = shard_of(settings_of(population=ALL, network=network), make_logged)
+    learner.epsilon, own, chosen = 0.0, learner.networks["agent"], []
+
+    @jax.jit
+    def best_of(vector: Any, frames: Frames) -> jax.Array:
+        seen = own._read({d: rows.reshape(-1, rows.shape[-1]) for d, rows in frames.rows.items()})
+        return own.distribution.greedy(own._parameters(own._network(vector), seen, frames), None)
+
+    for seed in range(4):
+        # Weights of their beginning prefer one choice everywhere.
+        shaken = np.random.default_rng(seed).normal(0, 1, learner.vectors["agent"].shape).astype(np.float32)
+        learner.vectors["agent"] = shaken
+        before = shard.collector.replays[0].taken
+        shard.play(learner.inference_parameters(), seed)
+        # The first stretch was begun with other weights.
+        for frames in kept(shard)[before + 1 :]:
+            best = np.asarray(best_of(shaken[0], frames)).reshape(frames.acts.shape)
+            decided = frames.acts & frames.decides[:, None]
+            assert (best == frames.action[..., 0])[decided].all()
+            chosen += best[decided].tolist()
+    assert set(chosen) == {0.0, 1.0}, "a policy of one choice tells nothing"
+
+
+def test_who_does_not_act_has_no_part_in_the_value():
+    shard, learner = shard_of(settings_of(population=ALL), make_logged)
+    learner.epsilon, own = 1.0, learner.networks["agent"]
+    shard.play(learner.inference_parameters(), 0)
+    frames = kept(shard)[0]
+    network, utilities = own._network(learner.vectors["agent"][0]), np.ones(10, np.float32)
+    both = frames._replace(acts=np.ones_like(frames.acts))
+    one = both._replace(acts=both.acts * np.array([True, False])[:, None])
+    other = utilities.reshape(2, 5) * np.array([[1.0], [7.0]], np.float32)
+    assert not np.allclose(own._mixed(network, utilities, both), own._mixed(network, utilities, one))
+    np.testing.assert_array_equal(
+        own._mixed(network, utilities, one), own._mixed(network, other.ravel(), one)
+    )
+
+
+def test_random_choices_are_as_many_as_epsilon_says_and_legal_alone():
+    own = Distribution(spaces.Discrete(2))
+    best = jnp.tile(jnp.array([[5.0, 0.0]]), (4000, 1))
+    for epsilon in (0.0, 0.3, 1.0):
+        taken = np.asarray(own.explore(best, jax.random.key(1), None, jnp.float32(epsilon)))
+        assert taken.mean() == pytest.approx(epsilon / 2, abs=0.03)
+    legal = jnp.tile(jnp.array([[False, True]]), (4000, 1))
+    assert (np.asarray(own.explore(best, jax.random.key(2), legal, jnp.float32(0.5))) == 1).all()
+
+
+def test_past_selves_play_their_best():
+    settings = settings_of(
+        num_worlds=8,
+        sides={"by": "seat"},
+        opponents={"any": [{"play": "self", "share": 0.5}, {"play": "past", "share": 0.5}]},
+        population=ALL,
+    )
+    world = Corridor(1)
+    world.reset()
+    learner = TeamLearner(world, settings, with_opponents(settings, world))
+    learner.epsilon = 0.7
+    share = learner.inference_parameters()["agent"][1]
+    assert share[0] == np.float32(0.7)
+    assert len(share) == 1 + learner.pool.places > 1
+    assert not share[1:].any()
+
+
+def test_teams_with_somebody_elses_member_are_not_kept():
+    settings = settings_of(sides={"by": "seat"}, opponents={"two": "random"}, num_worlds=2, world={"id": ID})
+    world = TwoStep(2)
+    world.reset()
+    learner = TeamLearner(world, settings, with_opponents(settings, world))
+    shard = make_team_shard(0, make_two_step, learner, settings)
+    shard.play(learner.inference_parameters(), 0)
+    assert shard.collector.replays[0].taken == 0
+    assert shard.collector.acted > 0
+
+
+def test_a_team_view_begins_with_the_first_members_own():
+    shard, learner = shard_of(settings_of(population=ALL), make_logged)
+    learner.epsilon = 1.0
+    shard.play(learner.inference_parameters(), 0)
+    assert learner.state.size == 2 * (2 + 1)  # place, noise, and who acts
+    frames = kept(shard)[0]
+    acts = frames.acts[0].all(axis=0)
+    np.testing.assert_array_equal(frames.state[0, acts, 0], frames.rows["float32"][0, 0, acts, 0])
+    assert frames.rows["float32"][0, :, :, 0].max() <= LENGTH - 1

@@ -1,0 +1,239 @@
+"""Whole runs by value factorisation: games whose best play is known, exact stops, any number of workers, who is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from interplay.core.errors import UserError
+from interplay.core.settings import build
+from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
+from interplay.train.settings import TrainSettings
+from interplay.train.settings.unread import check_read
+from interplay.train.trainer import load_policy, resume, train
+from tests.train.factored.games import TwoStep, make_two_step
+from tests.train.toy_worlds import make_corridor, make_two_kinds
+
+CLOCKS = ("time", "time_share", "agent_steps_per_s")
+
+
+def settings_of(algorithm: str = "qmix", **own: Any) -> TrainSettings:
+    """Of a short run; `own` are settings over those here."""
+    group = {
+        "rollout": 6,
+        "sequence": 5,
+        "minibatch": 80,
+        "replay": 400,
+        "epsilon_steps": 500,
+        "target_every": 3,
+        "replays": 1.0,
+    }
+    asked: dict[str, Any] = {
+        "world": {"id": "x"},
+        "algorithm": algorithm,
+        "num_worlds": 8,
+        "steps": 10**6,
+        "network": {"kind": "mlp", "hidden": [16]},
+        "train": {"shards": 2, "quiet": True, "writers": [], "checkpoint_seconds": 1000.0},
+        algorithm: group,
+    }
+    for name, value in own.items():
+        asked[name] = {**asked.get(name, {}), **value} if isinstance(value, dict) else value
+    return build(TrainSettings, asked, "test")
+
+
+def arrays_of(run: Path) -> dict[str, bytes]:
+    arrays = read_checkpoint(latest_checkpoint(run) or "").arrays
+    return {f"{stem}/{name}": a.tobytes() for stem, group in arrays.items() for name, a in group.items()}
+
+
+def log_of(run: Path) -> list[dict[str, Any]]:
+    lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    return [{name: value for name, value in line.items() if name not in CLOCKS} for line in lines]
+
+
+def earned(run: Path) -> float:
+    """What two trained agents earn in the two-step game."""
+    world, policy = TwoStep(4), load_policy(run)
+    policy.start(world)
+    timestep, total = world.reset(), 0.0
+    for _ in range(2):
+        timestep = world.step(policy.act(timestep))
+        total += float(timestep.reward[:, 0].mean())
+    return total
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("algorithm", "expected"), [("qmix", 8.0), ("vdn", 7.0)])
+def test_the_two_step_game(tmp_path: Path, algorithm: str, expected: float):
+    """A sum cannot tell that 8 needs both, so it takes the safe 7 (Rashid et al. 2018, table 1)."""
+    group = {
+        "rollout": 8,
+        "sequence": 8,
+        "minibatch": 256,
+        "replay": 20_000,
+        "replays": 8.0,
+        "target_every": 20,
+    }
+    learns = {"gamma": 1.0, "td_lambda": 0.0, "epsilon_end": 1.0}
+    settings = settings_of(algorithm, num_worlds=32, steps=50_000, **{algorithm: group | learns})
+    settings = build(TrainSettings, {**settings.model_dump(), "network": {"kind": "mlp"}}, "test")
+    run = train(settings, tmp_path / "run", make_two_step)
+    assert earned(run) == expected
+    if algorithm == "qmix":
+        last = log_of(run)[-1]
+        assert last["td_error"] < 0.1
+        assert last["q"] == pytest.approx(last["q_target"], abs=0.1)
+
+
+MEMORIES = {"plain": {}, "gru": {"memory": "gru", "memory_size": 8}, "stack": {"stack": 2}}
+
+
+@pytest.mark.parametrize("memory", MEMORIES)
+def test_two_and_two_updates_are_four(tmp_path: Path, memory: str):
+    """With the replay, the stretches under way, the targets and the share of random choices."""
+    network = MEMORIES[memory]
+    make = {"make_world": make_corridor}
+    names = {"population": {"by": "name", "groups": {"all": ["*"]}}}
+    four = train(settings_of(network=network, train={"max_updates": 8}, **names), tmp_path / "four", **make)
+    run = train(settings_of(network=network, train={"max_updates": 4}, **names), tmp_path / "run", **make)
+    settings = run / "settings.toml"
+    settings.write_text(settings.read_text().replace("max_updates = 4", "max_updates = 8"))
+    resume(run, **make)
+    assert any("replay/agent-0/ring" in name for name in arrays_of(run))
+    assert log_of(run)[-1]["gradient_steps"] == 1
+    assert arrays_of(run) == arrays_of(four)
+    assert log_of(run) == log_of(four)
+
+
+@pytest.mark.slow
+def test_workers_change_no_bit(tmp_path: Path):
+    runs = [
+        train(settings_of(train={"workers": n, "max_updates": 6}), tmp_path / str(n), make_two_step)
+        for n in (1, 2)
+    ]
+    assert arrays_of(runs[0]) == arrays_of(runs[1])
+    assert log_of(runs[0]) == log_of(runs[1])
+
+
+def test_the_log_tells_what_is_learnt(tmp_path: Path):
+    run = train(settings_of(train={"max_updates": 12}), tmp_path / "run", make_two_step)
+    lines = log_of(run)
+    assert lines[0]["epsilon"] == 1.0
+    assert lines[-1]["epsilon"] == 0.05
+    assert "td_error" not in lines[0]  # nothing is learnt before there is a minibatch
+    for name in ("td_error", "value_loss", "q", "q_target", "gradient_norm"):
+        assert np.isfinite(lines[-1][name])
+    assert lines[-1]["replay"] == 400
+    assert "explained_variance" not in lines[-1]
+
+
+def test_a_policy_plays_its_best_choice_whoever_asks(tmp_path: Path):
+    run = train(settings_of(train={"max_updates": 3}), tmp_path / "run", make_two_step)
+    world = TwoStep(64)
+    actions = []
+    for greedy in (False, True):
+        policy = load_policy(run, greedy=greedy)
+        policy.start(world, seed=3)
+        actions.append(policy.act(world.reset()))
+    assert (actions[0] == actions[1]).all()
+    seen = {"place": world.timestep.observation["place"][:, 0]}
+    odds = policy.probabilities(seen)
+    assert set(odds.ravel()) == {0.0, 1.0}
+    assert (odds.argmax(axis=1) == actions[1][:, 0]).all()
+    assert policy.look({"place": seen["place"][0]}).value is None
+    with pytest.raises(UserError, match="an observation alone has no value"):
+        policy.values(seen, np.zeros(64, np.int64))
+
+
+def test_kinds_learn_apart(tmp_path: Path):
+    groups = {"by": "name", "groups": {"walkers": ["walker_0", "walker_1"], "guide": ["walker_2"]}}
+    run = train(
+        settings_of("vdn", population=groups, train={"max_updates": 8}), tmp_path / "run", make_two_kinds
+    )
+    last = log_of(run)[-1]
+    assert last["gradient_steps"] == 2
+    assert np.isfinite([last["td_error[walkers]"], last["td_error[guide]"]]).all()
+
+
+def test_who_does_not_learn_is_not_replayed(tmp_path: Path):
+    groups = {"by": "name", "groups": {"walkers": ["walker_0", "walker_1"], "guide": ["walker_2"]}}
+    settings = settings_of("vdn", population=groups, train={"max_updates": 6, "learners": ["guide"]})
+    run = train(settings, tmp_path / "run", make_two_kinds)
+    assert "td_error[walkers]" not in log_of(run)[-1]
+    arrays = read_checkpoint(latest_checkpoint(run) or "").arrays["shard-0000"]
+    assert not arrays["replay/walker-0/taken"][0]
+    assert arrays["replay/guide-1/taken"][0]
+
+
+REFUSED = [
+    ({"network": {"critic": "team"}}, r"network.critic = \"team\" is not read by qmix, which has a mixer"),
+    ({"network": {"probability_floor": 0.1}}, "network.probability_floor = 0.1 is not read by qmix"),
+    ({"ppo": {"clip": 0.1}}, "ppo.clip = 0.1 is not read by algorithm = qmix"),
+    ({"vdn": {"gamma": 0.5}}, "vdn.gamma = 0.5 is not read by algorithm = qmix"),
+    ({"league": {"learners": {"main": {}}}}, "which replays what it played"),
+    ({"belief": {"about": "wolf"}}, "which replays what it played"),
+    ({"qmix": {"replay": 10}}, "qmix.replay = 10 holds no minibatch of 80"),
+    ({"qmix": {"epsilon": 0.1}}, "unknown key qmix.epsilon"),
+]
+
+
+@pytest.mark.parametrize(("own", "words"), REFUSED)
+def test_settings_that_are_not_honoured_are_refused(own: dict[str, Any], words: str):
+    with pytest.raises(UserError, match=words):
+        check_read(settings_of(**own))
+
+
+def test_a_world_without_teams_is_refused(tmp_path: Path):
+    with pytest.raises(UserError, match="has no teams; say who is paid together"):
+        train(settings_of(), tmp_path / "run", make_corridor)
+    assert not (tmp_path / "run").exists()
+
+
+def test_teams_of_several_kinds_are_refused(tmp_path: Path):
+    groups = {"by": "name", "groups": {"all": ["*"]}}
+    with pytest.raises(UserError, match="several kinds or populations"):
+        train(settings_of(population=groups), tmp_path / "run", make_two_kinds)
+
+
+def test_a_state_that_is_not_there_is_refused(tmp_path: Path):
+    groups = {"by": "name", "groups": {"all": ["*"]}}
+    with pytest.raises(UserError, match=r"qmix.state = world: Corridor has no state"):
+        train(settings_of(population=groups, qmix={"state": "world"}), tmp_path / "run", make_corridor)
+
+
+def test_exported_networks_play_their_best_choice_too(tmp_path: Path):
+    run = train(settings_of(train={"max_updates": 3}), tmp_path / "run", make_two_step)
+    world, policy = TwoStep(3), load_policy(run)
+    policy.start(world)
+    actions = policy.act(world.reset())
+    said = policy.to_numpy()({"place": world.timestep.observation["place"][:, 0]})
+    assert "value" not in said
+    assert (said["probabilities"].argmax(axis=1) == actions[:, 0]).all()
+    assert (said["action"].reshape(-1) == actions[:, 0]).all()
+
+
+@pytest.mark.slow
+def test_two_teams_against_themselves_past_selves_and_others(tmp_path: Path):
+    """Stops change no bit there, either."""
+    own: dict[str, Any] = {
+        "world": {"id": "gridworld/team-battle", "options": {"num_agents": 4, "teams": 2}},
+        "sides": {"by": "team"},
+        "pool": {"every": 1, "keep": 2},
+        "opponents": {"any": [{"play": who, "share": share} for who, share in SHARES.items()]},
+    }
+    four = train(settings_of(train={"max_updates": 8}, **own), tmp_path / "four")
+    run = train(settings_of(train={"max_updates": 4}, **own), tmp_path / "run")
+    settings = run / "settings.toml"
+    settings.write_text(settings.read_text().replace("max_updates = 4", "max_updates = 8"))
+    resume(run)
+    assert arrays_of(run) == arrays_of(four)
+    assert log_of(run) == log_of(four)
+    assert np.isfinite(log_of(run)[-1]["td_error"])
+
+
+SHARES = {"self": 0.4, "past": 0.4, "random": 0.2}
