@@ -18,6 +18,7 @@ from interplay.core.policy import Policy
 from interplay.core.world import TimeStep
 from interplay.registry import make_policy, make_world
 from interplay.worlds.battle.config import FULL_REWARD, KILL_POINTS, WIN_POINTS
+from interplay.worlds.battle.state import RED
 from interplay.worlds.battle.world import BattleWorld
 
 HUMAN = "human"
@@ -70,15 +71,16 @@ class SmacFace(CopiedWhole):
         self.episode_limit = self.world.settings.limit
         self._actions = actions_of(rules)
         self.n_actions = len(self._actions)
-        self._known = known_columns(rules)
         every = self.settings.obs_all_health
         self._seen = seen_columns(rules, every, every or self.settings.obs_own_health)
-        self._columns = self._ordered()
+        self._known = known_columns(rules)
+        self._columns, self._state_columns = self._ordered(), joined(*self._known)
         self._blue = np.arange(self.n_agents + self.n_enemies) >= self.n_agents
         self.battles_won = self.battles_game = self.timeouts = 0
         self._named: int | None = self._seed  # by which the next battle is named
         self._replay: Replay | None = None
-        self._army = 0.0  # points of a clean win by which rewards are divided
+        self._first_army = 0.0  # points of a clean win in the first battle
+        self._scale = 1.0  # of the world's rewards
         self._window: Any = None
 
     # -- what every face answers -------------------------------------------------------------------
@@ -104,7 +106,7 @@ class SmacFace(CopiedWhole):
         if self.settings.obs_instead_of_state:
             return self._rows().ravel()
         self._now()
-        return self.world.side_state(0)[0, joined(*self._known)]
+        return self.world.side_state(RED)[0, self._state_columns]
 
     def get_state_size(self) -> Any:
         """Numbers of the state."""
@@ -213,8 +215,7 @@ class SmacFace(CopiedWhole):
             self.enemy.start(self.world, self._named)
         self._named = None
         self._replay = Replay(self.world)
-        if not (self._army and self.world.settings.exact_smac):  # SMAC's divisor is the first battle's
-            self._army = self._worth()
+        self._scale = self._measured()
 
     def _advance(self, actions: Any) -> Turn:
         """One decision: the agents', and the enemy's.
@@ -226,6 +227,11 @@ class SmacFace(CopiedWhole):
         now = self._now()
         if now.over[0]:
             raise UserError(f"{self.world.id}: the battle is over; call reset()")
+        playing = getattr(self.enemy, "world", self.world)
+        if isinstance(playing, BattleWorld) and playing is not self.world:
+            raise UserError(
+                f"{self.world.id}: enemy {self.enemy.name} plays in another environment by now; give each a policy of its own"
+            )
         own = self._chosen(actions)
         action = np.array(self.enemy.act(now._replace(acting=now.acting & self._blue)), np.int64)
         action[0, : self.n_agents] = own
@@ -238,7 +244,7 @@ class SmacFace(CopiedWhole):
         self.battles_game += over
         self.battles_won += won
         self.timeouts += cut
-        return Turn(float(now.reward[0, 0]) * self._scale(), over, cut, won)
+        return Turn(float(now.reward[0, 0]) * self._scale, over, cut, won)
 
     def _info(self, turn: Turn) -> dict[str, Any]:
         """Numbers alone: learners add them up."""
@@ -311,21 +317,24 @@ class SmacFace(CopiedWhole):
     def _state_size(self) -> int:
         if self.settings.obs_instead_of_state:
             return self.n_agents * len(self._columns)
-        return sum(part.size for part in self._known)
+        return len(self._state_columns)
 
     def _worth(self) -> float:
         """Points of a clean win over the army of this battle (specification 5.4)."""
         body, present = self.world.body[self.n_agents :], self.world.state.unit["present"][0, self.n_agents :]
         return float(WIN_POINTS + ((KILL_POINTS + body["health"] + body["shield"]) * present).sum())
 
-    def _scale(self) -> float:
-        """By what the world's reward differs from what was asked for; it has divided by the army of this battle."""
+    def _measured(self) -> float:
+        """What a reward of this battle is multiplied by: the world has divided it by the army of the battle."""
         if not self.world.table[0]["scaled"]:
             return 1.0
+        army = self._worth()
         if not self.settings.reward_scale:
-            return self._worth() / FULL_REWARD
-        scale = self.settings.reward_scale_rate / FULL_REWARD
-        return scale * self._worth() / self._army if self.world.settings.drawn else scale
+            return army / FULL_REWARD
+        self._first_army = self._first_army or army
+        # SMAC divides by the first battle's army for ever.
+        share = army / self._first_army if self.world.settings.exact_smac else 1.0
+        return share * self.settings.reward_scale_rate / FULL_REWARD
 
     def _features(self, names: list[str], shields: str) -> list[str]:
         rules = self.world.table[0]
