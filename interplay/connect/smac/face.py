@@ -285,9 +285,9 @@ class SmacFace(CopiedWhole):
                 f"{self.world.id}: actions of shape {given.shape}; pass one number for each of {self.n_agents} agents"
             )
         given = given.reshape(-1)
-        numbers = given.astype(np.int64) if given.dtype.kind in "iuf" else given
-        if given.dtype.kind not in "iuf" or (numbers != given).any():
+        if not _are_whole(given):
             raise Refused(f"{self.world.id}: actions = {given.tolist()}; pass whole numbers")
+        numbers = given.astype(np.int64)
         outside = (numbers < 0) | (numbers >= self.n_actions)
         if outside.any():
             agent = int(outside.argmax())
@@ -347,6 +347,12 @@ def _battle(world_id: str, seed: int, options: dict[str, Any]) -> BattleWorld:
     if not isinstance(world, BattleWorld):
         raise UserError(f'{world_id}: no battle; name one of battle/..., such as "3m"')
     return world
+
+
+def _are_whole(numbers: np.ndarray) -> bool:
+    if numbers.dtype.kind == "f":
+        return bool((np.isfinite(numbers) & (numbers == np.trunc(numbers))).all())
+    return numbers.dtype.kind in "iu"
 
 
 def _whole(world_id: str, seed: Any) -> int:

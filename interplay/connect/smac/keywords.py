@@ -8,9 +8,10 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from interplay.core.errors import UserError
-from interplay.core.loading import did_you_mean
+from interplay.core.loading import did_you_mean, load
 from interplay.core.settings import Settings, build
-from interplay.registry import list_worlds
+from interplay.registry import find_world, list_worlds
+from interplay.worlds.battle.world import BattleWorld
 
 LIMITS = {"battle/5i": 120, "battle/3i2z": 120, "battle/mab": 200}  # decisions (specification 5.4)
 
@@ -119,7 +120,12 @@ def read_keywords(map_name: str, keywords: Mapping[str, Any]) -> tuple[str, Face
 def _find_id(map_name: Any) -> str:
     if not isinstance(map_name, str):
         raise UserError(f'map_name = {map_name!r}; name a scenario, such as "3m"')
-    if "/" in map_name or ":" in map_name:
+    if ":" in map_name:
+        return map_name
+    if "/" in map_name:
+        make = load(find_world(map_name).make)
+        if not (isinstance(make, type) and issubclass(make, BattleWorld)):
+            raise UserError(f'{map_name}: no battle; name one of battle/..., such as "3m"')
         return map_name
     known = [spec.id.partition("/")[2] for spec in list_worlds() if spec.id.startswith("battle/")]
     name = map_name.lower()
