@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 from functools import partial
 from numbers import Number
 
 import numpy as np
 import pytest
 
+import interplay
 from interplay.connect.smac import EPyMARLEnv, MAPPOEnv, StarCraft2Env
+from interplay.core.errors import UserError
 from tests.connect.smac_loops import (
     Agents,
     EpisodeRunner,
@@ -193,3 +196,36 @@ def test_a_thousand_episodes_of_random_play(name, scenario):
     assert max(steps for steps, _ in played) <= env.episode_limit
     won = "won" if name == "mappo" else "battle_won"
     assert stats["battles_won"] == sum(told[won] for _, told in played)
+
+
+def test_the_enemy_may_be_a_run(tmp_path):
+    """What a run has learned plays the other side, in every copy too, and the same each time."""
+    pytest.importorskip("jax", reason="the extra train is not installed")
+    run = interplay.train(
+        "battle/3m",
+        tmp_path / "run",
+        steps=200,
+        workers=1,
+        num_worlds=4,
+        network={"kind": "mlp", "hidden": (8,)},
+        train={"quiet": True},
+        ppo={"rollout": 16, "minibatch": 32, "epochs": 1},
+    )
+
+    def battle(env):
+        env.reset()
+        rng, rewards, over = np.random.default_rng(0), [], False
+        while not over:
+            reward, over, _ = env.step(legal_actions(env.get_avail_actions(), rng))
+            rewards.append((reward, env.world.hash().item()))
+        return rewards
+
+    env, again = (StarCraft2Env("3m", seed=2, enemy=str(run.folder)) for _ in range(2))
+    first = battle(env)
+    assert first == battle(again)
+    assert first != battle(StarCraft2Env("3m", seed=2))
+    twin = copy.deepcopy(env)
+    assert battle(twin) == battle(env)
+    with pytest.raises(UserError) as caught:
+        StarCraft2Env("2s3z", seed=2, enemy=str(run.folder)).reset()
+    assert "\n" not in str(caught.value)
