@@ -35,7 +35,7 @@ MAKERS = {
     "dense": (make_dense, LINE, {"end": 17}),
     "tuples": (make_tuples, LINE, {"end": 17}),
     "simulation": (world_to_simulation, LINE, {"end": 17}),
-    "SMAC": (lambda world_id, **options: StarCraft2Env(world_id, **options), BATTLE, {"jitter": True}),
+    "SMAC": (StarCraft2Env, BATTLE, {"randomize": "positions"}),
     "written": (make_written, WOLVES, {"signal_length": 2}),
     "named": (make_role_named, WOLVES, {"signal_length": 2}),
 }
