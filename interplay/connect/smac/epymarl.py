@@ -17,12 +17,12 @@ class EPyMARLEnv(SmacFace):
     """One battle for EPyMARL: ``REGISTRY["sc2"] = EPyMARLEnv``.
 
     Args:
-        map_name, seed, enemy, **keywords: see `SmacFace`.
+        map_name, seed, enemy, **keywords: see `LearningSide`.
         common_reward: a reward is one number; otherwise a list with one for each agent.
         reward_scalarisation: how EPyMARL makes one reward of many. A side's reward is one already, so both leave it as it is.
 
     Raises:
-        UserError: as `SmacFace`, and for an unknown scalarisation.
+        UserError: as `LearningSide`, and for an unknown scalarisation.
 
     Example:
         >>> env = EPyMARLEnv("3m", seed=1)

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from interplay.connect.smac.face import SmacFace, Turn
+from interplay.connect.smac.face import SmacFace
 from interplay.connect.smac.layout import joined
+from interplay.connect.smac.side import Turn
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 
@@ -35,16 +36,16 @@ class MAPPOEnv(SmacFace):
     row; states with a view of their own for each agent are not offered.
 
     Args:
-        map_name: a scenario, see `SmacFace`; or that code's parsed arguments, of which `map_name` and `use_obs_instead_of_state` are read. Those that
+        map_name: a scenario, see `LearningSide`; or that code's parsed arguments, of which `map_name` and `use_obs_instead_of_state` are read. Those that
             would add to the state are refused.
-        seed, enemy, **keywords: see `SmacFace`.
+        seed, enemy, **keywords: see `LearningSide`.
 
     Attributes:
         observation_space, share_observation_space: for each agent ``[total, [rows, width], ...]``.
         action_space: for each agent a Discrete.
 
     Raises:
-        UserError: as `SmacFace`, and for arguments that are not honoured.
+        UserError: as `LearningSide`, and for arguments that are not honoured.
 
     Example:
         >>> env = MAPPOEnv("3m", seed=1)
@@ -66,7 +67,9 @@ class MAPPOEnv(SmacFace):
         if not isinstance(map_name, str) and hasattr(map_name, "map_name"):
             map_name, keywords = map_name.map_name, _read_arguments(map_name, keywords)
         super().__init__(map_name, seed, enemy, **keywords)
-        self.action_space = [spaces.Discrete(self.n_actions) for _ in range(self.n_agents)]
+        self.action_space: list[spaces.Discrete] = [
+            spaces.Discrete(self.n_actions) for _ in range(self.n_agents)
+        ]
         self.observation_space = [self.get_obs_size() for _ in range(self.n_agents)]
         self.share_observation_space = [self.get_state_size() for _ in range(self.n_agents)]
 

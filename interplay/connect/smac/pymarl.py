@@ -10,7 +10,7 @@ from interplay.connect.smac.face import SmacFace
 
 
 class StarCraft2Env(SmacFace):
-    """One battle in SMAC's form; see `SmacFace` for its arguments.
+    """One battle in SMAC's form; see `LearningSide` for its arguments.
 
     Example:
         >>> env = StarCraft2Env("3m", seed=1)
