@@ -705,6 +705,32 @@ def test_render_gives_the_picture():
         env.render("ansi")
 
 
+def test_a_window_shows_the_picture(monkeypatch):
+    """One window, which closes with the environment; copies open their own."""
+
+    class Window:
+        def __init__(self, *told):
+            self.seen = [told]
+
+        def show(self, picture):
+            self.seen.append(picture.shape)
+
+        def close(self):
+            self.seen.append("closed")
+
+    monkeypatch.setattr("interplay.view.window.Window", Window)
+    env = StarCraft2Env("3m", seed=0)
+    env.reset()
+    assert env.render("human") is None
+    env.render(mode="human")
+    window = env._window
+    assert window.seen == [("battle/3m", 512, 512), (512, 512, 3), (512, 512, 3)]
+    assert copy.deepcopy(env)._window is None
+    env.close()
+    env.close()
+    assert window.seen[3:] == ["closed"]
+
+
 def test_a_replay_shows_the_battle_that_was_played(tmp_path, monkeypatch):
     """Every decision of it, from its own beginning; the battle goes on as if nobody had looked."""
     av = pytest.importorskip("av", reason="the extra video is not installed")

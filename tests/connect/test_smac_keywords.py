@@ -10,7 +10,7 @@ import pytest
 import interplay
 from interplay.connect.smac import EPyMARLEnv, MAPPOEnv, StarCraft2Env
 from interplay.core.errors import UserError
-from tests.connect.test_smac_loops import PYMARL
+from tests.connect.smac_loops import PYMARL
 
 FACES = (StarCraft2Env, EPyMARLEnv, MAPPOEnv)
 # What SMACv2's constructor takes besides.

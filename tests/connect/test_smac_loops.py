@@ -13,6 +13,7 @@ import interplay
 from interplay.connect.smac import EPyMARLEnv, MAPPOEnv, StarCraft2Env
 from interplay.core.errors import UserError
 from tests.connect.smac_loops import (
+    PYMARL,
     Agents,
     EpisodeRunner,
     ParallelRunner,
@@ -23,38 +24,6 @@ from tests.connect.smac_loops import (
 
 pytestmark = pytest.mark.slow
 
-# As in the configuration that comes with PyMARL.
-PYMARL = {
-    "continuing_episode": False,
-    "difficulty": "7",
-    "game_version": None,
-    "map_name": "3i2z",
-    "move_amount": 2,
-    "obs_all_health": True,
-    "obs_instead_of_state": False,
-    "obs_last_action": False,
-    "obs_own_health": True,
-    "obs_pathing_grid": False,
-    "obs_terrain_height": False,
-    "obs_timestep_number": False,
-    "reward_death_value": 10,
-    "reward_defeat": 0,
-    "reward_negative_scale": 0.5,
-    "reward_only_positive": True,
-    "reward_scale": True,
-    "reward_scale_rate": 20,
-    "reward_sparse": False,
-    "reward_win": 200,
-    "replay_dir": "",
-    "replay_prefix": "",
-    "state_last_action": True,
-    "state_timestep_number": False,
-    "step_mul": 8,
-    "seed": 3,
-    "heuristic_ai": False,
-    "heuristic_rest": False,
-    "debug": False,
-}
 SCENARIOS = ("3m", "2s3z", "3i2z", "mab", "bane_vs_bane")
 EPISODES = 200  # of each scenario: a thousand for a face
 
