@@ -12,6 +12,7 @@ import interplay
 from interplay.connect import GymWrapper, make_dense, to_aec, to_parallel, world_to_simulation
 from interplay.connect.lives import LivesEnv
 from interplay.connect.pettingzoo import WorldEnv
+from interplay.connect.smac import EPyMARLEnv, StarCraft2Env
 from interplay.connect.werewolf import EvaluatedEnv, MaskedEnv, make_role_named, make_written
 from interplay.sim.managers import AllStepManager, DynamicOrderManager, TurnBasedManager
 from interplay.sim.wrappers import FlattenWrapper, RavelDiscreteWrapper
@@ -183,6 +184,17 @@ def play_openspiel(env, seed, steps=STEPS):
     return told
 
 
+def play_smac(env, seed, steps=STEPS):
+    rng, told, over = np.random.default_rng(seed), [env.reset()], False
+    for _ in range(steps):
+        if over:
+            told.append(env.reset())
+        legal = np.array(env.get_avail_actions())
+        told.append(env.step((rng.random(legal.shape) * legal).argmax(axis=1)))
+        over = told[-1][1] if len(told[-1]) == 3 else told[-1][2] or told[-1][3]
+    return told
+
+
 ADAPTERS = {
     "world": (lambda: interplay.make("simulation/multi-corridor", seed=3), play_parallel),
     "deaths": (lambda: WorldEnv(Line(1, seed=3, masked=True), mask_in_observation=True), play_parallel),
@@ -210,6 +222,8 @@ ADAPTERS = {
     "rllib": (rllib_manager, play_rllib),
     "rllib, a world": (rllib_world, play_rllib),
     "openspiel": (openspiel, play_openspiel),
+    "SMAC": (lambda: StarCraft2Env("3i2z", seed=3, enemy="random"), play_smac),
+    "SMAC, EPyMARL": (lambda: EPyMARLEnv("mab", seed=3, common_reward=False), play_smac),
     "werewolf, written": (lambda: EvaluatedEnv(MaskedEnv(make_written("werewolf/6"))), play_parallel),
     "werewolf, named": (lambda: make_role_named("werewolf/6"), play_parallel),
 }

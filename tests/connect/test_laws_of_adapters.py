@@ -14,6 +14,7 @@ from interplay.connect.kept import KeptEnv
 from interplay.connect.numbered_lives import NumberedLivesEnv
 from interplay.connect.pettingzoo import WorldEnv
 from interplay.connect.slots import SlotsEnv
+from interplay.connect.smac import StarCraft2Env
 from interplay.connect.tuples import make_tuples
 from interplay.connect.werewolf import EvaluatedEnv, MaskedEnv, make_role_named, make_written
 from interplay.sim.managers import AllStepManager
@@ -94,7 +95,7 @@ def _plain(told: Any) -> Any:
 def episode(env: Any, play: Any, seed: int) -> Any:
     """What the next episodes say, the first of which is named by the seed."""
     reset, named = env.reset, []
-    if hasattr(env, "env_is_wrapped"):  # Stable-Baselines3 names its seeds beforehand
+    if hasattr(env, "env_is_wrapped") or type(env) is StarCraft2Env:  # both name their seeds beforehand
         env.seed(seed)
         return play(env, SEED, SOME)
 

@@ -8,11 +8,13 @@ import pytest
 import interplay
 from interplay.connect import make_dense, world_to_simulation
 from interplay.connect.gymnasium import world_to_gym
+from interplay.connect.smac import StarCraft2Env
 from interplay.connect.tuples import make_tuples
 from interplay.connect.werewolf import make_role_named, make_written
 from interplay.core.policy import RandomPolicy
 
 LINE, WOLVES, COMMON = "simulation/multi-corridor", "werewolf/9-l1s9", "mmo/forage"
+BATTLE = "battle/2s3z"
 SMALL = {"interior": 20, "slots": 6, "npop": 2, "max_ticks": 40}
 
 
@@ -33,6 +35,7 @@ MAKERS = {
     "dense": (make_dense, LINE, {"end": 17}),
     "tuples": (make_tuples, LINE, {"end": 17}),
     "simulation": (world_to_simulation, LINE, {"end": 17}),
+    "SMAC": (StarCraft2Env, BATTLE, {"randomize": "positions"}),
     "written": (make_written, WOLVES, {"signal_length": 2}),
     "named": (make_role_named, WOLVES, {"signal_length": 2}),
 }

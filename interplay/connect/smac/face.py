@@ -1,0 +1,152 @@
+"""What SMAC's three faces have in common: the getters, pictures, replays (specification 5.5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from interplay.connect.pictures import PIXELS
+from interplay.connect.smac.side import LearningSide, Turn
+from interplay.core.errors import UserError
+from interplay.worlds.battle.state import RED
+
+HUMAN = "human"
+
+
+class SmacFace(LearningSide):
+    """One battle with the getters of SMAC's environment; see `LearningSide` for its arguments."""
+
+    _window: Any = None
+
+    def get_obs(self) -> list[np.ndarray]:
+        """What each agent sees, float32 rows of `get_obs_size`; zeros of the dead."""
+        return list(self._rows())
+
+    def get_obs_agent(self, agent_id: int) -> np.ndarray:
+        """What one agent sees."""
+        return self._rows()[self._agent(agent_id)]
+
+    def get_obs_size(self) -> Any:
+        """Numbers of an observation."""
+        return len(self._columns)
+
+    def get_state(self) -> np.ndarray:
+        """The side's state, a float32 row of `get_state_size`.
+
+        Raises:
+            UserError: before the first reset.
+        """
+        if self.settings.obs_instead_of_state:
+            return self._rows().ravel()
+        self._now()
+        return self.world.side_state(RED)[0, self._state_columns]
+
+    def get_state_size(self) -> Any:
+        """Numbers of the state."""
+        return self._state_size()
+
+    def get_avail_actions(self) -> list[list[int]]:
+        """For each agent a row of 1 for the actions that are legal now and 0 for others; each row has a 1, after the last step too."""
+        legal: list[list[int]] = self._legal().astype(np.int64).tolist()
+        return legal
+
+    def get_avail_agent_actions(self, agent_id: int) -> list[int]:
+        """The row of one agent."""
+        return self.get_avail_actions()[self._agent(agent_id)]
+
+    def get_total_actions(self) -> int:
+        """How many actions there are."""
+        return self.n_actions
+
+    def get_env_info(self) -> dict[str, Any]:
+        """Sizes of what agents see and do, and names of what a state tells of a unit."""
+        return {
+            "state_shape": self.get_state_size(),
+            "obs_shape": self.get_obs_size(),
+            "n_actions": self.get_total_actions(),
+            "n_agents": self.n_agents,
+            "episode_limit": self.episode_limit,
+            "agent_features": self._features(["health", "energy/cooldown", "rel_x", "rel_y"], "red_shields"),
+            "enemy_features": self._features(["health", "rel_x", "rel_y"], "blue_shields"),
+        }
+
+    def get_stats(self) -> dict[str, float]:
+        """Counts since the environment was made; draws are SMAC's, battles that the limit cut."""
+        return {
+            "battles_won": self.battles_won,
+            "battles_game": self.battles_game,
+            "battles_draw": self.timeouts,
+            "win_rate": self.battles_won / self.battles_game if self.battles_game else 0.0,
+            "timeouts": self.timeouts,
+            "restarts": 0,
+        }
+
+    def render(self, mode: str = PIXELS) -> np.ndarray | None:
+        """A (512, 512, 3) uint8 picture; with ``"human"`` a window shows it.
+
+        Raises:
+            UserError: for another mode, before the first reset, or if a package or a display is missing.
+        """
+        from interplay.view.picture import render_world
+
+        if mode not in (PIXELS, HUMAN):
+            raise UserError(f'{self.world.id}: mode = {mode!r}; choose "{PIXELS}" or "{HUMAN}"')
+        self._now()
+        picture = render_world(self.world, 0)
+        if mode == PIXELS:
+            return picture
+        if self._window is None:
+            from interplay.view.window import Window
+
+            self._window = Window(self.world.id, picture.shape[1], picture.shape[0])
+        self._window.show(picture)
+        return None
+
+    def save_replay(self) -> str:
+        """Writes a video of the latest battle into `replay_dir` and gives its path.
+
+        Raises:
+            UserError: before the first reset, without the folder, or if a package is missing.
+        """
+        self._now()
+        assert self._replay is not None
+        prefix = self.settings.replay_prefix or self.world.id.rpartition("/")[2]
+        number = self.battles_game + (not self.world.timestep.over[0])
+        path = self._replay.write(self.world, self.settings.replay_dir or ".", f"{prefix}_{number:06d}")
+        return str(path)
+
+    def close(self) -> None:
+        """Closes the world, and the window where there is one."""
+        if self._window is not None:
+            self._window.close()
+            self._window = None
+        self.world.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_window": None}  # a copy opens its own
+
+    def _info(self, turn: Turn) -> dict[str, Any]:
+        """Numbers alone: learners add them up."""
+        dead = self._dead()
+        told = {
+            "battle_won": turn.won,
+            "dead_allies": int(dead[: self.n_agents].sum()),
+            "dead_enemies": int(dead[self.n_agents :].sum()),
+        }
+        return told | ({"episode_limit": True} if turn.cut and self.settings.continuing_episode else {})
+
+    def _state_size(self) -> int:
+        if self.settings.obs_instead_of_state:
+            return self.n_agents * len(self._columns)
+        return len(self._state_columns)
+
+    def _agent(self, agent_id: int) -> int:
+        if not 0 <= agent_id < self.n_agents:
+            raise UserError(f"{self.world.id}: no agent {agent_id}; there are 0 to {self.n_agents - 1}")
+        return agent_id
+
+    def _features(self, names: list[str], shields: str) -> list[str]:
+        rules = self.world.table[0]
+        shield = ["shield"] * int(rules[shields])
+        return [*names, *shield, *(f"type_{number}" for number in range(int(rules["kinds"])))]

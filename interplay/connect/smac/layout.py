@@ -1,0 +1,92 @@
+"""Where in the world's vectors stands what a face shows: columns, part by part (specification 5.2 and 5.3)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from interplay.worlds.battle.observe import HEADINGS, HEIGHTS
+from interplay.worlds.battle.state import FIRST_ATTACK, MOVES
+
+HEALTH = 4  # column of the HP share in what is seen of another unit, the shield share comes next
+
+
+class Seen(NamedTuple):
+    """Columns of a unit's observation; as many rows as there are units of a kind."""
+
+    move: np.ndarray  # (1, n)
+    enemies: np.ndarray  # (enemies, n)
+    allies: np.ndarray  # (agents - 1, n)
+    own: np.ndarray  # (1, n)
+
+
+class Known(NamedTuple):
+    """Columns of a side's state."""
+
+    allies: np.ndarray  # (agents, n)
+    enemies: np.ndarray  # (enemies, n)
+    last: np.ndarray  # (agents, actions), or (agents, 0)
+    time: np.ndarray  # (1, 1), or (1, 0)
+
+
+def actions_of(rules: np.void) -> np.ndarray:
+    """(n_actions,) the world's numbers of red's actions: attacks that only the larger side has are none of them."""
+    first_idle, first_diagonal = FIRST_ATTACK + _blues(rules), FIRST_ATTACK + int(rules["enemies"])
+    return np.r_[0:first_idle, first_diagonal : int(rules["actions"])]
+
+
+def seen_columns(rules: np.void, all_health: bool, own_health: bool) -> Seen:
+    """The parts of a red unit's observation.
+
+    Args:
+        rules: one record of `Rules`.
+        all_health: HP and shields of others are told.
+        own_health: those of the unit itself.
+    """
+    kinds, red, blue = int(rules["kinds"]), int(rules["red_shields"]), int(rules["blue_shields"])
+    move = _table(0, 1, MOVES + HEADINGS * int(rules["see_pathing"]) + HEIGHTS * int(rules["see_heights"]))
+    enemies = _table(move.size, _blues(rules), HEALTH + 1 + blue + kinds)
+    told = HEALTH + 1 + red + kinds
+    last = int(rules["actions"]) * int(rules["see_last_action"])
+    allies = _table(move.size + enemies.size, int(rules["reds"]) - 1, told + last)
+    begin, places = (
+        move.size + enemies.size + allies.size,
+        2 * int(rules["see_position"]) + int(rules["see_time"]),
+    )
+    own = _table(begin, 1, 1 + red + kinds + places)
+    if last:
+        allies = np.delete(allies, told + _idle(rules), axis=1)
+    if not all_health:
+        enemies = np.delete(enemies, np.s_[HEALTH : HEALTH + 1 + blue], axis=1)
+        allies = np.delete(allies, np.s_[HEALTH : HEALTH + 1 + red], axis=1)
+    return Seen(move, enemies, allies, own if own_health else own[:, 1 + red :])
+
+
+def known_columns(rules: np.void) -> Known:
+    """The parts of red's state."""
+    kinds, reds = int(rules["kinds"]), int(rules["reds"])
+    allies = _table(0, reds, 4 + int(rules["red_shields"]) + kinds)
+    enemies = _table(allies.size, _blues(rules), 3 + int(rules["blue_shields"]) + kinds)
+    begin = allies.size + enemies.size
+    last = _table(begin, reds, int(rules["actions"]) * int(rules["state_last_action"]))
+    time = _table(begin + last.size, 1, int(rules["state_time"]))
+    return Known(allies, enemies, np.delete(last, _idle(rules), axis=1) if last.size else last, time)
+
+
+def joined(*parts: np.ndarray) -> np.ndarray:
+    """Columns of parts, one after another."""
+    return np.concatenate([part.ravel() for part in parts])
+
+
+def _table(first: int, rows: int, width: int) -> np.ndarray:
+    return first + np.arange(rows * width).reshape(rows, width)
+
+
+def _blues(rules: np.void) -> int:
+    return int(rules["slots"] - rules["reds"])
+
+
+def _idle(rules: np.void) -> np.ndarray:
+    """The world's actions that red does not have."""
+    return np.setdiff1d(np.arange(int(rules["actions"])), actions_of(rules))

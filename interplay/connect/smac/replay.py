@@ -1,0 +1,52 @@
+"""What happened in a battle, kept so that it can be shown: its beginning and everybody's actions."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.scene import Scene, scene_of
+from interplay.core.world import World
+
+
+class Replay:
+    """One episode of a world; it begins with the world as it stands now.
+
+    Attributes:
+        actions: (1, A) of each step so far, of all slots.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._beginning = world.save()
+        self.actions: list[np.ndarray] = []
+
+    def scenes(self, world: World) -> Iterator[tuple[Scene, int, bool]]:
+        """Plays the episode again in a copy of its world: scene, 0, and whether it is the last one."""
+        again = copy.deepcopy(world)
+        again.load(self._beginning)
+        yield scene_of(again, 0), 0, not self.actions
+        for number, action in enumerate(self.actions, 1):
+            again.step(action)
+            yield scene_of(again, 0), 0, number == len(self.actions)
+
+    def write(self, world: World, folder: str, name: str) -> Path:
+        """Writes a video of the episode, ``folder/name.mp4``, that appears when it is complete.
+
+        Raises:
+            UserError: if the folder cannot be written to, or a package is missing.
+        """
+        from interplay.view.encode import write_video
+        from interplay.view.output import writing
+        from interplay.view.video import SUFFIXES, held
+
+        place = Path(folder)
+        if not place.is_dir():
+            raise UserError(f"replay_dir = {folder!r}: there is no such folder; make it first")
+        target = place / f"{name}.mp4"
+        with writing(target, SUFFIXES) as temporary:
+            write_video(temporary, held(self.scenes(world), None, world.frames_per_step))
+        return target

@@ -1,0 +1,41 @@
+"""What a world's reward is multiplied by, so that it is what SMAC's switches ask for (specification 5.4)."""
+
+from __future__ import annotations
+
+from interplay.connect.smac.keywords import FaceSettings
+from interplay.worlds.battle.config import FULL_REWARD, KILL_POINTS, WIN_POINTS
+from interplay.worlds.battle.state import RED
+from interplay.worlds.battle.world import BattleWorld
+
+
+class Rewards:
+    """Of one environment, battle after battle.
+
+    Attributes:
+        scale: of the present battle.
+    """
+
+    def __init__(self, settings: FaceSettings) -> None:
+        self.scale = 1.0
+        self._settings = settings
+        self._first = 0.0  # points of a clean win in the first battle
+
+    def begin(self, world: BattleWorld) -> None:
+        """A new battle, whose army the world divides its rewards by, if it scales them."""
+        if not world.table[0]["scaled"]:
+            return
+        points = points_of(world)
+        self._first = self._first or points
+        if not self._settings.reward_scale:
+            self.scale = points / FULL_REWARD
+            return
+        # SMAC divides by the first battle's army for ever.
+        share = points / self._first if world.settings.exact_smac else 1.0
+        self.scale = share * self._settings.reward_scale_rate / FULL_REWARD
+
+
+def points_of(world: BattleWorld) -> float:
+    """Points of a clean win over blue's army of this battle."""
+    reds = len(world.settings.sides[RED])
+    body, present = world.body[reds:], world.state.unit["present"][0, reds:]
+    return float(WIN_POINTS + ((KILL_POINTS + body["health"] + body["shield"]) * present).sum())
