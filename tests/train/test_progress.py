@@ -69,6 +69,26 @@ def test_the_rate_follows_the_last_half_minute() -> None:
     assert progress.rate == pytest.approx(1000)
 
 
+def test_what_stands_before_the_first_update_is_no_measure_where_it_is_not_asked_for() -> None:
+    clock, stream = Clock(), io.StringIO()
+    progress = Progress(1_000, 200, stream, 5.0, clock, unmeasured=True)
+    for now, done in [(110.0, 200), (200.0, 300)]:  # looked at, then an update after a long compilation
+        clock.now = now
+        progress.update(done)
+        assert (progress.rate, progress.seconds_left) == (0, None)
+    clock.now = 202.0
+    progress.update(400)
+    assert (progress.rate, progress.seconds_left) == (50, 12)
+    clock.now = 206.0
+    progress.update(400)  # nothing new is slower
+    assert progress.rate == pytest.approx(100 / 6)
+    progress.close()
+    assert stream.getvalue().splitlines()[1:] == [
+        "300 / 1,000 agent-steps (30 %)",
+        "400 / 1,000 agent-steps (40 %), 17/s, 36 s left",
+    ]
+
+
 def test_a_clock_that_stands_still_is_no_division_by_zero() -> None:
     progress = Progress(0, 0, io.StringIO(), clock=Clock())
     progress.update(10)
