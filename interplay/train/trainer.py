@@ -20,6 +20,7 @@ import numpy as np
 from interplay.core.settings import build, changed
 from interplay.core.settings_text import show
 from interplay.core.stopping import Stop, finishing
+from interplay.core.waiting import WAITING
 from interplay.train.algorithms.ppo import KL_SLACK
 from interplay.train.interfaced import through_interfaces
 from interplay.train.learner import Learner
@@ -294,7 +295,9 @@ def _lead(
             numbers |= {"updates": worker.updates, "time": before + now - began, **rated}
             shown |= {name: numbers[name] for name in SHOWN if name in numbers}
             progress.update(worker.agent_steps, {name: shown[name] for name in SHOWN if name in shown})
-            numbers["agent_steps_per_s"] = progress.rate or math.nan  # as it is shown; the first update has none
+            numbers["agent_steps_per_s"] = (
+                progress.rate or math.nan
+            )  # as it is shown; the first update has none
             if rated or worker.updates % settings.train.log_every == 0:
                 folder.log(worker.agent_steps, numbers)
             if not warned and (warning := stopped_at_once(settings, numbers)):
@@ -383,9 +386,7 @@ def _progress(settings: TrainSettings, done: int) -> Progress:
     otherwise = train.max_updates or train.max_episodes or train.max_seconds
     stream = io.StringIO() if train.quiet else None
     total = None if otherwise else settings.steps
-    return Progress(
-        total, done, stream=stream, clock=_working_seconds, before="compiling", unmeasured=True
-    )
+    return Progress(total, done, stream=stream, clock=_working_seconds, before="compiling", unmeasured=True)
 
 
 def _working_seconds() -> float:
@@ -498,6 +499,7 @@ def make_learner(
             world.reset()
             check_turns(settings.alternate, populations, list(EpisodeStatistics(world).names))
         world.reset()
+        WAITING.train_on(settings.world.id, settings.algorithm, settings.network.kind)
         learner = Learner(world.kinds, settings, populations, find_view(settings, world, populations))
     finally:
         world.close()

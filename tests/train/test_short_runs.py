@@ -11,7 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interplay.train.settings import TrainSettings
-from interplay.train.settings.short_runs import LEAST_UPDATES, fit_worlds, in_updates, in_updates_so_far, slot_steps
+from interplay.train.settings.short_runs import (
+    LEAST_UPDATES,
+    fit_worlds,
+    in_updates,
+    in_updates_so_far,
+    slot_steps,
+)
 from interplay.train.trainer import stopped_at_once, train
 from tests.train.toy_worlds import make_corridor
 
@@ -79,7 +85,9 @@ def test_the_fifth_update_says_again_how_many_there_will_be(
 def test_the_log_has_the_rate_that_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Not over the whole time with its compilation, which the first update has."""
     run = train(settings_of(steps=6000), tmp_path / "run", make_corridor)
-    rates = [json.loads(line)["agent_steps_per_s"] for line in (run / "metrics.jsonl").read_text().splitlines()]
+    rates = [
+        json.loads(line)["agent_steps_per_s"] for line in (run / "metrics.jsonl").read_text().splitlines()
+    ]
     shown = [line for line in capsys.readouterr().err.splitlines() if "/ 6,000 agent-steps" in line]
     assert rates[0] is None
     assert "/s" not in shown[0]
