@@ -153,7 +153,7 @@ def test_the_account_of_events_agrees_with_the_metrics():
     blows = deaths[deaths["what"] == e.CAUSES.index("blow")]
     kills = np.zeros((16, 2), np.int64)
     np.add.at(kills, (blows["world"], blows["other"]), 1)
-    assert kills.tolist() == metrics["kills"][:, ::2].tolist()
+    assert kills.tolist() == metrics["team_kills"][:, ::2].tolist()
     contacts = e.named(found, [e.CONTACT])
     assert contacts["steps"].sum() == recorder.on_ray[:, e.OPPONENT, 0].sum()
     assert contacts["strikes"].sum() == recorder.on_ray[:, e.OPPONENT, 1].sum()
