@@ -224,6 +224,7 @@ def _tell(result: Any) -> None:
     """
     for name, error in result.failed.items():
         typer.echo(f"failed: {name}: {error}")
-    typer.echo(f"{len(result.done):,} of {len(result.runs):,} runs are done in {result.folder}; see `interplay runs {result.folder}`")  # fmt: skip
+    if not result.stopped:  # which has been said, with how to go on
+        typer.echo(f"{len(result.done):,} of {len(result.runs):,} runs are done in {result.folder}; see `interplay runs {result.folder}`")  # fmt: skip
     if result.failed:
         raise typer.Exit(1)
