@@ -67,7 +67,9 @@ def _tell(facts: Facts) -> None:
         if names:
             console.print(f"{title}: {escape(', '.join(names))}")
     if facts.state is not None:
-        console.print(f'a central critic may see {facts.state} numbers (network.critic = "world")', markup=False)
+        console.print(
+            f'a central critic may see {facts.state} numbers (network.critic = "world")', markup=False
+        )
     for trait in facts.traits:
         console.print(escape(trait))
     if facts.options:

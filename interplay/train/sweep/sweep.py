@@ -149,7 +149,9 @@ class _Coordinator:
         """Trains what waits, until everything is done or somebody asks to stop and everybody has saved."""
         asked = False
         if self._waiting and not self._stop:
-            self._say(f"runs begin; each process compiles its programs before its first update: see {self._out / LOGS}")
+            self._say(
+                f"runs begin; each process compiles its programs before its first update: see {self._out / LOGS}"
+            )
         while pool.busy or (self._waiting and not self._stop):
             while self._waiting and pool.free and not self._stop:
                 self._begin(pool, self._waiting.popleft())
