@@ -54,6 +54,7 @@ def test_settings_are_those_of_the_command_line(tmp_path):
         ({"ppo.clip": "much"}, "ppo.clip"),
         ({"network": {"kind": "mlp", "layers": 4}}, "network.layers = 4 is not read by mlp"),
         ({"world": {"options": {"round": 7}}}, "round"),
+        ({"league": {"learnerss": {}}}, "unknown key league.learnerss; did you mean league.learners"),
     ],
 )
 def test_a_wrong_setting_is_one_line_and_leaves_no_folder(tmp_path, settings, words):
