@@ -224,13 +224,14 @@ def _describe(model: type[Settings], problem: Any) -> str:
 
 
 def _choices(model: type[Settings], parts: Sequence[str]) -> tuple[str, ...]:
-    """The texts that may stand where a problem's path leads: in a field, or in a list of it."""
+    """What may stand where a problem's path leads, in a field or in a list of it; empty where that is more than names."""
     field, known = _field(model, parts)
     kinds = list(union_members(field.annotation)) if field is not None else []
     for _ in parts[known:]:
-        kinds = [one for kind in kinds for one in _elements(kind)] or kinds
-    named = [kind for kind in kinds if typing.get_origin(kind) is typing.Literal]
-    return tuple(str(choice) for kind in named for choice in typing.get_args(kind))
+        kinds = [one for kind in kinds for one in _elements(kind) if one is not ...] or kinds
+    if not all(typing.get_origin(kind) is typing.Literal for kind in kinds):
+        return ()  # of a union each member fails, and in the same words
+    return tuple(str(choice) for kind in kinds for choice in typing.get_args(kind))
 
 
 def _near_miss(model: type[Settings], parts: Sequence[str]) -> str:

@@ -200,11 +200,12 @@ def test_a_number_of_steps_may_be_typed_as_people_write_it(capsys, tmp_path):
 
 
 def test_evaluate_tells_no_figure_twice(capsys):
-    _, out, _ = typed(capsys, "evaluate", "random", "--world", "dilemma/fixed", "--episodes", "3")
+    play = ("evaluate", "random", "--world", "survival/1v1-heals-low", "--episodes", "2", "--max-steps", "20")
+    _, out, _ = typed(capsys, *play)
     names = [line.split()[0] for line in out.splitlines()[1:]]
     assert {"steps", "return", "return[agent_0]"} <= set(names)
     assert not any(name.startswith("episode_") for name in names)
-    _, out, _ = typed(capsys, "evaluate", "random", "--world", "dilemma/fixed", "--episodes", "3", "--json")
+    _, out, _ = typed(capsys, *play, "--json")
     assert "episode_return" in json.loads(out)["metrics"]
 
 
