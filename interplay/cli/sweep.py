@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from interplay.cli.options import Trust, named_path
+from interplay.cli.options import Trust, agent_steps, named_path
 from interplay.cli.stopping import told_by_exit_code
 
 EXAMPLE = (
@@ -42,7 +42,9 @@ def sweep(
     draws: Annotated[
         int | None, typer.Option(help="Points that are drawn, where something is.", min=1)
     ] = None,
-    steps: Annotated[int | None, typer.Option(help="Agent-steps of each run.", min=1)] = None,
+    steps: Annotated[
+        int | None, typer.Option(parser=agent_steps, metavar="INTEGER", help="Agent-steps of each run.")
+    ] = None,
     workers: Annotated[
         int | None, typer.Option(help="Runs at a time.  [default: cores]", min=1, max=1024)
     ] = None,

@@ -461,7 +461,7 @@ def _save(
     folder.sync()
     prune_checkpoints(folder.path, worker.settings.train.keep_checkpoints, worker.settings.train.keeps)
     if reason is not None:
-        progress.say(f"{reason}; a resumed run will begin new episodes")
+        progress.say_once(f"{reason}; a resumed run will begin new episodes")
 
 
 def make_learner(

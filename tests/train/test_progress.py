@@ -164,3 +164,14 @@ def test_a_bar_says_what_is_awaited_before_the_first_update() -> None:
     with Progress(1_000, 0, terminal, clock=Clock(), before="compiling") as progress:
         progress._bar.rich.refresh()
     assert "compiling" in terminal.getvalue()
+
+
+def test_what_is_said_once_is_said_once() -> None:
+    stream = io.StringIO()
+    with Progress(10, 0, stream, clock=Clock()) as progress:
+        for line in ("it cannot be saved", "it cannot be saved", "something else"):
+            progress.say_once(line)
+    assert [line for line in stream.getvalue().splitlines() if "s" in line][:2] == [
+        "it cannot be saved",
+        "something else",
+    ]

@@ -56,6 +56,7 @@ class Progress:
         self._unmeasured = unmeasured
         self._updated = False
         self._said = -1.0e300
+        self._once: set[str] = set()
         self._shown_done = -1
         self._numbers: Mapping[str, float] = {}
         self._bar = _find_bar(total, done, self.stream, before)
@@ -97,6 +98,12 @@ class Progress:
                 self._bar.say(line)
         else:
             tell(line, self.stream)
+
+    def say_once(self, line: str) -> None:
+        """As `say`, but for a line that it has said so before."""
+        if line not in self._once:
+            self._once.add(line)
+            self.say(line)
 
     def close(self) -> None:
         """Ends the bar; without a terminal the last state is printed if it was not yet."""
