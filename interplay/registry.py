@@ -140,6 +140,12 @@ def training_settings(world_id: str) -> dict[str, Any]:
     return {} if spec is None else copy.deepcopy(dict(spec.training))
 
 
+def options_of(world_id: str) -> tuple[str, ...]:
+    """Names of a world's options; empty for an unknown id and for the name of a program, of which nothing is imported."""
+    spec = _specs().get(world_id)
+    return tuple(load(spec.settings).model_fields) if spec is not None and spec.settings else ()
+
+
 def list_policies(world_id: str) -> tuple[str, ...]:
     """Names of the scripted policies of a world; ``"random"`` plays every world."""
     return tuple(sorted({"random", *_policies(world_id)}))

@@ -53,13 +53,14 @@ AUTHOR = (
 
 def ours(table: EpisodeTable) -> dict[str, Estimate]:
     """The author's columns from our table; agents 0 and A - 1 stand for the two sides."""
+    kills = table["team_kills" if "team_kills" in table.columns else "kills"]
     return {
         "steps": estimate(table["steps"]),
         "reward_0": estimate(table["return"][:, 0]),
         "reward_1": estimate(table["return"][:, -1]),
         "heals_used": estimate(table["heals_used"]),
-        "kills_0": estimate(table["kills"][:, 0]),
-        "kills_1": estimate(table["kills"][:, -1]),
+        "kills_0": estimate(kills[:, 0]),
+        "kills_1": estimate(kills[:, -1]),
     }
 
 

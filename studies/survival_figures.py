@@ -47,6 +47,7 @@ def random_levels(world_id: str, columns: Sequence[str]) -> list[Reference]:
 def draw(world_id: str, logs: Sequence[RunLog], out: Path) -> Path:
     """The picture of one variant."""
     columns = [name for name in COLUMNS if name != "boxes_placed" or "-all-" in world_id]
+    columns = [f"team_{name}" if name == "kills" and "2v2" in world_id else name for name in columns]
     references = [*published(world_id), *random_levels(world_id, columns)]
     by = "team" if "2v2" in world_id else "agent"
     name = world_id.replace("/", "-")

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 WINDOWS = ((0.5, 1.0), (1.5, 2.5), (3.5, 4.5))  # million steps of slots
-COLUMNS = ("episode_length", "episode_return", "heals_used", "kills", "boxes_placed")
+COLUMNS = ("episode_length", "episode_return", "heals_used", "kills", "team_kills", "boxes_placed")
 
 
 def steps_of(line: dict) -> int:
@@ -50,7 +50,7 @@ def main() -> None:
         print(f"{path.name}: first {steps_of(million):,} steps in {million['time']:.0f} s, {rate:,.0f}/s")
         shares = time_shares([line for line in lines if line["time"] <= million["time"]])
         print("  of that time: " + ", ".join(f"{name} {share:.0%}" for name, share in shares.items()))
-        for column in COLUMNS:
+        for column in (name for name in COLUMNS if any(name in line for line in lines)):
             means = [window_mean(lines, column, window) for window in WINDOWS]
             print(f"  {column:16}" + "".join(f"{mean:10.2f}" for mean in means))
 

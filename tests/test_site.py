@@ -6,6 +6,7 @@ import importlib
 import re
 import sys
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from gymnasium import spaces
 from interplay.cli.main import run
 from interplay.core.errors import UserError
 from interplay.registry import list_worlds, make_world
+from interplay.train.settings.network import NetworkGroup
 from interplay.view.facts import as_data, facts_of
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -57,6 +59,12 @@ def test_every_page_of_the_site_is_in_a_tree_and_its_links_lead_somewhere(build,
     for page in site.rglob("*.md"):
         for target in re.findall(r"\]\((?!https?:|#)([^)#\s]+)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.relative_to(site)} links to {target}"
+    critics = {
+        critic
+        for page in (site / "worlds").glob("*.md")
+        for critic in re.findall(r'network\.critic = "(\w+)"', page.read_text())
+    }
+    assert critics == {"world"} <= set(get_args(NetworkGroup.model_fields["critic"].annotation))
     text = (site / "worlds" / "pommerman.md").read_text()
     assert "| `bomb_life` | 11 x 11 | uint8 | numbers 0 to 10 |" in text
     assert "`pommerman/1v1`: `size` = 8" in text

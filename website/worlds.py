@@ -63,7 +63,7 @@ def _page(target: Path, family: str, worlds: list[Facts]) -> str:
             lines += _kind(kind, len(same[0].kinds) > 1)
         first = same[0]
         if first.state is not None:
-            lines += ["", f'A central critic may see {first.state} numbers (`network.critic = "central"`).']
+            lines += ["", f'A central critic may see {first.state} numbers (`network.critic = "world"`).']
         if first.metrics:
             lines += ["", "It counts: " + ", ".join(f"`{name}`" for name in first.metrics) + "."]
         if first.traits:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_text
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -110,7 +111,17 @@ def evaluate(
     whom = f"{player} ({', '.join(roles)})" if roles else player
     typer.echo(f"{whom} on {table.world}, {episodes} episodes, mean ± standard error")
     crowd = len(table.agents) > MOST_AGENTS
-    shown = {name: estimate for name, estimate in summary.items() if not (crowd and name.endswith("]"))}
+    shown = {
+        name: estimate
+        for name, estimate in summary.items()
+        if not (crowd and name.endswith("]")) and not _told_before(name, summary)
+    }
     width = max(map(len, shown))
     for name, estimate in shown.items():
         typer.echo(f"  {name:<{width}}  {estimate}")
+
+
+def _told_before(name: str, summary: Mapping[str, object]) -> bool:
+    """Whether a metric is what every table has, steps or return, by another name and with the same values."""
+    before = name.replace("episode_length", "steps").replace("episode_return", "return")
+    return before != name and str(summary.get(before)) == str(summary[name])

@@ -77,7 +77,7 @@ def _print(table: LeagueTable) -> None:
         lines.add_row(
             str(number),
             table.names[i],
-            f"{table.elo[i]:+.0f}",
+            f"{table.elo[i]:+z.0f}",
             f"{matches:,.0f}",
             f"{won:.0f} %",
             f"{table.nash[i]:.2f}",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from interplay.core.errors import UserError
+from interplay.core.settings_reading import MOST_NUMBER
 
 Roles = Annotated[
     list[str] | None,
@@ -38,6 +40,32 @@ def named_path(typed: str | Path) -> Path:
     if not text.strip() or "\0" in text:
         raise typer.BadParameter(f"{text!r} is no path; name a file or folder, or . for this one")
     return Path(text)
+
+
+def whole_number(typed: str | int) -> int:
+    """A whole number that was typed, also as 1_000_000 or 1e6, exactly.
+
+    Raises:
+        typer.BadParameter: for anything else, such as 1e-3 or 1.5e0.
+
+    Example:
+        >>> whole_number("1.5e6"), whole_number("1_000")
+        (1500000, 1000)
+    """
+    try:
+        number = Decimal(str(typed))
+        if number == number.to_integral_value() and abs(number) < MOST_NUMBER:
+            return int(number)
+    except ArithmeticError:
+        pass
+    raise typer.BadParameter(f"{typed!r} is no whole number; write for example 1000000, 1_000_000 or 1e6")
+
+
+def agent_steps(typed: str | int) -> int:
+    """As `whole_number`, 1 at least."""
+    if (number := whole_number(typed)) < 1:
+        raise typer.BadParameter(f"{typed!r} is not in the range x>=1.")
+    return number
 
 
 def split_options(words: Sequence[str]) -> tuple[list[str], dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from interplay.cli.options import Trust
+from interplay.cli.options import Trust, agent_steps
 from interplay.cli.stopping import told_by_exit_code
 
 EXAMPLE = "interplay resume runs/first"
@@ -16,7 +16,10 @@ EXAMPLE = "interplay resume runs/first"
 def resume(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
     workers: Annotated[int | None, typer.Option(help="Processes; they change no bit.", min=1)] = None,
-    steps: Annotated[int | None, typer.Option(help="A new total of agent-steps, to train on.", min=1)] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(parser=agent_steps, metavar="INTEGER", help="A new total of agent-steps, to train on."),
+    ] = None,
     accept_settings: Annotated[
         bool,
         typer.Option(

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from interplay.cli.options import Trust, named_path
+from interplay.cli.options import Trust, agent_steps, named_path
 from interplay.cli.stopping import told_by_exit_code
 
 EXAMPLE = (
@@ -42,7 +42,9 @@ def sweep(
     draws: Annotated[
         int | None, typer.Option(help="Points that are drawn, where something is.", min=1)
     ] = None,
-    steps: Annotated[int | None, typer.Option(help="Agent-steps of each run.", min=1)] = None,
+    steps: Annotated[
+        int | None, typer.Option(parser=agent_steps, metavar="INTEGER", help="Agent-steps of each run.")
+    ] = None,
     workers: Annotated[
         int | None, typer.Option(help="Runs at a time.  [default: cores]", min=1, max=1024)
     ] = None,
@@ -224,6 +226,7 @@ def _tell(result: Any) -> None:
     """
     for name, error in result.failed.items():
         typer.echo(f"failed: {name}: {error}")
-    typer.echo(f"{len(result.done):,} of {len(result.runs):,} runs are done in {result.folder}; see `interplay runs {result.folder}`")  # fmt: skip
+    if not result.stopped:  # which has been said, with how to go on
+        typer.echo(f"{len(result.done):,} of {len(result.runs):,} runs are done in {result.folder}; see `interplay runs {result.folder}`")  # fmt: skip
     if result.failed:
         raise typer.Exit(1)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from interplay.cli.options import Trust, named_path
+from interplay.cli.options import Trust, named_path, whole_number
 from interplay.cli.stopping import told_by_exit_code
 from interplay.core.errors import UserError
 
@@ -33,7 +33,10 @@ def train(
     overrides: Annotated[
         list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Settings, e.g. ppo.clip=0.1.")
     ] = None,
-    steps: Annotated[int | None, typer.Option(help="Agent-steps in total.")] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(parser=whole_number, metavar="INTEGER", help="Agent-steps in total, e.g. 1e6."),
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Names every random stream of the run.")] = None,
     num_worlds: Annotated[int | None, typer.Option(help="Worlds stepped together.")] = None,
     workers: Annotated[

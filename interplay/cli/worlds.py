@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from interplay.view.facts import Facts, Leaf
+    from interplay.view.facts import Facts, Leaf, Option
 
 EXAMPLE = "interplay worlds\ninterplay worlds survival/1v1-heals-low"
 
@@ -67,15 +67,15 @@ def _tell(facts: Facts) -> None:
         if names:
             console.print(f"{title}: {escape(', '.join(names))}")
     if facts.state is not None:
-        console.print(f"a central critic may see {facts.state} numbers")
+        console.print(
+            f'a central critic may see {facts.state} numbers (network.critic = "world")', markup=False
+        )
     for trait in facts.traits:
         console.print(escape(trait))
     if facts.options:
         options = Table("option", "default", "what it is", box=None, pad_edge=False)
         for option in facts.options:
-            options.add_row(
-                escape(option.name), escape(option.default), escape(option.says or option.allowed)
-            )
+            options.add_row(escape(option.name), escape(option.default), escape(_says(option)))
         console.print()
         console.print(options)
 
@@ -92,3 +92,11 @@ def _table(title: str, leaves: tuple[Leaf, ...]):  # type: ignore[no-untyped-def
 
 def _short(names: tuple[str, ...]) -> str:
     return ", ".join(names) if len(names) <= 8 else f"{', '.join(names[:3])}, ..., {names[-1]}"
+
+
+def _says(option: Option) -> str:
+    """What an option is; of a choice among names also these, where the words leave one out."""
+    named = option.allowed.removeprefix("one of ").split(", ") if option.allowed.startswith("one of ") else []
+    if option.says and all(name in option.says for name in named):
+        return option.says
+    return f"{option.says} ({option.allowed})" if option.says else option.allowed

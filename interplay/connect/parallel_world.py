@@ -67,7 +67,7 @@ class ParallelEnvWorld(EnvironmentBatch):
             CannotSave: always.
         """
         raise CannotSave(
-            f"{self.id}: a PettingZoo environment cannot be saved; resume from the start of an episode"
+            f"{self.id}: a PettingZoo environment cannot be saved; reset it and begin an episode instead"
         )
 
     def load(self, snapshot: Mapping[str, np.ndarray]) -> TimeStep:

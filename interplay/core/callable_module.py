@@ -11,13 +11,20 @@ from interplay.core.loading import load
 
 
 class CallableModule(ModuleType):
-    """A module that hands calls on to a function, which is imported by the first of them."""
+    # A module that hands calls on to a function, which is imported by the first of them; `help` tells of both.
 
     _function: str
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """As the function."""
+        """Calls the function; ``help`` of the module has its arguments."""
         return load(self._function)(*args, **kwargs)
+
+    @property  # made when it is asked for, as the function's module imports this one
+    def __doc__(self) -> str:  # type: ignore[override]
+        """What the module says of itself, then the function's arguments; its example runs as a test where it stands."""
+        function = load(self._function)
+        arguments, _, _ = (inspect.getdoc(function) or "").partition("\n\nExample:")
+        return f"{vars(self)['__doc__']}\n{self.__name__}{inspect.signature(function)}\n\n{arguments}\n"
 
     @property
     def __signature__(self) -> inspect.Signature:

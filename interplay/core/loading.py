@@ -129,5 +129,5 @@ def split_player(name: str) -> tuple[str, str | None]:
 
 def did_you_mean(word: str, known: Iterable[str], otherwise: str) -> str:
     """A question about the near miss, or `otherwise` if nothing is near."""
-    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
+    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return f"did you mean {near[0]!r}?" if near else otherwise

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, TypeVar
 import pydantic
 
 from interplay.core.errors import UserError
+from interplay.core.loading import did_you_mean
 from interplay.core.settings_reading import parse_overrides, read_toml
 from interplay.core.settings_text import allowed, show, union_members, write_toml
 
@@ -215,7 +216,22 @@ def _describe(model: type[Settings], problem: Any) -> str:
         # pydantic also names the member of the union that it tried last, which is no key.
         path = ".".join(parts[:known])
     wanted = allowed(field) if field is not None else problem["msg"].lower()
-    return f"{path} = {show(value)} is not allowed; give {wanted}"
+    choices = _choices(model, parts) if kind == "literal_error" else ()
+    if choices and parts[-1].isdecimal():  # of a list one value is wrong, and was named
+        wanted = f"one of {', '.join(choices)}"
+    near = did_you_mean(str(value), choices, "")
+    return f"{path} = {show(value)} is not allowed; give {wanted}{f'; {near}' if near else ''}"
+
+
+def _choices(model: type[Settings], parts: Sequence[str]) -> tuple[str, ...]:
+    """What may stand where a problem's path leads, in a field or in a list of it; empty where that is more than names."""
+    field, known = _field(model, parts)
+    kinds = list(union_members(field.annotation)) if field is not None else []
+    for _ in parts[known:]:
+        kinds = [one for kind in kinds for one in _elements(kind) if one is not ...] or kinds
+    if not all(typing.get_origin(kind) is typing.Literal for kind in kinds):
+        return ()  # of a union each member fails, and in the same words
+    return tuple(str(choice) for kind in kinds for choice in typing.get_args(kind))
 
 
 def _near_miss(model: type[Settings], parts: Sequence[str]) -> str:

@@ -154,4 +154,6 @@ def _plural(kind: Any) -> str:
         kind = typing.get_args(kind)[0]
     if isinstance(kind, type) and issubclass(kind, pydantic.BaseModel):
         return "groups of keys"
+    if typing.get_origin(kind) is typing.Literal:
+        return f"values among {', '.join(str(choice) for choice in typing.get_args(kind))}"
     return {int: "whole numbers", float: "numbers", str: "texts", bool: "true or false"}.get(kind, "values")

@@ -1,7 +1,9 @@
 """Tells people that they wait for a compiler: what is compiled, how long that usually takes, how far it is.
 
-One line on standard error for each thing compiled, and only after two seconds of it; a terminal sees the seconds go on.
-How long it took is kept beside the compiled code for the next time; until then the package's own figures are told.
+One line on standard error for each thing compiled, and only after two seconds of it; a terminal sees the seconds go on, a file
+gets another line when the time is over that it should take, and then each time that the wait has doubled. How long it took is
+kept beside the compiled code for the next time, of training for each world, algorithm and network; until then the package's own
+figures are told.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from typing import Any
 
 AFTER = 2.0  # seconds of compilation that nobody needs to be told of
 TRAINING = "training"
+SOON = 15.0  # seconds until a second line where nobody knows how long it takes
 _BREATH = 0.3  # seconds until a line on a terminal goes on with the next kernel
 _KEPT = "waits.json"
 # CPU seconds of a first reset, step and random player with an empty cache, and of XLA's programs for a small network, on
@@ -43,20 +46,26 @@ class Waiting:
 
     Attributes:
         world: whose kernels are compiled next, as `thing_of` names it; empty where nobody has said.
+        programs: what the programs of training belong to, beginning with `TRAINING`: see `train_on`.
         hushed: nobody is told, and nothing kept: another process of the same run tells.
     """
 
     def __init__(self) -> None:
         self.world = ""
+        self.programs = TRAINING
         self.hushed = False
         self._lock = threading.Lock()
         self._depth = 0
         self._thing = ""
         self._began = 0.0
         self._waited: dict[str, float] = {}  # thing -> seconds
-        self._told: set[str] = set()
+        self._due: dict[str, float] = {}  # thing that was told of -> seconds at which it is told of again
         self._over = threading.Event()
         self._drawn = False  # a line stands on the terminal
+
+    def train_on(self, *parts: str) -> None:
+        """Names what the programs of training are compiled for: the world, the algorithm, the network."""
+        self.programs = " ".join([TRAINING, *parts])
 
     def begin(self, thing: str, note: str = "") -> None:
         """A compilation begins, maybe inside of another.
@@ -70,10 +79,10 @@ class Waiting:
             if self._depth > 1:
                 return
             self._thing, self._began = thing, time.monotonic()
-            told = thing in self._told
-            if not thing or self.hushed or (told and not _on_terminal()):
+            if not thing or self.hushed:
                 return
-            patience = _BREATH if told else max(AFTER - self._waited.get(thing, 0.0), 0.0)
+            due = self._due.get(thing, AFTER) - self._waited.get(thing, 0.0)
+            patience = _BREATH if thing in self._due and _on_terminal() else max(due, 0.0)
             self._over = threading.Event()
             arguments = (thing, note, patience, self._over)
             threading.Thread(target=self._watch, args=arguments, daemon=True, name="waiting").start()
@@ -102,8 +111,11 @@ class Waiting:
         from interplay.core.files import replace_file, told_plainly
 
         known = _kept()
+        # Training without a name may be that of any network.
         longer = {
-            thing: round(s, 1) for thing, s in self._waited.items() if s > max(known.get(thing, 0.0), AFTER)
+            thing: round(s, 1)
+            for thing, s in self._waited.items()
+            if thing != TRAINING and s > max(known.get(thing, 0.0), AFTER)
         }
         file = _kept_in()
         if longer and file is not None:
@@ -114,20 +126,22 @@ class Waiting:
                 return  # the next one waits without knowing how long
 
     def _watch(self, thing: str, note: str, patience: float, over: threading.Event) -> None:
-        """In a thread of its own: the line, and its seconds on a terminal."""
-        usual = _kept().get(thing) or _USUAL.get(thing)
-        line = _line(thing, note) + (f"; usually {usual:.0f} s" if usual else "")
+        """In a thread of its own: the line, and its seconds on a terminal; elsewhere further lines."""
+        words, expected = _how_long(thing)
+        first = _line(thing, note) + words
         while not over.wait(patience):
             with self._lock:
                 if over.is_set():
                     return
                 seconds = self._waited.get(thing, 0.0) + time.monotonic() - self._began
-                self._told.add(thing)
+                line = f"interplay: still compiling {_what(thing)}" if thing in self._due else first
                 self._drawn = _on_terminal()
-                _write(f"\r{line}, {seconds:.0f} s so far" + ("" if self._drawn else "\n"))
-                if not self._drawn:
-                    return
-            patience = 1.0
+                _write(
+                    f"\r{first if self._drawn else line}, {seconds:.0f} s so far"
+                    + ("" if self._drawn else "\n")
+                )
+                self._due[thing] = max(expected, 2 * seconds if thing in self._due else SOON)
+            patience = 1.0 if self._drawn else max(self._due[thing] - seconds, 0.0)
 
 
 WAITING = Waiting()
@@ -161,9 +175,24 @@ def thing_of(name: str) -> str:
     return parts[2] if parts[1] == "worlds" and len(parts) > 2 else parts[1]
 
 
+def _what(thing: str) -> str:
+    return "the programs of training" if thing.startswith(TRAINING) else f"the kernels of {thing}"
+
+
+def _how_long(thing: str) -> tuple[str, float]:
+    """What is known of how long it takes, in words and in seconds."""
+    if before := _kept().get(thing):
+        return f"; it took {before:.0f} s before", before
+    usual = _USUAL.get(thing.partition(" ")[0], 0.0)
+    if thing.startswith(TRAINING):
+        return f"; {usual:.0f} s for a small network on a free core, minutes for a large one", usual
+    return (f"; usually {usual:.0f} s" if usual else ""), usual
+
+
 def _line(thing: str, note: str) -> str:
-    what = "the programs of training" if thing == TRAINING else f"the kernels of {thing}"
-    return f"interplay: compiling {what}, which are kept for the next time{f' ({note})' if note else ''}"
+    return (
+        f"interplay: compiling {_what(thing)}, which are kept for the next time{f' ({note})' if note else ''}"
+    )
 
 
 def _kept_in() -> Path | None:

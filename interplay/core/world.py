@@ -91,6 +91,8 @@ class World(Remakable, ABC):
         persistent: True if its worlds may run for ever (no episode needs to end; at times nobody may live).
         respawns: True if a slot whose life ended may begin another life before the world is over.
             The old life may end and the new one begin in one step: the reward is the old one's then, the observation the new one's.
+        dead_stay: True if who dies keeps its slot, and is paid, until its world is over: it acts no more, but its life ends
+            (``terminated``) only then. Who lives acts in every step.
         ignores_illegal: True if an illegal choice does nothing, even where no legal choice does nothing.
         first_world: index of the batch's first world among all worlds of its seed.
         num_populations: how many populations, which share no weights, the world's agents are born into; see `population`.
@@ -107,6 +109,7 @@ class World(Remakable, ABC):
     version: int = 1
     persistent: bool = False
     respawns: bool = False
+    dead_stay: bool = False
     ignores_illegal: bool = False
     num_populations: int = 1
     population_names: tuple[str, ...] | None = None

@@ -31,7 +31,16 @@ from interplay.interfaces.wrappers.teams import REWARDS
 
 # What a world says of itself, which is the same whatever its agents see.
 SAID = (
-    *("id", "version", "persistent", "respawns", "ignores_illegal", "num_populations", "population_names"),
+    *(
+        "id",
+        "version",
+        "persistent",
+        "respawns",
+        "dead_stay",
+        "ignores_illegal",
+        "num_populations",
+        "population_names",
+    ),
     *("privileged_view", "frames_per_step", "state_space"),
 )
 OURS = "interfaces/"  # what names in snapshots begin with

@@ -157,6 +157,7 @@ class Collector:
         """Looks who is there; gives who is asked, (W, A) bool: those who act, and in some steps those who only wait."""
         timestep, at = self.world.timestep, self.buffer.earlier + t
         self._look(timestep)
+        self.lives.look(timestep.acting)
         teaches = timestep.acting if self._mask_dead else timestep.acting | self._learning()
         self._teaches = self.buffer.acting[at] = teaches
         played = timestep.acting if self._alone else timestep.acting & self._own[self._network]

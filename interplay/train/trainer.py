@@ -9,6 +9,7 @@ import contextlib
 import datetime
 import functools
 import io
+import math
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -19,6 +20,7 @@ import numpy as np
 from interplay.core.settings import build, changed
 from interplay.core.settings_text import show
 from interplay.core.stopping import Stop, finishing
+from interplay.core.waiting import WAITING
 from interplay.train.algorithms.ppo import KL_SLACK
 from interplay.train.factored.learner import TeamLearner
 from interplay.train.factored.worker import TeamWorker
@@ -63,7 +65,7 @@ from interplay.train.selfplay.matchups import (
 )
 from interplay.train.selfplay.pool import check_pool, pool_of
 from interplay.train.settings import TrainSettings
-from interplay.train.settings.short_runs import in_updates
+from interplay.train.settings.short_runs import in_updates, in_updates_so_far
 from interplay.train.settings.unread import check_populations_read, check_read
 from interplay.train.shard import MakeWorld
 from interplay.train.unmasked import check_unmasked
@@ -74,6 +76,7 @@ __all__ = ["load_policy", "load_population", "resume", "train"]
 
 CONTINUE, SAVE, SAVE_AND_STOP, STOP = 0, 1, 2, 3
 FIRST_UPDATES = 200  # at most, before what learns from replay takes its first gradient step
+TOLD_AGAIN = 5  # updates after which it is said how many the run will have: by then crowds have grown
 DIGEST_EVERY = 50  # updates between comparisons of the workers' parameters
 OnUpdate = Callable[[Path, Mapping[str, Any]], object]  # run folder, numbers of an update -> true: stop
 SHOWN = ("life", "episode_length", "episode_return", "kl", "epochs", "td_error", "epsilon")
@@ -271,7 +274,7 @@ def _lead(
     settings = worker.settings
     before = float(checkpoint.record["seconds"]) if checkpoint else 0.0
     began = saved = time.monotonic()
-    first_steps = worker.agent_steps
+    first_steps, first_update = worker.agent_steps, worker.updates
     warned = False
     shown: dict[str, float] = {}  # the latest of each: not every update completes a window of episodes
     best = Best(settings.train.best_by, settings.train.best_updates, checkpoint)
@@ -295,14 +298,20 @@ def _lead(
             now = time.monotonic()
             best.add(numbers, worker.metric_names, worker.of_lives)
             numbers |= {"updates": worker.updates, "time": before + now - began, **rated}
-            numbers["agent_steps_per_s"] = (worker.agent_steps - first_steps) / (now - began)
+            shown |= {name: numbers[name] for name in SHOWN if name in numbers}
+            progress.update(worker.agent_steps, {name: shown[name] for name in SHOWN if name in shown})
+            numbers["agent_steps_per_s"] = (
+                progress.rate or math.nan
+            )  # as it is shown; the first update has none
             if rated or worker.updates % settings.train.log_every == 0:
                 folder.log(worker.agent_steps, numbers)
             if not warned and (warning := stopped_at_once(settings, numbers)):
                 progress.say(f"update {worker.updates}: {warning}")
                 warned = True
-            shown |= {name: numbers[name] for name in SHOWN if name in numbers}
-            progress.update(worker.agent_steps, {name: shown[name] for name in SHOWN if name in shown})
+            if worker.updates == first_update + TOLD_AGAIN and progress.total is not None:
+                at, last = worker.agent_steps, worker.agent_steps - before_update
+                if words := in_updates_so_far(settings, worker.slot_steps, worker.updates, at, last):
+                    progress.say(words)
             better = best.close(worker.updates, worker.agent_steps)
             kept = settings.train.keeps(before_update, worker.agent_steps)
             ends = complete(worker, numbers["time"])
@@ -382,7 +391,7 @@ def _progress(settings: TrainSettings, done: int) -> Progress:
     otherwise = train.max_updates or train.max_episodes or train.max_seconds
     stream = io.StringIO() if train.quiet else None
     total = None if otherwise else settings.steps
-    return Progress(total, done, stream=stream, clock=_working_seconds, before="compiling")
+    return Progress(total, done, stream=stream, clock=_working_seconds, before="compiling", unmeasured=True)
 
 
 def _working_seconds() -> float:
@@ -457,7 +466,7 @@ def _save(
     folder.sync()
     prune_checkpoints(folder.path, worker.settings.train.keep_checkpoints, worker.settings.train.keeps)
     if reason is not None:
-        progress.say(f"{reason}; a resumed run will begin new episodes")
+        progress.say_once(f"{reason}; a resumed run will begin new episodes")
 
 
 def make_learner(
@@ -495,6 +504,7 @@ def make_learner(
             world.reset()
             check_turns(settings.alternate, populations, list(EpisodeStatistics(world).names))
         world.reset()
+        WAITING.train_on(settings.world.id, settings.algorithm, settings.network.kind)
         learner = (
             TeamLearner(world, settings, populations)
             if settings.factored is not None

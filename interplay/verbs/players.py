@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from interplay.core.errors import UserError
+from interplay.core.keywords import says_near_miss
 from interplay.core.loading import is_folder
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.world import World
@@ -42,6 +43,7 @@ class Player(NamedTuple):
         return open_world(self.world, num_worlds, seed, **self.options)
 
 
+@says_near_miss
 def load_policy(
     run: str | Path, *, greedy: bool = False, populations: Sequence[str] | None = None, trust: bool = False
 ) -> TrainedPolicy | SeenPolicy:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from interplay.core.errors import UserError
+from interplay.core.keywords import says_near_miss
 from interplay.core.policy import Policy
 from interplay.evaluate.episodes import EpisodeTable
 from interplay.verbs.showing import Media
@@ -51,6 +52,7 @@ def evaluate(
 ) -> Metrics: ...
 
 
+@says_near_miss
 def evaluate(
     player: str | Path | Policy | Run,
     world: object = "",
@@ -120,6 +122,7 @@ def evaluate(
         batch.close()
 
 
+@says_near_miss
 def record(
     player: str | Path | Policy | Run,
     out: str | Path,

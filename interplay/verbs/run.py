@@ -12,6 +12,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.html import html_table
+from interplay.core.keywords import says_near_miss
 from interplay.core.loading import did_you_mean
 from interplay.verbs.showing import Media, load_pandas
 
@@ -52,6 +53,7 @@ class Run:
         UserError: if the folder holds no run.
     """
 
+    @says_near_miss
     def __init__(self, folder: str | Path, world: object = None, *, trust: bool = False) -> None:
         self.folder, self.trust = Path(folder), trust
         if not (self.folder / "settings.toml").is_file():
@@ -112,6 +114,7 @@ class Run:
         agents = {f"by_agent[{name}]": table for name, table in log.agents.items()}
         return Metrics(str(self.folder), {"agent_steps": log.steps, **log.columns, **agents})
 
+    @says_near_miss
     def policy(
         self, *, greedy: bool = False, populations: Sequence[str] | None = None
     ) -> TrainedPolicy | SeenPolicy:
@@ -124,28 +127,118 @@ class Run:
         return policy
 
     @overload
-    def evaluate(self, *, at_checkpoints: Literal[False] = False, **arguments: Any) -> EpisodeTable: ...
+    def evaluate(
+        self,
+        *,
+        world: object = "",
+        options: Mapping[str, Any] | None = None,
+        episodes: int = 100,
+        num_worlds: int = 64,
+        max_steps: int | None = None,
+        roles: Sequence[str] = (),
+        greedy: bool = False,
+        seed: int = 0,
+        trust: bool = False,
+        at_checkpoints: Literal[False] = False,
+        out: None = None,
+    ) -> EpisodeTable: ...
 
     @overload
-    def evaluate(self, *, at_checkpoints: Literal[True], **arguments: Any) -> Metrics: ...
+    def evaluate(
+        self,
+        *,
+        world: object = "",
+        options: Mapping[str, Any] | None = None,
+        episodes: int = 100,
+        num_worlds: int = 64,
+        max_steps: int | None = None,
+        roles: Sequence[str] = (),
+        greedy: bool = False,
+        seed: int = 0,
+        trust: bool = False,
+        at_checkpoints: Literal[True],
+        out: str | Path | None = None,
+    ) -> Metrics: ...
 
-    def evaluate(self, *, at_checkpoints: bool = False, **arguments: Any) -> EpisodeTable | Metrics:
-        """Plays whole episodes, of the newest checkpoint or of each; see `interplay.evaluate` for the arguments."""
-        from interplay.verbs.playing import evaluate
+    @says_near_miss
+    def evaluate(
+        self,
+        *,
+        world: object = "",
+        options: Mapping[str, Any] | None = None,
+        episodes: int = 100,
+        num_worlds: int = 64,
+        max_steps: int | None = None,
+        roles: Sequence[str] = (),
+        greedy: bool = False,
+        seed: int = 0,
+        trust: bool = False,
+        at_checkpoints: bool = False,
+        out: str | Path | None = None,
+    ) -> EpisodeTable | Metrics:
+        """Plays whole episodes, of the newest checkpoint or of each; arguments, result and errors are those of `interplay.evaluate`."""
+        from interplay.verbs import playing
 
-        return evaluate(self, at_checkpoints=at_checkpoints, **arguments)  # type: ignore[call-overload]
+        return playing.evaluate(  # type: ignore[call-overload]
+            self,
+            world,
+            options,
+            episodes=episodes,
+            num_worlds=num_worlds,
+            max_steps=max_steps,
+            roles=roles,
+            greedy=greedy,
+            seed=seed,
+            trust=trust,
+            at_checkpoints=at_checkpoints,
+            out=out,
+        )
 
-    def record(self, out: str | Path | None = None, **arguments: Any) -> Media:
-        """Records an episode; see `interplay.record` for the arguments.
+    @says_near_miss
+    def record(
+        self,
+        out: str | Path | None = None,
+        *,
+        world: object = "",
+        options: Mapping[str, Any] | None = None,
+        episodes: int = 1,
+        max_steps: int | None = None,
+        size: int | tuple[int, int] | None = None,
+        every: int = 1,
+        frames: int | None = None,
+        step: int | None = None,
+        reveal: bool = False,
+        roles: Sequence[str] = (),
+        greedy: bool = False,
+        seed: int = 0,
+        trust: bool = False,
+    ) -> Media:
+        """Records an episode; the other arguments, result and errors are those of `interplay.record`.
 
         Args:
             out: the file; None: ``episode.mp4`` in the run's folder.
-            **arguments: as for `interplay.record`.
         """
-        from interplay.verbs.playing import record
+        from interplay.verbs import playing
 
-        return record(self, self.folder / "episode.mp4" if out is None else out, **arguments)
+        return playing.record(
+            self,
+            self.folder / "episode.mp4" if out is None else out,
+            world,
+            options,
+            episodes=episodes,
+            max_steps=max_steps,
+            size=size,
+            every=every,
+            frames=frames,
+            step=step,
+            reveal=reveal,
+            roles=roles,
+            greedy=greedy,
+            seed=seed,
+            trust=trust,
+        )
 
+    @says_near_miss
     def curves(self, out: str | Path | None = None, columns: Sequence[str] | None = None) -> Media:
         """Draws learning curves.
 
@@ -157,6 +250,7 @@ class Run:
 
         return Media(plot_runs([self.folder], self.folder / "curves.png" if out is None else out, columns))
 
+    @says_near_miss
     def resume(
         self,
         steps: int | None = None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import gcd
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,8 @@ def build_settings(
     if preset is not None:
         values = under(preset, values)
     chosen, split = values.get("world"), values.get("train", {})
+    if isinstance(chosen, dict):
+        _tell_options(chosen.get("id"), given, owner)
     if not isinstance(split, dict):
         return build(TrainSettings, values, owner)  # which says what is wrong, before options are put into it
     if isinstance(chosen, dict) and isinstance(chosen.get("id"), str):
@@ -65,6 +68,10 @@ def build_settings(
     for key, value in flags.items():
         group, _, name = key.rpartition(".")
         values = merge(values, {group: {name: value}} if group else {name: value})
+    if "shards" not in split:
+        values = merge(
+            values, _shards_for(values.get("num_worlds"), values.get("train", {}).get("shards", 4))
+        )
     if "workers" not in split and "train.workers" not in flags:
         shards = values.get("train", {}).get("shards", 4)
         values = merge(values, {"train": {"workers": workers_for(shards)}})
@@ -73,6 +80,26 @@ def build_settings(
     if file is not None:
         file.admit([entry for entry in settings.code_names() if entry[0] != "world.options"], given)
     return settings
+
+
+def _tell_options(world: Any, given: Mapping[str, Any], owner: str) -> None:
+    """Says of an option of the world, which stands where settings stand, how it is given.
+
+    Raises:
+        UserError: for one that no setting is called.
+    """
+    from interplay.core.errors import UserError
+    from interplay.core.settings import key_called
+    from interplay.core.settings_text import show
+    from interplay.registry import options_of
+    from interplay.train.settings import TrainSettings
+
+    unknown = [key for key in given if not key_called(TrainSettings, key)]
+    for key in unknown and set(unknown) & set(options_of(str(world))):
+        value = "..." if isinstance(given[key], Mapping) else show(given[key])
+        raise UserError(
+            f"{owner}: {key} is an option of {world}, not of training; write world.options.{key}={value}"
+        )
 
 
 def _league_of(name: str, trust: bool) -> dict[str, Any]:
@@ -145,6 +172,14 @@ class SettingsFile:
 def _was_typed(key: str, typed: Mapping[str, Any]) -> bool:
     group, _, name = key.partition(".")
     return name in typed.get(group, {})
+
+
+def _shards_for(worlds: Any, shards: Any) -> dict[str, Any]:
+    """Fewer shards than are usual where they could not share the worlds; what is no number is refused later."""
+    if not (isinstance(worlds, int) and isinstance(shards, int) and worlds > 0 and shards > 0):
+        return {}
+    fit = gcd(worlds, shards)
+    return {} if fit == shards else {"train": {"shards": fit}}
 
 
 def workers_for(shards: Any) -> int:

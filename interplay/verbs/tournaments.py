@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from interplay.core.errors import UserError
+from interplay.core.keywords import says_near_miss
 from interplay.train.run.progress import Progress, tell
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from interplay.evaluate.tournaments.ratings.standings import Standings
 
 
+@says_near_miss
 def tournament(
     players: Sequence[str | Path],
     world: str = "",

@@ -5,13 +5,35 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from interplay.core.errors import UserError
-from interplay.core.settings import merge
+from interplay.core.keywords import UnknownKeyword, keywords
+from interplay.core.loading import did_you_mean
+from interplay.core.settings import key_called, merge
 from interplay.verbs.run import Run
 
 OnUpdate = Callable[[Run, Mapping[str, Any]], object]
+Group = Mapping[str, Any]
+
+
+class Groups(TypedDict, total=False):
+    """What settings have at the top beside arguments of `train`: a type checker knows these names, the run what is in them."""
+
+    algorithm: str
+    algorithm_options: Group
+    world: Group
+    train: Group
+    ppo: Group
+    policy_gradient: Group
+    population: Group
+    sides: Group
+    interfaces: Group
+    opponents: Group
+    alternate: Group
+    pool: Group
+    belief: Group
+    network: Group
 
 
 def train(
@@ -24,11 +46,11 @@ def train(
     num_worlds: int | None = None,
     workers: int | None = None,
     start_from: str | Path | None = None,
-    league: str | None = None,
+    league: str | Group | None = None,
     preset: str | None = None,
     on_update: OnUpdate | None = None,
     trust: bool = False,
-    **settings: Any,
+    **settings: Unpack[Groups],
 ) -> Run:
     """Trains agents with PPO and writes a run folder: settings, metrics, checkpoints.
 
@@ -43,11 +65,12 @@ def train(
         num_worlds: worlds stepped together.
         workers: processes, which change no bit; None: cores, or one where only this process knows how to make the world.
         start_from: a run, or one of its checkpoints, whose weights it begins with.
-        league: self-play in a league, by a preset's name or a file with the keys of ``[league]``.
+        league: self-play in a league, by a preset's name, a file with the keys of ``[league]``, or these keys.
         preset: published settings, below yours: docs/presets.md.
         on_update: called after every update with the run and its numbers; where it returns True the run saves and stops.
         trust: a settings file may name programs of its own.
-        **settings: every other setting, by groups (``ppo={"clip": 0.1}``) or dotted names (``**{"ppo.clip": 0.1}``).
+        **settings: every other setting, by groups (``ppo={"clip": 0.1}``), or by dotted names (``**{"ppo.clip": 0.1}``), which no type
+            checker can know.
 
     Returns:
         The run.
@@ -81,6 +104,9 @@ def train(
         )
     handed = hand_over(world)
     given = nested(settings)
+    _refuse_misspelt(settings)
+    if isinstance(league, Mapping):
+        given, league = merge({"league": nested(league)}, given), None
     flags: dict[str, Any] = {"steps": steps, "seed": seed, "num_worlds": num_worlds, "train.workers": workers}
     flags["train.start_from"] = None if start_from is None else str(start_from)
     flags = {key: value for key, value in flags.items() if value is not None}
@@ -126,6 +152,18 @@ def nested(settings: Mapping[str, Any]) -> dict[str, Any]:
             one = {part: one}
         values = merge(values, one)
     return values
+
+
+def _refuse_misspelt(settings: Mapping[str, Any]) -> None:
+    """Names the argument that is meant by what is no setting; `build_settings` names the setting."""
+    from interplay.train.settings import TrainSettings
+
+    known = keywords(train)
+    for name in settings:
+        if name.partition(".")[0] in TrainSettings.model_fields or key_called(TrainSettings, name):
+            continue
+        if near := did_you_mean(name, known, ""):
+            raise UnknownKeyword(f"train: unknown argument {name!r}; {near}")
 
 
 def _keep_in_process(given: dict[str, Any], flags: dict[str, Any]) -> None:

@@ -14,8 +14,19 @@ from interplay.evaluate import aggregates
 from interplay.evaluate.aggregates import FEW, TOO_FEW, Interval
 from interplay.view.curves import WINDOWS, window_means
 from interplay.view.run_log import one_line
-from interplay.view.run_table import LAST, METRICS, Run, differing_keys, find_runs, read_row
+from interplay.view.run_table import (
+    LAST,
+    METRICS,
+    SEED,
+    Run,
+    differing_keys,
+    find_runs,
+    read_row,
+    short_names,
+)
 
+LONGEST = 60  # characters of a group's settings; where one has more, notes call the groups by letters
+CUTS = 4  # seeds, below which the interquartile mean cuts none off
 SMALL = -3  # power of ten, below which numbers are told with it
 BEGINS = {".table.md": "| group | seeds | ", ".table.tex": "% interplay compare\n"}  # of the two tables
 
@@ -24,7 +35,8 @@ class Group(NamedTuple):
     """Runs that differ in their seed alone.
 
     Attributes:
-        label: the settings in which groups differ.
+        label: the settings in which groups differ, behind a letter where they are long.
+        name: what notes call it: its label, or its letter.
         runs: at least one.
         scores: (runs,) float64, the mean of the metric over the last tenth of each run.
         curves: (runs, K) float64, means over windows of agent-steps; NaN where nothing was logged.
@@ -33,6 +45,7 @@ class Group(NamedTuple):
     """
 
     label: str
+    name: str
     runs: list[Run]
     scores: np.ndarray
     curves: np.ndarray
@@ -71,9 +84,10 @@ def compare(
         draws: of the bootstrap.
 
     Raises:
-        UserError: for a damaged run, one without that metric, or runs that had begun but logged nothing.
+        UserError: for a damaged run, one without that metric, runs that had begun but logged nothing, or runs on different worlds.
     """
     runs = [read_row(path) for path in find_runs(places)]
+    _refuse_different_worlds(runs)
     metric = _metric(runs, metric)
     common = min(run.steps for run in runs)
     notes = _notes_on_steps(runs, common)
@@ -81,9 +95,9 @@ def compare(
     members: dict[str, list[Run]] = {}
     for run in runs:
         members.setdefault(json.dumps(run.asked, sort_keys=True), []).append(run)
-    labels = _labels([group[0] for group in members.values()])
+    labels, names = _labels([group[0] for group in members.values()])
     groups: list[Group] = []
-    for label, own in zip(labels, members.values(), strict=True):
+    for label, name, own in zip(labels, names, members.values(), strict=True):
         _refuse_twice(own)
         scores = np.array([_score(run, metric, common) for run in own])
         curves = np.array([_curve(run, metric, edges) for run in own])
@@ -91,6 +105,7 @@ def compare(
         groups.append(
             Group(
                 label,
+                name,
                 own,
                 scores,
                 curves,
@@ -101,7 +116,7 @@ def compare(
                 else _interval(aggregates.probability_of_improvement, [scores, first], seed, draws),
             )
         )
-        notes += _notes_on_seeds(label, len(own)) + _notes_on_agreement(groups[-1])
+        notes += _notes_on_seeds(name, len(own)) + _notes_on_agreement(groups[-1])
     return Comparison(metric, common, (edges[:-1] + edges[1:]) / 2, groups, notes)
 
 
@@ -206,7 +221,7 @@ def _below(comparison: Comparison) -> list[str]:
 def _caption(comparison: Comparison) -> str:
     return (
         f"Mean of {comparison.metric} over the last tenth of {comparison.steps:,} agent-steps; in brackets "
-        f"{aggregates.LEVEL:.0%} bootstrap intervals over seeds; better than the first: {comparison.groups[0].label}."
+        f"{aggregates.LEVEL:.0%} bootstrap intervals over seeds; better than the first: {comparison.groups[0].name}."
     )
 
 
@@ -229,12 +244,19 @@ def _metric(runs: Sequence[Run], asked: str | None) -> str:
             raise UserError(
                 f"{run.path}: nothing logged yet; wait for the run's first update, or leave it out"
             )
-    common = set.intersection(*(set(run.log.columns) for run in runs if run.log is not None))
-    name = next((name for name in METRICS if name in common), None) if asked is None else asked
-    if name not in common:
-        what = "none of the metrics is" if name is None else f"{name!r} is not"
-        raise UserError(f"{what} logged by every run; these are: {', '.join(sorted(common))}")
-    return name
+    logged = [(run, set(run.log.columns)) for run in runs if run.log is not None]
+    common = set.intersection(*(columns for _, columns in logged))
+    some = set.union(*(columns for _, columns in logged))
+    wanted = METRICS if asked is None else (asked,)
+    if name := next((name for name in wanted if name in common), None):
+        return name
+    if name := next((name for name in wanted if name in some), None):
+        lacks = next(run.path for run, columns in logged if name not in columns)
+        raise UserError(
+            f"{lacks} has not logged {name!r}; leave it out, or choose what every run has: {', '.join(sorted(common))}"
+        )
+    what = "none of the metrics is" if asked is None else f"{asked!r} is not"
+    raise UserError(f"{what} logged by every run; these are: {', '.join(sorted(common))}")
 
 
 def _score(run: Run, metric: str, common: int) -> float:
@@ -264,20 +286,43 @@ def _interval(
     return aggregates.bootstrap(statistic, [sample[:, None] for sample in samples], seed, draws)
 
 
-def _labels(firsts: Sequence[Run]) -> list[str]:
-    """The settings in which groups differ, ``learning_rate 0.001, clip 0.1``; the world's id for a single group."""
-    keys = [key for key in differing_keys([run.asked for run in firsts]) if key != "steps"]
+def _labels(firsts: Sequence[Run]) -> tuple[list[str], list[str]]:
+    """Of groups the settings in which they differ, ``learning_rate 0.001, clip 0.1``, and what notes call them.
+
+    A single group has the world's id.
+    """
+    keys = [key for key in differing_keys(firsts) if key not in (SEED, "steps")]
     if not keys:
-        return [str(run.settings["world.id"]) for run in firsts]
-    return [", ".join(f"{_end(key)} {_shown(run.asked.get(key))}" for key in keys) for run in firsts]
+        labels = [str(run.settings["world.id"]) for run in firsts]
+        return labels, labels
+    called = dict(zip(keys, short_names(keys), strict=True))
+    labels = [
+        ", ".join(f"{called[key]} {_shown(run.asked.get(key))}" for key in keys if run.reads(key))
+        for run in firsts
+    ]
+    if max(map(len, labels)) <= LONGEST:
+        return labels, labels
+    names = [_letters(number) for number in range(len(labels))]
+    return [f"{name}: {label}" for name, label in zip(names, labels, strict=True)], names
 
 
-def _end(key: str) -> str:
-    return key if key == "world.id" else key.rpartition(".")[2]
+def _letters(number: int) -> str:
+    """A, B to Z, then A1, B1 and so on."""
+    return chr(ord("A") + number % 26) + (str(number // 26) if number >= 26 else "")
 
 
 def _shown(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _refuse_different_worlds(runs: Sequence[Run]) -> None:
+    first = runs[0]
+    for run in runs:
+        if (own := run.settings["world.id"]) != (other := first.settings["world.id"]):
+            raise UserError(
+                f"{run.path} was trained on {own}, {first.path} on {other}: scores of different worlds are no measure of each other; "
+                "compare runs of one world"
+            )
 
 
 def _refuse_twice(runs: Sequence[Run]) -> None:
@@ -301,13 +346,14 @@ def _notes_on_steps(runs: Sequence[Run], common: int) -> list[str]:
     ]
 
 
-def _notes_on_seeds(label: str, count: int) -> list[str]:
-    seeds = f"{count} seed{'s' * (count != 1)}"
-    if count < TOO_FEW:
-        return [f"{label}: {seeds}, too few to say anything of others; run at least {FEW}."]
-    if count < FEW:
-        return [f"{label}: {seeds}, intervals of so few are too narrow; run at least {FEW}."]
-    return []
+def _notes_on_seeds(name: str, count: int) -> list[str]:
+    if count >= FEW:
+        return []
+    little = "too few to say anything of others" if count < TOO_FEW else "intervals of so few are too narrow"
+    uncut = (
+        f", the interquartile mean of fewer than {CUTS} cuts none off and is the mean" if count < CUTS else ""
+    )
+    return [f"{name}: {count} seed{'s' * (count != 1)}, {little}{uncut}; run at least {FEW}."]
 
 
 def _notes_on_agreement(group: Group) -> list[str]:
@@ -315,6 +361,6 @@ def _notes_on_agreement(group: Group) -> list[str]:
     if better is None or better.low != better.high:
         return []
     return [
-        f"{group.label}: every draw of the bootstrap agrees on P(better), so its interval has no width; "
+        f"{group.name}: every draw of the bootstrap agrees on P(better), so its interval has no width; "
         "of other seeds it is not certain."
     ]

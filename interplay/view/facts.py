@@ -129,6 +129,7 @@ def _traits(world: World) -> tuple[str, ...]:
     told = (
         (world.persistent, "it never ends: worlds are not over"),
         (world.respawns, "slots are lived in by one agent after another"),
+        (world.dead_stay, "who dies keeps its slot, and is paid, until the episode ends"),
         (world.ignores_illegal, "what is illegal does nothing"),
         (world.privileged_view is not None, "it hides something, which spectators may see (`--reveal`)"),
     )

@@ -6,6 +6,7 @@ import contextlib
 import csv
 import io
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,13 +18,15 @@ from interplay.core.reading import read_toml
 from interplay.core.seals import canonical
 from interplay.core.settings import build
 from interplay.train.run.settings_file import PACE
-from interplay.train.settings import TrainSettings
+from interplay.train.settings import TrainSettings, WorldChoice
 from interplay.train.settings.renamed import renew
+from interplay.train.settings.unread import keys_unread
 from interplay.view.run_log import RunLog, one_line, read_run
 
 DEPTH = 4  # folders inside each other, in which runs are looked for
 LAST = 0.1  # share of a run that its last value is the mean of
 SEED = "seed"
+_ENDS = Counter(key.rpartition(".")[2] for key in canonical(TrainSettings(world=WorldChoice(id="any"))))
 METRICS = ("rating", "episode_return", "life", "episode_length")  # shown unless others are asked for
 
 
@@ -32,13 +35,15 @@ class Run(NamedTuple):
 
     Attributes:
         path: its folder.
-        settings: path of a key -> value, as JSON has them; empty where its settings cannot be read.
+        settings: path of a key that it reads -> value, as JSON has them.
         log: what it has logged; None: nothing yet.
+        unread: keys, and groups, that its network and its algorithm do not read.
     """
 
     path: Path
     settings: dict[str, Any]
     log: RunLog | None
+    unread: frozenset[str] = frozenset()
 
     @property
     def steps(self) -> int:
@@ -49,6 +54,10 @@ class Run(NamedTuple):
     def asked(self) -> dict[str, Any]:
         """The settings that say what a run is, other than its seed and how far and how fast it goes."""
         return {key: value for key, value in self.settings.items() if key != SEED and key not in PACE}
+
+    def reads(self, key: str) -> bool:
+        """Whether its network and its algorithm read a key."""
+        return key not in self.unread and key.partition(".")[0] not in self.unread
 
 
 def find_runs(places: Sequence[Path], lenient: bool = False) -> list[Path]:
@@ -88,11 +97,13 @@ def read_row(path: Path) -> Run:
         UserError: if settings or log are damaged.
     """
     file = path / "settings.toml"
-    settings = _flat(canonical(build(TrainSettings, renew(read_toml(file, links=False)), str(file))))
+    asked = build(TrainSettings, renew(read_toml(file, links=False)), str(file))
+    run = Run(path, {}, None, keys_unread(asked))
+    settings = {key: value for key, value in _flat(canonical(asked)).items() if run.reads(key)}
+    log = None
     with contextlib.suppress(FileNotFoundError):
-        if (path / "metrics.jsonl").stat().st_size:
-            return Run(path, settings, read_run(path))
-    return Run(path, settings, None)
+        log = read_run(path) if (path / "metrics.jsonl").stat().st_size else None
+    return run._replace(settings=settings, log=log)
 
 
 def read_rows(paths: Sequence[Path], say: Callable[[str], object]) -> list[Run]:
@@ -106,11 +117,33 @@ def read_rows(paths: Sequence[Path], say: Callable[[str], object]) -> list[Run]:
     return runs
 
 
-def differing_keys(settings: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Keys whose values are not the same everywhere, in the order of the settings; how fast a run goes does not count."""
-    keys = dict.fromkeys(key for one in settings for key in one if key not in PACE or key == "steps")
-    first = settings[0] if settings else {}
-    return [key for key in keys if any(one.get(key) != first.get(key) for one in settings)]
+def differing_keys(runs: Sequence[Run]) -> list[str]:
+    """Keys whose values are not the same in all runs that read them, in the order of the settings; how fast a run goes does not count."""
+    keys = dict.fromkeys(key for run in runs for key in run.settings if key not in PACE or key == "steps")
+    return [key for key in keys if _differs([run.settings.get(key) for run in runs if run.reads(key)])]
+
+
+def short_names(keys: Sequence[str]) -> list[str]:
+    """What settings are called beside others: a group for its ``kind`` or ``id``, else the end of the key where no other setting ends so.
+
+    Example:
+        >>> short_names(["world.id", "ppo.clip", "ppo.rollout", "network.kind", "world.options.rounds"])
+        ['world', 'clip', 'ppo.rollout', 'network', 'options.rounds']
+    """
+    return [_short_name(key) for key in keys]
+
+
+def _short_name(key: str) -> str:
+    group, _, end = key.rpartition(".")
+    if group and end in ("id", "kind"):
+        return group
+    if key.startswith("world."):
+        return key.removeprefix("world.")
+    return end if _ENDS[end] == 1 else key
+
+
+def _differs(values: Sequence[Any]) -> bool:
+    return any(value != values[0] for value in values)
 
 
 def last_and_best(log: RunLog, metric: str) -> tuple[float, float]:
@@ -134,7 +167,7 @@ def table(runs: Sequence[Run], metrics: Sequence[str] | None = None) -> list[dic
     for name in names:
         if name not in logged:
             raise UserError(f"no run has logged {name!r}; there are {', '.join(logged) or 'none yet'}")
-    keys = differing_keys([run.settings for run in runs])
+    keys = differing_keys(runs)
     rows = []
     for run in runs:
         row: dict[str, Any] = {"run": str(run.path)} | {key: run.settings.get(key) for key in keys}
@@ -157,15 +190,20 @@ def to_csv(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def print_table(rows: Sequence[Mapping[str, Any]], root: Path) -> None:
-    """Prints the rows as a table."""
+    """Prints the rows as a table, the metrics before the settings."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    heads = [key for key in rows[0] if key != "of"]
+    every = list(rows[0])
+    at = every.index("agent_steps")  # settings stand before it, metrics behind
+    settings = every[1:at]
+    heads = ["run", *every[at + 2 :], "agent_steps", *settings]
+    told = dict(zip(settings, short_names(settings), strict=True))
     for key in heads:
-        shown.add_column(_head(key), justify="left" if key == "run" else "right", overflow="fold")
+        head = one_line(told.get(key, key.replace("_", " ")))
+        shown.add_column(head, justify="left" if key == "run" else "right", overflow="fold")
     for row in rows:
         cells = {**row, "run": _relative(row["run"], root)}
         share = 100 * row["agent_steps"] // max(row["of"], 1)
@@ -186,10 +224,6 @@ def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
         else:
             found[key] = value
     return found
-
-
-def _head(key: str) -> str:
-    return one_line(key.rpartition(".")[2].replace("_", " "))
 
 
 def _cell(value: Any) -> str:

@@ -58,8 +58,8 @@ def ratings_table(standings: Standings) -> Table:
         row = [
             str(number),
             short(standings.names[i]),
-            f"{standings.elo[i]:+.0f}",
-            f"{standings.interval[i, 0]:+.0f} .. {standings.interval[i, 1]:+.0f}",
+            f"{standings.elo[i]:+z.0f}",
+            f"{standings.interval[i, 0]:+z.0f} .. {standings.interval[i, 1]:+z.0f}",
             f"{standings.alpha_rank[i]:.3f}",
             f"{standings.mean_score[i]:.4g}",
             f"{100 * standings.wins[i].sum() / max(played[i], 1):.0f} %",

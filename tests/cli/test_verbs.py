@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import interplay
+from interplay.cli.options import whole_number
 from tests.cli.command import MARSH, refusal, typed
 from tests.cli.command import interplay as command
 
@@ -177,3 +178,37 @@ def test_pinning_keeps_the_first_cores():
         assert os.sched_getaffinity(0) == {min(before)}
     finally:
         os.sched_setaffinity(0, before)
+
+
+def test_a_number_of_steps_may_be_typed_as_people_write_it(capsys, tmp_path):
+    for steps, words in (
+        ("1e-3", "is no whole number"),
+        ("many", "write for example 1000000"),
+        ("1e99", "no whole number"),
+        ("nan", "no whole number"),
+    ):
+        code, _, errors = typed(capsys, "train", "dilemma/fixed", "--steps", steps)
+        assert (code, errors.count("\n")) == (2, 1)
+        assert words in errors
+    assert typed(capsys, "resume", tmp_path, "--steps", "0")[0] == 2
+    assert [whole_number(steps) for steps in ("1e6", "1_000_000", "2.5e3", "9007199254740993")] == [
+        10**6,
+        10**6,
+        2_500,
+        2**53 + 1,
+    ]
+
+
+def test_evaluate_tells_no_figure_twice(capsys):
+    play = ("evaluate", "random", "--world", "survival/1v1-heals-low", "--episodes", "2", "--max-steps", "20")
+    _, out, _ = typed(capsys, *play)
+    names = [line.split()[0] for line in out.splitlines()[1:]]
+    assert {"steps", "return", "return[agent_0]"} <= set(names)
+    assert not any(name.startswith("episode_") for name in names)
+    _, out, _ = typed(capsys, *play, "--json")
+    assert "episode_return" in json.loads(out)["metrics"]
+
+
+def test_a_worlds_choices_are_named(capsys):
+    _, out, _ = typed(capsys, "worlds", "survival/1v1-heals-low")
+    assert "SafeZone (one of on, off)" in out

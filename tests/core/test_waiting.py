@@ -132,7 +132,51 @@ def test_how_long_it_took_is_known_the_next_time(cache, monkeypatch):
     (cache / "waits.json").write_text('{"my_package.tag": 77.0}')
     heard, second = listen(monkeypatch), Waiting()
     wait(second, "my_package.tag", lambda: "\n" in heard.getvalue())
-    assert "usually 77 s" in heard.getvalue()
+    assert "; it took 77 s before, " in heard.getvalue()
+
+
+def test_training_is_remembered_for_each_network(cache, monkeypatch):
+    first = Waiting()
+    first.train_on("dilemma/fixed", "ppo", "mlp")
+    wait(first, first.programs, for_seconds(0.15))
+    first.keep()
+    (cache / "waits.json").write_text('{"training": 98.0, "training pong/2p ppo mlp": 61.0}')
+    words = {}
+    for world in ("pong/2p", "dilemma/fixed"):
+        heard, found = listen(monkeypatch), Waiting()
+        found.train_on(world, "ppo", "mlp")
+        wait(found, found.programs, lambda heard=heard: "\n" in heard.getvalue())
+        words[world] = heard.getvalue()
+        found.keep()
+    assert "compiling the programs of training, " in words["pong/2p"]
+    assert "; it took 61 s before, " in words["pong/2p"]
+    assert "; 12 s for a small network on a free core, minutes for a large one, " in words["dilemma/fixed"]
+    assert "98" not in words["dilemma/fixed"]
+    unnamed = Waiting()
+    wait(unnamed, unnamed.programs, for_seconds(0.15))
+    unnamed.keep()
+    assert set(json.loads((cache / "waits.json").read_text())) == {
+        "training",
+        "training pong/2p ppo mlp",
+        "training dilemma/fixed ppo mlp",
+    }
+    assert json.loads((cache / "waits.json").read_text())["training"] == 98.0
+
+
+def test_a_file_hears_again_when_the_time_is_over_and_then_ever_less(cache, monkeypatch):
+    """Over one long compilation, and over many short ones."""
+    (cache).mkdir(mode=0o700)
+    (cache / "waits.json").write_text('{"pong": 0.2}')
+    monkeypatch.setattr(waiting, "SOON", 0.2)
+    for pieces in (1, 20):
+        heard, found = listen(monkeypatch), Waiting()
+        for _ in range(pieces):
+            wait(found, "pong", for_seconds(1.2 / pieces))
+        lines = heard.getvalue().splitlines()
+        assert lines[0].startswith("interplay: compiling the kernels of pong, which are kept")
+        assert 2 <= len(lines[1:]) <= 3  # at 0.2, 0.4 and 0.8 s
+        assert all(line.startswith("interplay: still compiling the kernels of pong, ") for line in lines[1:])
+        assert all(line.endswith(" s so far") for line in lines)
 
 
 @pytest.mark.parametrize("text", ["", "[1, 2]", '{"pong": "long"}', '{"pong": NaN}', "\0"])

@@ -7,12 +7,14 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.evaluate.lifetimes.overlays import compute_overlays
 from interplay.evaluate.lifetimes.survival_world import events as e
-from interplay.evaluate.lifetimes.survival_world import moments
+from interplay.evaluate.lifetimes.survival_world import moments, overlays
 from interplay.evaluate.lifetimes.survival_world.moments import MomentReader
 from interplay.evaluate.lifetimes.watching import watch
 from interplay.planar.sight import NOBODY as NOTHING
@@ -153,7 +155,7 @@ def test_the_account_of_events_agrees_with_the_metrics():
     blows = deaths[deaths["what"] == e.CAUSES.index("blow")]
     kills = np.zeros((16, 2), np.int64)
     np.add.at(kills, (blows["world"], blows["other"]), 1)
-    assert kills.tolist() == metrics["kills"][:, ::2].tolist()
+    assert kills.tolist() == metrics["team_kills"][:, ::2].tolist()
     contacts = e.named(found, [e.CONTACT])
     assert contacts["steps"].sum() == recorder.on_ray[:, e.OPPONENT, 0].sum()
     assert contacts["strikes"].sum() == recorder.on_ray[:, e.OPPONENT, 1].sum()
@@ -308,6 +310,25 @@ def test_overlays_of_whole_and_cut_episodes(options):
         for one in data.values():
             json.dumps(one.describe(), default=str)
             assert one.all_arrays()
+
+
+def test_where_nobody_dies_there_is_no_median_life():
+    world = make_world("survival/1v1-heals-low", 4, 0)
+    title = compute_overlays(["deaths"], world, RandomPolicy(), 20)["deaths"].title
+    assert title.startswith("0 deaths in 4 episodes, 4 of them cut after 20 steps, no median life: ")
+    assert "nan" not in title
+
+
+@given(st.lists(st.integers(1, 1000), min_size=1, max_size=30), st.integers(0, 400))
+def test_bars_of_deaths_stand_over_the_steps_that_they_count(steps, further):
+    """An end of a window is the beginning of the next, and the longest life is no exception."""
+    found = np.zeros(len(steps), e.EVENT)
+    found["step"] = steps
+    layer = overlays._by_cause(found, max(steps) + further)
+    for x, count in zip(layer.x, layer.values.sum(axis=0), strict=True):
+        inside = [step for step in steps if abs(step - x) < overlays.WINDOW / 2]
+        assert count == len(inside)
+    assert layer.values.sum() == len(steps)
 
 
 def test_the_table_of_strikes_is_the_count_of_the_recorder():

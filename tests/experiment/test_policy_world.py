@@ -107,6 +107,7 @@ def test_it_says_of_itself_what_the_world_inside_says():
         "version": 7,
         "persistent": True,
         "respawns": True,
+        "dead_stay": True,
         "ignores_illegal": True,
         "teams": ((0, 1), (2,)),
         "privileged_view": True,

@@ -69,6 +69,26 @@ def test_the_rate_follows_the_last_half_minute() -> None:
     assert progress.rate == pytest.approx(1000)
 
 
+def test_what_stands_before_the_first_update_is_no_measure_where_it_is_not_asked_for() -> None:
+    clock, stream = Clock(), io.StringIO()
+    progress = Progress(1_000, 200, stream, 5.0, clock, unmeasured=True)
+    for now, done in [(110.0, 200), (200.0, 300)]:  # looked at, then an update after a long compilation
+        clock.now = now
+        progress.update(done)
+        assert (progress.rate, progress.seconds_left) == (0, None)
+    clock.now = 202.0
+    progress.update(400)
+    assert (progress.rate, progress.seconds_left) == (50, 12)
+    clock.now = 206.0
+    progress.update(400)  # nothing new is slower
+    assert progress.rate == pytest.approx(100 / 6)
+    progress.close()
+    assert stream.getvalue().splitlines()[1:] == [
+        "300 / 1,000 agent-steps (30 %)",
+        "400 / 1,000 agent-steps (40 %), 17/s, 36 s left",
+    ]
+
+
 def test_a_clock_that_stands_still_is_no_division_by_zero() -> None:
     progress = Progress(0, 0, io.StringIO(), clock=Clock())
     progress.update(10)
@@ -144,3 +164,14 @@ def test_a_bar_says_what_is_awaited_before_the_first_update() -> None:
     with Progress(1_000, 0, terminal, clock=Clock(), before="compiling") as progress:
         progress._bar.rich.refresh()
     assert "compiling" in terminal.getvalue()
+
+
+def test_what_is_said_once_is_said_once() -> None:
+    stream = io.StringIO()
+    with Progress(10, 0, stream, clock=Clock()) as progress:
+        for line in ("it cannot be saved", "it cannot be saved", "something else"):
+            progress.say_once(line)
+    assert [line for line in stream.getvalue().splitlines() if "s" in line][:2] == [
+        "it cannot be saved",
+        "something else",
+    ]

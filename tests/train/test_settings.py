@@ -42,6 +42,14 @@ def settings(*overrides: str) -> TrainSettings:
         ("network.heads=5", "width = 32 cannot be shared by heads = 5"),
         ("network.hidden=[64, 0]", "[64, 0]: every layer has 1 to 1,000,000 units"),
         ("network.activation=gelu", 'network.activation = "gelu" is not allowed; give one of tanh, relu'),
+        (
+            'train.writers=["csv", "csvv"]',
+            "train.writers.1 = \"csvv\" is not allowed; give one of auto, tensorboard, csv, wandb, mlflow; did you mean 'csv'?",
+        ),
+        (
+            "train.writers=csv",
+            'train.writers = "csv" is not allowed; give a list of values among auto, tensorboard, csv, wandb, mlflow',
+        ),
         ("seed=-1", "seed = -1 is not allowed; give a whole number at least 0"),
         ("steps=0", "steps = 0 is not allowed; give a whole number at least 1"),
     ],

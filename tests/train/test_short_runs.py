@@ -11,7 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interplay.train.settings import TrainSettings
-from interplay.train.settings.short_runs import LEAST_UPDATES, fit_worlds, in_updates, slot_steps
+from interplay.train.settings.short_runs import (
+    LEAST_UPDATES,
+    fit_worlds,
+    in_updates,
+    in_updates_so_far,
+    slot_steps,
+)
 from interplay.train.trainer import stopped_at_once, train
 from tests.train.toy_worlds import make_corridor
 
@@ -51,6 +57,41 @@ def test_a_run_says_its_updates_and_ends_with_the_one_in_which_it_reaches_its_st
 
 def test_one_update_is_no_plural() -> None:
     assert in_updates(settings_of(steps=10), 32, 2).endswith("10 are 1 update or more")
+
+
+@given(st.integers(1, 10**6), st.integers(1, 5000), st.integers(1, 5000), st.integers(1, 50))
+def test_what_is_said_again_is_how_many_updates_of_that_size_a_run_has(
+    steps: int, most: int, last: int, updates: int
+) -> None:
+    last = min(last, most)
+    words = in_updates_so_far(settings_of(steps=steps), most, updates, updates * last, last)
+    if updates * last >= steps or last > 0.8 * most:
+        assert words == ""
+    else:
+        about = int(words.split("about ")[1].split(" ")[0].replace(",", ""))
+        assert (about - 1) * last < steps <= about * last
+
+
+def test_the_fifth_update_says_again_how_many_there_will_be(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("interplay.train.settings.short_runs.ALL_ACT", 1.0)
+    run = train(settings_of(steps=6000), tmp_path / "run", make_corridor)
+    updates = len((run / "metrics.jsonl").read_text().splitlines())
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "will be about" in line]
+    assert int(line.split("about ")[1].split(" ")[0]) == pytest.approx(updates, rel=0.34)
+
+
+def test_the_log_has_the_rate_that_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Not over the whole time with its compilation, which the first update has."""
+    run = train(settings_of(steps=6000), tmp_path / "run", make_corridor)
+    rates = [
+        json.loads(line)["agent_steps_per_s"] for line in (run / "metrics.jsonl").read_text().splitlines()
+    ]
+    shown = [line for line in capsys.readouterr().err.splitlines() if "/ 6,000 agent-steps" in line]
+    assert rates[0] is None
+    assert "/s" not in shown[0]
+    assert f", {rates[-1]:,.0f}/s" in shown[-1]
 
 
 def test_an_update_that_ends_at_once_is_told_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,7 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,8 +21,10 @@ from hypothesis import strategies as st
 
 from interplay.core.errors import UserError
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
+from interplay.train.settings.train import TrainGroup
 from interplay.train.sweep import SweepSettings, plan, resume_sweep, sweep
 from interplay.train.sweep.axes import Drawn, name_runs, nested, points, read_axis
+from interplay.train.sweep.sweep import _Coordinator
 from interplay.train.trainer import train
 from tests.cli.command import ROOT, refusal, typed
 
@@ -331,6 +334,34 @@ def test_what_is_done_is_not_done_again_and_more_seeds_join(whole, capsys):
     assert "run clip-0.1--seed-0 was begun with other settings than now" in line
 
 
+def test_progress_begins_at_the_checkpoints_and_never_goes_back(tmp_path):
+    """What a log has beyond its run's checkpoint is trained again; runs that wait count, and longer last updates do not."""
+    kept = SimpleNamespace(results={"done b": {}})
+    runs = [
+        SimpleNamespace(name=name, settings=SimpleNamespace(steps=1000, train=TrainGroup()))
+        for name in ("a", "b", "c")
+    ]
+    for name, checkpoint, logged in (("a", 300, 900), ("b", 1100, 1100), ("c", None, 0)):
+        (tmp_path / name).mkdir()
+        if checkpoint is not None:
+            (tmp_path / name / "checkpoints" / f"{checkpoint:012d}").mkdir(parents=True)
+            (tmp_path / name / "metrics.jsonl").write_text(f'{{"agent_steps": {logged}}}\n' * 3)
+    coordinator = _Coordinator(runs, tmp_path, kept, [])
+    shown, stream = [], io.StringIO()
+    with coordinator.shown(stream):
+        for a, c in ((None, None), (300, None), (400, 128), (500, 128), (1064, 256)):
+            for name, steps in (("a", a), ("c", c)):
+                if steps is not None:  # the run has rewound its log, then goes on
+                    count = 1 + len(shown)
+                    (tmp_path / name / "metrics.jsonl").write_text(f'{{"agent_steps": {steps}}}\n' * count)
+            coordinator._show(["a", "c"])
+            shown.append(coordinator._progress.done)
+        assert shown == [1300, 1300, 1528, 1628, 2256]
+    begins = stream.getvalue().splitlines()[0]
+    assert begins.startswith("1,300 / 3,000 agent-steps (43 %), runs 3, done 1, running 2, ")
+    assert begins.endswith("before their first update 2")
+
+
 def test_ctrl_c_saves_and_says_where(tmp_path):
     out = tmp_path / "stopped"
     command = typed_sweep(out, WORLD, *SMALL, "-p", "seed=0..3", "--steps", "40000000")
@@ -345,6 +376,7 @@ def test_ctrl_c_saves_and_says_where(tmp_path):
         f"stopped: 0 of 4 runs are done in {out}; go on with `interplay sweep --resume --out {out}`" in errors
     )
     assert "Traceback" not in errors + stdout
+    assert (errors + stdout).count("runs are done in") == 1  # said once
     for run in out.glob("seed-*"):
         newest = latest_checkpoint(run)
         assert newest is not None

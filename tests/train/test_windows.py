@@ -187,4 +187,5 @@ def test_a_curve_begins_near_random_play(tmp_path: Path) -> None:
     assert 399 < first["episode_length"] < 599
     assert {"episode_length", "episode_return", "life"} <= set(first["of_episodes"])
     assert first["lives"] == 2 * first["episodes"]
+    assert first["life"] < first["episode_length"] - 20  # the first to die waits for the other
     assert all("life" not in line for line in lines[: lines.index(first)])

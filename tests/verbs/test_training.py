@@ -54,6 +54,7 @@ def test_settings_are_those_of_the_command_line(tmp_path):
         ({"ppo.clip": "much"}, "ppo.clip"),
         ({"network": {"kind": "mlp", "layers": 4}}, "network.layers = 4 is not read by mlp"),
         ({"world": {"options": {"round": 7}}}, "round"),
+        ({"league": {"learnerss": {}}}, "unknown key league.learnerss; did you mean league.learners"),
     ],
 )
 def test_a_wrong_setting_is_one_line_and_leaves_no_folder(tmp_path, settings, words):
@@ -211,3 +212,40 @@ def test_ctrl_c_saves_and_gives_the_run(tmp_path):
     )
     assert run.metrics["agent_steps"][-1] < 10**6
     assert interplay.load_policy(run.folder).name.startswith("dilemma/fixed")
+
+
+@pytest.mark.parametrize(
+    ("worlds", "given", "shards"), [(2, {}, 2), (1, {}, 1), (6, {}, 2), (64, {}, 4), (8, {"shards": 2}, 2)]
+)
+def test_shards_that_nobody_chose_share_the_worlds(worlds, given, shards):
+    settings = build_settings(
+        "dilemma/fixed", {"train": given, "network": {"kind": "mlp"}}, {"num_worlds": worlds}
+    )
+    assert settings.train.shards == shards
+
+
+def test_shards_that_were_chosen_are_refused_where_they_do_not_fit():
+    with pytest.raises(UserError, match=r"num_worlds = 2 cannot be split over train.shards = 4"):
+        build_settings("dilemma/fixed", {"train": {"shards": 4}}, {"num_worlds": 2})
+
+
+@pytest.mark.parametrize("world", ["survival/1v1-heals-low", "survival/2v2-all-high"])
+def test_an_option_of_the_world_is_told_how_it_is_given(world):
+    with pytest.raises(UserError, match=rf"heals is an option of {world}, .*; write world.options.heals=3"):
+        build_settings(world, ["heals=3"], {})
+    with pytest.raises(UserError, match="unknown key heals"):
+        build_settings("dilemma/fixed", ["heals=3"], {})
+
+
+def test_the_observation_of_one_agent_is_told_from_those_of_all(tmp_path):
+    run = interplay.train("dilemma/fixed", tmp_path / "run", workers=1, **FEW)
+    policy, env = run.policy(), interplay.make("dilemma/fixed")
+    observations, _ = env.reset(seed=0)
+    with pytest.raises(
+        UserError, match=r"observation of one agent; hand over .*policy.act\(\{'agent_0': observation\}\)"
+    ):
+        policy.act(observations["agent_0"])
+    with pytest.raises(UserError, match="unknown agent 'nobody'"):
+        policy.act({"nobody": observations["agent_0"]})
+    with pytest.raises(KeyError, match="no column 'nope'; there are"):
+        run.metrics["nope"]

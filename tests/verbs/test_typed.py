@@ -1,13 +1,22 @@
-"""A user's script under ``mypy --strict``: every mistake is found, and nothing else is blamed."""
+"""A user's script under ``mypy --strict``: every mistake is found, and nothing else is blamed; what the run says of the rest."""
 
 from __future__ import annotations
 
+import inspect
+import pydoc
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+import interplay
+from interplay import Run
+from interplay.core.errors import UserError
+from interplay.train.settings import TrainSettings
+from interplay.verbs import playing
+from interplay.verbs.training import Groups
 
 pytestmark = pytest.mark.slow
 
@@ -38,16 +47,22 @@ def main(folder: Path) -> None:
     table = run.evaluate(episodes=4)
     print(settings.seed, steps[-1], table.summary()["return"].mean)
     interplay.train("dilemma/fixed", steps="many")  # MISTAKE 1
+    interplay.train("dilemma/fixed", stpes=3)  # MISTAKE 2
+    interplay.train("dilemma/fixed", ppo=0.1)  # MISTAKE 3
+    run.evaluate(episods=20)  # MISTAKE 4
+    run.record(frame=3)  # MISTAKE 5
+    interplay.train("dilemma/fixed", league={"period": 1}, world={"options": {}}, algorithm="ppo")
+    learnt = run.evaluate(at_checkpoints=True)["agent_steps"]
     policy = interplay.load_policy(run.folder, greedy=True)
     env = interplay.make("dilemma/fixed")
     observations, infos = env.reset(seed=1)
     actions = policy.act(observations, infos)
     print(actions, policy.look(observations["agent0"]).probabilities.shape)
-    run.polcy()  # MISTAKE 2
+    run.polcy()  # MISTAKE 6
     media = interplay.record(run, folder / "episode.mp4", every=2)
-    length: int = media.path  # MISTAKE 3
+    length: int = media.path  # MISTAKE 7
     world = interplay.make_world("dilemma/fixed", num_worlds=4)
-    print(length, len(play(world, interplay.make_policy(world, "random"), episodes=4)))
+    print(learnt, length, len(play(world, interplay.make_policy(world, "random"), episodes=4)))
     print(interplay.tournament([folder, "random"], matches=2), interplay.evaluate(policy).seed)
 
 
@@ -55,30 +70,132 @@ main(Path("runs/first"))
 '''
 
 
-def test_a_script_with_three_mistakes_has_three(tmp_path):
-    assert len(SCRIPT.splitlines()) in range(38, 46)
-    (tmp_path / "script.py").write_text(SCRIPT)
-    command = [
-        sys.executable,
-        "-m",
-        "mypy",
-        "--strict",
-        "--no-error-summary",
-        "--cache-dir",
-        str(tmp_path / "cache"),
-    ]
-    root = Path(__file__).parents[2]
-    # Followed as an installed package is: errors inside of it are not the user's.
+ROOT = Path(__file__).parents[2]
+# Pages whose examples are scripts of users; those of the others hold untyped neighbours or reach into one world.
+PAGES = (
+    "matrix-games",
+    "pictures",
+    "pommerman",
+    "python",
+    "quickstart",
+    "self-play",
+    "survival",
+    "talk",
+    "tournaments",
+    "train",
+)
+
+
+def checked(folder: Path, *names: str) -> str:
+    """What mypy says of scripts in a folder; the package is followed as an installed one is: errors inside of it are not the user's."""
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--follow-imports", "silent"]
     done = subprocess.run(
-        [*command, "--follow-imports", "silent", "script.py"],
-        cwd=tmp_path,
-        env={"MYPYPATH": str(root), "PATH": "/usr/bin:/bin"},
+        [*command, "--cache-dir", str(folder / "cache"), *names],
+        cwd=folder,
+        env={"MYPYPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
         capture_output=True,
         text=True,
         check=False,
     )
     assert not done.stderr, done.stderr
-    found = {int(line) for line in re.findall(r"^script\.py:(\d+): error", done.stdout, re.MULTILINE)}
+    return done.stdout
+
+
+def test_a_script_with_mistakes_has_those_and_no_other(tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    said = checked(tmp_path, "script.py")
+    found = {int(line) for line in re.findall(r"^script\.py:(\d+): error", said, re.MULTILINE)}
     planted = {number for number, line in enumerate(SCRIPT.splitlines(), 1) if "MISTAKE" in line}
-    assert found == planted, done.stdout
-    assert (root / "interplay" / "py.typed").exists()
+    assert len(planted) == 7
+    assert found == planted, said
+    assert (ROOT / "interplay" / "py.typed").exists()
+
+
+def test_examples_of_the_pages_have_no_mistake(tmp_path):
+    names = []
+    for page in PAGES:
+        blocks = re.findall(
+            r"^```python\n(.*?)^```$", (ROOT / "docs" / f"{page}.md").read_text(), re.M | re.S
+        )
+        plain = [block for block in blocks if ">>>" not in block]
+        assert plain, page
+        names.append(f"page_{page.replace('-', '_')}.py")
+        (tmp_path / names[-1]).write_text("\n".join(plain))
+    assert checked(tmp_path, *names) == ""
+
+
+FUNCTIONS = ("evaluate", "record")
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_run_takes_the_arguments_of_the_function(name):
+    """By the same names, with the same defaults, but for the player, who is the run, and where a recording goes."""
+    here = dict(inspect.signature(getattr(Run, name)).parameters)
+    there = dict(inspect.signature(getattr(interplay, name)).parameters)
+    assert set(here) - {"self"} == set(there) - {"player"}
+    for key in here.keys() - {"self"} - ({"out"} if name == "record" else set()):
+        assert (here[key].default, here[key].annotation) == (there[key].default, there[key].annotation)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_run_hands_every_argument_on(name, tmp_path, monkeypatch):
+    (tmp_path / "settings.toml").write_text("")
+    run, heard = Run(tmp_path), {}
+    monkeypatch.setattr(playing, name, lambda *args, **given: heard.update(given, args=args))
+    given = {key: object() for key in inspect.signature(getattr(Run, name)).parameters if key != "self"}
+    getattr(run, name)(**given)
+    args = [run, *([given["out"]] if name == "record" else []), given["world"], given["options"]]
+    assert list(heard.pop("args")) == args
+    assert heard == {key: value for key, value in given.items() if not any(value is one for one in args)}
+
+
+def test_groups_are_the_settings_that_are_no_argument():
+    arguments = set(inspect.signature(interplay.train).parameters) - {"world", "train"}
+    assert set(Groups.__annotations__) == set(TrainSettings.model_fields) - arguments
+
+
+MISSPELT = {
+    "evaluate: unknown argument 'episods'; did you mean 'episodes'": lambda run: interplay.evaluate(
+        "random", episods=3
+    ),
+    "record: unknown argument 'frame'; did you mean 'frames'": lambda run: interplay.record(
+        "random", "a.gif", frame=3
+    ),
+    "tournament: unknown argument 'mtches'; did you mean 'matches'": lambda run: interplay.tournament(
+        [], mtches=3
+    ),
+    "load_policy: unknown argument 'gredy'; did you mean 'greedy'": lambda run: interplay.load_policy(
+        "a", gredy=True
+    ),
+    "train: unknown argument 'stpes'; did you mean 'steps'": lambda run: interplay.train(
+        "dilemma/fixed", stpes=3
+    ),
+    "train: unknown argument 'on_updat'; did you mean": lambda run: interplay.train(
+        "dilemma/fixed", on_updat=print
+    ),
+    "unknown key learning_rate; did you mean ppo.learning_rate": lambda run: interplay.train(
+        "dilemma/fixed", learning_rate=1
+    ),
+    "Run: unknown argument 'truts'; did you mean 'trust'": lambda run: Run(run.folder, truts=True),
+    "Run.evaluate: unknown argument 'episods'; did you mean": lambda run: run.evaluate(episods=3),
+    "Run.record: unknown argument 'evry'; did you mean": lambda run: run.record(evry=3),
+    "Run.curves: unknown argument 'column'; did you mean": lambda run: run.curves(column=["kl"]),
+    "Run.resume: unknown argument 'step'; did you mean": lambda run: run.resume(step=3),
+    "Run.policy: unknown argument 'gredy'; did you mean": lambda run: run.policy(gredy=True),
+}
+
+
+@pytest.mark.parametrize("words", MISSPELT)
+def test_a_misspelt_argument_is_one_line_that_names_the_one_meant(words, tmp_path):
+    (tmp_path / "settings.toml").write_text("")
+    with pytest.raises(UserError) as raised:
+        MISSPELT[words](Run(tmp_path))
+    assert words in str(raised.value)
+    assert isinstance(raised.value, TypeError) or "unknown key" in words
+
+
+@pytest.mark.parametrize("name", ["train", "evaluate"])
+def test_help_of_a_package_that_is_called_shows_the_arguments(name):
+    text = pydoc.plain(pydoc.render_doc(getattr(interplay, name)))
+    for argument in inspect.signature(getattr(interplay, name)).parameters.values():
+        assert f"{argument.name}:" in text.partition("PACKAGE CONTENTS")[0].partition("Args:")[0]

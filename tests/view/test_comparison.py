@@ -250,3 +250,80 @@ def test_a_run_that_has_logged_nothing_is_in_the_table(tmp_path):
     assert to_csv(found).splitlines()[2].endswith("0,40000,,")
     with pytest.raises(UserError, match="no run has logged 'x'"):
         table(read_rows([empty], print), ["x"])
+
+
+def make_other(folder: Path, seed: int, text: str) -> Path:
+    """A run of other settings, with the log of `make_run`."""
+    make_run(folder, seed)
+    (folder / "settings.toml").write_text(f"seed = {seed}\n{text}")
+    return folder
+
+
+PONG = '[world]\nid = "pong/2p"\n'
+GRADIENT = 'algorithm = "policy_gradient"\n[world]\nid = "dilemma/fixed"\n[policy_gradient]\nrollout = 40\n'
+LONG = (
+    '[world]\nid = "dilemma/fixed"\n[world.options]\nrounds = 7\nobs = {history = 3}\n'
+    '[network]\nkind = "mlp"\n[train]\nshards = 8\n[ppo]\nrollout = 16\n'
+)
+
+
+def test_different_worlds_are_not_compared(two, tmp_path):
+    other = make_other(tmp_path / "pong", 0, PONG)
+    with pytest.raises(
+        UserError, match=r"pong was trained on pong/2p, .* on dilemma/fixed: .*; compare runs of one world"
+    ):
+        compare([two, other])
+
+
+def test_who_lacks_a_column_is_named(two, tmp_path):
+    run = make_run(tmp_path / "stopped", 0, clip=0.4)
+    (run / "metrics.jsonl").write_text('{"agent_steps": 1000, "slot_steps": 2000}\n')
+    for metric in (None, "episode_return"):
+        with pytest.raises(
+            UserError, match=r"stopped has not logged 'episode_return'; leave it out, .*: slot_steps"
+        ):
+            compare([two, run], metric)
+
+
+def test_what_a_run_does_not_read_stands_nowhere(tmp_path, capsys):
+    """Two rates of PPO differ, and are no setting of the run that learns by policy gradients."""
+    runs = [make_run(tmp_path / "runs" / f"{clip}", 0, clip=clip) for clip in (0.2, 0.3)]
+    make_other(tmp_path / "runs" / "gradient", 0, GRADIENT)
+    found = compare([*runs, tmp_path / "runs" / "gradient"])
+    assert [group.label for group in found.groups] == [
+        "algorithm ppo, clip 0.2",
+        "algorithm ppo, clip 0.3",
+        "algorithm policy_gradient",
+    ]
+    _, out, _ = typed(capsys, "runs", tmp_path / "runs", "--json")
+    rows = {Path(row["run"]).name: row for row in json.loads(out)}
+    assert (rows["0.3"]["ppo.clip"], rows["gradient"]["ppo.clip"]) == (0.3, None)
+    assert not any("policy_gradient" in key for key in rows["gradient"])
+
+
+def test_settings_have_names_that_no_other_has_and_stand_behind_the_metrics(tmp_path, capsys):
+    make_run(tmp_path / "runs" / "a", 0)
+    make_other(tmp_path / "runs" / "b", 1, LONG)
+    _, out, _ = typed(capsys, "runs", tmp_path / "runs")
+    heads = out.splitlines()[1].split()
+    assert heads[:5] == ["run", "episode", "return", "last", "episode"]
+    assert {"network", "ppo.rollout", "options.rounds", "options.obs.history", "shards"} <= set(heads)
+    assert not {"kind", "id", "rollout", "history"} & set(heads)
+
+
+def test_long_settings_are_told_once(tmp_path):
+    make_run(tmp_path / "a", 0)
+    make_other(tmp_path / "b", 0, LONG)
+    found = compare([tmp_path / "a", tmp_path / "b"])
+    assert [group.name for group in found.groups] == ["A", "B"]
+    assert all(group.label.startswith(f"{group.name}: ") and len(group.label) > 60 for group in found.groups)
+    assert markdown(found).count("options.rounds") == 1 + ("options.rounds" in found.groups[0].label)
+    assert "better than the first: A." in markdown(found)
+
+
+@pytest.mark.parametrize(("count", "said"), [(3, True), (4, False)])
+def test_an_interquartile_mean_that_cuts_nothing_off_says_so(tmp_path, count, said):
+    runs = [make_run(tmp_path / str(seed), seed**2) for seed in range(count)]
+    found = compare(runs)
+    assert (found.groups[0].mean.value == found.groups[0].interquartile_mean.value) == said
+    assert ("interquartile mean of fewer than 4 cuts none off" in found.notes[0]) == said

@@ -126,8 +126,8 @@ def test_sides_have_their_published_figures():
     from interplay.worlds.survival.published import EPISODE_LENGTH
 
     found = {r.column: r.windows for r in published("survival/2v2-all-high")}
-    assert found["kills[team 1]"] == ((3.5e6, 4.5e6, 0.199), (9e6, 1e7, 0.187))
-    assert found["kills"][0][2] == pytest.approx((0.166 + 0.199) / 2)
+    assert found["team_kills[team 1]"] == ((3.5e6, 4.5e6, 0.199), (9e6, 1e7, 0.187))
+    assert found["team_kills"][0][2] == pytest.approx((0.166 + 0.199) / 2)
     assert found["boxes_placed"][1] == (9e6, 1e7, 1.14)
     for world in EPISODE_LENGTH:
         columns = {r.column for r in published(world)}

@@ -108,3 +108,15 @@ def test_unplayed_pairs_are_empty():
 def test_dollars_in_names_are_no_formula(tmp_path):
     names = ("runs/$\\frac$", "$a_$", "plain")
     assert plot_results(made_up(names), tmp_path / "cup.png").stat().st_size
+
+
+def test_no_player_is_rated_minus_nothing():
+    """Two equal players, whose ratings are 0 but for rounding."""
+    standings = made_up(("a", "b"))
+    standings = replace(
+        standings, elo=np.array([0.0, -1e-9]), interval=np.array([[-0.2, 0.2], [-1e-9, -0.0]])
+    )
+    stream = io.StringIO()
+    print_results(standings, Console(file=stream, width=200))
+    assert "-0 " not in stream.getvalue()
+    assert "-0<" not in standings._repr_html_()

@@ -266,7 +266,8 @@ class Comparison:
         self._note("terminated", step.terminated[w], ended)
         self._note("truncated", step.truncated[w], [twin.truncated] * len(twin.agents))
         self._note("steps", metrics["episode_length"][w], twin.time)
-        self._note("kills", metrics["kills"][w], [twin.kills[agent.badge] for agent in twin.agents])
+        kills = metrics["team_kills" if fast.settings.teams else "kills"]
+        self._note("kills", kills[w], [twin.kills[agent.badge] for agent in twin.agents])
         self._note(
             "returns", metrics["episode_return"][w], [twin.returns[agent.badge] for agent in twin.agents]
         )

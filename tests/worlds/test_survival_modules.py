@@ -127,7 +127,7 @@ def test_nobody_burns_without_a_zone_and_nobody_bleeds_without_melee() -> None:
     assert seen.truncated.all()
     assert (seen.observation["agent"][..., 2] >= 100).all()
     assert world.metrics["episode_length"].tolist() == [300] * 8
-    assert not world.metrics["kills"].any()
+    assert not world.metrics["team_kills"].any()
 
 
 def test_without_an_inventory_items_lie_where_they_are() -> None:
@@ -227,7 +227,8 @@ def test_three_uneven_teams_share_blows_gifts_and_rewards() -> None:
     told = scene.step(a1="attack", a2="attack", a3="give")
     assert scene.held(4) == [("heal", 0)]
     assert not scene.alive(0)
-    assert scene.world.metrics["kills"][0].tolist() == [0, 0, 1, 0, 0, 0]
+    assert scene.world.metrics["team_kills"][0].tolist() == [0, 0, 1, 0, 0, 0]
+    assert "kills" not in scene.world.metrics  # who of a team struck is not kept
     assert told.reward[0].tolist() == [1 - 100, 1 - 100, 1 + 100, 1, 1, 1]
     scene.state.health[0, [1, 2]] = 0
     told = scene.step()

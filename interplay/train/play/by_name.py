@@ -88,6 +88,12 @@ class ByName:
             UserError: for an unknown agent, an observation of another form, or a mask that is missing.
         """
         world, here = self._world, {str(agent) for agent in observations}
+        leaves = {key.partition(".")[0] for kind in world.kinds for key in kind.observation_space.spaces}
+        if here and not here & self._place.keys() and here <= {*leaves, MASK, WHOLE}:
+            raise UserError(
+                f"{self._policy.name}: this is the observation of one agent; hand over those of all by the agents' names, "
+                f"policy.act({{{world.agents[0]!r}: observation}}), or ask policy.look(observation)"
+            )
         ended = np.zeros((1, len(world.agents)), bool)
         for agent in self._were - here:
             ended[0, self._place[agent][2]] = True

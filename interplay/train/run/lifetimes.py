@@ -2,7 +2,8 @@
 
 In most worlds lives are parts of an episode, and are counted with it: when the window in which the episode began is complete
 (decision 16). A world that counts lives itself (``world.ended``) has slots that are born again, in episodes that may never end;
-there a life counts when it ends.
+there a life counts when it ends. Where the dead keep their slots (``World.dead_stay``) a life's length is the steps in which it acted,
+and what it earned is what the slot was paid, after its death too.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class LifeStatistics:
         with_episodes: lives are counted with the episode that they are part of.
         in_episode: (W, Q * (1 + names)) float64, sums over the lives that ended in the episodes under way; without columns where
             lives count when they end.
-        steps: (W, A) int64, of the lives under way.
+        steps: (W, A) int64, of the lives under way, until their deaths.
         earned: (W, A) float64, by the lives under way.
     """
 
@@ -42,9 +43,15 @@ class LifeStatistics:
         shape = (world.num_worlds, len(world.agents))
         self.steps = np.zeros(shape, np.int64)
         self.earned = np.zeros(shape)
+        self._living = np.ones(shape, bool)
         self._world, self._count = world, len(populations.names)
         self._sums = np.zeros((self._count, 1 + len(self.names)))
         self.in_episode = np.zeros((len(self.steps), self._sums.size if self.with_episodes else 0))
+
+    def look(self, acting: np.ndarray) -> None:
+        """Notes who lives before a step, where the slots do not say it; `acting` (W, A) bool as of the world."""
+        if self._world.dead_stay:
+            self._living = acting.copy()  # the world's own buffer, which the step writes
 
     def add(self, timestep: TimeStep, present: np.ndarray, ended: np.ndarray, population: np.ndarray) -> None:
         """Counts one step.
@@ -55,7 +62,7 @@ class LifeStatistics:
             ended: (W, A) bool, slots whose life ended in it.
             population: (W, A), of these lives; those of numbers that no population has are not counted.
         """
-        self.steps += present
+        self.steps += present & self._living
         self.earned += present * timestep.reward
         over = ended & present
         if not over.any():

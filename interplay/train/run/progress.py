@@ -25,6 +25,8 @@ class Progress:
         clock: seconds since any fixed moment; an argument so that tests choose the time.
         unit: what is counted.
         before: what a bar says until the first update.
+        unmeasured: the rate is measured from the first update that gets further: what was prepared until then, programs
+            and kernels above all, is no measure of what comes.
 
     Example:
         >>> times = iter([0.0, 10.0])
@@ -42,6 +44,7 @@ class Progress:
         clock: Callable[[], float] = time.monotonic,
         unit: str = "agent-steps",
         before: str = "",
+        unmeasured: bool = False,
     ) -> None:
         self.total = total
         self.unit = unit
@@ -50,14 +53,17 @@ class Progress:
         self.every = every
         self.clock = clock
         self._recent: deque[tuple[float, int]] = deque([(clock(), done)])
+        self._unmeasured = unmeasured
+        self._updated = False
         self._said = -1.0e300
+        self._once: set[str] = set()
         self._shown_done = -1
         self._numbers: Mapping[str, float] = {}
         self._bar = _find_bar(total, done, self.stream, before)
 
     @property
     def rate(self) -> float:
-        """Agent-steps per second over the last half minute; 0 before the first update."""
+        """Agent-steps per second over the last half minute; 0 while nothing was measured."""
         (then, before), (now, done) = self._recent[0], self._recent[-1]
         return (done - before) / (now - then) if now > then else 0.0
 
@@ -70,7 +76,10 @@ class Progress:
     def update(self, done: int, numbers: Mapping[str, float] | None = None) -> None:
         """Shows that `done` agent-steps have been taken in all, with the latest named numbers."""
         now = self.clock()
-        self.done = done
+        if self._unmeasured:
+            self._unmeasured = done == self.done
+            self._recent.clear()
+        self.done, self._updated = done, True
         self._numbers = numbers or {}
         self._recent.append((now, done))
         while len(self._recent) > 2 and now - self._recent[1][0] > _WINDOW:
@@ -90,13 +99,19 @@ class Progress:
         else:
             tell(line, self.stream)
 
+    def say_once(self, line: str) -> None:
+        """As `say`, but for a line that it has said so before."""
+        if line not in self._once:
+            self._once.add(line)
+            self.say(line)
+
     def close(self) -> None:
         """Ends the bar; without a terminal the last state is printed if it was not yet."""
         if self._bar is not None:
             with _whoever_listens():
                 self._bar.close()
             self._bar = None
-        elif len(self._recent) > 1 and self._shown_done != self.done:
+        elif self._updated and self._shown_done != self.done:
             self._print_line()
 
     def __enter__(self) -> Progress:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from interplay.core.settings import changed
 from interplay.train.settings.train import TrainSettings
 
+ALL_ACT = 0.8  # share of the slots' steps from which the least number of updates says enough
 LEAST_UPDATES = 20  # of a run whose number of worlds nobody chose
 
 
@@ -24,6 +25,30 @@ def in_updates(settings: TrainSettings, rollout: int, slots: int) -> str:
     most = slot_steps(settings, rollout, slots)
     count = -(-settings.steps // most)
     return f"one update is at most {most:,} agent-steps; {settings.steps:,} are {count:,} update{'s' * (count > 1)} or more"
+
+
+def in_updates_so_far(settings: TrainSettings, most: int, updates: int, agent_steps: int, last: int) -> str:
+    """A run's length in words, from how many slots have acted; "" where nearly all did, or where nothing is left.
+
+    Args:
+        settings: of the run.
+        most: agent-steps that an update can have.
+        updates, agent_steps: that are done.
+        last: agent-steps of the last update.
+
+    Example:
+        >>> settings = TrainSettings(world={"id": "werewolf/7p"}, steps=20_000)
+        >>> in_updates_so_far(settings, 576, 5, 560, 112)
+        'the last update had 112 agent-steps of 576, not every slot acts in every step; 20,000 will be about 179 updates'
+    """
+    rest = settings.steps - agent_steps
+    if rest <= 0 or last > ALL_ACT * most:
+        return ""
+    whole = updates + -(-rest // max(last, 1))
+    return (
+        f"the last update had {last:,} agent-steps of {most:,}, not every slot acts in every step; "
+        f"{settings.steps:,} will be about {whole:,} updates"
+    )
 
 
 def fit_worlds(settings: TrainSettings, slots: int) -> TrainSettings:

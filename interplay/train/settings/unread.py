@@ -83,11 +83,29 @@ def fitting(defaults: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, 
     return out
 
 
-def _unread(settings: TrainSettings) -> Iterator[tuple[str, Any, str]]:
+def keys_unread(settings: TrainSettings) -> frozenset[str]:
+    """Keys of networks and algorithms that a run does not read, whatever they hold; a group that it does not read at all by its name.
+
+    Example:
+        >>> asked = TrainSettings(world={"id": "pong/2p"}, algorithm="policy_gradient", network={"kind": "mlp"})
+        >>> unread = keys_unread(asked)
+        >>> "ppo" in unread, "network.heads" in unread, "network.hidden" in unread
+        (True, True, False)
+    """
+    reads = _network_reads(settings)
+    fields = {f"network.{name}" for name in type(settings.network).model_fields if name not in reads}
+    return frozenset({group for group in _GROUPS if group != settings.algorithm} | fields)
+
+
+def _network_reads(settings: TrainSettings) -> list[str]:
     network = settings.network
     reads = [*_ALWAYS, *_READS.get(network.kind, _USERS)]
     reads += ["memory_size"] if network.memory in ("gru", "lstm") else []
-    reads += ["critic_hidden"] if network.critic != "own" else []
+    return reads + (["critic_hidden"] if network.critic != "own" else [])
+
+
+def _unread(settings: TrainSettings) -> Iterator[tuple[str, Any, str]]:
+    network, reads = settings.network, _network_reads(settings)
     cures = {
         "memory_size": "without memory; set network.memory=gru",
         "critic_hidden": "without a critic of its own; set network.critic=team",

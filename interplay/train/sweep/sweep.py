@@ -20,6 +20,7 @@ from interplay.core.seals import sealed_toml
 from interplay.core.stopping import Stop, finishing
 from interplay.core.trust import read_settings, write_settings
 from interplay.evaluate.tournaments.results_log import ResultsLog
+from interplay.train.run.checkpoint import list_checkpoints
 from interplay.train.run.metrics_log import last_step
 from interplay.train.run.progress import Progress, duration, tell
 from interplay.train.run.settings_file import NAME
@@ -40,12 +41,14 @@ class SweepResult(NamedTuple):
         runs: folders of all runs, in the order of the plan.
         done: names of the runs that are complete.
         failed: name -> why, of those that failed this time; they are tried again when the sweep goes on.
+        stopped: somebody asked it to stop before all runs were done.
     """
 
     folder: Path
     runs: tuple[Path, ...]
     done: tuple[str, ...]
     failed: dict[str, str]
+    stopped: bool = False
 
     @property
     def complete(self) -> bool:
@@ -92,10 +95,11 @@ def sweep(
         with contextlib.closing(Pool(workers or _cores())) as pool, coordinator.shown(stream):
             coordinator.run(pool)
     done = tuple(run.name for run in runs if _done(run.name) in log.results)
-    if stop:
+    stopped = bool(stop) and len(done) < len(runs)
+    if stopped:
         tell(f"stopped: {len(done):,} of {len(runs):,} runs are done in {out}; "
              f"go on with `interplay sweep --resume --out {out}`", stream)  # fmt: skip
-    return SweepResult(out, tuple(out / run.name for run in runs), done, coordinator.failed)
+    return SweepResult(out, tuple(out / run.name for run in runs), done, coordinator.failed, stopped)
 
 
 def resume_sweep(
@@ -117,6 +121,18 @@ def resume_sweep(
     return sweep(read_settings(file, SweepSettings, trust), out, workers, stream)
 
 
+class _Stand(NamedTuple):
+    """Where a run goes on.
+
+    Attributes:
+        agent_steps: of its newest checkpoint.
+        log: when its log was written last, ns, and its bytes; it may be ahead of the checkpoint until the run goes on.
+    """
+
+    agent_steps: int
+    log: tuple[int, int]
+
+
 class _Coordinator:
     """Hands out runs and keeps what came of them."""
 
@@ -125,12 +141,17 @@ class _Coordinator:
         self._out, self._log, self._stop = out, log, stop
         self._runs = {run.name: run for run in runs}
         self._waiting = deque(run for run in runs if _done(run.name) not in log.results)
+        self._stands = {run.name: _stand_of(out / run.name) for run in self._waiting}
         self._losses: dict[str, int] = {}
         self._progress: Progress | None = None
 
     def run(self, pool: Pool) -> None:
         """Trains what waits, until everything is done or somebody asks to stop and everybody has saved."""
         asked = False
+        if self._waiting and not self._stop:
+            self._say(
+                f"runs begin; each process compiles its programs before its first update: see {self._out / LOGS}"
+            )
         while pool.busy or (self._waiting and not self._stop):
             while self._waiting and pool.free and not self._stop:
                 self._begin(pool, self._waiting.popleft())
@@ -145,7 +166,7 @@ class _Coordinator:
     def shown(self, stream: TextIO | None) -> Iterator[None]:
         """Shows progress in the block."""
         total = None if any(map(_otherwise, self._runs.values())) else self._total(self._runs)
-        with Progress(total, self._far(()), stream=stream) as self._progress:
+        with Progress(total, self._far(()), stream=stream, unmeasured=True) as self._progress:
             yield
 
     def _begin(self, pool: Pool, run: PlannedRun) -> None:
@@ -155,6 +176,7 @@ class _Coordinator:
 
     def _settle(self, name: str, outcome: Outcome | int | None) -> None:
         """Keeps what came of a run; one whose process was lost waits again, unless it has cost too many."""
+        self._stands[name] = _stand_of(self._out / name)
         if isinstance(outcome, Outcome):
             if outcome.status == DONE:
                 steps = steps_of(self._out / name)
@@ -185,14 +207,27 @@ class _Coordinator:
         if self._progress is not None:
             done = sum(_done(name) in self._log.results for name in self._runs)
             counts = {"runs": len(self._runs), "done": done, "running": len(busy)}
+            if quiet := sum(self._reached(name) == self._stands[name].agent_steps for name in busy):
+                counts["before their first update"] = quiet
             if self.failed:
                 counts["failed"] = len(self.failed)
             self._progress.update(self._far(busy), counts)
 
     def _far(self, busy: Any) -> int:
         """Agent-steps of all runs so far."""
-        done = {name for name in self._runs if _done(name) in self._log.results}
-        return self._total(done) + sum(steps_of(self._out / name) for name in busy)
+        far = 0
+        for name, run in self._runs.items():
+            if _done(name) in self._log.results:
+                far += run.settings.steps
+            else:
+                reached = self._reached(name) if name in busy else self._stands[name].agent_steps
+                far += min(reached, run.settings.steps)
+        return far
+
+    def _reached(self, name: str) -> int:
+        """Agent-steps of a run that is being trained: those of its checkpoint until it has touched its log."""
+        path, stand = self._out / name, self._stands[name]
+        return stand.agent_steps if _log_of(path) == stand.log else steps_of(path)
 
     def _total(self, names: Any) -> int:
         return sum(self._runs[name].settings.steps for name in names)
@@ -204,6 +239,22 @@ def steps_of(run: Path) -> int:
         return last_step(run / "metrics.jsonl")
     except (OSError, UserError):
         return 0
+
+
+def _stand_of(run: Path) -> _Stand:
+    try:
+        newest = next(reversed(list_checkpoints(run)), None)
+    except UserError:  # no sound one; the run says so itself
+        newest = None
+    return _Stand(int(newest.name) if newest else 0, _log_of(run))
+
+
+def _log_of(run: Path) -> tuple[int, int]:
+    try:
+        found = (run / "metrics.jsonl").stat()
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_size
 
 
 def _check_same(runs: list[PlannedRun], log: ResultsLog, out: Path) -> None:

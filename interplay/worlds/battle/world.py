@@ -52,6 +52,7 @@ class BattleWorld(ArrayWorld):
 
     version = 1
     frames_per_step = 4
+    dead_stay = True
 
     def __init__(
         self,

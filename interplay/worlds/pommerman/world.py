@@ -66,6 +66,7 @@ class PommermanWorld(ArrayWorld):
         self._chunks = Chunks(num_worlds, threads)
         self._scratch = allocate_scratch(settings, self._chunks.threads)
         self._table, self._plan = rules_of(settings), plan_of(settings)
+        self.dead_stay = bool(self._table[0]["stays"])
         heads = 1 + self.state.words.shape[2]
         self._action = np.zeros((num_worlds, settings.players, heads), np.int64)
         s = self.state

@@ -58,6 +58,7 @@ class SurvivalWorld(ArrayWorld):
     """
 
     version = 1
+    dead_stay = True
     instruments = MappingProxyType(
         {"moments": "interplay.evaluate.lifetimes.survival_world.moments:MomentReader"}
     )
@@ -135,15 +136,17 @@ class SurvivalWorld(ArrayWorld):
 
     @property
     def metrics(self) -> Mapping[str, np.ndarray]:
-        """Per episode: length in steps, return and kills per agent (per team with teams), heals used, boxes placed."""
+        """Per episode: length in steps, return and kills per agent, heals used, boxes placed.
+
+        With teams who struck is not kept, only whose side: `team_kills` are those of an agent's whole team, for each member.
+        """
         state = self.state
-        kills = state.agent["kill_count"]
-        if self.settings.teams:
-            kills = kills[:, state.sides]
+        counted = state.agent["kill_count"]  # by side
+        kills = {"team_kills": counted[:, state.sides]} if self.settings.teams else {"kills": counted}
         return {
             "episode_length": state.room["steps"],
             "episode_return": state.agent["returns"],
-            "kills": kills,
+            **kills,
             "heals_used": state.room["heals_used"],
             "boxes_placed": state.room["boxes_placed"],
         }

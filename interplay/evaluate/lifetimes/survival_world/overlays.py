@@ -125,11 +125,20 @@ def deaths(study: Study) -> OverlayData:
     middle = median_life(kaplan_meier(length.ravel(), ended.ravel()))
     return OverlayData(
         "deaths",
-        f"{len(found):,} deaths in {_episodes(study)}, median life {middle:,.0f} steps",
+        f"{len(found):,} deaths in {_episodes(study)}, {_median_words(middle)}",
         (_living(recorder, length, ended), _by_cause(found, int(length.max()))),
         {"events": found, "length": length, "ended": ended},
         ("cause", "agents", "share of deaths", "median step", "outside"),
         _death_rows(found, length[~ended]),
+    )
+
+
+def _median_words(middle: float) -> str:
+    """The median life, NaN where half of the lives have not ended: then only that is known."""
+    return (
+        f"median life {middle:,.0f} steps"
+        if np.isfinite(middle)
+        else "no median life: more than half of the lives go on"
     )
 
 
@@ -170,7 +179,9 @@ def _living(recorder: Any, length: Array, ended: Array) -> Layer:
 
 def _by_cause(found: Array, longest: int) -> Layer:
     """Deaths in windows of steps, up to the longest life."""
-    windows = np.arange(0, longest + WINDOW, WINDOW)
+    windows = (
+        np.arange(longest // WINDOW + 2) * WINDOW
+    )  # the last one has the longest life inside, not at its end
     counts = [
         np.histogram(found["step"][found["what"] == number], windows)[0] for number in range(len(e.CAUSES))
     ]
@@ -182,8 +193,8 @@ def _by_cause(found: Array, longest: int) -> Layer:
         "plain",
         "deaths",
         f"Deaths in windows of {WINDOW} steps.",
-        x=windows[:-1],
-        x_label="step",
+        x=windows[:-1] + (WINDOW - 1) / 2,  # bars stand about their places
+        x_label="step, the middle of each window",
         labels=e.CAUSES,
         stacked=True,
     )

@@ -62,8 +62,8 @@ class Standings:
         rows = [
             (
                 self.names[i],
-                f"{self.elo[i]:+.0f}",
-                f"{self.interval[i, 0]:+.0f} .. {self.interval[i, 1]:+.0f}",
+                f"{self.elo[i]:+z.0f}",
+                f"{self.interval[i, 0]:+z.0f} .. {self.interval[i, 1]:+z.0f}",
             )
             for i in self.order
         ]

@@ -1,0 +1,51 @@
+"""Keyword arguments that a function does not take: refused with the near miss."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+from interplay.core.errors import UserError
+from interplay.core.loading import did_you_mean
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class UnknownKeyword(UserError, TypeError):
+    """No such keyword argument; a `TypeError` too, as Python raises it."""
+
+
+def says_near_miss(function: F) -> F:
+    """The function, which refuses an unknown keyword argument in one line that names the one that was meant.
+
+    Example:
+        >>> @says_near_miss
+        ... def wait(*, seconds=1.0): ...
+        >>> wait(secnds=2.0)
+        Traceback (most recent call last):
+        interplay.core.keywords.UnknownKeyword: wait: unknown argument 'secnds'; did you mean 'seconds'?
+    """
+    known = keywords(function)
+
+    @wraps(function)
+    def checked(*args: Any, **given: Any) -> Any:
+        for name in given:
+            if name not in known:
+                near = did_you_mean(name, known, f"it takes {', '.join(known)}")
+                owner = function.__qualname__.removesuffix(".__init__")
+                raise UnknownKeyword(f"{owner}: unknown argument {name!r}; {near}")
+        return function(*args, **given)
+
+    return cast(F, checked)
+
+
+def keywords(function: Callable[..., Any]) -> list[str]:
+    """Names of the arguments that can be given by keyword."""
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return [
+        name
+        for name, one in inspect.signature(function).parameters.items()
+        if one.kind in named and name != "self"
+    ]
