@@ -62,6 +62,11 @@ ALLOWED = {
     ("core/kernel_cache.py", "write_bytes"): "compiled kernels in the user's own cache, which may be lost",
     ("core/kernel_cache.py", "os.replace"): "compiled kernels in the user's own cache",
     ("core/kernel_cache.py", "pickle.loads"): "compiled kernels in the user's own cache",
+    ("core/helping.py", "pickle.dumps"): "to a helper that compiles, through sockets that the two alone have",
+    (
+        "core/helping.py",
+        "pickle.loads",
+    ): "from a helper that compiles, through sockets that the two alone have",
     ("checker/copies.py", "pickle.dumps"): "copies a world in memory",
     ("checker/copies.py", "pickle.loads"): "copies a world in memory",
     ("train/run/free_memory.py", "read_text"): "the system's own figures",

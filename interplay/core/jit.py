@@ -18,7 +18,9 @@ import numpy as np
 from numba.core import event
 
 from interplay.core import shipped
+from interplay.core.helping import HELPER
 from interplay.core.kernel_cache import KernelCache, made_with
+from interplay.core.phases import PhaseDispatcher
 from interplay.core.processor import FixedDispatcher
 from interplay.core.waiting import WAITING, thing_of
 
@@ -42,6 +44,22 @@ class _PauseCollector(event.Listener):
             gc.enable()
 
 
+class _Ask(event.Listener):
+    """A kernel that is compiled, and not for another one, gets a helper."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+
+    def on_start(self, event: Any) -> None:
+        compiled = event.data["dispatcher"]
+        if self._depth == 0 and isinstance(compiled._cache, KernelCache):
+            HELPER.begin((compiled.py_func.__module__, compiled.py_func.__qualname__), compiled._cache.key)
+        self._depth += 1
+
+    def on_end(self, event: Any) -> None:
+        self._depth -= 1
+
+
 class _Tell(event.Listener):
     """People are told of our kernels' compilations that take long."""
 
@@ -59,6 +77,7 @@ class _Tell(event.Listener):
 
 event.register("numba:compile", _PauseCollector())
 event.register("numba:compile", _Tell())
+event.register("numba:compile", _Ask())
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -88,18 +107,9 @@ def phase(function: F) -> F:
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return function
     inlined = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": True}
-    compiled: Any = _Phase(function, targetoptions={**_OPTIONS, **inlined})
+    compiled: Any = PhaseDispatcher(function, targetoptions={**_OPTIONS, **inlined})
     phase_of: F = compiled
     return phase_of
-
-
-class _Phase(FixedDispatcher):
-    """A compiled function without a wrapper for Python: Numba itself would follow a null pointer through it."""
-
-    def __call__(self, *_args: Any, **_kwargs: Any) -> Any:
-        raise TypeError(
-            f"{self.py_func.__name__} is a phase, which only kernels call; wrap it in a @kernel to try it"
-        )
 
 
 def records(shape: int | tuple[int, ...], dtype: np.dtype) -> np.ndarray:

@@ -16,7 +16,7 @@ import os
 import pickle
 import stat
 import sys
-from functools import cache
+from functools import cache, cached_property
 from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 from typing import Any
@@ -95,7 +95,12 @@ class KernelCache(_Cache):
     def __init__(self, function: Any, options: str) -> None:
         self._function, self._options = function, options
         self._enabled = True
-        self._key: str | None = None
+
+    @cached_property
+    def key(self) -> str:
+        """The digest of the function, as `kernel_key` makes it; when it is first asked for, as what it uses may be
+        defined after it."""
+        return kernel_key(self._function)
 
     @property
     def cache_path(self) -> str:
@@ -122,8 +127,8 @@ class KernelCache(_Cache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keeps a compiled function; where that is impossible the run goes on without."""
-        if data.lifted or data.library.has_dynamic_globals:
-            return  # Numba cannot bring such a function back
+        if not can_travel(data):
+            return
         if not self._enabled or not self._is_private():
             return
         file = self._file(self._name(sig, data.codegen))
@@ -167,13 +172,16 @@ class KernelCache(_Cache):
 
     def _name(self, sig: Any, codegen: Any) -> str:
         """The entry's path below a folder of entries."""
-        if self._key is None:  # now, not where the function is defined: what it uses may be defined later
-            self._key = kernel_key(self._function)
         arguments = sig.args if hasattr(sig, "args") else sig
-        described = [self._key, self._options, repr(made_with()), repr(codegen.magic_tuple())]
+        described = [self.key, self._options, repr(made_with()), repr(codegen.magic_tuple())]
         described += [describe_type(argument) for argument in arguments]
         digest = hashlib.sha256("\n".join(described).encode()).hexdigest()[:32]
         return f"{self._function.__module__}/{self._function.__qualname__}-{digest}.kernel"
+
+
+def can_travel(compiled: Any) -> bool:
+    """Whether Numba can bring a compiled function back in another process."""
+    return not compiled.lifted and not compiled.library.has_dynamic_globals
 
 
 def describe_type(kind: Any) -> str:

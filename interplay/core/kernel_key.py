@@ -58,6 +58,29 @@ def kernel_key(function: Any) -> str:
     return digest.hexdigest()
 
 
+def returns_nothing(code: CodeType) -> bool:
+    """Whether every way out of a function returns None, as far as its bytecode shows; no generator does.
+
+    Example:
+        >>> def act(x):
+        ...     if x[0]:
+        ...         return
+        ...     x[0] = 1
+        >>> returns_nothing(act.__code__), returns_nothing((lambda x: x or None).__code__)
+        (True, False)
+    """
+    if code.co_flags & inspect.CO_GENERATOR:
+        return False
+    loaded: Any = ()
+    for instruction in dis.get_instructions(code):
+        if instruction.opname == "RETURN_VALUE" and (instruction.is_jump_target or loaded is not None):
+            return False
+        if instruction.opname == "RETURN_CONST" and instruction.argval is not None:
+            return False
+        loaded = instruction.argval if instruction.opname == "LOAD_CONST" else ()
+    return True
+
+
 def _plain(function: Any) -> FunctionType:
     """The Python function of a compiled one."""
     plain: FunctionType = inspect.unwrap(getattr(function, "py_func", function))

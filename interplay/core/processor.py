@@ -37,6 +37,9 @@ _LEVEL_3_NEEDS = [
 ]
 
 
+_INSIDE: dict[str, Any] = {}  # environments of phases, by the names of the variables that point to them
+
+
 def processor() -> str:
     """The processor that this machine's kernels are compiled for, in LLVM's words."""
     if not llvm.get_process_triple().startswith("x86_64"):
@@ -55,15 +58,53 @@ class _Codegen(codegen.JITCPUCodegen):
         return ""  # those of the processor named
 
 
+class _Whole(codegen.JITCodeLibrary):
+    """A kernel's code; the environments of the phases inside, which have no place of their own, are put into it."""
+
+    def _finalize_specific(self) -> None:
+        super()._finalize_specific()
+        generator: Any = self._codegen
+        for variable in self._final_module.global_variables:
+            if variable.name in _INSIDE:
+                generator.set_env(variable.name, _INSIDE[variable.name])
+
+
+class _Inside(codegen.JITCodeLibrary):
+    """Code that only ever stands inside of a kernel's: no machine code is made of it, a tenth of all compilation."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
+
+    def serialize_using_object_code(self) -> Any:
+        return self.serialize_using_bitcode()
+
+
+class _KernelCodegen(_Codegen):
+    _library_class = _Whole
+
+
+class _PhaseCodegen(_Codegen):
+    _library_class = _Inside
+
+    def set_env(self, env_name: str, env: Any) -> None:
+        _INSIDE[env_name] = env
+
+
 class _Target(CPUTarget):
     """Numba's target with another code generator: functions of both may call each other."""
+
+    def __init__(self, generator: type[_Codegen]) -> None:
+        super().__init__("cpu")
+        self._generator = generator
 
     @threadsafe_cached_property
     def _toplevel_target_context(self) -> CPUContext:
         context = cpu_target.target_context
         if config.CPU_NAME is not None:  # type: ignore[attr-defined]
             return context
-        return context.subtarget(_internal_codegen=_Codegen("interplay"))
+        return context.subtarget(_internal_codegen=self._generator("interplay"))
 
     @property
     def typing_context(self) -> Any:
@@ -73,4 +114,10 @@ class _Target(CPUTarget):
 class FixedDispatcher(CPUDispatcher):
     """A compiled function whose machine code does not depend on the machine that compiles it."""
 
-    targetdescr = _Target("cpu")
+    targetdescr = _Target(_KernelCodegen)
+
+
+class InlinedDispatcher(FixedDispatcher):
+    """The same of a function that only other compiled functions call."""
+
+    targetdescr = _Target(_PhaseCodegen)

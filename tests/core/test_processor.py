@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -92,3 +93,31 @@ def test_who_names_a_processor_gets_it(tmp_path):
         check=True,
     )
     assert done.stdout == "nehalem\n"
+
+
+@jit.phase
+def refuse(x):
+    if x < 0:
+        raise ValueError("below zero")
+
+
+@jit.kernel
+def root(x):
+    refuse(x)
+    return x**0.5
+
+
+def test_a_phase_has_no_machine_code_and_raises_out_of_its_kernel(monkeypatch, tmp_path):
+    monkeypatch.setenv("INTERPLAY_CACHE", str(tmp_path))  # so that it is compiled here
+    assert root(4.0) == 2.0
+    with pytest.raises(ValueError, match="below zero"):
+        root(-1.0)
+    (inside,) = refuse.overloads.values()
+    assert inside.library.get_pointer_to_function(inside.fndesc.llvm_func_name) == 0
+    (whole,) = root.overloads.values()
+    assert whole.library.get_pointer_to_function(whole.fndesc.llvm_func_name) != 0
+    name, environment = inside.fndesc.env_name, inside.environment
+    address = whole.codegen._engine.get_global_value_address(name)
+    assert ctypes.c_void_p.from_address(address).value == id(
+        environment
+    )  # as Numba leaves it without a phase

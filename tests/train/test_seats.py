@@ -163,7 +163,8 @@ def test_who_named_whom_and_whose_words_agree() -> None:
     game = GAMES["everything"]
     table = boards.find_table(*spaces_of(game))
     seen = observe(game, 5)
-    got = np.asarray(relations.relate(table, boards.read_seen(table, on_device(seen))))
+    relate = jax.jit(lambda seen: relations.relate(table, boards.read_seen(table, seen)))
+    got = np.asarray(relate(on_device(seen)))
     got = got.reshape(-1, table.phases, game.n, game.n, 5)
     assert len(got) == relations.count_related(table)
     expected = np.zeros_like(got)
@@ -194,7 +195,8 @@ def test_who_named_whom_and_whose_words_agree() -> None:
 def test_said_numbers_are_as_many_as_counted() -> None:
     for game in (*GAMES.values(), CROWD):
         table = boards.find_table(*spaces_of(game))
-        said = relations.say(table, boards.read_seen(table, on_device(observe(game, 3))))
+        say = jax.jit(lambda seen, table=table: relations.say(table, boards.read_seen(table, seen)))
+        said = say(on_device(observe(game, 3)))  # compiled whole: piece by piece takes ten times as long
         assert said.shape == (relations.count_said(table), table.boards, game.n, 3)
         assert 0 <= float(said.min()) <= float(said.max()) <= 40
 
