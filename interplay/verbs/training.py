@@ -26,6 +26,8 @@ class Groups(TypedDict, total=False):
     train: Group
     ppo: Group
     policy_gradient: Group
+    vdn: Group
+    qmix: Group
     population: Group
     sides: Group
     interfaces: Group
