@@ -239,19 +239,6 @@ T_975 = (
     2.306,
     2.262,
 )  # Student's t, 1 to 9 degrees of freedom
-Z_975 = 1.959964
-
-
-def wilson(won: int, games: int) -> tuple[float, float]:
-    """The 95 % interval of a share (Wilson 1927).
-
-    Example:
-        >>> [round(x, 3) for x in wilson(8, 10)]
-        [0.49, 0.943]
-    """
-    p, z2 = won / games, Z_975**2
-    half = Z_975 * math.sqrt(p * (1 - p) / games + z2 / (4 * games**2))
-    return tuple((p + z2 / (2 * games) + sign * half) / (1 + z2 / games) for sign in (-1, 1))  # type: ignore[return-value]
 
 
 def half_width(values: Sequence[float]) -> float | None:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from studies.werewolf_measures import Measures, Run, half_width, last_line, random_wins, wilson
+from interplay.evaluate.statistics import wilson
+from studies.werewolf_measures import Measures, Run, half_width, last_line, random_wins
 
 GOOD, COLLAPSED = 0.8, 0.5  # win rates at or above which villagers have learnt, and below which they have not
 WOLVES = ("random_target", "static_signal", "muted_wolf", "mimic_wolf", "avoid_wolves", "unite", "revenge")

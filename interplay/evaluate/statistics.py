@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+Z_975 = 1.959964  # quantile of the normal distribution
+
 
 class Estimate(NamedTuple):
     """A mean over episodes.
@@ -61,6 +63,18 @@ def estimate(values: Any) -> Estimate:
         return Estimate(math.nan, None, 0)
     error = float(array.std(ddof=1) / math.sqrt(len(array))) if len(array) > 1 else None
     return Estimate(float(array.mean()), error, len(array))
+
+
+def wilson(won: int, games: int) -> tuple[float, float]:
+    """The 95 % interval of a share (Wilson 1927).
+
+    Example:
+        >>> [round(x, 3) for x in wilson(8, 10)]
+        [0.49, 0.943]
+    """
+    p, z2 = won / games, Z_975**2
+    centre, half = p + z2 / (2 * games), Z_975 * math.sqrt(p * (1 - p) / games + z2 / (4 * games**2))
+    return (centre - half) / (1 + z2 / games), (centre + half) / (1 + z2 / games)
 
 
 def student(t: float, freedom: int) -> float:
