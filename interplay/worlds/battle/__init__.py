@@ -15,11 +15,11 @@ _SUMMARIES = {
     "bane_vs_bane": "20 Zerglings and 4 Banelings a side, as in SMAC",
 }
 
-# Battles of tens of decisions that are paid as they go.
+# Battles of tens of decisions that are paid as they go, up to 20 in all (docs/results/battle.md).
 _TRAINING = {
     "num_worlds": 128,
-    "ppo": {"rollout": 64, "gamma": 0.99},
-    "network": {"kind": "mlp"},
+    "ppo": {"rollout": 64, "gamma": 0.99, "reward_scale": 0.2, "entropy_coefficient": 0.003},
+    "network": {"kind": "mlp", "hidden": [128, 128]},
 }
 
 SPECS = tuple(
