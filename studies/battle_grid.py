@@ -60,7 +60,7 @@ class Sides(InterfacedWorld):
             **options,
         )
         stack = [PICTURES[scenario], "ImgActItf"]
-        super().__init__(battle, {"team0": stack, "team1": stack}, teams=True)
+        super().__init__(battle, {"agent": stack}, teams=True)  # one kind: both sides share their weights
 
     @property
     def inner(self) -> World:
