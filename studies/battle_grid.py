@@ -1,4 +1,4 @@
-"""The paper's battles once more: a side as one, by pictures and orders by cell, against its own stored models (arXiv 1907.09467, 4.4).
+"""The Arena paper's battles once more (arXiv 1907.09467): a side as one, by pictures and orders by cell, against its own stored models.
 
 Run from the repository root::
 
@@ -7,7 +7,7 @@ Run from the repository root::
 
 A network after GridNet (Han et al. 2019) sees `Img5IObsItf` or `Img3I2ZObsItf` and gives `ImgActItf` an order for each cell. It meets itself in
 half of the battles and one of its stored selves in the others. Training draws HP, shields, cooldowns and places; the report plays 100 battles
-of each stored policy against `hit_and_run`, which it never met, where places alone are drawn, and draws the share that it won.
+of each stored policy against `hit_and_run`, which it never met, where places alone are drawn, and draws the share that it won; actions are drawn, as in training.
 Both sides are punished where the limit cuts a battle, as in the paper's code: without that they learn to keep away from each other.
 """
 

@@ -24,7 +24,7 @@ from interplay.verbs.opening import open_world
 from interplay.verbs.players import find_player
 
 AGAINST = ("attack_move", "hit_and_run")
-DRAWN = {"randomize": "positions"}  # places are drawn, the rest is full (specification 4.5, testing)
+DRAWN = {"randomize": "positions"}  # places are drawn, the rest is full (specification games 4.5, testing)
 
 
 class Won(NamedTuple):
