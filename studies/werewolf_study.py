@@ -90,7 +90,7 @@ def train_one(run: Run, study: Study) -> None:
 
 def report(runs: list[Run], given: argparse.Namespace) -> None:
     """Prints the tables that were asked for, each as soon as it is measured."""
-    from bench import werewolf_tables as tables
+    from studies import werewolf_tables as tables
 
     kept = given.kept or given.runs / "measured.jsonl"
     measures = Measures(given.games, given.permutations, kept)

@@ -11,9 +11,10 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.settings import parse_overrides
+from interplay.evaluate.statistics import wilson
 from interplay.registry import list_worlds
 from studies import werewolf_tables as tables
-from studies.werewolf_measures import Measures, Run, find_runs, half_width, last_line, wilson
+from studies.werewolf_measures import Measures, Run, find_runs, half_width, last_line
 from studies.werewolf_study import STUDIES
 
 
