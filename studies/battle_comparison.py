@@ -16,11 +16,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from interplay.core.errors import UserError
 from interplay.core.trust import read_settings
 from interplay.evaluate import aggregates
 from interplay.evaluate.tournaments.results_log import ResultsLog
@@ -53,9 +55,9 @@ def asked(scenario: str, steps: int, seeds: int) -> SweepSettings:
     return SweepSettings(settings=settings, points=list(ARMS.values()), seeds=seeds)
 
 
-def arm_of(run: PlannedRun) -> str:
-    """Which of `ARMS` a planned run belongs to."""
-    return next(arm for arm, point in ARMS.items() if point.items() <= run.varied.items())
+def arm_of(settings: Mapping[str, Any]) -> str:
+    """Which of `ARMS` a run with these settings, by key, belongs to."""
+    return next(arm for arm, point in ARMS.items() if point.items() <= settings.items())
 
 
 def shares(
@@ -70,7 +72,7 @@ def shares(
                 won = measure(folder / scenario / run.name, AGAINST, games, seed=SEED)
                 log.append({key: {who: result.wins / games for who, result in won.items()}})
             for who in AGAINST:
-                found[who][arm_of(run)].append(log.results[key][who])
+                found[who][arm_of(run.varied)].append(log.results[key][who])
     return found
 
 
@@ -93,7 +95,11 @@ def report(folder: Path, scenarios: list[str], games: int, pictures: Path | None
         if pictures is not None:
             for who in AGAINST:
                 curves = compare([place], metric=f"win_rate[{who}]")
-                plot_comparison(curves, pictures / f"battle-{scenario}-{who.replace('_', '-')}.png")
+                groups = [group._replace(label=arm_of(group.runs[0].settings)) for group in curves.groups]
+                plot_comparison(
+                    curves._replace(groups=groups),
+                    pictures / f"battle-{scenario}-{who.replace('_', '-')}.png",
+                )
 
 
 def main() -> None:
@@ -112,7 +118,10 @@ def main() -> None:
     reporting.add_argument("--pictures", type=Path, help="also draw the curves into this folder")
     given = parser.parse_args()
     if given.verb == "report":
-        report(given.runs, given.scenarios, given.games, given.pictures)
+        try:
+            report(given.runs, given.scenarios, given.games, given.pictures)
+        except UserError as error:
+            sys.exit(f"battle_comparison: {error}")
         return
     for scenario in given.scenarios:
         done = sweep(asked(scenario, given.steps, given.seeds), given.out / scenario, given.workers)
