@@ -3,6 +3,7 @@
 #   make demo    install, train for a few minutes, show a learning curve and a video
 #   make test    install what the tests need, run them          (ARGS="-k name" goes to pytest)
 #   make test-fast   the quick ones, in under three minutes
+#   make test-long   the longest tests, which the others leave out (tests/long.txt)
 #   make check   ruff (format and lint), mypy, import-linter
 #   make bench   steps per second of the survival worlds on one core
 #   make soak    10^8 agent-steps of the persistent world, its laws checked after every tick (4 to 8 minutes)
@@ -27,7 +28,7 @@ DEMO_STEPS := 1000000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-fast check bench soak trust trust-long mutants integrations docs site wheel first-use clean
+.PHONY: help demo test test-fast test-long check bench soak trust trust-long mutants integrations docs site wheel first-use clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -63,11 +64,15 @@ demo: $(VENV)/.installed-demo
 	@echo; echo "learning curve: $(DEMO)/curve.png"; echo "an episode:     $(DEMO)/episode.mp4"
 
 test: $(VENV)/.installed-all
-	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadfile -m "not long" $(ARGS)
+
+# What takes longest, and is run by hand before a release: tests/long.txt.
+test-long: $(VENV)/.installed-all
+	$(BIN)/python -m pytest -n auto --dist loadfile -m long $(ARGS)
 
 # What is quick: without the modules that are marked slow.
 test-fast: $(VENV)/.installed-all
-	$(BIN)/python -m pytest -n auto --dist loadfile -m "not slow" $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadfile -m "not slow and not long" $(ARGS)
 
 check: $(VENV)/.installed-all
 	$(BIN)/ruff format --check .

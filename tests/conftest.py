@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 import signal
 import tempfile
+from pathlib import Path
 
+import pytest
 from hypothesis import Phase, settings
 
 from interplay.core.waiting import WAITING
@@ -31,3 +33,17 @@ WAITING.hushed = True
 # Shells start what runs in the background deaf to Ctrl-C, and programs that are started inherit that: tests of Ctrl-C would fail.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+_LONG = Path(__file__).with_name("long.txt")
+_WHOLE = 5_000  # tests that are collected only where all of them are
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the tests that ``long.txt`` names; a name that no test has is a mistake."""
+    named = {line for line in _LONG.read_text().splitlines() if not line.startswith("#")}
+    for item in items:
+        if item.nodeid in named:
+            item.add_marker(pytest.mark.long)
+    if len(items) > _WHOLE and (unknown := named - {item.nodeid for item in items}):
+        raise pytest.UsageError(f"{_LONG.name} names {sorted(unknown)[0]}, which is no test; mend the list")

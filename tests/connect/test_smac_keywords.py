@@ -125,7 +125,7 @@ def test_settings_of_the_world_are_taken_beside_them():
 @pytest.mark.parametrize(
     ("given", "line"),
     [
-        ({"map_name": "3n"}, r"^map_name = '3n': no such scenario; did you mean '3m'\? Or name units"),
+        ({"map_name": "2s3x"}, r"^map_name = '2s3x': no such scenario; did you mean '2s3z'\? Or name units"),
         ({"map_name": "MMM"}, r"^map_name = 'MMM': no such scenario; .*10m_vs_11m"),
         ({"map_name": 3}, '^map_name = 3; name a scenario, such as "3m"$'),
         ({"map_name": "battle/9m"}, r"^unknown world 'battle/9m'; did you mean"),

@@ -47,7 +47,21 @@ CASES = {
     "PongDiscreteAct": ({}, BOX, spaces.Discrete(6)),
 }
 # What reads one game's numbers alone: see test_pommerman.py, test_pommerman_pairs.py, test_escapes.py and test_pong.py.
-ELSEWHERE = {"BoardMapObs", "AttrObsItf", "ActMaskObsItf", "RotateItf", "CombineObs", "PongImageObs"}
+BATTLES = {
+    "Img5IObsItf",
+    "Img3I2ZObsItf",
+    "ImgMABObsItf",
+    "ImgActItf",
+    "ImgMABActItf",
+}  # tests/interfaces/test_battle.py
+ELSEWHERE = BATTLES | {
+    "BoardMapObs",
+    "AttrObsItf",
+    "ActMaskObsItf",
+    "RotateItf",
+    "CombineObs",
+    "PongImageObs",
+}
 ELSEWHERE |= {"CentredBoardObs", "EscapeMaskItf"}
 catalogue = pytest.mark.parametrize("name", CASES)
 

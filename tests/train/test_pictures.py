@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from gymnasium import spaces
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interplay.core.errors import UserError
@@ -50,6 +50,7 @@ def ask(network: Any, observation: dict[str, jax.Array]) -> list[np.ndarray]:
     return [np.asarray(part) for part in network(networks.prepare(network, observation))]
 
 
+@settings(max_examples=20)  # each is compiled for its own shape
 @given(taps=st.integers(1, 3), stride=st.integers(1, 3), more=st.tuples(st.integers(0, 7), st.integers(0, 7)))
 def test_a_convolution_is_its_sum_written_out(taps: int, stride: int, more: tuple[int, int]) -> None:
     """Also of pictures whose last rows and columns no kernel covers."""
@@ -65,7 +66,8 @@ def test_a_convolution_is_its_sum_written_out(taps: int, stride: int, more: tupl
         for j in range(columns):
             window = x[:, i * stride : i * stride + side, j * stride : j * stride + side]
             expected[:, i, j] = np.einsum("bhwc,hwco->bo", window, kernel)
-    np.testing.assert_allclose(layer(jnp.asarray(x)), expected + np.asarray(layer.bias), atol=1e-4)
+    found = eqx.filter_jit(layer)(jnp.asarray(x))
+    np.testing.assert_allclose(found, expected + np.asarray(layer.bias), atol=1e-4)
 
 
 def test_convolutions_and_their_gradients_are_those_of_xla() -> None:

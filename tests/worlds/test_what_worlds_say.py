@@ -24,8 +24,8 @@ TALK = {"privileged_view": False, "frames_per_step": 45}
 HALVES = ((0, 1), (2, 3))
 # World, options, what it says that is not usual, and how many of which kinds live in it.
 SAID: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, int]]] = [
-    ("battle/3m", {}, {"frames_per_step": 4, "teams": ((0, 1, 2), (3, 4, 5))}, {"agent": 6}),
-    ("battle/3m", {"blue": "1 zealot"}, {"frames_per_step": 4, "teams": ((0, 1, 2), (3,))}, {"agent": 4}),
+    ("battle/3m", {}, {"dead_stay": True, "frames_per_step": 4, "teams": ((0, 1, 2), (3, 4, 5))}, {"agent": 6}),
+    ("battle/3m", {"blue": "1 zealot"}, {"dead_stay": True, "frames_per_step": 4, "teams": ((0, 1, 2), (3,))}, {"agent": 4}),
     ("dilemma/fixed", {}, {}, {"agent": 2}),
     ("dilemma/open-ended", {}, {}, {"agent": 2}),
     ("gridworld/broadcast", {}, {}, {"broadcaster": 4, "blocker": 3}),
