@@ -37,7 +37,8 @@ def act(a):
     grow(a)
     turn(a)
 """
-IMPORTS = "import os, signal\nimport numpy as np\nfrom interplay.core.helping import HELPER\nimport acting\n"
+# An earlier test of this process may have pinned it to one core, which children inherit.
+IMPORTS = "import os, signal\nos.sched_setaffinity(0, range(os.cpu_count()))\nimport numpy as np\nfrom interplay.core.helping import HELPER\nimport acting\n"
 # The helper is ready before anything is compiled, so it takes what comes first.
 BEGIN = "HELPER.begin(('acting', 'act'), acting.act._cache.key)\nassert HELPER._line.poll(60)\n"
 READY = IMPORTS + BEGIN
