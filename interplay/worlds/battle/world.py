@@ -116,7 +116,12 @@ class BattleWorld(ArrayWorld):
 
         Args:
             side: 0 for red, 1 for blue.
+
+        Raises:
+            UserError: for another side.
         """
+        if side not in (RED, BLUE):
+            raise UserError(f"{self.id}: side = {side!r}; give 0 for red or 1 for blue")
         return observe.state_of(self.state, self.body, self.table, side)
 
     def draw(self, canvas: Canvas, world: int) -> None:
