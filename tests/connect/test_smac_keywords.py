@@ -137,6 +137,8 @@ def test_settings_of_the_world_are_taken_beside_them():
         ({"defeat": 3.0}, "^battle/3m: defeat = 3.0; under SMAC's interface it is reward_defeat$"),
         ({"obs_last_action": True, "see_last_action": True}, "obs_last_action and see_last_action are the"),
         ({"reward_defeat": 5}, "^battle/3m: reward_defeat = 5"),
+        ({"reward_defeat": -20_000}, "^battle/3m: reward_defeat = -20000"),
+        ({"see_field": True}, "^battle/3m: see_field = True; observations are SMAC's vectors; leave it out$"),
         ({"reward_scale_rate": 0}, "^battle/3m: reward_scale_rate = 0"),
         ({"continuing_episode": "yes"}, '^battle/3m: continuing_episode = "yes" is not allowed'),
         ({"num_worlds": 8}, "^battle/3m: num_worlds = 8; a face is one battle; use interplay.make_world"),

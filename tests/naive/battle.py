@@ -429,8 +429,7 @@ class BattleTwin:
         sight = SIGHTS.get(unit.kind, 9) if s.unit_ranges else 9
         row = [float(move) for move in legal[2:6]]
         if s.see_pathing:
-            corners = [(2, 2), (2, -2), (-2, -2), (-2, 2)]
-            around = [(2 * x, 2 * y) for x, y in HEADINGS] + corners
+            around = [(4 * x, 4 * y) for x, y in HEADINGS] + [(2, 2), (-2, -2), (2, -2), (-2, 2)]
             row += [
                 float(abs(unit.x + unit.sign * x) <= self.half[0] and abs(unit.y + y) <= self.half[1])
                 for x, y in around

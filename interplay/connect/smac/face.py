@@ -134,7 +134,11 @@ class SmacFace(LearningSide):
             "dead_allies": int(dead[: self.n_agents].sum()),
             "dead_enemies": int(dead[self.n_agents :].sum()),
         }
-        return told | ({"episode_limit": True} if turn.cut and self.settings.continuing_episode else {})
+        return told | self._limit_told(turn)
+
+    def _limit_told(self, turn: Turn) -> dict[str, Any]:
+        """For learners whose episodes go on past the limit, and only for them."""
+        return {"episode_limit": True} if turn.cut and self.settings.continuing_episode else {}
 
     def _state_size(self) -> int:
         if self.settings.obs_instead_of_state:

@@ -55,6 +55,7 @@ _ONLY: dict[str, tuple[Any, str]] = {
     "prob_obs_enemy": (1.0, _NOT_OFFERED),
     "action_mask": (True, "illegal actions are refused; leave it out"),
     "capability_config": ({}, 'name the units, red="2 stalker, 3 zealot", drawn=True, randomize="positions"'),
+    "see_field": (False, "observations are SMAC's vectors; leave it out"),
     "num_worlds": (1, "a face is one battle; use interplay.make_world for a batch"),
 }
 
@@ -68,7 +69,7 @@ class FaceSettings(Settings):
     obs_instead_of_state: bool = False  # the state is all observations, one after another
     reward_sparse: bool = False
     reward_only_positive: bool = True
-    reward_defeat: Annotated[float, Field(le=0)] = 0.0  # points
+    reward_defeat: Annotated[float, Field(ge=-10_000, le=0)] = 0.0  # points
     reward_scale: bool = True
     reward_scale_rate: Annotated[float, Field(gt=0)] = 20.0  # what a clean win pays
     replay_dir: str = ""  # the folder of replays; empty: where the program runs
