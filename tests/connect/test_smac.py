@@ -529,9 +529,10 @@ def test_agents_that_do_not_exist():
     env = StarCraft2Env("3m", seed=0)
     env.reset()
     for ask in (env.get_obs_agent, env.get_avail_agent_actions):
-        for number in (3, -1):
+        for number in (3, -1, 0.5, "a"):
             with pytest.raises(UserError, match=f"no agent {number}; there are 0 to 2"):
                 ask(number)
+        assert np.array_equal(ask(1.0), ask(1))
 
 
 # -- rewards ---------------------------------------------------------------------------------------

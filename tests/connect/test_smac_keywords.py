@@ -136,6 +136,8 @@ def test_settings_of_the_world_are_taken_beside_them():
         ({"negatives": True}, "^battle/3m: negatives = True; under SMAC's interface it is reward_only_pos"),
         ({"defeat": 3.0}, "^battle/3m: defeat = 3.0; under SMAC's interface it is reward_defeat$"),
         ({"obs_last_action": True, "see_last_action": True}, "obs_last_action and see_last_action are the"),
+        ({"obs_last_action": "no"}, "^battle/3m: obs_last_action = 'no' is not allowed; give true or false$"),
+        ({"map_name": ""}, "^map_name = '': no such scenario; there are 10m.*, mab. Or name units"),
         ({"reward_defeat": 5}, "^battle/3m: reward_defeat = 5"),
         ({"reward_defeat": -20_000}, "^battle/3m: reward_defeat = -20000"),
         ({"see_field": True}, "^battle/3m: see_field = True; observations are SMAC's vectors; leave it out$"),

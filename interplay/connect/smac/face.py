@@ -146,9 +146,9 @@ class SmacFace(LearningSide):
         return len(self._state_columns)
 
     def _agent(self, agent_id: int) -> int:
-        if not 0 <= agent_id < self.n_agents:
+        if agent_id not in range(self.n_agents):
             raise UserError(f"{self.world.id}: no agent {agent_id}; there are 0 to {self.n_agents - 1}")
-        return agent_id
+        return int(agent_id)
 
     def _features(self, names: list[str], shields: str) -> list[str]:
         rules = self.world.table[0]

@@ -119,7 +119,9 @@ class BattleWorld(ArrayWorld):
 
         Raises:
             UserError: for another side.
+            RuntimeError: if the world was never reset.
         """
+        _ = self.timestep  # asks for a reset
         if side not in (RED, BLUE):
             raise UserError(f"{self.id}: side = {side!r}; give 0 for red or 1 for blue")
         return observe.state_of(self.state, self.body, self.table, side)

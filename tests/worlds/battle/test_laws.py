@@ -214,6 +214,8 @@ def test_no_two_begin_in_one_place_on_the_ground(red):
 
 def test_the_state_is_that_of_a_side():
     world = make_world("battle/3m")
+    with pytest.raises(RuntimeError, match=r"battle/3m: no time step yet; call reset\(\) first"):
+        world.global_state()
     world.reset()
     with pytest.raises(UserError, match="battle/3m: side = 2; give 0 for red or 1 for blue"):
         world.side_state(2)
