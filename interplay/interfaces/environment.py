@@ -95,8 +95,11 @@ class EnvItfWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
         return tuple(stack.obs_trans(obs) for stack, obs in zip(self.interfaces, seen, strict=True))
 
     def _info(self, info: Mapping[str, Any]) -> dict[str, Any]:
+        told = [stack.told() for stack in self.interfaces]
+        names = dict.fromkeys(name for one in told for name in one)
+        info = {**info, **{name: tuple(one.get(name) for one in told) for name in names}}
         if MASK not in info and not any(stack.masks_actions for stack in self.interfaces):
-            return dict(info)
+            return info
         legal = zip(self.interfaces, info.get(MASK, (None,) * len(self.interfaces)), strict=True)
         return {**info, MASK: tuple(legal_outside(stack, mask) for stack, mask in legal)}
 

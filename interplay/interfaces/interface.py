@@ -225,6 +225,12 @@ class Interface:
         found = np.array(self._walk_reward(array[None] if self._is_single else array))
         return (found[0].copy() if found.ndim > 1 else found[0].item()) if self._is_single else found
 
+    def told(self) -> dict[str, Any]:
+        """What the stack says of the latest observation besides it, for infos: name -> (B,), of one match a number."""
+        self._context()
+        found = {name: array for one in self.chain for name, array in one._tell().items()}
+        return {name: array[0].item() if self._is_single else array.copy() for name, array in found.items()}
+
     @property
     def observation_space(self) -> spaces.Space:
         """What the model observes; known after `setup`."""
@@ -333,6 +339,10 @@ class Interface:
     def _reward(self, reward: Array) -> Array:
         """What the model earns, (B,) or (B, k); `ctx.raw` is still what was seen before the step."""
         return reward
+
+    def _tell(self) -> Mapping[str, Array]:
+        """What infos say of ``ctx.raw``, name -> (B,); it changes nothing."""
+        return {}
 
     def keep(
         self,

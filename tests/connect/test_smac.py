@@ -109,8 +109,11 @@ def test_limits_under_this_interface():
     assert StarCraft2Env("mab", seed=0, limit=30).episode_limit == 30
 
 
-def parts_of(env, agent, all_health=True, own_health=True, last_action=False):
-    """An observation by the letter of specification 5.2: moves, enemies, allies, own, as lists of rows."""
+def parts_of(env, agent, all_health=True, own_health=True, last_action=False, **further):
+    """An observation by the letter of specification 5.2: moves, enemies, allies, own, as lists of rows.
+
+    With SMAC's points around (`get_surrounding_points`), and SMACv2's place, from the corner, before the type.
+    """
     world, n = env.world, env.n_agents
     unit, sides = world.state.unit[0], world.settings.sides
     types, shields = world.settings.types, ["protoss" in UNITS[side[0]].attributes for side in sides]
@@ -138,12 +141,16 @@ def parts_of(env, agent, all_health=True, own_health=True, last_action=False):
 
     half = world.settings.width / 2
     points = [(0, 1), (0, -1), (1, 0), (-1, 0)]
+    around = [(0, 4), (0, -4), (4, 0), (-4, 0), (2, 2), (-2, -2), (2, -2), (-2, 2)]
+    points += around if further.get("pathing_grid") else []
     move = [[float(max(abs(me["x"] + x), abs(me["y"] + y)) <= half) for x, y in points]]
     enemies = [seen(1, k, lambda way: float(way <= 6)) for k in range(env.n_enemies)]
     allies = [seen(0, k, lambda way: 1.0) for k in range(n) if k != agent]
-    own = [health(0, agent, all_health or own_health) + kind(0, agent)]
+    place = [me["x"] / (2 * half) + 0.5, me["y"] / (2 * half) + 0.5] if further.get("own_pos") else []
+    time = [int(world.state.room["steps"][0]) / env.episode_limit] if further.get("timestep_number") else []
+    own = [health(0, agent, all_health or own_health) + place + kind(0, agent) + time]
     if not me["alive"]:
-        move, own = [[0.0] * 4], [[0.0] * len(own[0])]
+        move, own = [[0.0] * len(points)], [[0.0] * len(own[0])]
     return move, enemies, allies, own
 
 
@@ -151,6 +158,9 @@ SIGHTS = [
     ("2s3z", {}),
     ("10m_vs_11m", {"obs_last_action": True}),
     ("2s3z", {"obs_all_health": False}),
+    ("2s3z", {"obs_own_pos": True, "obs_timestep_number": True}),
+    ("3m", {"obs_pathing_grid": True, "width": 12.0, "height": 12.0, "obs_own_pos": True, "red": "6 marine"}),
+    ("2s3z", {"obs_all_health": False, "obs_own_health": False, "obs_own_pos": True}),
     ("2s3z", {"obs_all_health": False, "obs_own_health": False, "obs_last_action": True}),
     ("3m", {"red": "2 marine, 1 marauder", "blue": "1 zealot, 1 stalker", "obs_last_action": True}),
     ("3m", {"red": "2 zealot, 2 stalker", "blue": "1 marine", "obs_all_health": False}),
@@ -430,6 +440,7 @@ def test_both_sides_dead_at_once_is_no_win(face):
         ([1, 1.5, 1], r"battle/3m: actions = \[1.0, 1.5, 1.0\]; pass whole numbers"),
         ([1, float("nan"), 1], r"battle/3m: actions = \[1.0, nan, 1.0\]; pass whole numbers"),
         (["1", "1", "1"], r"battle/3m: actions = \['1', '1', '1'\]; pass whole numbers"),
+        ([[1], [1, 1], 1], r"battle/3m: actions of shape \(\); pass one number for each of 3 agents"),
     ],
 )
 def test_an_illegal_action_is_an_assertion_error_and_nothing_happens(face, actions, line):
@@ -444,8 +455,38 @@ def test_an_illegal_action_is_an_assertion_error_and_nothing_happens(face, actio
     assert env.world.hash() != before
 
 
+class OnGpu:
+    """A tensor on a GPU, as runners of PyMARL hand it over: NumPy cannot read it."""
+
+    def __init__(self, numbers):
+        self.numbers = numbers
+
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError("can't convert cuda:0 device type tensor to numpy")
+
+    def __len__(self):
+        return len(self.numbers)
+
+    def __getitem__(self, place):
+        return OnGpu(self.numbers[place])
+
+    def tolist(self):
+        return self.numbers
+
+
+FORMS = [
+    list,
+    np.array,
+    np.float32,
+    lambda a: np.array(a)[:, None],
+    np.uint8,
+    OnGpu,
+    lambda a: list(OnGpu(a)),
+]
+
+
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("form", [list, np.array, np.float32, lambda a: np.array(a)[:, None], np.uint8])
+@pytest.mark.parametrize("form", FORMS)
 def test_forms_of_actions(form):
     env, same = (StarCraft2Env("3m", seed=0) for _ in range(2))
     env.reset(), same.reset()
@@ -488,9 +529,10 @@ def test_agents_that_do_not_exist():
     env = StarCraft2Env("3m", seed=0)
     env.reset()
     for ask in (env.get_obs_agent, env.get_avail_agent_actions):
-        for number in (3, -1):
+        for number in (3, -1, 0.5, "a"):
             with pytest.raises(UserError, match=f"no agent {number}; there are 0 to 2"):
                 ask(number)
+        assert np.array_equal(ask(1.0), ask(1))
 
 
 # -- rewards ---------------------------------------------------------------------------------------
@@ -520,6 +562,12 @@ def test_defeats_and_losses():
     assert lose(reward_defeat=-100) == pytest.approx(-100 * 20 / 365)
     assert lose(reward_only_positive=False) == pytest.approx(-0.5 * 3 * 55 * 20 / 365)
     assert lose(reward_sparse=True) == -1.0
+
+
+@pytest.mark.parametrize("options", [{}, {"reward_scale": False}, {"reward_scale_rate": 5}])
+def test_what_the_limit_pays_is_not_scaled(options):
+    env = StarCraft2Env("3m", seed=0, enemy="still", limit=2, timeout=-1.0, **options)
+    assert play(env, waiting)[0] == [0.0, -1.0]
 
 
 def test_recovering_shields_pay_only_in_exact_smac():
@@ -568,6 +616,8 @@ def test_rewards_of_agents_one_by_one():
     assert EPyMARLEnv("3m", seed=0, reward_scalarisation="mean").common_reward
     with pytest.raises(UserError, match=r"reward_scalarisation = 'max'; choose sum or mean"):
         EPyMARLEnv("3m", reward_scalarisation="max")
+    with pytest.raises(UserError, match="battle/3m: common_reward = 'no'; choose true or false"):
+        EPyMARLEnv("3m", common_reward="no")
 
 
 # -- seeds, enemies, copies ------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 """Runs the lines of docs/integrations.md for clients that are too heavy for every test run, and prints what came of it.
 
 ``python -m tests.integrations.run [CLIENT ...]`` in an environment with `requirements.txt` of this folder and the package itself. Each
-client runs in a process of its own. EPyMARL is a checkout: name it by the variable ``EPYMARL``.
+client runs in a process of its own. EPyMARL is a checkout: name it by the variable ``EPYMARL``. PyMARL and on-policy are not among them: they
+need Pythons and packages of their time.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ class Client(NamedTuple):
         block: which Python block of the section, from 0.
         what: what runs.
         checks: lines put after the block, which must hold.
+        module: the file that the block becomes; of a checkout its main program imports it.
+        arguments: of a checkout's main program.
     """
 
     name: str
@@ -40,6 +43,8 @@ class Client(NamedTuple):
     block: int
     what: str
     checks: str = ""
+    module: str = "lines.py"
+    arguments: tuple[str, ...] = ()
 
 
 SAME_REWARDS = """
@@ -65,6 +70,7 @@ TRAINED = """
 assert model.num_timesteps >= 1280
 rewards = [info["r"] for info in model.ep_info_buffer] if model.ep_info_buffer else []
 """
+SHORT = ("t_max=500", "test_interval=100000", "batch_size=4", "use_cuda=False", "use_tensorboard=False")
 CLIENTS = (
     Client("PettingZoo", "pettingzoo", "PettingZoo", 1, "its parallel API and seed tests"),
     Client(
@@ -85,7 +91,26 @@ CLIENTS = (
     ),
     Client("BenchMARL", "benchmarl", "TorchRL and BenchMARL", 1, "two iterations of MAPPO"),
     Client("Tianshou", "tianshou", "Tianshou", 0, "DQN for each of five agents, with masks"),
-    Client("EPyMARL", "", "EPyMARL's gymma", 0, "IQL through gymma, 500 steps"),
+    Client(
+        "EPyMARL",
+        "",
+        "EPyMARL's gymma",
+        0,
+        "IQL through gymma, 500 steps",
+        arguments=(
+            *("--config=iql", "--env-config=gymma", "with", "env_args.key=lines:corridor-v0"),
+            *("env_args.time_limit=50", "common_reward=False", "mixer=None", *SHORT),
+        ),
+    ),
+    Client(
+        "EPyMARL's SMAC",
+        "",
+        "SMAC",
+        0,
+        "QMIX on 2s3z through its own wrapper of SMAC, 500 steps",
+        module="smac/env.py",
+        arguments=("--config=qmix", "--env-config=sc2", "with", "env_args.map_name=2s3z", *SHORT),
+    ),
 )
 
 
@@ -117,22 +142,20 @@ def version_of(client: Client) -> str:
 def run(client: Client) -> tuple[bool, str]:
     """Whether the client's lines ran to their end, and the last line of what was said if not."""
     with tempfile.TemporaryDirectory() as folder:
-        script = Path(folder, "lines.py")
+        script = Path(folder, client.module)
         head = (
             ""
             if client.heading != "PettingZoo" and "import interplay" in lines_of(client)
             else "import interplay\n"
         )
+        script.parent.mkdir(exist_ok=True)
         script.write_text(head + lines_of(client) + client.checks)
         command, where = [sys.executable, "-W", "ignore", str(script)], folder
-        if not client.package:
+        if client.arguments:
             where = os.environ["EPYMARL"]
             Path(folder, "smaclite.py").touch()  # which EPyMARL imports whatever is trained
-            command = [
-                sys.executable, "-W", "ignore", "src/main.py", "--config=iql", "--env-config=gymma", "with",
-                "env_args.key=lines:corridor-v0", "env_args.time_limit=50", "common_reward=False", "mixer=None",
-                "t_max=500", "test_interval=100000", "batch_size=4", "use_cuda=False", "use_tensorboard=False",
-            ]  # fmt: skip
+            script.with_name("__init__.py").touch()
+            command = [sys.executable, "-W", "ignore", "src/main.py", *client.arguments]
         paths = [str(ROOT), folder, os.environ.get("PYTHONPATH", "")]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
         try:

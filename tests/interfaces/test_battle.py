@@ -13,7 +13,9 @@ from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.interfaces import from_settings
 from interplay.interfaces.battle.fields import read_field, shared_cells
+from interplay.interfaces.environment import EnvItfWrapper
 from interplay.interfaces.world import InterfacedWorld
+from interplay.interfaces.wrappers import MakeTeam, RandPlayer
 from interplay.registry import make_world
 from interplay.worlds.battle.units import UNITS
 from tests.interfaces import toys
@@ -209,6 +211,33 @@ def test_units_that_share_a_cell_are_counted():
     raw.refresh()
     field = read_field([{name: part[:, 0] for name, part in raw.timestep.observation.items()}], 8)
     assert shared_cells(field, 5).tolist() == [4]
+
+
+def shared(raw, side):
+    """How many living units of a side, all on the ground, stand in a cell with another one."""
+    cells = [cell_of(place, 8) for own, *_, place in own_units(raw, 0, side) if own]
+    return sum(cells.count(cell) > 1 for cell in cells)
+
+
+def test_infos_of_matches_count_them():
+    """For each slot, also where wrappers change seats."""
+    raw = make_world("battle/5i", see_field=True, diagonals=True)
+    sides = EnvItfWrapper(MakeTeam(raw, raw.teams), [from_settings(PAIRS["5i"]) for _ in raw.teams])
+    env = RandPlayer(sides)
+    _, info = env.reset(seed=3)
+    rng, seen = np.random.default_rng(0), set()
+    for _ in range(20):
+        assert info["shared_cells"] == tuple(shared(raw, seat) for seat in info["seats"])
+        seen.add(info["shared_cells"])
+        *_, info = env.step(tuple(rng.integers(0, 9, (2, 8, 8)) * stands(info["action_mask"])))
+    assert len(seen) > 2
+    one = EnvItfWrapper(MakeTeam(raw, raw.teams), [from_settings(PAIRS["5i"]), None])
+    assert one.reset(seed=3)[1]["shared_cells"] == (shared(raw, 0), None)
+
+
+def stands(masks):
+    """(sides, 8, 8) bool, cells whose entries are all legal."""
+    return np.array([np.array(mask).reshape(8, 8, 9).all(axis=2) for mask in masks])
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ class BattleTwin:
                 if unit.present:
                     self.equip(unit, number)
             self.draws = max(first, self.draws)
-        if self.settings.randomize != "nothing":
+        if self.settings.randomize != "nothing" or self.is_crowded():
             for _ in range(40):
                 self.push_apart()
         for side in self.sides:
@@ -176,6 +176,21 @@ class BattleTwin:
         together = min(rows, len(self.sides[unit.side]) - column * rows)
         x = max(-self.half[0] / 2 - column * 1.6, -self.half[0])
         return unit.sign * x, (number % rows - (together - 1) / 2) * 1.6
+
+    def is_crowded(self) -> bool:
+        """Whether units on the ground would overlap in formation, all of the scenario's."""
+        places = [
+            (self.formation(unit, number), unit.radius)
+            for side in self.sides
+            for number, unit in enumerate(side)
+            if "flies" not in unit.attributes
+        ]
+        return any(
+            (one[0] - other[0]) * (one[0] - other[0]) + (one[1] - other[1]) * (one[1] - other[1])
+            < (radius + another) * (radius + another)
+            for k, (one, radius) in enumerate(places)
+            for other, another in places[:k]
+        )
 
     def put_in_order(self, side: list[Unit]) -> None:
         for kind in {unit.kind for unit in side}:
@@ -414,8 +429,7 @@ class BattleTwin:
         sight = SIGHTS.get(unit.kind, 9) if s.unit_ranges else 9
         row = [float(move) for move in legal[2:6]]
         if s.see_pathing:
-            corners = [(2, 2), (2, -2), (-2, -2), (-2, 2)]
-            around = [(2 * x, 2 * y) for x, y in HEADINGS] + corners
+            around = [(4 * x, 4 * y) for x, y in HEADINGS] + [(2, 2), (-2, -2), (2, -2), (-2, 2)]
             row += [
                 float(abs(unit.x + unit.sign * x) <= self.half[0] and abs(unit.y + y) <= self.half[1])
                 for x, y in around

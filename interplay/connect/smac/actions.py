@@ -14,7 +14,7 @@ def read_actions(owner: str, actions: Any, legal: np.ndarray) -> np.ndarray:
 
     Args:
         owner: whose actions, for the error.
-        actions: (n,) or (n, 1) whole numbers in any form.
+        actions: (n,) or (n, 1) whole numbers in any form: lists, arrays, tensors, also those on a GPU.
         legal: (n, n_actions) bool.
 
     Raises:
@@ -27,7 +27,11 @@ def read_actions(owner: str, actions: Any, legal: np.ndarray) -> np.ndarray:
         Traceback (most recent call last):
         interplay.core.errors.Refused: battle/3m: agent 0 chose action 0, legal are [1] now; choose by get_avail_agent_actions(0)
     """
-    given, (agents, choices) = np.asarray(actions), legal.shape
+    agents, choices = legal.shape
+    try:
+        given = np.asarray(_on_host(actions))
+    except ValueError:  # lists of several lengths
+        given = np.zeros(())
     if given.shape not in ((agents,), (agents, 1)):
         raise Refused(f"{owner}: actions of shape {given.shape}; pass one number for each of {agents} agents")
     given = given.reshape(-1)
@@ -48,6 +52,13 @@ def read_actions(owner: str, actions: Any, legal: np.ndarray) -> np.ndarray:
             f"choose by get_avail_agent_actions({agent})"
         )
     return numbers
+
+
+def _on_host(actions: Any) -> Any:
+    """Lists of numbers instead of tensors: PyMARL hands over those of its network's device, which NumPy cannot read from a GPU."""
+    if hasattr(actions, "tolist"):
+        return actions.tolist()
+    return [_on_host(one) for one in actions] if isinstance(actions, list | tuple) else actions
 
 
 def _are_whole(numbers: np.ndarray) -> bool:

@@ -46,6 +46,8 @@ class EPyMARLEnv(SmacFace):
             raise UserError(
                 f"{self.world.id}: reward_scalarisation = {reward_scalarisation!r}; choose {' or '.join(SCALARISATIONS)}"
             )
+        if not isinstance(common_reward, bool):
+            raise UserError(f"{self.world.id}: common_reward = {common_reward!r}; choose true or false")
         self.common_reward = common_reward
 
     def reset(

@@ -134,7 +134,11 @@ class SmacFace(LearningSide):
             "dead_allies": int(dead[: self.n_agents].sum()),
             "dead_enemies": int(dead[self.n_agents :].sum()),
         }
-        return told | ({"episode_limit": True} if turn.cut and self.settings.continuing_episode else {})
+        return told | self._limit_told(turn)
+
+    def _limit_told(self, turn: Turn) -> dict[str, Any]:
+        """For learners whose episodes go on past the limit, and only for them."""
+        return {"episode_limit": True} if turn.cut and self.settings.continuing_episode else {}
 
     def _state_size(self) -> int:
         if self.settings.obs_instead_of_state:
@@ -142,9 +146,9 @@ class SmacFace(LearningSide):
         return len(self._state_columns)
 
     def _agent(self, agent_id: int) -> int:
-        if not 0 <= agent_id < self.n_agents:
+        if agent_id not in range(self.n_agents):
             raise UserError(f"{self.world.id}: no agent {agent_id}; there are 0 to {self.n_agents - 1}")
-        return agent_id
+        return int(agent_id)
 
     def _features(self, names: list[str], shields: str) -> list[str]:
         rules = self.world.table[0]

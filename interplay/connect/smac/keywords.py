@@ -15,7 +15,7 @@ from interplay.worlds.battle.world import BattleWorld
 
 LIMITS = {"battle/5i": 120, "battle/3i2z": 120, "battle/mab": 200}  # decisions (specification 5.4)
 
-# SMAC's name -> that of a battle's setting; both are taken.
+# SMAC's name -> that of a battle's setting, a switch; both are taken.
 _SAME = {
     "obs_last_action": "see_last_action",
     "obs_pathing_grid": "see_pathing",
@@ -55,6 +55,7 @@ _ONLY: dict[str, tuple[Any, str]] = {
     "prob_obs_enemy": (1.0, _NOT_OFFERED),
     "action_mask": (True, "illegal actions are refused; leave it out"),
     "capability_config": ({}, 'name the units, red="2 stalker, 3 zealot", drawn=True, randomize="positions"'),
+    "see_field": (False, "observations are SMAC's vectors; leave it out"),
     "num_worlds": (1, "a face is one battle; use interplay.make_world for a batch"),
 }
 
@@ -68,7 +69,7 @@ class FaceSettings(Settings):
     obs_instead_of_state: bool = False  # the state is all observations, one after another
     reward_sparse: bool = False
     reward_only_positive: bool = True
-    reward_defeat: Annotated[float, Field(le=0)] = 0.0  # points
+    reward_defeat: Annotated[float, Field(ge=-10_000, le=0)] = 0.0  # points
     reward_scale: bool = True
     reward_scale_rate: Annotated[float, Field(gt=0)] = 20.0  # what a clean win pays
     replay_dir: str = ""  # the folder of replays; empty: where the program runs
@@ -110,6 +111,8 @@ def read_keywords(map_name: str, keywords: Mapping[str, Any]) -> tuple[str, Face
                 raise UserError(f"{world_id}: {name} = {value!r}; {cure}")
         elif name in _SMACS:
             raise UserError(f"{world_id}: {name} = {value!r}; under SMAC's interface it is {_SMACS[name]}")
+        elif name in _SAME and not isinstance(value, bool):  # the world would name its own setting
+            raise UserError(f"{world_id}: {name} = {value!r} is not allowed; give true or false")
         elif _SAME.get(name) in keywords:
             raise UserError(f"{world_id}: {name} and {_SAME[name]} are the same; pass one of them")
         else:
@@ -130,7 +133,7 @@ def _find_id(map_name: Any) -> str:
     known = [spec.id.partition("/")[2] for spec in list_worlds() if spec.id.startswith("battle/")]
     name = map_name.lower()
     if name not in known:
-        near = did_you_mean(name, known, f"there are {', '.join(known)}")
+        near = did_you_mean(name, known, f"there are {', '.join(known)}.")
         raise UserError(
             f'map_name = {map_name!r}: no such scenario; {near} Or name units: "3m", red="2 marauder"'
         )

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.worlds.battle.observe import HEADINGS, HEIGHTS
-from interplay.worlds.battle.state import FIRST_ATTACK, MOVES
+from interplay.worlds.battle.observe import HEIGHTS, POINTS, row_size
+from interplay.worlds.battle.state import FIRST_ATTACK, MOVES, RED
 
 HEALTH = 4  # column of the HP share in what is seen of another unit, the shield share comes next
 
@@ -18,7 +18,7 @@ class Seen(NamedTuple):
     move: np.ndarray  # (1, n)
     enemies: np.ndarray  # (enemies, n)
     allies: np.ndarray  # (agents - 1, n)
-    own: np.ndarray  # (1, n)
+    own: np.ndarray  # (1, n): HP share, shield share, place, type, time, as SMACv2 has them
 
 
 class Known(NamedTuple):
@@ -45,22 +45,27 @@ def seen_columns(rules: np.void, all_health: bool, own_health: bool) -> Seen:
         own_health: those of the unit itself.
     """
     kinds, red, blue = int(rules["kinds"]), int(rules["red_shields"]), int(rules["blue_shields"])
-    move = _table(0, 1, MOVES + HEADINGS * int(rules["see_pathing"]) + HEIGHTS * int(rules["see_heights"]))
+    move = _table(0, 1, MOVES + POINTS * int(rules["see_pathing"]) + HEIGHTS * int(rules["see_heights"]))
     enemies = _table(move.size, _blues(rules), HEALTH + 1 + blue + kinds)
     told = HEALTH + 1 + red + kinds
     last = int(rules["actions"]) * int(rules["see_last_action"])
     allies = _table(move.size + enemies.size, int(rules["reds"]) - 1, told + last)
-    begin, places = (
-        move.size + enemies.size + allies.size,
-        2 * int(rules["see_position"]) + int(rules["see_time"]),
-    )
-    own = _table(begin, 1, 1 + red + kinds + places)
+    place = place_columns(rules)
+    own = _table(move.size + enemies.size + allies.size, 1, 1 + red + kinds)
+    time = np.full((1, int(rules["see_time"])), row_size(rules, RED) - 1)
+    own = np.hstack([own[:, : 1 + red], place[np.newaxis], own[:, 1 + red :], time])
     if last:
         allies = np.delete(allies, told + _idle(rules), axis=1)
     if not all_health:
         enemies = np.delete(enemies, np.s_[HEALTH : HEALTH + 1 + blue], axis=1)
         allies = np.delete(allies, np.s_[HEALTH : HEALTH + 1 + red], axis=1)
     return Seen(move, enemies, allies, own if own_health else own[:, 1 + red :])
+
+
+def place_columns(rules: np.void) -> np.ndarray:
+    """The world's columns of a red unit's own place, (2,) or (0,): the last but the time."""
+    end = row_size(rules, RED) - int(rules["see_time"])
+    return np.arange(end - 2 * int(rules["see_position"]), end)
 
 
 def known_columns(rules: np.void) -> Known:

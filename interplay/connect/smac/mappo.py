@@ -28,6 +28,8 @@ _SWITCHES = {
     "use_stacked_frames": False,
 }
 
+_COUNTS = ("battles_won", "battles_game", "battles_draw", "restarts")  # of `get_stats`, in infos
+
 
 class MAPPOEnv(SmacFace):
     """One battle for on-policy MAPPO: its `StarCraft2Env`.
@@ -123,15 +125,9 @@ class MAPPOEnv(SmacFace):
 
     def _counted(self, turn: Turn) -> dict[str, Any]:
         """Counts since the environment was made: the runner subtracts."""
-        told = {
-            "battles_won": self.battles_won,
-            "battles_game": self.battles_game,
-            "battles_draw": self.timeouts,
-            "restarts": 0,
-            "bad_transition": turn.cut,
-            "won": turn.won,
-        }
-        return told | ({"episode_limit": True} if turn.cut and self.settings.continuing_episode else {})
+        stats = self.get_stats()
+        told = {name: stats[name] for name in _COUNTS} | {"bad_transition": turn.cut, "won": turn.won}
+        return told | self._limit_told(turn)
 
 
 def _read_arguments(given: Any, keywords: dict[str, Any]) -> dict[str, Any]:

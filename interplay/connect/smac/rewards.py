@@ -33,6 +33,15 @@ class Rewards:
         share = points / self._first if world.settings.exact_smac else 1.0
         self.scale = share * self._settings.reward_scale_rate / FULL_REWARD
 
+    def of(self, paid: float, timeout: float) -> float:
+        """The reward of a decision.
+
+        Args:
+            paid: by the world.
+            timeout: what of it was paid for the limit, which is no points and not scaled.
+        """
+        return self.scale * (paid - timeout) + timeout
+
 
 def points_of(world: BattleWorld) -> float:
     """Points of a clean win over blue's army of this battle."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from interplay.connect.smac.actions import read_actions
 from interplay.connect.smac.keywords import read_keywords
-from interplay.connect.smac.layout import actions_of, joined, known_columns, seen_columns
+from interplay.connect.smac.layout import actions_of, joined, known_columns, place_columns, seen_columns
 from interplay.connect.smac.replay import Replay
 from interplay.connect.smac.rewards import Rewards
 from interplay.core.copying import CopiedWhole
@@ -72,6 +72,7 @@ class LearningSide(CopiedWhole):
         self._seen = seen_columns(rules, every, every or self.settings.obs_own_health)
         self._known = known_columns(rules)
         self._columns, self._state_columns = self._ordered(), joined(*self._known)
+        self._place = np.flatnonzero(np.isin(self._columns, place_columns(rules)))
         self._blue = np.arange(self.n_agents + self.n_enemies) >= self.n_agents
         self.battles_won = self.battles_game = self.timeouts = 0
         self._named: int | None = self._seed  # by which the next battle is named
@@ -128,7 +129,8 @@ class LearningSide(CopiedWhole):
         self.battles_game += over
         self.battles_won += won
         self.timeouts += cut
-        return Turn(self._rewards.scale * float(now.reward[0, 0]), over, cut, won)
+        timeout = self.world.settings.timeout if cut else 0.0
+        return Turn(self._rewards.of(float(now.reward[0, 0]), timeout), over, cut, won)
 
     def _now(self) -> TimeStep:
         if self._replay is None:
@@ -138,7 +140,11 @@ class LearningSide(CopiedWhole):
     def _rows(self) -> np.ndarray:
         """(n_agents, n) float32, the receiver's own."""
         rows = self._now().observation["units"][0, : self.n_agents]
-        return np.take(rows, self._columns, axis=1)
+        seen = np.take(rows, self._columns, axis=1)
+        if len(self._place):  # SMACv2 measures from the field's corner, the world from its middle
+            alive = self.world.state.unit["alive"][0, : self.n_agents]
+            seen[np.ix_(alive, self._place)] += 0.5
+        return seen
 
     def _legal(self) -> np.ndarray:
         """(n_agents, n_actions) bool."""

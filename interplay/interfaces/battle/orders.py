@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
-from interplay.interfaces.battle.fields import FLIES, HITS_AIR, TYPES, Field, check_side, read_field
+from interplay.interfaces.battle.fields import (
+    FLIES,
+    HITS_AIR,
+    TYPES,
+    Field,
+    check_side,
+    read_field,
+    shared_cells,
+)
 from interplay.interfaces.interface import Interface
 from interplay.interfaces.nests import Array, Nest
 from interplay.worlds.battle.observe import X, Y
@@ -24,7 +33,8 @@ class CellOrders(Interface):
     """What both kinds of orders have in common.
 
     A unit that cannot do what its cell says does what comes nearest: a move slides along the edge, an attack on who is out of SMAC's range
-    walks there. In cells without an own unit only entry 0 is legal, as every head needs one legal choice.
+    walks there. In cells without an own unit only entry 0 is legal, as every head needs one legal choice. ``info["shared_cells"]`` of a match
+    counts, for each slot, the ground units that share a cell and so an order; None for a slot without orders by cell.
 
     Args:
         inner: the stack below; it sees a side's tuple, of a world with `see_field` and `diagonals`.
@@ -65,6 +75,9 @@ class CellOrders(Interface):
         b, a = np.nonzero(field.alive[:, : self._members])
         legal[b, self._cells(field)[b, a]] = True
         return legal.reshape(len(legal), -1)
+
+    def _tell(self) -> Mapping[str, Array]:
+        return {"shared_cells": shared_cells(read_field(self.ctx.raw, self.grid), self._members)}
 
     def _cells(self, field: Field) -> Array:
         """(B, members) the number of the entry that each unit obeys."""

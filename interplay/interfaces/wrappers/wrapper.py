@@ -17,6 +17,7 @@ PER_SLOT = (
     "acting",
     "due",
     "member_rewards",
+    "shared_cells",
 )  # keys of infos with an entry for each slot
 
 

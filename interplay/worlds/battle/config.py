@@ -65,13 +65,17 @@ class BattleSettings(Settings):
 
     @model_validator(mode="after")
     def _fits(self) -> BattleSettings:
-        for side, units in zip(("red", "blue"), self.sides, strict=True):
-            if len(units) > MOST_UNITS:
+        # Numbers, not slots: an army of billions is refused before it is laid out.
+        for side, army in zip(("red", "blue"), self.armies, strict=True):
+            units = sum(army.values())
+            if units > MOST_UNITS:
                 raise ValueError(
-                    f"{side} = {getattr(self, side)!r} has {len(units)} units, a side at most {MOST_UNITS}; take fewer"
+                    f"{side} = {getattr(self, side)!r} has {units} units, a side at most {MOST_UNITS}; take fewer"
                 )
             ground = sum(
-                (2 * UNITS[name].radius) ** 2 for name in units if "flies" not in UNITS[name].attributes
+                number * (2 * UNITS[name].radius) ** 2
+                for name, number in army.items()
+                if "flies" not in UNITS[name].attributes
             )
             third = self.width * self.height / 3
             if ground > third:

@@ -37,7 +37,10 @@ from interplay.worlds.battle.state import (
 )
 from interplay.worlds.battle.units import UNITS
 
-HEADINGS = 8
+POINTS = 8
+# SMAC's points around a unit, in strides: twice as far as a move leads to the north, south, east and west, then the corners between them.
+_POINTS_ACROSS = (0.0, 0.0, 2.0, -2.0, 1.0, -1.0, 1.0, -1.0)
+_POINTS_UP = (2.0, -2.0, 0.0, 0.0, 1.0, -1.0, -1.0, 1.0)
 HEIGHTS = 9
 # Columns of the table of the field: shares of health, shield and the weapon's period, and the row of `UNITS`.
 ALIVE, X, Y, HEALTH, SHIELD, COOLDOWN, UNIT_TYPE = range(7)
@@ -85,13 +88,11 @@ def see_ground(state, rules, mask, row, w, a):
     for heading in range(MOVES):
         row[heading] = mask[move_of(rules, heading)]
     if rules.see_pathing:
-        for heading in range(HEADINGS):
-            reach = (
-                STRIDE if heading < MOVES else STRIDE * np.sqrt(2.0)
-            )  # diagonals reach the square's corners
-            x, y = unit.x + reach * across(side, heading), unit.y + reach * up(heading)
-            row[at + heading] = lies_inside(rules, x, y)
-        at += HEADINGS
+        for point in range(POINTS):
+            x = unit.x + STRIDE * ahead(side) * _POINTS_ACROSS[point]
+            y = unit.y + STRIDE * _POINTS_UP[point]
+            row[at + point] = lies_inside(rules, x, y)
+        at += POINTS
     if rules.see_heights:
         row[at : at + HEIGHTS] = 1.0
         at += HEIGHTS
@@ -275,7 +276,7 @@ def row_size(rules: np.void, side: int) -> int:
     own, enemies = _units(rules, side), _units(rules, 1 - side)
     shields, others = _shields(rules, side), _shields(rules, 1 - side)
     ally = 5 + shields + int(rules["kinds"]) + int(rules["see_last_action"]) * int(rules["actions"])
-    ground = MOVES + HEADINGS * int(rules["see_pathing"]) + HEIGHTS * int(rules["see_heights"])
+    ground = MOVES + POINTS * int(rules["see_pathing"]) + HEIGHTS * int(rules["see_heights"])
     self_size = 1 + shields + int(rules["kinds"]) + 2 * int(rules["see_position"]) + int(rules["see_time"])
     return ground + enemies * (5 + others + int(rules["kinds"])) + (own - 1) * ally + self_size
 

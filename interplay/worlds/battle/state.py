@@ -115,6 +115,7 @@ class Rules(NamedTuple):
     drawn: bool
     random_places: bool
     random_numbers: bool
+    settles: bool  # units that begin in one another are pushed apart first
     mirror: bool
     pays_result: bool
     pays_losses: bool
@@ -158,6 +159,7 @@ def rules_of(settings: BattleSettings) -> np.ndarray:
         half_y=settings.height / 2,
         random_places=settings.randomize != "nothing",
         random_numbers=settings.randomize == "all",
+        settles=settings.randomize != "nothing" or _is_crowded(bodies_of(settings)),
         pays_result=settings.reward != "smac",
         pays_losses=settings.reward == "losses",
         pays_smac=settings.reward == "smac",
@@ -199,6 +201,14 @@ def _formation(settings: BattleSettings, number: int, units: int) -> tuple[float
     in_column = min(file, units - column * file)
     x = max(-settings.width / 4 - column * APART, -settings.width / 2)
     return x, (row - (in_column - 1) / 2) * APART
+
+
+def _is_crowded(body: np.ndarray) -> bool:
+    """Whether ground units overlap in formation, as where more columns are needed than there is field behind."""
+    ground = body[~body["flies"]]
+    across, up = (np.subtract.outer(ground[name], ground[name]) for name in ("start_x", "start_y"))
+    reach = np.add.outer(ground["radius"], ground["radius"])
+    return int((across * across + up * up < reach * reach).sum()) > len(ground)  # each overlaps itself
 
 
 def _body(settings: BattleSettings, name: str) -> dict[str, Any]:

@@ -116,7 +116,14 @@ class BattleWorld(ArrayWorld):
 
         Args:
             side: 0 for red, 1 for blue.
+
+        Raises:
+            UserError: for another side.
+            RuntimeError: if the world was never reset.
         """
+        _ = self.timestep  # asks for a reset
+        if side not in (RED, BLUE):
+            raise UserError(f"{self.id}: side = {side!r}; give 0 for red or 1 for blue")
         return observe.state_of(self.state, self.body, self.table, side)
 
     def draw(self, canvas: Canvas, world: int) -> None:

@@ -199,12 +199,35 @@ def test_true_timing():
     assert shots == int(np.ceil(800 / (0.861 * 16)))
 
 
+@pytest.mark.parametrize("red", ["64 marine", "30 zergling, 10 roach", "64 mutalisk"])
+def test_no_two_begin_in_one_place_on_the_ground(red):
+    """Also where the columns of a formation do not fit behind one another; fliers may."""
+    width = 12.0 if "roach" in red else 32.0
+    world = make_world("battle/3m", red=red, width=width, height=width)
+    world.reset()
+    body, unit = world.body, world.state.unit[0]
+    across, up = (np.subtract.outer(unit[name], unit[name]) for name in ("x", "y"))
+    way = np.hypot(across, up) + np.where(np.eye(len(body), dtype=bool) | body["flies"], np.inf, 0.0)
+    assert way.min() > 0.2
+    assert (np.abs(unit["x"]) <= width / 2).all()
+
+
+def test_the_state_is_that_of_a_side():
+    world = make_world("battle/3m")
+    with pytest.raises(RuntimeError, match=r"battle/3m: no time step yet; call reset\(\) first"):
+        world.global_state()
+    world.reset()
+    with pytest.raises(UserError, match="battle/3m: side = 2; give 0 for red or 1 for blue"):
+        world.side_state(2)
+
+
 BAD = [
     ({"red": "3 mariner"}, "unknown unit mariner; did you mean marine?"),
     ({"red": "3 ghost"}, "unknown unit ghost; there are immortal, "),
     ({"red": ""}, "red = '' names no units; write numbers and types, as \"2 stalker, 3 zealot\""),
     ({"red": "0 marine"}, "names no units"),
     ({"red": "65 marine"}, "red = '65 marine' has 65 units, a side at most 64; take fewer"),
+    ({"red": "9999999999999 marine"}, "has 9999999999999 units, a side at most 64; take fewer"),
     ({"blue": "1 marine, 1 marine"}, "names marine twice"),
     ({"red": "60 immortal", "width": 12.0, "height": 12.0}, "needs 135 of ground"),
     ({"drawn": True, "blue": "3 marine"}, "drawn = true draws as many for both sides"),

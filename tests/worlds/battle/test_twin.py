@@ -16,6 +16,7 @@ OPTIONS = {
     "no bounces": {"red": "3 mutalisk", "blue": "2 hydralisk, 1 roach", "bounce_radius": 0.0, "unit_ranges": True},
     "unlike": {"red": "2 marauder, 1 stalker", "blue": "4 zergling", "state_last_action": False, "see_last_action": True},
     "crowded": {"red": "6 zealot", "width": 9.0, "height": 9.0, "randomize": "all"},
+    "crowded formation": {"red": "20 zergling, 4 baneling", "width": 12.0, "height": 12.0},
     "result": {"reward": "result", "timeout": -1.0, "limit": 9},
     "losses": {"reward": "losses"},
     "negatives": {"negatives": True, "defeat": 20.0},

@@ -32,7 +32,7 @@ def begin_battle(state, body, outputs, rules, scratch, thread, w):
                 place_unit(state, body, rules, w, a, side)
                 equip_unit(state, body, rules, w, a)
     state.stream[w, DRAWS] = max(state.stream[w, DRAWS], drawn)
-    for _ in range(SETTLING * rules.random_places):
+    for _ in range(SETTLING * rules.settles):
         push_apart(state, body, rules, scratch, thread, w)
     for side in range(2):
         order_side(state, body, rules, w, side)
