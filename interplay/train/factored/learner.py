@@ -83,10 +83,14 @@ class TeamLearner(Learner):
         return max((network.size for network in self.networks.values()), default=0) + NUM_SUMS
 
     def inference_parameters(self) -> dict[str, Any]:
-        """Kind name -> the parameters of its networks as they are fast to call, and the share of random choices of each, which is none for past selves."""
-        share = np.zeros(len(self.populations.names) + self.pool.places, np.float32)
-        share[: len(self.populations.names)] = self.epsilon
-        return {name: (arrays, share) for name, arrays in super().inference_parameters().items()}
+        """Kind name -> the parameters of its networks as they are fast to call, and the share of random choices of each: none for past selves, and for who does not learn."""
+        none = np.zeros(len(self.populations.names) + self.pool.places, np.float32)
+        share = none.copy()
+        share[: len(self.populations.names)][self.learns] = self.epsilon
+        return {
+            name: (arrays, share if name in self.kinds_that_learn else none)
+            for name, arrays in super().inference_parameters().items()
+        }
 
     def set_epsilon(self, agent_steps: int) -> None:
         """Sets the share of random choices, after so many agent-steps."""

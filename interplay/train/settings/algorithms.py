@@ -144,7 +144,11 @@ class VdnGroup(RatesGroup):
     replay: int = Field(
         100_000, ge=1, description="Team-steps that are kept, over all shards; checkpoints hold them too."
     )
-    minibatch: int = Field(512, ge=1, description="Team-steps per gradient step, over all shards.")
+    minibatch: int = Field(
+        512,
+        ge=1,
+        description="Team-steps per gradient step, over all shards; at least a stretch of each.",
+    )
     replays: float = Field(
         8.0,
         gt=0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,11 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.settings import build
+from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.unread import check_read
-from interplay.train.trainer import load_policy, resume, train
+from interplay.train.trainer import load_policy, make_learner, make_worker, resume, train
 from tests.train.factored.games import TwoStep, make_two_step
 from tests.train.toy_worlds import make_corridor, make_two_kinds
 
@@ -90,17 +92,20 @@ def test_the_two_step_game(tmp_path: Path, algorithm: str, expected: float):
         assert last["q"] == pytest.approx(last["q_target"], abs=0.1)
 
 
-MEMORIES = {"plain": {}, "gru": {"memory": "gru", "memory_size": 8}, "stack": {"stack": 2}}
+SEVERAL: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "gru": {"network": {"memory": "gru", "memory_size": 8}},
+    "stack": {"network": {"stack": 2}},
+}
 
 
-@pytest.mark.parametrize("memory", MEMORIES)
-def test_two_and_two_updates_are_four(tmp_path: Path, memory: str):
+@pytest.mark.parametrize("which", SEVERAL)
+def test_two_and_two_updates_are_four(tmp_path: Path, which: str):
     """With the replay, the stretches under way, the targets and the share of random choices."""
-    network = MEMORIES[memory]
     make = {"make_world": make_corridor}
-    names = {"population": {"by": "name", "groups": {"all": ["*"]}}}
-    four = train(settings_of(network=network, train={"max_updates": 8}, **names), tmp_path / "four", **make)
-    run = train(settings_of(network=network, train={"max_updates": 4}, **names), tmp_path / "run", **make)
+    own = SEVERAL[which] | {"population": {"by": "name", "groups": {"all": ["*"]}}}
+    four = train(settings_of(train={"max_updates": 8}, **own), tmp_path / "four", **make)
+    run = train(settings_of(train={"max_updates": 4}, **own), tmp_path / "run", **make)
     settings = run / "settings.toml"
     settings.write_text(settings.read_text().replace("max_updates = 4", "max_updates = 8"))
     resume(run, **make)
@@ -130,6 +135,18 @@ def test_the_log_tells_what_is_learnt(tmp_path: Path):
         assert np.isfinite(lines[-1][name])
     assert lines[-1]["replay"] == 400
     assert "explained_variance" not in lines[-1]
+
+
+@pytest.mark.parametrize("minibatch", [30, 4])
+def test_a_decision_is_learnt_from_as_often_as_asked(minibatch: int):
+    """Also where a minibatch is less than a stretch of every shard, which is the least that is drawn."""
+    group = {"rollout": 30, "sequence": 15, "minibatch": minibatch, "replays": 2.0}
+    settings = settings_of(qmix=group)
+    learner = make_learner(settings, make_two_step, begins=True, say=str)
+    with contextlib.closing(make_worker(settings, make_two_step, learner, SingleProcess())) as worker:
+        numbers = worker.update()
+    assert numbers["gradient_steps"] == 16
+    assert numbers["rows"] == 30 * settings.num_worlds * 2
 
 
 def test_a_policy_plays_its_best_choice_whoever_asks(tmp_path: Path):
