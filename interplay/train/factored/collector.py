@@ -132,8 +132,9 @@ class TeamCollector(Collector):
 
     def _look_at(self, name: str, asked: np.ndarray) -> None:
         """Writes what a kind's agents see into rows; numbers that are not finite are told of those in `asked`."""
-        layout, seen = self.networks[name].layout, self._seen[name]
-        layout.write(self.world.by_kind(self.world.timestep.observation)[name], None, seen)
+        own, seen = self.networks[name], self._seen[name]
+        layout, observation = own.layout, self.world.by_kind(self.world.timestep.observation)[name]
+        layout.write(own.told(observation, self.world.num_worlds), None, seen)
         if self.bad is None and layout.name_bad(seen, slice(None)) is not None:
             index = np.flatnonzero(asked[:, self._slots[name]])
             picked = {dtype: rows[index] for dtype, rows in seen.items()}

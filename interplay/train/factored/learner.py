@@ -14,7 +14,7 @@ from interplay.core.errors import UserError
 from interplay.core.world import Kind, World
 from interplay.train.algorithms import ValueFactorisation
 from interplay.train.factored.frames import Frames
-from interplay.train.factored.teams import Troop, find_state, find_troops
+from interplay.train.factored.teams import Troop, find_marks, find_state, find_troops
 from interplay.train.factored.utilities import NUM_SUMS, Differences, UtilityNetwork
 from interplay.train.learner import Learner
 from interplay.train.networks import MonotonicMixer, SumMixer
@@ -47,6 +47,7 @@ class TeamLearner(Learner):
     def __init__(self, world: World, settings: TrainSettings, populations: Populations) -> None:
         self.troops = find_troops(settings, world, populations)
         self.state = find_state(settings, world, self.troops)
+        self._marks = find_marks(settings, world, populations)
         self.epsilon = 0.0
         super().__init__(world.kinds, settings, populations)
         self.targets = {name: np.asarray(vectors) for name, vectors in self.vectors.items()}
@@ -67,6 +68,7 @@ class TeamLearner(Learner):
                 self.populations,
                 group,
                 partial(self._make_mixer, kind.name, group),
+                self._marks.get(kind.name),
             )
             for i, kind in enumerate(kinds)
         }

@@ -177,6 +177,9 @@ class VdnGroup(RatesGroup):
         description="What the team earns in a step: mean over the members who are there, or their sum.",
     )
     reward_scale: float = Field(1.0, gt=0, description="Rewards are multiplied by this.")
+    agent_id: bool = Field(
+        False, description="Members are told their place in their team, as a one-hot beside what they see."
+    )
 
 
 class QmixGroup(VdnGroup):

@@ -18,6 +18,7 @@ from interplay.train.distributions import Distribution
 from interplay.train.factored.frames import Frames
 from interplay.train.factored.learner import TeamLearner
 from interplay.train.factored.shard import TeamShard, make_team_shard
+from interplay.train.factored.teams import find_marks
 from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import TrainSettings
 from tests.train.factored.games import TwoStep, make_two_step
@@ -157,6 +158,7 @@ def test_stretches_are_what_the_world_said(pay: str, make: Any):
         {"network": {"memory": "gru", "memory_size": 6}},
         {"network": {"memory": "lstm"}},
         {"network": {"stack": 3}},
+        {"qmix": {"agent_id": True}},
     ],
 )
 def test_the_choices_of_play_are_the_best_ones_of_the_stretches(asked: dict[str, Any]):
@@ -274,6 +276,18 @@ def test_teams_with_somebody_elses_member_are_not_kept():
     shard.play(learner.inference_parameters(), 0)
     assert shard.collector.replays[0].taken == 0
     assert shard.collector.acted > 0
+
+
+def test_places_are_those_in_teams_as_large_as_they_may_be():
+    groups = {"by": "name", "groups": {"pair": ["walker_0", "walker_2"], "lone": ["walker_1"]}}
+    world, settings = Corridor(agents=3), settings_of(population=groups, qmix={"agent_id": True})
+    populations = with_opponents(settings, world)
+    marks = [[1, 0], [1, 0], [0, 1]]
+    assert find_marks(settings, world, populations)["agent"].tolist() == marks
+    # A policy is told the same that does not know whom the run played against.
+    others = populations._replace(opponents=("pair",))
+    assert find_marks(settings, world, others)["agent"].tolist() == marks
+    assert find_marks(settings_of(population=groups), world, populations) == {}
 
 
 def test_a_team_view_begins_with_the_first_members_own():
