@@ -17,7 +17,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from gymnasium import spaces
 
+from interplay.core.errors import UserError
 from interplay.core.world import Kind
 from interplay.train import losses, networks
 from interplay.train.distributions import Distribution
@@ -31,6 +33,7 @@ from interplay.train.settings import TrainSettings
 NUM_TERMS = len(Terms._fields)
 _CRITIC = 0xC717  # folded into the key of a central critic
 _HEAD = 0x6E55  # folded into the key of the head that guesses
+MARK = "place_in_team"  # the leaf that tells a member its place (`VdnGroup.agent_id`)
 
 assert xla  # imported for its effect: it sets XLA's flags before the backend starts
 
@@ -94,9 +97,12 @@ class PolicyNetwork:
         loss: of the run's algorithm; None for networks that only play.
         sequence: steps that memory is learnt through at once, of the run's algorithm.
         view: numbers that a central critic sees; 0: the value is the network's own.
+        marks: (A_kind, M) float32, what the agents of each slot are told beside what they see; None: nothing.
 
     Attributes:
         kind: as given.
+        marks: as given.
+        space: of what networks are called with: the kind's observation, and the mark.
         layout: how observations are laid out in rows.
         distribution: of the actions.
         names: of the tensors, e.g. ``policy/layers/0/weight``.
@@ -119,8 +125,10 @@ class PolicyNetwork:
         loss: Loss | None = None,
         sequence: int = 1,
         view: int = 0,
+        marks: np.ndarray | None = None,
     ) -> None:
-        self.kind, self.view = kind, view
+        self.kind, self.view, self.marks = kind, view, marks
+        self.space = kind.observation_space if marks is None else _marked(kind, marks.shape[1])
         self._settings, self._loss = settings, loss
         self.certain = settings.factored is not None
         about = settings.belief.about
@@ -139,7 +147,7 @@ class PolicyNetwork:
         self.first = self._begin(tensors, key, len(populations.names))
         self._inner = self._static.network if view else self._static
         self._raw = getattr(self._inner, "raw", False)
-        self.layout = ObservationRows(kind.observation_space, settings.network.input_scale, self._raw)
+        self.layout = ObservationRows(self.space, settings.network.input_scale, self._raw)
         self.block = settings.population.block
         self.memory = int(getattr(self._inner, "memory_size", 0)) if settings.network.remembers else 0
         self.sequence = sequence if self.memory and settings.network.stack == 1 else 1
@@ -175,9 +183,7 @@ class PolicyNetwork:
 
     def _make(self, key: jax.Array) -> Any:
         own, kind = self._settings.network, self.kind
-        network = networks.make_network(
-            own, kind.observation_space, kind.action_space, key=key, valued=not self.certain
-        )
+        network = networks.make_network(own, self.space, kind.action_space, key=key, valued=not self.certain)
         if self.view:
             beside = networks.Critic(
                 self.view, own.critic_hidden, own.activation, key=jax.random.fold_in(key, _CRITIC)
@@ -254,6 +260,12 @@ class PolicyNetwork:
         """The same, and the log odds (B, n) of its guess."""
         parameters, value, guess = self._fast_network(arrays).guess(seen)
         return parameters, value, guess
+
+    def told(self, observation: Mapping[str, np.ndarray], worlds: int) -> Mapping[str, np.ndarray]:
+        """What all agents of so many worlds see, (W, A_kind, ...), with their marks where they are told any."""
+        if self.marks is None:
+            return observation
+        return {**observation, MARK: np.broadcast_to(self.marks, (worlds, *self.marks.shape))}
 
     # -- acting -------------------------------------------------------------------------------------
 
@@ -533,6 +545,21 @@ class PolicyNetwork:
             value,
         )
         return self._loss(predicted, rows._replace(acts=rows.acts * counts), counts, rates)
+
+
+def _marked(kind: Kind, most: int) -> spaces.Dict:
+    """The observation space of a kind with a leaf for a mark among so many.
+
+    Raises:
+        UserError: if the world has a leaf of that name.
+    """
+    if MARK in kind.observation_space.spaces:
+        raise UserError(
+            f"agent_id = true: {kind.name} has a leaf {MARK!r} of its own; call that otherwise, or set agent_id=false"
+        )
+    return spaces.Dict(
+        [*kind.observation_space.spaces.items(), (MARK, spaces.Box(0, 1, (most,), np.float32))]
+    )
 
 
 def _pick(inference: Any, number: Any) -> Any:

@@ -256,7 +256,9 @@ class Collector:
         stage = self._sort(name, wanted, out)
         own, picked = self.networks[name], stage.picked
         seen = out.part(slice(len(picked)))
-        observation = self.world.by_kind(self.world.timestep.observation)[name]
+        observation = own.told(
+            self.world.by_kind(self.world.timestep.observation)[name], self.world.num_worlds
+        )
         everyone = len(picked) == self.rows(name) and self._alone
         own.layout.write(observation, None if everyone else picked, seen.rows)
         if seen.view is not None and self._view is not None:

@@ -21,7 +21,8 @@ from interplay.train.export.program import Array, Program, Step
 from interplay.train.export.trace import trace
 from interplay.train.networks import entities
 from interplay.train.networks.werewolf.innermost import plainly
-from interplay.train.play.by_name import whose
+from interplay.train.play.by_name import mark_of, whose
+from interplay.train.policy_network import MARK
 
 if TYPE_CHECKING:
     from interplay.train.play.trained_policy import TrainedPolicy
@@ -85,7 +86,7 @@ def make_program(policy: TrainedPolicy, agent: str | None) -> Program:
             f"{policy.name}: its observation has a leaf {odd[0]!r}, which is an input of its own; call it otherwise"
         )
     inputs = [Array(key, (-1, *(part.shape or ())), own.layout.dtype_of(key)) for key, part in leaves.items()]
-    masked = policy.is_masked(kind)
+    masked, mark = policy.is_masked(kind), mark_of(policy, kind, agent)
     if masked:
         inputs.append(Array(MASK, (-1, own.distribution.choices), "bool"))
     if own.memory:
@@ -93,7 +94,10 @@ def make_program(policy: TrainedPolicy, agent: str | None) -> Program:
 
     def say(*arrays: jax.Array) -> dict[str, jax.Array]:
         given = dict(zip((one.name for one in inputs), arrays, strict=True))
-        seen = networks.prepare(network, own.layout.shown({key: given[key] for key in leaves}))
+        seen_of = {key: given[key] for key in leaves}
+        if mark is not None:  # a number of the program: it is this agent's
+            seen_of[MARK] = jnp.broadcast_to(mark, (arrays[0].shape[0], len(mark)))
+        seen = networks.prepare(network, own.layout.shown(seen_of))
         with plainly():
             return own.say(network, _in_place(seen), given.get(MASK), given.get(MEMORY))
 

@@ -105,23 +105,26 @@ class TeamCollector(Collector):
         teams = np.flatnonzero(replay.open)
         if not len(teams):
             return
-        replay.act(teams, self._members(self._taken[troop.kind], number)[teams])
+        # Others wait: what they chose last stands.
+        chosen = teams[self._of_teams(chose, troop)[teams].any(axis=1)]
+        replay.act(chosen, self._members(self._taken[troop.kind], number)[chosen])
         there = self._of_teams(self.present, troop)[teams]
         earned = (self._of_teams(timestep.reward, troop)[teams] * there).sum(axis=1, dtype=np.float32)
         if self._group.reward == "mean":
             earned /= np.maximum(there.sum(axis=1), 1).astype(np.float32)
         replay.earn(teams, earned * np.float32(self._group.reward_scale), self._group.gamma)
         over = np.logical_not(self._of_teams(self.present & ~ended, troop)[teams].any(axis=1))
-        cut = self._cut_short(timestep.truncated & self.present, chose, troop)[teams] & over[:, None]
+        cut = self._cut_short(timestep.truncated & self.present, number)[teams] & over[:, None]
         some = cut.any(axis=1)
         if some.any():
             nobody = np.zeros(self.present.shape, bool)
             replay.cut(teams[some], self._sight(number, teams[some], cut[some], nobody))
         replay.end(teams[over & ~some])
 
-    def _cut_short(self, cut: np.ndarray, chose: np.ndarray, troop: Troop) -> np.ndarray:
+    def _cut_short(self, cut: np.ndarray, number: int) -> np.ndarray:
         """(W G, M) bool, of members whose lives were cut those who would have gone on choosing: who chose last, or else all."""
-        cut, chose = self._of_teams(cut, troop), self._of_teams(cut & chose, troop)
+        cut = self._of_teams(cut, self._troops[number])
+        chose = cut & self.replays[number].chose
         mask: np.ndarray = np.where(chose.any(axis=1, keepdims=True), chose, cut)
         return mask
 
@@ -129,8 +132,9 @@ class TeamCollector(Collector):
 
     def _look_at(self, name: str, asked: np.ndarray) -> None:
         """Writes what a kind's agents see into rows; numbers that are not finite are told of those in `asked`."""
-        layout, seen = self.networks[name].layout, self._seen[name]
-        layout.write(self.world.by_kind(self.world.timestep.observation)[name], None, seen)
+        own, seen = self.networks[name], self._seen[name]
+        layout, observation = own.layout, self.world.by_kind(self.world.timestep.observation)[name]
+        layout.write(own.told(observation, self.world.num_worlds), None, seen)
         if self.bad is None and layout.name_bad(seen, slice(None)) is not None:
             index = np.flatnonzero(asked[:, self._slots[name]])
             picked = {dtype: rows[index] for dtype, rows in seen.items()}
@@ -148,6 +152,8 @@ class TeamCollector(Collector):
         state = np.zeros((len(teams), 0), np.float32)
         if view is not None:
             state = view.of(self.world, troop.teams[:, 0]).reshape(-1, view.size)[teams]
+        if self.bad is None and not np.isfinite(state).all():
+            self.bad = "what the mixer sees (qmix.state)"
         return Look(
             rows, self._legal(number, teams, acts), acts, self._of_teams(fresh, troop)[teams], memory, state
         )

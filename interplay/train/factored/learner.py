@@ -14,7 +14,7 @@ from interplay.core.errors import UserError
 from interplay.core.world import Kind, World
 from interplay.train.algorithms import ValueFactorisation
 from interplay.train.factored.frames import Frames
-from interplay.train.factored.teams import Troop, find_state, find_troops
+from interplay.train.factored.teams import Troop, find_marks, find_state, find_troops
 from interplay.train.factored.utilities import NUM_SUMS, Differences, UtilityNetwork
 from interplay.train.learner import Learner
 from interplay.train.networks import MonotonicMixer, SumMixer
@@ -47,6 +47,7 @@ class TeamLearner(Learner):
     def __init__(self, world: World, settings: TrainSettings, populations: Populations) -> None:
         self.troops = find_troops(settings, world, populations)
         self.state = find_state(settings, world, self.troops)
+        self._marks = find_marks(settings, world, populations)
         self.epsilon = 0.0
         super().__init__(world.kinds, settings, populations)
         self.targets = {name: np.asarray(vectors) for name, vectors in self.vectors.items()}
@@ -67,6 +68,7 @@ class TeamLearner(Learner):
                 self.populations,
                 group,
                 partial(self._make_mixer, kind.name, group),
+                self._marks.get(kind.name),
             )
             for i, kind in enumerate(kinds)
         }
@@ -83,10 +85,14 @@ class TeamLearner(Learner):
         return max((network.size for network in self.networks.values()), default=0) + NUM_SUMS
 
     def inference_parameters(self) -> dict[str, Any]:
-        """Kind name -> the parameters of its networks as they are fast to call, and the share of random choices of each, which is none for past selves."""
-        share = np.zeros(len(self.populations.names) + self.pool.places, np.float32)
-        share[: len(self.populations.names)] = self.epsilon
-        return {name: (arrays, share) for name, arrays in super().inference_parameters().items()}
+        """Kind name -> the parameters of its networks as they are fast to call, and the share of random choices of each: none for past selves, and for who does not learn."""
+        none = np.zeros(len(self.populations.names) + self.pool.places, np.float32)
+        share = none.copy()
+        share[: len(self.populations.names)][self.learns] = self.epsilon
+        return {
+            name: (arrays, share if name in self.kinds_that_learn else none)
+            for name, arrays in super().inference_parameters().items()
+        }
 
     def set_epsilon(self, agent_steps: int) -> None:
         """Sets the share of random choices, after so many agent-steps."""

@@ -74,6 +74,12 @@ class Replay:
         """Complete stretches that are kept."""
         return min(self.taken, self.capacity)
 
+    @property
+    def chose(self) -> np.ndarray:
+        """(N, M) bool, who decides in the last frame of each team that is open."""
+        last: np.ndarray = self.under_way.acts[np.arange(len(self.at)), :, self.at - 1]
+        return last
+
     def see(self, teams: np.ndarray, look: Look) -> None:
         """A frame of these teams, (n,), each named once, in which they decide.
 

@@ -27,6 +27,9 @@ class TeamShard(Shard):
         world: its worlds, reset.
         learner: of the run.
         settings: of the run.
+
+    Attributes:
+        minibatch: team-steps that all shards together draw for a gradient step: whole stretches, at least one of each shard.
     """
 
     collector: TeamCollector
@@ -38,6 +41,7 @@ class TeamShard(Shard):
         assert group is not None, "teams learn by value factorisation"
         self._troops, shards = learner.troops, settings.train.shards
         self._each = max(-(-group.minibatch // (group.sequence * shards)), 1)
+        self.minibatch = self._each * group.sequence * shards
         capacity = max(group.replay // (group.sequence * shards), 1)
         self.collector.keep_frames(learner.troops, learner.state, group, capacity)
 

@@ -79,6 +79,26 @@ def find_troops(settings: TrainSettings, world: World, populations: Populations)
     return tuple(troops)
 
 
+def find_marks(settings: TrainSettings, world: World, populations: Populations) -> dict[str, np.ndarray]:
+    """What tells members their places in their teams, where ``agent_id`` is on: kind name -> (A_kind, M) float32, one-hots.
+
+    Raises:
+        UserError: as `find_troops`.
+    """
+    marks: dict[str, np.ndarray] = {}
+    if settings.factored is None or not settings.factored.agent_id:
+        return marks
+    # Teams of others count as well: the policy that is played later knows of none.
+    troops = find_troops(settings, world, populations._replace(opponents=()))
+    for kind in world.kinds:
+        teams = [troop.teams for troop in troops if troop.kind == kind.name]
+        marks[kind.name] = np.zeros((len(world.agents) + 1, teams[0].shape[1]), np.float32)
+        for slots in teams:
+            marks[kind.name][slots] = np.eye(slots.shape[1])
+        marks[kind.name] = marks[kind.name][list(kind.slots)]
+    return marks
+
+
 def find_state(settings: TrainSettings, world: World, troops: Sequence[Troop]) -> View | None:
     """What mixers make their weights from; None where they have none.
 

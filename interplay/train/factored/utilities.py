@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from interplay.core.world import Kind
 from interplay.train import networks
@@ -46,7 +47,9 @@ class UtilityNetwork(PolicyNetwork):
         settings: of the run.
         key: jax random key of the first population's weights.
         populations: of the run.
+        group: its numbers of value factorisation.
         make_mixer: from a key to a mixer.
+        marks: as of `PolicyNetwork`.
     """
 
     def __init__(
@@ -57,16 +60,15 @@ class UtilityNetwork(PolicyNetwork):
         populations: Populations,
         group: VdnGroup,
         make_mixer: Callable[[jax.Array], Any],
+        marks: np.ndarray | None = None,
     ) -> None:
         self._make_mixer, self._group = make_mixer, group
-        super().__init__(kind, settings, key, populations, view=1)
+        super().__init__(kind, settings, key, populations, view=1, marks=marks)
         self.sums = jax.jit(self._sums)
 
     def _make(self, key: jax.Array) -> Any:
         own, kind = self._settings.network, self.kind
-        network = networks.make_network(
-            own, kind.observation_space, kind.action_space, key=key, valued=not self.certain
-        )
+        network = networks.make_network(own, self.space, kind.action_space, key=key, valued=not self.certain)
         return networks.MixedNetwork(network, self._make_mixer(jax.random.fold_in(key, _MIXER)))
 
     def _evaluate(self, network: Any, value: jax.Array, view: jax.Array | None) -> jax.Array:

@@ -38,7 +38,7 @@ class TeamWorker(Worker):
         assert group is not None, "teams learn by value factorisation"
         self._group = group
         played = group.rollout * settings.num_worlds
-        self._count = max(round(played * group.replays / group.minibatch), 1)  # of gradient steps
+        self._count = max(round(played * group.replays / self.shards[0].minibatch), 1)  # of gradient steps
 
     def update(self) -> dict[str, Any]:
         """One update. Returns the numbers to log, the same for every worker."""

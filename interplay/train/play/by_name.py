@@ -12,7 +12,7 @@ from interplay.core.errors import UserError
 from interplay.core.masks import from_gymnasium
 from interplay.core.world import Kind, TimeStep
 from interplay.train.distributions import Distribution
-from interplay.train.policy_network import PolicyNetwork
+from interplay.train.policy_network import MARK, PolicyNetwork
 
 if TYPE_CHECKING:
     from interplay.train.play.trained_policy import TrainedPolicy
@@ -183,6 +183,8 @@ def look(
     owner = f"{policy.name}: the observation"
     rows = {key: np.asarray(leaf_of(observation, key, part, owner, lead)) for key, part in parts.items()}
     count = len(rows[key]) if lead else 1
+    if (mark := mark_of(policy, kind, agent)) is not None:
+        rows[MARK] = np.tile(mark, (count, 1))
     whole = -(-count // ONE) * ONE
     flat = network.layout.allocate(whole)
     network.layout.write(rows, None, {dtype: array[:count] for dtype, array in flat.items()})
@@ -340,6 +342,24 @@ def point_of(space: spaces.Space[Any], value: Any, at: tuple[int, ...]) -> Any:
         return point
     own = value[at]
     return int(own) if isinstance(space, spaces.Discrete) and np.ndim(own) == 0 else np.array(own)
+
+
+def mark_of(policy: TrainedPolicy, kind: Kind, agent: str | None) -> np.ndarray | None:
+    """What the network of an agent is told beside its observation, (M,) float32; None where that is nothing.
+
+    Raises:
+        UserError: if it has to be said who is meant.
+    """
+    marks = policy.networks[kind.name].marks
+    if marks is None:
+        return None
+    if agent is None:
+        raise UserError(
+            f"{policy.name}: its networks are told who asks ({policy.settings.algorithm}.agent_id); "
+            f"say whose observation it is, e.g. agent={policy.world.agents[0]!r}"
+        )
+    mark: np.ndarray = marks[kind.slots.index(policy.world.agents.index(agent))]
+    return mark
 
 
 def whose(policy: TrainedPolicy, agent: str | None) -> tuple[Kind, int]:

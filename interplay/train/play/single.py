@@ -31,7 +31,7 @@ class SingleActor:
         trust: the run's settings may name programs of their own; needed once, for a run from elsewhere.
 
     Raises:
-        UserError: if its networks remember, the checkpoint is damaged or of other kinds, or the run names programs and is not trusted.
+        UserError: if its networks remember or are told who asks, the checkpoint is damaged or of other kinds, or the run names programs and is not trusted.
     """
 
     def __init__(self, checkpoint: Path, kinds: Sequence[Kind], seed: int = 0, trust: bool = False) -> None:
@@ -40,6 +40,11 @@ class SingleActor:
             raise UserError(
                 f"{checkpoint}: its networks remember (network.{settings.network.remembers}) and are asked here without a word of "
                 "whose turn it is; play the run with load_policy, or train it with network.memory=none and network.stack=1"
+            )
+        if settings.factored is not None and settings.factored.agent_id:
+            raise UserError(
+                f"{checkpoint}: its networks are told who asks ({settings.algorithm}.agent_id) and are asked here without a word of it; "
+                "play the run with load_policy, or train it with agent_id=false"
             )
         tensors = weights_of(read_checkpoint(checkpoint), None, tuple(settings.league.learners))
         weights, alone = jax.random.key(0), Populations(("pop0",), None)  # weights are replaced at once

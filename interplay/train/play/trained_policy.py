@@ -13,6 +13,7 @@ import numpy as np
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.core.world import Kind, TimeStep, World
+from interplay.train.factored.teams import find_marks
 from interplay.train.learner import read_stacks
 from interplay.train.observations import Rows
 from interplay.train.play.by_name import ByName, Look, look
@@ -108,7 +109,11 @@ class TrainedPolicy(Policy):
         own = Populations(self.names, None)
         self._populations = find_populations(self.settings.population, world)
         self._moved_by = self._match(world)
-        self.networks = {kind.name: PolicyNetwork(kind, self.settings, key, own) for kind in world.kinds}
+        marks = find_marks(self.settings, world, self._populations)
+        self.networks = {
+            kind.name: PolicyNetwork(kind, self.settings, key, own, marks=marks.get(kind.name))
+            for kind in world.kinds
+        }
         for name in self.networks:
             if not any(tensor.startswith(f"{name}/") for tensor in self._tensors[0]):
                 raise UserError(f"{world.id}: the policy was not trained for agents of kind {name}")
@@ -184,7 +189,7 @@ class TrainedPolicy(Policy):
             index = np.flatnonzero(acting[:, slots])
             outputs = self._ask(
                 name,
-                observations[name],
+                network.told(observations[name], self.world.num_worlds),
                 index,
                 self._moved_by[population[:, slots].reshape(-1)[index]],
                 None if mask is None else mask.reshape(shape[0] * shape[1], -1),
@@ -298,7 +303,7 @@ class TrainedPolicy(Policy):
                 f"{self.name}: its critic sees the {self.settings.network.critic}, so an observation alone has no value; "
                 "train with network.critic=own"
             )
-        self._check_no_memory("value")
+        self._check_alone("value")
         every, moved_by = np.arange(len(population)), self._movers(population)
         return self._ask(kind, observation, every, moved_by, None, jax.random.key(0))[:, -1]
 
@@ -353,9 +358,9 @@ class TrainedPolicy(Policy):
             (N, choices) float32.
 
         Raises:
-            UserError: if its networks remember.
+            UserError: if its networks remember, or are told who asks.
         """
-        self._check_no_memory("probabilities")
+        self._check_alone("probabilities")
         network = self.networks[kind]
         if population is None:
             population = np.zeros(len(next(iter(observation.values()))), np.int64)
@@ -366,8 +371,13 @@ class TrainedPolicy(Policy):
             out[picked] = np.asarray(outputs)[: len(picked)]
         return out
 
-    def _check_no_memory(self, what: str) -> None:
-        """Refuses questions about observations alone, where what was seen before matters too."""
+    def _check_alone(self, what: str) -> None:
+        """Refuses questions about observations alone, where what was seen before matters too, or whose it is."""
+        if self.settings.factored is not None and self.settings.factored.agent_id:
+            raise UserError(
+                f"{self.name}: its networks are told who asks ({self.settings.algorithm}.agent_id), so an observation alone has no {what}; "
+                "ask look(observation, agent=...)"
+            )
         remembers = self.settings.network.remembers
         if remembers:
             raise UserError(

@@ -144,7 +144,11 @@ class VdnGroup(RatesGroup):
     replay: int = Field(
         100_000, ge=1, description="Team-steps that are kept, over all shards; checkpoints hold them too."
     )
-    minibatch: int = Field(512, ge=1, description="Team-steps per gradient step, over all shards.")
+    minibatch: int = Field(
+        512,
+        ge=1,
+        description="Team-steps per gradient step, over all shards; at least a stretch of each.",
+    )
     replays: float = Field(
         8.0,
         gt=0,
@@ -173,6 +177,9 @@ class VdnGroup(RatesGroup):
         description="What the team earns in a step: mean over the members who are there, or their sum.",
     )
     reward_scale: float = Field(1.0, gt=0, description="Rewards are multiplied by this.")
+    agent_id: bool = Field(
+        False, description="Members are told their place in their team, as a one-hot beside what they see."
+    )
 
 
 class QmixGroup(VdnGroup):

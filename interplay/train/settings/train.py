@@ -31,6 +31,7 @@ from interplay.train.settings.renamed import ALSO_CALLED, RENAMED
 
 _ALGORITHMS = ("ppo", "policy_gradient", "vdn", "qmix")
 _FACTORED = ("vdn", "qmix")
+_READ_KNOWN_LEAVES = ("seats", "tiles", "tiles_attention")  # networks that would not look at another one
 
 
 class WorldChoice(Settings):
@@ -325,6 +326,11 @@ class TrainSettings(Settings):
                     f'{key} = {show(value)} with algorithm = "{self.algorithm}", which replays what it played: it has no turns, guesses or '
                     'league; leave it out, or set algorithm = "ppo"'
                 )
+        if group.agent_id and self.network.kind in _READ_KNOWN_LEAVES:
+            raise ValueError(
+                f'{self.algorithm}.agent_id = true with network.kind = "{self.network.kind}", which reads the leaves that it knows; '
+                "set network.kind = mlp, or agent_id = false"
+            )
         if group.replay < group.minibatch:
             raise ValueError(
                 f"{self.algorithm}.replay = {group.replay} holds no minibatch of {group.minibatch}; raise it, or lower {self.algorithm}.minibatch"

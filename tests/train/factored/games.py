@@ -59,5 +59,23 @@ class TwoStep(ArrayWorld):
         return TimeStep({"place": seen}, *self.outputs)
 
 
+class Parting(TwoStep):
+    """One step, in which both see nothing and earn 1 if their choices differ."""
+
+    def _advance(self, action: Any) -> None:
+        out, runs = self.outputs, ~self.outputs.over
+        out.reward[:] = (runs & (action[:, 0] != action[:, 1]))[:, None]
+        out.acting[runs] = False
+        out.terminated[runs], out.over[runs] = True, True
+
+    def _read(self) -> TimeStep:
+        step = super()._read()
+        return step._replace(observation={"place": np.zeros_like(step.observation["place"])})
+
+
+def make_parting(num_worlds: int, seed: int, first_world: int) -> Parting:
+    return Parting(num_worlds, seed, first_world)
+
+
 def make_two_step(num_worlds: int, seed: int, first_world: int) -> TwoStep:
     return TwoStep(num_worlds, seed, first_world)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import jax
@@ -10,16 +11,18 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
+from interplay.core.errors import UserError
 from interplay.core.settings import build
-from interplay.core.world import World
+from interplay.core.world import TimeStep, World
 from interplay.train.distributions import Distribution
 from interplay.train.factored.frames import Frames
 from interplay.train.factored.learner import TeamLearner
 from interplay.train.factored.shard import TeamShard, make_team_shard
+from interplay.train.factored.teams import find_marks
 from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import TrainSettings
 from tests.train.factored.games import TwoStep, make_two_step
-from tests.train.toy_worlds import LENGTH, Corridor
+from tests.train.toy_worlds import LENGTH, Corridor, TwoKinds
 
 ID = "tests.train.factored.games:TwoStep"
 ALL = {"by": "name", "groups": {"all": ["*"]}}
@@ -55,10 +58,25 @@ class Logged(Corridor):
         return after
 
 
-def make_logged(num_worlds: int, seed: int, first_world: int) -> Logged:
-    world = Logged(num_worlds, seed, first_world)
+class Resting(Logged):
+    """In every third step, and in the last before the limit, nobody chooses: all are pushed, back and forth by turns."""
+
+    def _step(self, action: np.ndarray) -> TimeStep:
+        steps = self.state.steps[:, None]
+        return super()._step(np.where(steps % 3 == 1, steps // 3 % 2, action))
+
+    def _read(self) -> TimeStep:
+        step = super()._read()
+        return step._replace(acting=step.acting & (self.state.steps % 3 != 1)[:, None])
+
+
+def make_logged(num_worlds: int, seed: int, first_world: int, kind: type[Logged] = Logged) -> Logged:
+    world = kind(num_worlds, seed, first_world)
     world.log = []
     return world
+
+
+make_resting = partial(make_logged, kind=Resting)
 
 
 def shard_of(settings: TrainSettings, make: Any) -> tuple[TeamShard, TeamLearner]:
@@ -93,7 +111,7 @@ def slow_frames(log: list[tuple[Any, ...]], pay: str, gamma: float, scale: float
         frame["reward"] += frame["discount"] * scale * float(earned.mean() if pay == "mean" else earned.sum())
         frame["discount"] *= gamma
         if over:
-            cut = truncated & acting
+            cut = truncated & frame["acts"]
             if cut.any():
                 frames.append({"place": np.where(cut, last[:, 0], 0), "acts": cut, "decides": False})
             else:
@@ -103,11 +121,12 @@ def slow_frames(log: list[tuple[Any, ...]], pay: str, gamma: float, scale: float
     return frames
 
 
+@pytest.mark.parametrize("make", [make_logged, make_resting])
 @pytest.mark.parametrize("pay", ["mean", "sum"])
-def test_stretches_are_what_the_world_said(pay: str):
-    """With a member who is done and waits, episodes that end and such that are cut."""
+def test_stretches_are_what_the_world_said(pay: str, make: Any):
+    """With a member who is done and waits, steps in which nobody chooses, episodes that end and such that are cut."""
     settings = settings_of(population=ALL, qmix={"reward": pay, "state": "team"})
-    shard, learner = shard_of(settings, make_logged)
+    shard, learner = shard_of(settings, make)
     learner.epsilon = 1.0
     shard.play(learner.inference_parameters(), 0)
     log = shard.world.log
@@ -133,11 +152,18 @@ def test_stretches_are_what_the_world_said(pay: str):
 
 
 @pytest.mark.parametrize(
-    "network", [{}, {"memory": "gru", "memory_size": 6}, {"memory": "lstm"}, {"stack": 3}]
+    "asked",
+    [
+        {},
+        {"network": {"memory": "gru", "memory_size": 6}},
+        {"network": {"memory": "lstm"}},
+        {"network": {"stack": 3}},
+        {"qmix": {"agent_id": True}},
+    ],
 )
-def test_the_choices_of_play_are_the_best_ones_of_the_stretches(network: dict[str, Any]):
+def test_the_choices_of_play_are_the_best_ones_of_the_stretches(asked: dict[str, Any]):
     """What was remembered at a stretch's beginning, who was fresh, and the order of rows: all have to be right for that."""
-    shard, learner = shard_of(settings_of(population=ALL, network=network), make_logged)
+    shard, learner = shard_of(settings_of(population=ALL, **asked), make_logged)
     learner.epsilon, own, chosen = 0.0, learner.networks["agent"], []
 
     @jax.jit
@@ -202,6 +228,45 @@ def test_past_selves_play_their_best():
     assert not share[1:].any()
 
 
+def test_who_does_not_learn_plays_its_best():
+    groups = {"by": "name", "groups": {"walkers": ["walker_0", "walker_1"], "guide": ["walker_2"]}}
+    settings = settings_of(population=groups, train={"learners": ["walkers"]})
+    world = TwoKinds()
+    world.reset()
+    learner = TeamLearner(world, settings, with_opponents(settings, world))
+    learner.epsilon = 0.75
+    shares = {name: share.tolist() for name, (_, share) in learner.inference_parameters().items()}
+    assert shares == {"walker": [0.75, 0.0], "guide": [0.75, 0.0]}  # the guide is of the second population
+
+
+def test_a_kind_that_does_not_learn_plays_its_best():
+    groups = {"by": "name", "groups": {"walkers": ["walker_0", "walker_1"], "lead": ["walker_2"]}}
+    settings = settings_of(population=groups, train={"learners": ["walker"]})
+    world = TwoKinds()
+    world.reset()
+    learner = TeamLearner(world, settings, with_opponents(settings, world))
+    learner.epsilon = 0.75
+    shares = {name: share.tolist() for name, (_, share) in learner.inference_parameters().items()}
+    assert shares == {"walker": [0.75, 0.75], "guide": [0.0, 0.0]}
+
+
+class Stateless(TwoStep):
+    """It computes its state wrongly."""
+
+    def global_state(self) -> np.ndarray:
+        return np.full_like(super().global_state(), np.nan)
+
+    def _read(self) -> TimeStep:
+        step = super()._read()
+        return step._replace(observation={"place": np.nan_to_num(step.observation["place"])})
+
+
+def test_a_state_that_is_not_finite_is_told():
+    shard, learner = shard_of(settings_of(), Stateless)
+    with pytest.raises(UserError, match=r"update 3: what the mixer sees \(qmix.state\) is not finite"):
+        shard.play(learner.inference_parameters(), 3)
+
+
 def test_teams_with_somebody_elses_member_are_not_kept():
     settings = settings_of(sides={"by": "seat"}, opponents={"two": "random"}, num_worlds=2, world={"id": ID})
     world = TwoStep(2)
@@ -211,6 +276,18 @@ def test_teams_with_somebody_elses_member_are_not_kept():
     shard.play(learner.inference_parameters(), 0)
     assert shard.collector.replays[0].taken == 0
     assert shard.collector.acted > 0
+
+
+def test_places_are_those_in_teams_as_large_as_they_may_be():
+    groups = {"by": "name", "groups": {"pair": ["walker_0", "walker_2"], "lone": ["walker_1"]}}
+    world, settings = Corridor(agents=3), settings_of(population=groups, qmix={"agent_id": True})
+    populations = with_opponents(settings, world)
+    marks = [[1, 0], [1, 0], [0, 1]]
+    assert find_marks(settings, world, populations)["agent"].tolist() == marks
+    # A policy is told the same that does not know whom the run played against.
+    others = populations._replace(opponents=("pair",))
+    assert find_marks(settings, world, others)["agent"].tolist() == marks
+    assert find_marks(settings_of(population=groups), world, populations) == {}
 
 
 def test_a_team_view_begins_with_the_first_members_own():

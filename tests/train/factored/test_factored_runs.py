@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,13 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.settings import build
+from interplay.train.parallel.exchange import SingleProcess
+from interplay.train.play.single import SingleActor
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.unread import check_read
-from interplay.train.trainer import load_policy, resume, train
-from tests.train.factored.games import TwoStep, make_two_step
+from interplay.train.trainer import load_policy, make_learner, make_worker, resume, train
+from tests.train.factored.games import Parting, TwoStep, make_parting, make_two_step
 from tests.train.toy_worlds import make_corridor, make_two_kinds
 
 CLOCKS = ("time", "time_share", "agent_steps_per_s")
@@ -90,17 +93,21 @@ def test_the_two_step_game(tmp_path: Path, algorithm: str, expected: float):
         assert last["q"] == pytest.approx(last["q_target"], abs=0.1)
 
 
-MEMORIES = {"plain": {}, "gru": {"memory": "gru", "memory_size": 8}, "stack": {"stack": 2}}
+SEVERAL: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "gru": {"network": {"memory": "gru", "memory_size": 8}},
+    "stack": {"network": {"stack": 2}},
+    "told": {"qmix": {"agent_id": True}},
+}
 
 
-@pytest.mark.parametrize("memory", MEMORIES)
-def test_two_and_two_updates_are_four(tmp_path: Path, memory: str):
+@pytest.mark.parametrize("which", SEVERAL)
+def test_two_and_two_updates_are_four(tmp_path: Path, which: str):
     """With the replay, the stretches under way, the targets and the share of random choices."""
-    network = MEMORIES[memory]
     make = {"make_world": make_corridor}
-    names = {"population": {"by": "name", "groups": {"all": ["*"]}}}
-    four = train(settings_of(network=network, train={"max_updates": 8}, **names), tmp_path / "four", **make)
-    run = train(settings_of(network=network, train={"max_updates": 4}, **names), tmp_path / "run", **make)
+    own = SEVERAL[which] | {"population": {"by": "name", "groups": {"all": ["*"]}}}
+    four = train(settings_of(train={"max_updates": 8}, **own), tmp_path / "four", **make)
+    run = train(settings_of(train={"max_updates": 4}, **own), tmp_path / "run", **make)
     settings = run / "settings.toml"
     settings.write_text(settings.read_text().replace("max_updates = 4", "max_updates = 8"))
     resume(run, **make)
@@ -132,6 +139,18 @@ def test_the_log_tells_what_is_learnt(tmp_path: Path):
     assert "explained_variance" not in lines[-1]
 
 
+@pytest.mark.parametrize("minibatch", [30, 4])
+def test_a_decision_is_learnt_from_as_often_as_asked(minibatch: int):
+    """Also where a minibatch is less than a stretch of every shard, which is the least that is drawn."""
+    group = {"rollout": 30, "sequence": 15, "minibatch": minibatch, "replays": 2.0}
+    settings = settings_of(qmix=group)
+    learner = make_learner(settings, make_two_step, begins=True, say=str)
+    with contextlib.closing(make_worker(settings, make_two_step, learner, SingleProcess())) as worker:
+        numbers = worker.update()
+    assert numbers["gradient_steps"] == 16
+    assert numbers["rows"] == 30 * settings.num_worlds * 2
+
+
 def test_a_policy_plays_its_best_choice_whoever_asks(tmp_path: Path):
     run = train(settings_of(train={"max_updates": 3}), tmp_path / "run", make_two_step)
     world = TwoStep(64)
@@ -148,6 +167,33 @@ def test_a_policy_plays_its_best_choice_whoever_asks(tmp_path: Path):
     assert policy.look({"place": seen["place"][0]}).value is None
     with pytest.raises(UserError, match="an observation alone has no value"):
         policy.values(seen, np.zeros(64, np.int64))
+
+
+def test_members_who_know_their_places_part(tmp_path: Path):
+    """One network for two who see the same: only their places tell them apart, in play and wherever it is asked."""
+    group = {"minibatch": 160, "replay": 4000, "replays": 8.0, "agent_id": True, "epsilon_steps": 2000}
+    settings = settings_of(num_worlds=32, qmix=group, train={"max_updates": 24})
+    run = train(settings, tmp_path / "run", make_parting)
+    world, policy = Parting(4), load_policy(run)
+    policy.start(world)
+    actions = policy.act(world.reset())
+    assert (actions[:, 0] != actions[:, 1]).all()
+    seen = np.zeros(5, np.float32)
+    for agent, action in zip(world.agents, actions[0], strict=True):
+        assert policy.look({"place": seen}, agent=agent).action == action
+        assert (
+            policy.look({"place": seen[None].repeat(3, axis=0)}, agent=agent).action.tolist() == [action] * 3
+        )
+        assert policy.to_numpy(agent)({"place": seen[None]})["action"].tolist() == [action]
+    unsaid = r"told who asks \(qmix.agent_id\); say whose observation it is"
+    with pytest.raises(UserError, match=unsaid):
+        policy.look({"place": seen})
+    with pytest.raises(UserError, match=unsaid):
+        policy.to_numpy()
+    with pytest.raises(UserError, match="an observation alone has no probabilities"):
+        policy.probabilities({"place": seen[None]})
+    with pytest.raises(UserError, match="are asked here without a word of it"):
+        SingleActor(latest_checkpoint(run) or Path(), world.kinds)
 
 
 def test_kinds_learn_apart(tmp_path: Path):
@@ -177,6 +223,7 @@ REFUSED = [
     ({"vdn": {"gamma": 0.5}}, "vdn.gamma = 0.5 is not read by algorithm = qmix"),
     ({"league": {"learners": {"main": {}}}}, "which replays what it played"),
     ({"belief": {"about": "wolf"}}, "which replays what it played"),
+    ({"network": {"kind": "tiles"}, "qmix": {"agent_id": True}}, "which reads the leaves that it knows"),
     ({"qmix": {"replay": 10}}, "qmix.replay = 10 holds no minibatch of 80"),
     ({"qmix": {"epsilon": 0.1}}, "unknown key qmix.epsilon"),
 ]
