@@ -13,6 +13,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.world import Kind, World
+from interplay.train.networks.flat import flat_size
 from interplay.train.populations import Populations
 from interplay.train.settings import TrainSettings
 
@@ -123,7 +124,7 @@ def _teams(world: World, populations: Populations) -> list[list[int]] | None:
 
 
 def _numbers(kind: Kind) -> int:
-    return sum(math.prod(part.shape or ()) for part in kind.observation_space.spaces.values())
+    return flat_size(kind.observation_space)
 
 
 def _flat(kind: Kind, observation: Mapping[str, np.ndarray], worlds: int) -> np.ndarray:

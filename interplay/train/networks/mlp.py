@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ import jax.numpy as jnp
 from gymnasium import spaces
 
 from interplay.train.distributions import Distribution
+from interplay.train.networks.flat import flat_size, flatten
 from interplay.train.networks.layers import ACTIVATIONS, VALUE_GAIN, Dense, Head, Stack
 from interplay.train.settings import NetworkGroup
 
@@ -39,7 +39,7 @@ class MlpNetwork(eqx.Module):
         *,
         key: jax.Array,
     ) -> None:
-        inputs = sum(math.prod(part.shape or ()) for part in observation_space.spaces.values())
+        inputs = flat_size(observation_space)
         activation = ACTIVATIONS[settings.activation]
         distribution = Distribution(action_space)
         keys = jax.random.split(key, 4)
@@ -51,7 +51,7 @@ class MlpNetwork(eqx.Module):
 
     def prepare(self, observation: Mapping[str, jax.Array]) -> jax.Array:
         """Flattens the observation: (B, inputs) float32."""
-        return jnp.concatenate([leaf.reshape(leaf.shape[0], -1) for leaf in observation.values()], axis=1)
+        return flatten(observation)
 
     def __call__(self, observation: jax.Array) -> tuple[jax.Array, jax.Array]:
         return self.decide(*self.features(observation))
@@ -87,7 +87,7 @@ class UtilityMlp(eqx.Module):
         *,
         key: jax.Array,
     ) -> None:
-        inputs = sum(math.prod(part.shape or ()) for part in observation_space.spaces.values())
+        inputs = flat_size(observation_space)
         distribution = Distribution(action_space)
         keys = jax.random.split(key)
         self.policy = Stack(inputs, settings.hidden, ACTIVATIONS[settings.activation], key=keys[0])
@@ -96,7 +96,7 @@ class UtilityMlp(eqx.Module):
 
     def prepare(self, observation: Mapping[str, jax.Array]) -> jax.Array:
         """Flattens the observation: (B, inputs) float32."""
-        return jnp.concatenate([leaf.reshape(leaf.shape[0], -1) for leaf in observation.values()], axis=1)
+        return flatten(observation)
 
     def __call__(self, observation: jax.Array) -> tuple[jax.Array, jax.Array]:
         return self.decide(*self.features(observation))

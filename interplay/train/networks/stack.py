@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from gymnasium import spaces
 
+from interplay.train.networks.flat import flatten
 from interplay.train.networks.memory import Memory
 
 
@@ -45,8 +46,7 @@ class StackedNetwork(eqx.Module):
 
     def prepare(self, observation: Mapping[str, jax.Array]) -> jax.Array:
         """Flattens the newest observation: (B, n) float32."""
-        leaves = [observation[key] for key, _ in self.shapes]
-        return jnp.concatenate([leaf.reshape(leaf.shape[0], -1) for leaf in leaves], axis=1)
+        return flatten({key: observation[key] for key, _ in self.shapes})
 
     def __call__(self, newest: jax.Array) -> tuple[jax.Array, jax.Array]:
         """Parameters and value at the beginning of a life."""
