@@ -6,6 +6,7 @@ counterexamples: ``make test ARGS="--hypothesis-profile=searching"``; what it fi
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import tempfile
@@ -26,6 +27,11 @@ settings.load_profile("same")
 # The user's own key is left alone; the folder is removed when the process ends.
 _data = tempfile.TemporaryDirectory(prefix="interplay-data-")
 os.environ["XDG_DATA_HOME"] = _data.name
+
+# The suite compiles hundreds of programs of XLA and runs each for an instant: without LLVM's passes that takes a third less time.
+# `make test-long` and who sets XLA_FLAGS have them as users do.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
+gc.set_threshold(50_000, 20, 100)  # compilers make millions of objects that stay
 
 # Nobody waits for the suite: who compiles first would say so among what a test reads.
 WAITING.hushed = True
