@@ -22,21 +22,22 @@ TRAINING = "training"
 SOON = 15.0  # seconds until a second line where nobody knows how long it takes
 _BREATH = 0.3  # seconds until a line on a terminal goes on with the next kernel
 _KEPT = "waits.json"
-# CPU seconds of a first reset, step and random player with an empty cache, and of XLA's programs for a small network, on
-# an EPYC of 2025 with one core (docs/results/first-use.md).
+# Wall seconds from the start of Python to a first step with an empty cache on two free cores of an EPYC
+# (docs/results/first-use.md), and of XLA's programs for a small network.
 _USUAL = {
-    "broadcast": 14.0,
-    "foragers": 9.0,
-    "maze_navigation": 7.0,
-    "mmo": 15.0,
-    "pacman": 9.0,
+    "battle": 7.0,
+    "broadcast": 15.0,
+    "foragers": 17.0,
+    "maze_navigation": 13.0,
+    "mmo": 18.0,
+    "pacman": 15.0,
     "pommerman": 10.0,
-    "pong": 10.0,
-    "reach_the_target": 8.0,
-    "survival": 14.0,
-    "team_battle": 15.0,
-    "traffic_corridor": 8.0,
-    "werewolf": 22.0,
+    "pong": 9.0,
+    "reach_the_target": 16.0,
+    "survival": 13.0,
+    "team_battle": 18.0,
+    "traffic_corridor": 16.0,
+    "werewolf": 21.0,
     TRAINING: 12.0,
 }
 

@@ -57,7 +57,7 @@ def test_one_line_says_what_and_how_long_it_usually_takes(cache, monkeypatch):
     wait(found, "survival", for_seconds(0.3))
     (line,) = heard.getvalue().splitlines()
     assert line.startswith("interplay: compiling the kernels of survival, ")
-    assert "; usually 14 s, " in line
+    assert "; usually 13 s, " in line
 
 
 def test_a_compilation_that_is_soon_over_is_not_told(cache, monkeypatch):
@@ -186,7 +186,7 @@ def test_a_damaged_record_is_no_record(cache, monkeypatch, text):
     heard, found = listen(monkeypatch), Waiting()
     wait(found, "pong", lambda: "\n" in heard.getvalue())
     found.keep()
-    assert "usually 10 s" in heard.getvalue()
+    assert "usually 9 s" in heard.getvalue()
     assert json.loads((cache / "waits.json").read_text())["pong"] > 0
 
 
