@@ -68,7 +68,7 @@ test: $(VENV)/.installed-all
 
 # What takes longest, and is run by hand before a release: tests/long.txt.
 test-long: $(VENV)/.installed-all
-	XLA_FLAGS= $(BIN)/python -m pytest -n auto --dist loadfile -m long $(ARGS)
+	XLA_FLAGS="$$XLA_FLAGS" $(BIN)/python -m pytest -n auto --dist loadfile -m long $(ARGS)
 
 # What is quick: without the modules that are marked slow.
 test-fast: $(VENV)/.installed-all

@@ -228,26 +228,23 @@ def test_past_selves_play_their_best():
     assert not share[1:].any()
 
 
-def test_who_does_not_learn_plays_its_best():
-    groups = {"by": "name", "groups": {"walkers": ["walker_0", "walker_1"], "guide": ["walker_2"]}}
-    settings = settings_of(population=groups, train={"learners": ["walkers"]})
-    world = TwoKinds()
-    world.reset()
-    learner = TeamLearner(world, settings, with_opponents(settings, world))
-    learner.epsilon = 0.75
-    shares = {name: share.tolist() for name, (_, share) in learner.inference_parameters().items()}
-    assert shares == {"walker": [0.75, 0.0], "guide": [0.75, 0.0]}  # the guide is of the second population
-
-
-def test_a_kind_that_does_not_learn_plays_its_best():
+@pytest.mark.parametrize(
+    ("learners", "expected"),
+    [
+        # The guide has weights of both populations, and plays with those of the second.
+        pytest.param(["walkers"], {"walker": [0.75, 0.0], "guide": [0.75, 0.0]}, id="population"),
+        pytest.param(["walker"], {"walker": [0.75, 0.75], "guide": [0.0, 0.0]}, id="kind"),
+    ],
+)
+def test_who_does_not_learn_plays_its_best(learners, expected):
     groups = {"by": "name", "groups": {"walkers": ["walker_0", "walker_1"], "lead": ["walker_2"]}}
-    settings = settings_of(population=groups, train={"learners": ["walker"]})
+    settings = settings_of(population=groups, train={"learners": learners})
     world = TwoKinds()
     world.reset()
     learner = TeamLearner(world, settings, with_opponents(settings, world))
     learner.epsilon = 0.75
     shares = {name: share.tolist() for name, (_, share) in learner.inference_parameters().items()}
-    assert shares == {"walker": [0.75, 0.75], "guide": [0.0, 0.0]}
+    assert shares == expected
 
 
 class Stateless(TwoStep):
