@@ -5,7 +5,7 @@ Run from the repository root::
     .venv/bin/python -m studies.battle_comparison train --out runs/battles      # runs that are done are skipped, cut ones go on
     .venv/bin/python -m studies.battle_comparison report runs/battles --pictures docs/results/images > table.md
 
-Everybody learns against `attack_move` on drawn places, and sees its own place and the time, since it must find the enemy. The report
+Everybody learns against `attack_move` on drawn places, by SMAC's reward, and sees its own place and the time, since it must find the enemy. The report
 plays the last checkpoint of each run with its likeliest actions against `attack_move` and `hit_and_run`, which it never met, on
 battles that no run was trained on. A cell is the mean over seeds, with the bootstrap interval of `interplay compare`, of the share of
 battles won; then each seed's. Curves are those of the run's own ratings: PPO draws its actions there, VDN and QMIX take their best; draws
@@ -43,7 +43,7 @@ GAMES, SEED = 500, 20_000  # of the report; the runs' own seeds are 0, 1, 2
 
 def asked(scenario: str, steps: int, seeds: int) -> SweepSettings:
     """The runs of one scenario: every arm with every seed."""
-    sight = {"randomize": "positions", "see_position": True, "see_time": True}
+    sight = {"randomize": "positions", "reward": "smac", "see_position": True, "see_time": True}
     settings = {
         "world": {"id": f"battle/{scenario}", "options": sight},
         "num_worlds": 128,
