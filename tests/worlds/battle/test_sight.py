@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from interplay.checker import check_world
 from interplay.core.errors import UserError
 from interplay.core.scene import scene_of
 from interplay.registry import make_policy, make_world
@@ -290,6 +291,19 @@ def test_nor_is_one_out_of_the_cone_shot_at():
 def test_who_can_never_be_hit_stays_masked():
     world = scene("1 roach", "1 mutalisk", [(0, 0), (3, 0)], attack_anyone=True)
     assert may_attack(world) == []
+
+
+def test_every_law_holds_with_all_three():
+    """Snapshots, copies, seeds, chunks of worlds, wild numbers: what is kept of looks and of who knows whom goes with the state."""
+
+    def make(num_worlds, seed):
+        hidden = {"look_directions": 6, "notice_chance": 0.4, "attack_anyone": True}
+        return make_world(
+            "battle/2s3z", num_worlds, seed=seed, width=12.0, height=12.0, randomize="all", **hidden
+        )
+
+    report = check_world(make, steps=40)
+    assert report.ok, str(report)
 
 
 def test_one_direction_is_no_choice():
