@@ -32,6 +32,9 @@ def test_all_of_them_play_legally(variant):
             height=20.0,
             randomize="all",
             diagonals=number % 2 == 0,
+            look_directions=12 * (number % 3),
+            notice_chance=1 - number / 10,
+            attack_anyone=number == 5,
         )
         player = make_policy(f"battle/{variant}", name)
         player.start(world, 1)
