@@ -131,7 +131,7 @@ class World(Remakable, ABC):
             raise UserError(
                 f"num_worlds = {num_worlds}: a batch has at least one world; pass num_worlds >= 1"
             )
-        self.num_worlds, self.first_world = int(num_worlds), int(first_world)
+        self.num_worlds = int(num_worlds)
         self.agents = tuple(agents)
         self.kinds = tuple(kinds)
         self.id = self.id or type(self).__name__
@@ -148,6 +148,7 @@ class World(Remakable, ABC):
                 f"{self.id}: kinds cover the slots {covered}, agents need each of 0..{len(self.agents) - 1} once"
             )
         self._seeds: Array | None = seeding.world_seeds(seed, self.num_worlds, first_world)
+        self.first_world = int(first_world)
         self._last: TimeStep | None = None
 
     # -- what callers use -------------------------------------------------------------------------
