@@ -278,6 +278,17 @@ class World(Remakable, ABC):
             f"{self.id}: it offers no global state (state_space is None); use what the agents see, or write global_state"
         )
 
+    def team_states(self) -> Array:
+        """The global state as each team sees it: (W, T, m) float32, in the order of `teams`; (W, 1, n) where it is everybody's.
+
+        A new array. The first is `global_state`; what is shorter than the longest ends in zeros. Worlds whose state is one team's
+        view write it.
+
+        Raises:
+            UserError: as `global_state`.
+        """
+        return self.global_state()[:, None]
+
     def hash(self) -> Array:
         """A 64-bit hash of each world's whole state, streams included: (W,) uint64."""
         return hash_rows(self.save())
