@@ -89,13 +89,14 @@ def find_weakest(state, body, rules, legal, w, a):
 
 @phase
 def find_nearest(state, body, rules, w, a, hunts):
-    """The slot of the nearest enemy, by edges, that the unit can hit, or of those that have it in their range, or nearly; NOBODY without one."""
+    """The slot of the nearest enemy, by edges, that the unit can hit, or of those that can hit it and have it in range, or nearly; NOBODY without one."""
     found, least = np.int64(NOBODY), np.inf
     enemy = 1 - side_of(rules, a)
     for b in range(first_of(rules, enemy), end_of(rules, enemy)):
         other = state.unit[w, b]
         way = distance(state.unit[w, a], other) - body[a].radius - body[b].radius
-        counts = way <= body[b].range + ALARM if hunts else can_hit(body[a], body[b])
+        near = can_hit(body[b], body[a]) and way <= body[b].range + ALARM
+        counts = near if hunts else can_hit(body[a], body[b])
         if other.alive and counts and way < least:
             found, least = np.int64(b), way
     return found

@@ -66,6 +66,29 @@ def test_hit_and_run_attacks_when_ready_and_steps_away_while_not():
     assert chosen(world, "hit_and_run")[0] == STOP
 
 
+def test_nobody_runs_from_who_cannot_hit_it():
+    """A Mutalisk, a Zealot below it, a Stalker behind: it runs from the Stalker alone."""
+    world = scene("1 mutalisk", "1 zealot, 1 stalker", [(0, 0), (1, 0), (0, 20)], height=64.0)
+    unit(world, 0)["cooldown"] = 20.0
+    world.refresh()
+    assert chosen(world, "hit_and_run")[0] == STOP
+    unit(world, 2)["y"] = 5.0
+    world.refresh()
+    assert chosen(world, "hit_and_run")[0] == SOUTH
+
+
+@pytest.mark.parametrize("variant", ["3m", "5i", "3i2z", "2s3z"])
+def test_on_the_ground_everybody_runs_from_everybody(variant):
+    world = make_world(f"battle/{variant}", 64, seed=3, randomize="all", width=16.0, height=16.0)
+    player = make_policy(f"battle/{variant}", "hit_and_run")
+    player.start(world)
+    found = player.act(world.reset())
+    assert (found > STOP).any()
+    assert (found < ATTACK).any()
+    world.body["hits_air"] = True
+    assert np.array_equal(player.act(world.timestep), found)
+
+
 def test_short_ranges_never_run():
     world = scene("1 zealot", "1 zealot", [(0, 0), (2, 0)])
     unit(world, 0)["cooldown"] = 15.0
