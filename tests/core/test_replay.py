@@ -600,6 +600,26 @@ def test_marks_of_worlds_where_the_dead_stay_and_the_winners_live():
     assert marks.step(3) == [Mark(3, "death", (1, 3)), Mark(3, "end")]
 
 
+def test_slots_that_nobody_has_do_not_die():
+    world = interplay.make_world("battle/mab", num_worlds=1, seed=3)
+    world.reset()
+    empty = ~world.state.unit["present"][0]
+    assert empty.any()
+    marks = Marks(world)
+    marks.begin()
+    policy = RandomPolicy()
+    policy.start(world, 0)
+    fallen = np.zeros(len(empty), bool)
+    for tick in range(1, 400):
+        world.step(policy.act(world.timestep))
+        for mark in marks.step(tick):
+            fallen[list(mark.rows)] |= mark.kind == "death"
+        if world.timestep.over[0]:
+            break
+    assert (fallen == (world.state.unit["present"][0] & ~world.state.unit["alive"][0])).all()
+    assert fallen.any()
+
+
 def test_turns_are_no_births():
     class Turns(Camp):
         respawns = False

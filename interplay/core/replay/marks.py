@@ -44,9 +44,12 @@ class Marks:
 
     def begin(self) -> None:
         """The world was just reset."""
-        step = self._world.timestep
-        # Who waits for its turn lives too, where nobody is born later.
-        self._living = step.acting[self._index].copy() if self._later() else np.ones_like(self._living)
+        if self._later():
+            self._living = self._world.timestep.acting[self._index].copy()
+            return
+        # Who waits for its turn lives too, where nobody is born later; slots that nobody has in this episode do not.
+        alive = self._alive()
+        self._living = np.ones_like(self._living) if alive is None else alive.copy()
 
     def step(self, tick: int) -> list[Mark]:
         """What the step that led to this tick has done."""
