@@ -1,0 +1,129 @@
+/** Taking an agent over: by the world's own keys, or by a form made from its action space. */
+
+import { Agent, Box, Discrete, HeadTold } from "../api";
+import { Live } from "../live";
+import type { Page } from "../page";
+import { T } from "../strings";
+import { short } from "../words";
+
+const MOST_CHOICES = 60;
+
+export function Playing({ page, live, slot, agent }: { page: Page; live: Live; slot: number; agent: Agent | null }) {
+  const holder = live.status.holders[slot];
+  if (!live.mayPlay) return <p class="quiet">{T.cannotPlay}</p>;
+  if (holder === "somebody") return <p class="quiet">{T.heldBySomebody}</p>;
+  return (
+    <div class="playing">
+      <button type="button" class="wide" aria-pressed={holder === "you"} onClick={() => page.run("take")}>
+        {holder === "you" ? T.give : T.take}
+      </button>
+      {holder === "you" && (live.controls ? <ControlKeys live={live} /> : <Form page={page} heads={agent?.heads.length ? agent.heads : live.heads} slot={slot} />)}
+    </div>
+  );
+}
+
+function ControlKeys({ live }: { live: Live }) {
+  const told = Object.entries(live.controls!.keys).map(([key, choice]) => {
+    const one = Array.isArray(choice) ? choice[0] : choice;
+    const head = one && live.heads[one.head];
+    const label = head?.kind === "discrete" ? head.labels?.[one!.choice] : null;
+    return [key === " " ? "Space" : key.replace("Arrow", ""), label ?? T.choice(one?.choice ?? 0)] as const;
+  });
+  return (
+    <>
+      <h3>{T.controlKeys}</h3>
+      <dl>
+        {told.map(([key, label]) => (
+          <>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{label}</dd>
+          </>
+        ))}
+      </dl>
+    </>
+  );
+}
+
+function Form({ page, heads, slot }: { page: Page; heads: HeadTold[]; slot: number }) {
+  const { play } = page;
+  const turnBased = page.player.live!.turnBased;
+  const single = heads.length === 1 && heads[0]!.kind === "discrete";
+  return (
+    <form
+      class="form"
+      aria-label={T.chooseAction}
+      onSubmit={(event) => {
+        event.preventDefault();
+        page.act(slot);
+      }}
+    >
+      {heads.map((head) => (
+        <fieldset>
+          <legend>{head.name}</legend>
+          {head.kind === "discrete" ? (
+            <Buttons
+              head={head}
+              chosen={play.action[head.name] as number | undefined}
+              choose={(choice) => {
+                page.choose(head.name, choice);
+                if (single) page.act(slot);
+              }}
+            />
+          ) : (
+            <Sliders head={head} values={play.action[head.name] as number[] | undefined} choose={(values) => page.choose(head.name, values)} />
+          )}
+        </fieldset>
+      ))}
+      {!turnBased && (
+        <label class="row">
+          <input type="checkbox" checked={play.repeat} onChange={(event) => page.setRepeat(event.currentTarget.checked)} /> {T.repeat}
+        </label>
+      )}
+      {!single && (
+        <button type="submit" class="wide">
+          {T.act}
+        </button>
+      )}
+    </form>
+  );
+}
+
+function Buttons({ head, chosen, choose }: { head: Discrete; chosen: number | undefined; choose: (choice: number) => void }) {
+  return (
+    <div class="buttons">
+      {Array.from({ length: Math.min(head.n, MOST_CHOICES) }, (_, choice) => {
+        const legal = head.legal?.[choice] ?? true;
+        return (
+          <button type="button" class={legal ? "" : "illegal"} disabled={!legal} title={legal ? undefined : T.notLegalTitle} aria-pressed={chosen === choice} onClick={() => choose(choice)}>
+            {choice < 10 && <kbd>{choice}</kbd>} {head.labels?.[choice] ?? T.choice(choice)}
+            {!legal && <small> {T.illegal}</small>}
+          </button>
+        );
+      })}
+    </div>
+  );
+}
+
+function Sliders({ head, values, choose }: { head: Box; values: number[] | undefined; choose: (values: number[]) => void }) {
+  const now = values ?? head.low.map((low, i) => Math.min(Math.max(0, low), head.high[i]!));
+  return (
+    <>
+      {head.low.map((low, i) => (
+        <label class="row">
+          <input
+            type="range"
+            min={low}
+            max={head.high[i]}
+            step={(head.high[i]! - low) / 100}
+            value={now[i]}
+            aria-label={`${head.name} ${i}`}
+            onInput={(event) => choose(now.map((value, j) => (j === i ? Number(event.currentTarget.value) : value)))}
+          />
+          <output>{short(now[i])}</output>
+        </label>
+      ))}
+    </>
+  );
+}
