@@ -13,6 +13,7 @@ const HELD_SECONDS = 600;
 const WAITS = [0.5, 1, 2, 4, 8]; // seconds before trying again
 const MARKS = 5_000;
 const AGENT_WAIT = 3_000; // ms
+const APART: Partial<Record<Said["type"], number>> = { shown: 30, act: 50 }; // ms between two: the server hears 60 messages a second
 
 export interface Controls {
   keys: Record<string, { head: number; choice: number } | { head: number; choice: number }[]>;
@@ -78,6 +79,8 @@ export class Live implements Source {
   private selected: number | null = null;
   private latest: Agent | null = null;
   private waiting: ((agent: Agent) => void)[] = [];
+  private readonly later = new Map<Said["type"], Said>();
+  private readonly when = new Map<Said["type"], number>();
 
   constructor(
     private readonly api: Api,
@@ -98,7 +101,22 @@ export class Live implements Source {
     return found ? Number(found[0]) : null;
   }
 
+  /** Says something now; of what may come often only the newest is said, a little later. */
   say(message: Said): void {
+    const apart = APART[message.type];
+    if (!apart) return this.send(message);
+    const late = this.later.has(message.type);
+    this.later.set(message.type, message);
+    if (late) return;
+    const wait = Math.max((this.when.get(message.type) ?? 0) + apart - performance.now(), 0);
+    setTimeout(() => {
+      this.when.set(message.type, performance.now());
+      this.send(this.later.get(message.type)!);
+      this.later.delete(message.type);
+    }, wait);
+  }
+
+  private send(message: Said): void {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
   }
 

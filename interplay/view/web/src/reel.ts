@@ -108,7 +108,8 @@ export class Reel {
   /** Adds the frame of a live session; frames are a key first, and ticks grow. Returns its head. */
   push(frame: Uint8Array): Head {
     const { head } = readHead(frame);
-    if (head.key && this.chunks.length && head.tick <= this.last) this.clear();
+    if (head.key && this.chunks.length && head.tick < this.last) this.clear();
+    if (head.key && head.tick === this.last) this.dropLast(); // the same frame once more, because it was asked for
     let chunk = this.chunks[this.chunks.length - 1];
     if (head.key) {
       chunk = { first: head.tick, ticks: 0, frames: [], numbers: [], used: 0, loading: null, problem: null };
@@ -119,6 +120,17 @@ export class Reel {
     chunk.numbers!.push(head.tick);
     chunk.ticks = head.tick - chunk.first + 1;
     return head;
+  }
+
+  private dropLast(): void {
+    const chunk = this.chunks[this.chunks.length - 1];
+    if (!chunk) return;
+    chunk.frames!.pop();
+    chunk.numbers!.pop();
+    const last = chunk.numbers![chunk.numbers!.length - 1];
+    if (last === undefined) this.chunks.pop();
+    else chunk.ticks = last - chunk.first + 1;
+    if (this.cursor?.chunk === chunk) this.cursor = null;
   }
 
   /** Forgets what is older than a tick, whole chunks of it, and all but the newest `bytes`. */
