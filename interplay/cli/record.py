@@ -1,4 +1,4 @@
-"""`interplay record`: an episode as a video, an animation or a picture."""
+"""`interplay record`: an episode as a video, an animation, a picture or a recording."""
 
 from __future__ import annotations
 
@@ -11,16 +11,27 @@ from interplay.cli.options import Roles, Trust, named_path
 
 EXAMPLE = (
     "interplay record runs/first --out episode.mp4\n"
-    "interplay record random --world survival/2v2-all-low --out episode.gif"
+    "interplay record random --world survival/2v2-all-low --out episode.gif\n"
+    "interplay record runs/first --out match.replay\n"
+    "interplay record match.replay --out match.mp4"
 )
 
 
 def record(
     player: Annotated[
-        str, typer.Argument(metavar="RUN|POLICY", help="A run folder, or a scripted policy's name.")
+        str,
+        typer.Argument(
+            metavar="RUN|POLICY|REPLAY",
+            help="A run folder, a scripted policy's name, or a .replay, which is drawn.",
+        ),
     ],
     out: Annotated[
-        Path, typer.Option(parser=named_path, metavar="PATH", help="What to write: .mp4, .gif or .png.")
+        Path,
+        typer.Option(
+            parser=named_path,
+            metavar="PATH",
+            help="What to write: .mp4, .gif, .png, or .replay, a recording.",
+        ),
     ],
     options: Annotated[
         list[str] | None, typer.Argument(metavar="[OPTION=VALUE]...", help="Options of the world.")
@@ -56,7 +67,7 @@ def record(
     ] = False,
     seed: Annotated[int, typer.Option(help="Of the world and of the players.", min=0)] = 0,
 ) -> None:
-    """Plays episodes and records them; the suffix of --out chooses video, animation or picture."""
+    """Plays episodes and records them; the suffix of --out chooses video, animation, picture or recording."""
     from interplay.core.settings import parse_overrides
     from interplay.verbs.playing import record as record_play
 

@@ -12,6 +12,7 @@ from interplay.core.errors import UserError
 MAX_ROWS = 65_535
 MAX_MARKS = 5
 MAX_TEXT = 1_000  # characters of one label or cell
+MAX_CHORDS = 360  # of the arc of a cone of sight
 
 Array = np.ndarray
 
@@ -175,10 +176,22 @@ class LayerBuilder:
             raise self.wrong("sight needs the heading; pass angle too")
         self.number("sight.depth", sight[0], minimum=0.0)
         self.number("sight.angle", sight[1], minimum=0.0)
-        self.options["sight.chords"] = int(sight[2]) if len(sight) == 3 else 16
+        chords = int(sight[2]) if len(sight) == 3 else 16
+        if not 1 <= chords <= MAX_CHORDS:
+            raise self.wrong(f"sight has {chords} chords; pass 1 to {MAX_CHORDS}")
+        self.options["sight.chords"] = chords
+
+    def palette(self, value: str | Sequence[str]) -> None:
+        """``"terrain"``, or the colours of tiles."""
+        if value != "terrain" and (isinstance(value, str) or not value or not all(map(is_hex, value))):
+            raise self.wrong(f'palette = {value!r:.60}; pass "terrain" or colours, each as "#rrggbb"')
+        self.constant("palette", value if isinstance(value, str) else tuple(value))
 
     def constant(self, key: str, value: Any) -> None:
         """A constant of the layer."""
+        parts = value if isinstance(value, tuple) else (value,)
+        if any(isinstance(part, float) and not np.isfinite(part) for part in parts):
+            raise self.wrong(f"{key} = {value}; pass finite numbers")
         self.options[key] = value
 
     def wrong(self, what: str) -> UserError:

@@ -153,8 +153,10 @@ class Canvas:
         """
         build = LayerBuilder(name, "tiles")
         build.tiles(ids)
-        build.constant("palette", palette if isinstance(palette, str) else tuple(palette))
+        build.palette(palette)
         build.constant("origin", (float(origin[0]), float(origin[1])))
+        if not cell > 0:
+            raise build.wrong(f"cell = {cell}; the side of a tile is above 0")
         build.constant("cell", float(cell))
         self._add(build)
 

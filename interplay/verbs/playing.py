@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -141,11 +142,12 @@ def record(
     seed: int = 0,
     trust: bool = False,
 ) -> Media:
-    """Plays episodes and records them.
+    """Plays episodes and records them, or draws a recording.
 
     Args:
-        player, world, options, roles, greedy, seed, trust: as for `evaluate`.
-        out: ``.mp4``, ``.gif`` or ``.png``, which chooses video, animation or picture.
+        player, world, options, roles, greedy, seed, trust: as for `evaluate`. The player may also be a recording, ``match.replay``, which
+            is drawn: it was played already, so that none of the others is given then.
+        out: ``.mp4``, ``.gif`` or ``.png``, which chooses video, animation or picture; or ``.replay``, a recording.
         episodes: to show.
         max_steps: an episode is left there; needed for worlds that may never end.
         size: pixels, one number or (width, height).
@@ -164,6 +166,9 @@ def record(
     from interplay.verbs.players import seat
     from interplay.view.video import record as record_video
 
+    if is_recording(player):
+        playing = (world, options, episodes != 1, max_steps, reveal, roles, greedy, seed, trust)
+        return _draw_recording(str(player), out, playing, size, every, frames, step)
     found = seat(player, world, options, greedy, roles, trust)
     batch = found.make_world(num_worlds=1, seed=seed)
     try:
@@ -179,7 +184,36 @@ def record(
             seed=seed,
             frames=frames,
             step=step,
+            options=found.options,
         )
     finally:
         batch.close()
+    return Media(written)
+
+
+def is_recording(player: object) -> bool:
+    """Whether a player's name is that of a recording."""
+    from interplay.core.loading import is_folder
+
+    return isinstance(player, str | Path) and str(player).endswith(".replay") and not is_folder(str(player))
+
+
+def _draw_recording(
+    replay: str,
+    out: str | Path,
+    playing: Sequence[object],
+    size: int | tuple[int, int] | None,
+    every: int,
+    frames: int | None,
+    step: int | None,
+) -> Media:
+    from interplay.view.video import draw_replay
+
+    names = ("world", "options", "episodes", "max_steps", "reveal", "roles", "greedy", "seed", "trust")
+    for name, value in zip(names, playing, strict=True):
+        if value:
+            raise UserError(f"{replay}: {name} is for playing, and this was played already; leave it out")
+    written, troubles = draw_replay(replay, out, size, every, frames, step)
+    for line in troubles:
+        print(line, file=sys.stderr)
     return Media(written)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,11 +13,19 @@ from interplay.core.world import World
 
 
 class Stand(NamedTuple):
-    """Where a world stands: the episode, from 0, its step, from 0 after the reset, and whether the episode ends here."""
+    """Where a world stands.
+
+    Attributes:
+        episode: from 0.
+        step: of the episode, from 0 after the reset.
+        last: whether the episode ends here.
+        action: of the whole batch, that led here; None after a reset.
+    """
 
     episode: int
     step: int
     last: bool
+    action: Any = None
 
 
 def stands(
@@ -47,10 +55,11 @@ def stands(
         step, last = 0, False
         yield Stand(episode, step, last)
         while not last:
-            world.step(policy.act(world.timestep))
+            action = policy.act(world.timestep)
+            world.step(action)
             step += 1
             last = bool(world.timestep.over[index]) or step == max_steps
-            yield Stand(episode, step, last)
+            yield Stand(episode, step, last, action)
 
 
 def check_play(world: World, episodes: int, max_steps: int | None, every: int = 1, index: int = 0) -> None:

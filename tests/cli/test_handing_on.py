@@ -106,6 +106,7 @@ def for_record(heard: Heard) -> None:
     players(heard)
     heard.put("interplay.verbs.opening:set_privileged_view", None)
     heard.put("interplay.view.video:record")
+    heard.put("interplay.view.video:draw_replay")
 
 
 def for_transcript(heard: Heard) -> None:
@@ -332,6 +333,13 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "step": ("--step 6", {"record.step": 6}),
         "reveal": ("--reveal", {"set_privileged_view.reveal": True}),
         "seed": ("--seed 11", {"record.seed": 11, "make_world.seed": 11}),
+    }, {
+        "player": ("a.replay", {"draw_replay.replay": "a.replay"}),
+        "out": ("--out a.gif", {"draw_replay.path": Path("a.gif")}),
+        "every": ("--every 4", {"draw_replay.every": 4}),
+        "size": ("--size 90x60", {"draw_replay.size": (90, 60)}),
+        "frames": ("--frames 5", {"draw_replay.frames": 5}),
+        "step": ("--step 6", {"draw_replay.step": 6}),
     }]),
     "transcript": (for_transcript, [{
         **_PLAYER,

@@ -22,7 +22,9 @@ class Minded(RandomPolicy):
 
 def test_every_episode_begins_at_its_reset_and_ends_at_its_limit():
     world, policy = Camp(2), Minded()
-    seen = [(*stand, int(world.state.clock[0])) for stand in stands(world, policy, 2, max_steps=3, seed=1)]
+    seen = [
+        (*stand[:3], int(world.state.clock[0])) for stand in stands(world, policy, 2, max_steps=3, seed=1)
+    ]
     one = [(step, step == 3, step) for step in range(4)]
     assert seen == [(episode, *rest) for episode in (0, 1) for rest in one]
 

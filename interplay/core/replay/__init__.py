@@ -1,0 +1,8 @@
+"""Recordings, ``*.replay``: the scenes of a match, what everybody did, and states to go on from (docs/specs/viewer.md 5)."""
+
+from interplay.core.replay.layout import Header
+from interplay.core.replay.marks import Mark
+from interplay.core.replay.reader import ReplayReader
+from interplay.core.replay.writer import ReplayWriter, WorldRecorder
+
+__all__ = ["Header", "Mark", "ReplayReader", "ReplayWriter", "WorldRecorder"]

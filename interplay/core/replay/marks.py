@@ -1,0 +1,100 @@
+"""Marks on the time line that every world has: births, deaths and ends, from what the protocol says of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.reading import parse_json
+from interplay.core.world import Array, World
+
+KINDS = ("birth", "death", "cut", "end")
+
+
+class Mark(NamedTuple):
+    """Something that happened.
+
+    Attributes:
+        tick: at which it did.
+        kind: ``birth``: a slot began to live in the middle of an episode; ``death``: a life ended by the rules while the world went
+            on, or is not among the living at its end; ``cut``: a life was cut by a limit; ``end``: the episode ended.
+        rows: slots; of an end none.
+    """
+
+    tick: int
+    kind: str
+    rows: tuple[int, ...] = ()
+
+
+class Marks:
+    """Follows one world of a batch and says what happened in each step.
+
+    Args:
+        world: the batch.
+        index: which of its worlds.
+    """
+
+    def __init__(self, world: World, index: int = 0) -> None:
+        self._world, self._index = world, index
+        self._living = np.zeros(len(world.agents), bool)
+
+    def begin(self) -> None:
+        """The world was just reset."""
+        step = self._world.timestep
+        # Who waits for its turn lives too, where nobody is born later.
+        self._living = step.acting[self._index].copy() if self._later() else np.ones_like(self._living)
+
+    def step(self, tick: int) -> list[Mark]:
+        """What the step that led to this tick has done."""
+        step, w = self._world.timestep, self._index
+        acting, over = step.acting[w], bool(step.over[w])
+        ended, cut = step.terminated[w], step.truncated[w]
+        if over:
+            alive = self._alive()
+            dead = self._living & ended & ~alive if alive is not None else np.zeros_like(ended)
+        elif self._world.dead_stay:
+            dead = self._living & ~acting
+        else:
+            dead = self._living & ended
+        gone = dead | ended | cut
+        born = acting & (~self._living | gone) if self._later() else np.zeros_like(acting)
+        self._living = (self._living & ~gone) | born
+        found = [("birth", born), ("death", dead), ("cut", np.zeros_like(cut) if over else cut)]
+        marks = [Mark(tick, kind, tuple(np.flatnonzero(rows).tolist())) for kind, rows in found if rows.any()]
+        return [*marks, Mark(tick, "end")] if over else marks
+
+    def _later(self) -> bool:
+        return self._world.respawns or self._world.persistent
+
+    def _alive(self) -> Array | None:
+        alive = np.asarray(self._world.metrics.get("alive", 0))
+        return alive[self._index].astype(bool) if alive.ndim == 2 else None
+
+
+def write_marks(marks: Iterable[Mark]) -> bytes:
+    """One line of JSON each."""
+    return b"".join(json.dumps(mark._asdict()).encode() + b"\n" for mark in marks)
+
+
+def read_marks(data: bytes, slots: int) -> list[Mark]:
+    """What `write_marks` gave; kinds of later versions are kept.
+
+    Raises:
+        UserError: for other lines.
+    """
+    found = []
+    for line in data.splitlines():
+        try:
+            value = parse_json(line)
+            mark = Mark(value["tick"], value["kind"], tuple(value["rows"]))
+        except (ValueError, KeyError, TypeError):
+            raise UserError("a mark is damaged; record it again") from None
+        sound = type(mark.tick) is int and 0 <= mark.tick < 2**32 and isinstance(mark.kind, str)
+        if not sound or any(type(row) is not int or not 0 <= row < slots for row in mark.rows):
+            raise UserError("a mark is damaged; record it again")
+        found.append(mark)
+    return found
