@@ -68,8 +68,8 @@ class Newest:
 
         self._run, self._policy, self._seed = run, policy, seed
         self._list: Callable[[Path], list[Path]] = list_checkpoints
-        at = list_checkpoints(run)
-        self._now = at[-1] if at else find_checkpoint(run, lambda _: None)
+        self._looked_at = self._list(run)[-1:]  # before: what comes in between is found by the next look
+        self._now = find_checkpoint(run, lambda _: None)
 
     @property
     def words(self) -> str:
@@ -83,17 +83,18 @@ class Newest:
         Raises:
             UserError: if the newer one is damaged, or of other networks; the old one plays on.
         """
-        found = self._list(self._run)
-        if not found or found[-1] == self._now:
+        found = self._list(self._run)[-1:]
+        if not found or found == self._looked_at:
             return None
+        self._looked_at = found
         load = getattr(self._policy, "load_weights", None)
         names = getattr(self._policy, "names", None)
         if load is None or names is None:
             return None
         from interplay.train.play.policy import read_populations
 
-        self._now = found[-1]
-        load(read_populations(self._now, names)[1])
+        load(read_populations(found[0], names)[1])
+        self._now = found[0]
         kept = self._policy.save()
         self._policy.start(self._policy.world, self._seed)
         self._policy.load(kept)

@@ -14,6 +14,7 @@ from interplay.core.files import told_plainly
 from interplay.core.reading import opened
 from interplay.core.replay import ReplayReader
 from interplay.core.replay.layout import CHUNK_HEAD, MAGIC, MAX_RAW, SCENES, Chunk, check_chunk
+from interplay.core.world import World
 from interplay.view.run_log import one_line
 from interplay.view.server.agent import tell_agent
 from interplay.view.server.refusals import NotThere, Unreadable
@@ -41,6 +42,8 @@ class Recordings:
         self._sources = sources
         self._lock = threading.Lock()  # of everything below: a reader is for one thread at a time
         self._open: OrderedDict[Path, _Open] = OrderedDict()
+        self._stepping = threading.Lock()  # of the world in which agents are looked at
+        self._world: tuple[Path, World] | None = None
         self._told: dict[Path, tuple[tuple[int, ...], dict[str, Any]]] = {}
 
     def page(self, page: int) -> dict[str, Any]:
@@ -97,19 +100,20 @@ class Recordings:
         Raises:
             NotThere: where the recording holds no states, or has no such agent.
         """
-        with self._reader(number) as file:
-            reader = file.reader
-            if not 0 <= slot < len(reader.header.agents):
-                raise NotThere(
-                    f"slot {slot}: the world has {len(reader.header.agents)}; ask for one of those"
-                )
+        path = self._sources.recording(number)
+        with self._stepping:
+            held, self._world = self._world, None
             try:
-                world = reader.world_at(tick, file.world)
+                with ReplayReader(path, links=False) as reader:
+                    agents, policy = reader.header.agents, reader.header.policy
+                    if not 0 <= slot < len(agents):
+                        raise UserError(f"slot {slot}: the world has {len(agents)}; ask for one of those")
+                    known = held[1] if held is not None and held[0] == path else None
+                    world = reader.world_at(tick, known)
             except UserError as error:
-                file.world = None
-                raise NotThere(self._plain(str(error), reader.path)) from None
-            file.world = world
-            return tell_agent(world, slot, tick, reader.header.policy)
+                raise NotThere(self._plain(str(error), path)) from None
+            self._world = (path, world)
+            return tell_agent(world, slot, tick, policy)
 
     def path(self, number: int) -> Path:
         """The file."""
@@ -168,7 +172,6 @@ class _Open:
     def __init__(self, path: Path, stamp: tuple[int, ...]) -> None:
         self._stamp = stamp
         self.reader = ReplayReader(path, links=False)
-        self.world: Any = None  # of the last agent that was asked about
         self._scenes: list[Stored] = []
 
     def follows(self, stamp: tuple[int, ...]) -> bool:
@@ -218,8 +221,6 @@ class _Open:
 
     def close(self) -> None:
         self.reader.__exit__()
-        if self.world is not None:
-            self.world.close()
 
 
 def _ends_whole(path: Path, size: int) -> bool:

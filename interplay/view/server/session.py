@@ -27,7 +27,7 @@ from interplay.view.server.config import (
     VIDEO_FRAMES,
 )
 from interplay.view.server.play import Cast, Play
-from interplay.view.server.visitor import Visitor
+from interplay.view.server.visitor import NEVER, Visitor
 
 FOG = "who plays sees the whole world here, also what its agent does not see"
 FOG_OF_ROLES = "who plays sees the public table; the details of other seats are kept back"
@@ -74,6 +74,8 @@ class Session:
     def join(self, visitor: Visitor) -> None:
         """Shows the world to a page."""
         self._jobs.put((visitor, _COME))
+        if self.ended:  # it may have looked into the queue for the last time
+            visitor.dismiss(f"{self.source} has just ended; come back", True)
 
     def leave(self, visitor: Visitor) -> None:
         """A page has gone; the policy plays its slots."""
@@ -87,7 +89,7 @@ class Session:
             visitor.ask_key()
         self._jobs.put((visitor, _LOOK if isinstance(message, said.Shown | said.Key) else message))
 
-    def stop(self, wait: float = 5.0) -> None:
+    def stop(self, wait: float = 1.0) -> None:
         """Ends the session and says so to all pages."""
         self._jobs.put(None)
         if self._thread.is_alive():
@@ -316,7 +318,7 @@ class Session:
                 raise UserError(
                     f"{name}: roles are hidden and you play; give back your slot to look at others"
                 )
-        visitor.selected, visitor.told = slot, (-1, None, 0.0)
+        visitor.selected, visitor.told = slot, NEVER
 
     def _take(self, visitor: Visitor, slot: int) -> None:
         self._check_slot(slot)

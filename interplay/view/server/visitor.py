@@ -6,6 +6,7 @@ the next frame is relative to the last one that was sent. So a slow page is late
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -15,6 +16,7 @@ from interplay.core.frames import Encoder
 from interplay.view.server.config import EVENTS, UNSHOWN
 from interplay.view.server.play import Moment
 
+NEVER: tuple[int, int | None, float] = (-1, None, -math.inf)
 _LATEST = ("status", "agent")  # of which only the newest is worth sending
 
 
@@ -26,6 +28,7 @@ class Visitor:
 
     Attributes:
         selected: the slot that it looks at.
+        told: tick, slot and time of the last account of an agent.
     """
 
     def __init__(self, wake: Callable[[], None]) -> None:
@@ -40,11 +43,7 @@ class Visitor:
         self._offered = -1
         self._key, self._woken = True, False
         self.selected: int | None = None
-        self.told: tuple[int, int | None, float] = (
-            -1,
-            None,
-            0.0,
-        )  # tick, slot and time of the last account of an agent
+        self.told = NEVER
 
     # -- the session's thread -----------------------------------------------------------------------------------------
 
