@@ -34,6 +34,8 @@ import numpy as np
 
 from interplay.connect.werewolf.evaluated import read_log
 from interplay.core.errors import UserError
+from interplay.core.policy import RandomPolicy
+from interplay.core.replay import ReplayReader, WorldRecorder
 from interplay.core.seals import canonical, sealed_toml
 from interplay.core.settings import build
 from interplay.evaluate.communication.shards import TalkFolder, read_talk
@@ -41,6 +43,7 @@ from interplay.evaluate.communication.table import BOARD_TYPES, About, Boards, G
 from interplay.evaluate.tournaments.folder import TournamentFolder, read_settings
 from interplay.evaluate.tournaments.results_log import ResultsLog, _check
 from interplay.evaluate.tournaments.round_robins import RoundRobinSettings
+from interplay.registry import make_world
 from interplay.train.run.checkpoint import CheckpointWriter, read_checkpoint
 from interplay.train.run.folder import RunFolder
 from interplay.train.run.manifest import _checksum, _fingerprint
@@ -178,6 +181,19 @@ def make_games(folder: Path) -> None:
     )
 
 
+def make_match(folder: Path) -> None:
+    """A recording of a world of ours, its states and actions included."""
+    world, policy = make_world("dilemma/fixed", rounds=30), RandomPolicy()
+    with WorldRecorder(folder / "match.replay", world, snapshot_every=12) as recorder:
+        world.reset(seeds=5)
+        policy.start(world, 5)
+        recorder.begin()
+        while not world.timestep.over[0]:
+            action = policy.act(world.timestep)
+            world.step(action)
+            recorder.step(action, bool(world.timestep.over[0]))
+
+
 # -- readers ------------------------------------------------------------------------------------------------------
 
 
@@ -232,6 +248,17 @@ def read_games_of(folder: Path) -> Any:
 def read_curves(folder: Path) -> Any:
     """Nothing: a log has no checksums, so what stands there is what it says."""
     read_run(folder / "run")
+
+
+def read_match(folder: Path) -> Any:
+    """Frames and marks; a trouble that is told is no silent one."""
+    with ReplayReader(folder / "match.replay") as reader:
+        frames = [(frame.tick, frame.first, frame.last, repr(frame.scene)) for frame in reader.frames()]
+        marks = reader.marks()
+        state = int(reader.world_at(reader.ticks - 1, start=0).hash()[0])
+        if reader.troubles:
+            raise UserError(reader.troubles[0])
+        return reader.header, frames, marks, state
 
 
 def parts_of(found: Any, sound: Any) -> bool:
@@ -312,6 +339,7 @@ SUBJECTS = {
         lambda folder: [arrays_as_plain(game) for game in read_log(folder / "games")],
     ),
     "metrics": Subject("run/metrics.jsonl", make_run, read_curves),
+    "recording": Subject("match.replay", make_match, read_match),
 }
 
 

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bench.trust_damaged_files import ASKED, make_cup, make_run, make_talk
+from bench.trust_damaged_files import ASKED, make_cup, make_match, make_run, make_talk
 from interplay.cli.main import USER_ERROR, explain
 from interplay.cli.overlays import write as write_overlay
 from interplay.connect.werewolf.evaluated import EvaluatedEnv
@@ -162,6 +162,7 @@ def writers() -> dict[str, Writer]:
         ),
         "video": Writer(record_video(".mp4", 0), record_video(".mp4", 9)),
         "animation": Writer(record_video(".gif", 0), record_video(".gif", 9)),
+        "recording": Writer(lambda folder: None, make_match),
         "recorded talk": Writer(make_talk, record_talk),
         "recorded games": Writer(begin_nothing, record_game),
         "overlay": Writer(lambda folder: None, draw_overlay),

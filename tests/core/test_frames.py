@@ -174,27 +174,27 @@ def test_what_does_not_fit_travels_exactly_until_a_key_frame():
     far[3] = 54_321.0
     scenes = [agents(near), agents(far), agents(near)]
     found, _ = sent(*scenes)
-    assert np.abs(found[0] - near).max() <= 100 / 65_535
+    assert np.abs(found[0] - near).max() <= 100 / 32_768
     np.testing.assert_array_equal(found[1], far.astype(np.float32))
     np.testing.assert_array_equal(found[2], near.astype(np.float32))
     found, sizes = sent(*scenes, key=True)
     assert sizes[0] == sizes[2] == sizes[1] - 2 * 64
-    assert np.abs(found[2] - near).max() <= 100 / 65_535
+    assert np.abs(found[2] - near).max() <= 100 / 32_768
 
 
 def test_places_half_the_world_away_fit_and_absent_ones_need_not():
     edge = np.array([-50.0, 150.0, 0.0, 100.0])
     found, sizes = sent(agents(edge), agents([1e30, 1.0, 2.0, 3.0], absent=None), key=True)
-    assert np.abs(found[0] - edge).max() <= 100 / 65_535
+    assert np.abs(found[0] - edge).max() <= 100 / 32_768
     assert sizes[1] == sizes[0] + 8
     one = agents([1e30, np.nan, 3.0, 4.0], absent=np.array([True, True, False, False]))
     found, hidden = sent(one, one, key=True)
     assert hidden[0] == sizes[0] + 4  # the flags
-    assert np.abs(found[0][2:] - [3, 4]).max() <= 100 / 65_535
+    assert np.abs(found[0][2:] - [3, 4]).max() <= 100 / 32_768
 
 
-def test_tile_worlds_give_sixty_fourths_back_exactly():
-    for side, exact in ((118, 1 / 64), (301, 1 / 64), (818, 1 / 32), (3000, 1 / 8)):
+def test_multiples_of_a_step_come_back_exactly():
+    for side, exact in ((10, 1 / 2048), (118, 1 / 256), (301, 1 / 64), (818, 1 / 32), (3000, 1 / 8)):
         canvas = Canvas((4, 4, side + 4, side + 4))
         canvas.tiles("ground", np.zeros((side, 1), int), origin=(4, 4))
         x = 4 + exact * np.arange(0, side / exact, 7, dtype=int)

@@ -214,7 +214,14 @@ def test_worlds_that_are_programs_are_made_by_the_caller(tmp_path):
 
     path = tmp_path / "a.replay"
     played(path, Named())
-    with pytest.raises(UserError, match="is a program; make it yourself"), ReplayReader(path) as reader:
+    with pytest.raises(UserError, match="'os:system', which may be a program"), ReplayReader(path) as reader:
+        reader.world_at(3)
+    world = interplay.make_world("dilemma/fixed")
+    played(tmp_path / "b.replay", world, header={"options": {"rounds": [{"of": "os:system"}]}})
+    with (
+        pytest.raises(UserError, match="which may be a program"),
+        ReplayReader(tmp_path / "b.replay") as reader,
+    ):
         reader.world_at(3)
     assert reader_at(path, 3, Named()).timestep.acting.all()
 
@@ -299,6 +306,20 @@ def test_a_damaged_chunk_is_told_and_stepped_over(tmp_path):
             assert any("SCNE of ticks 100..199 are damaged" in line for line in reader.troubles)
             with pytest.raises(UserError, match="tick 150 is not there or damaged"):
                 reader.frame(150)
+
+
+def test_a_chunk_in_another_s_place_is_told(tmp_path):
+    path = small(tmp_path / "a.replay", 250)
+    data = path.read_bytes()
+    with ReplayReader(path) as reader:
+        chunk = reader.chunks[0]
+    raw = read_chunk(data[chunk.offset : chunk.end])
+    moved = write_chunk(SCENES, 100, 100, raw)
+    assert len(moved) == chunk.end - chunk.offset
+    path.write_bytes(data[: chunk.offset] + moved + data[chunk.end :])
+    with ReplayReader(path) as reader:
+        assert [frame.tick for frame in reader.frames()] == list(range(100, 250))
+        assert any("another chunk stands there" in line for line in reader.troubles)
 
 
 def test_a_growing_file_is_read_to_its_last_whole_chunk(tmp_path):

@@ -200,3 +200,27 @@ def test_every_column_has_one_finite_value_per_row(rows, radius):
     for column in layer.columns.values():
         assert column.shape == (len(rows),)
         assert np.isfinite(column).all()
+
+
+@pytest.mark.parametrize(
+    ("tiles", "words"),
+    [
+        ({"palette": "lava"}, "palette"),
+        ({"palette": ()}, "palette"),
+        ({"palette": ("#12345",)}, "palette"),
+        ({"cell": 0}, "cell = 0"),
+        ({"cell": np.inf}, "finite"),
+        ({"origin": (0, np.nan)}, "finite"),
+    ],
+)
+def test_tiles_that_nothing_could_paint_are_refused(tiles, words):
+    with pytest.raises(UserError, match=words):
+        canvas().tiles("ground", [[1]], **tiles)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"width": np.nan}, {"angle": 0, "sight": (1, 1, 0)}, {"angle": 0, "sight": (1, 1, 361)}]
+)
+def test_lines_that_nothing_could_paint_are_refused(changes):
+    with pytest.raises(UserError, match=r"finite|chords"):
+        agents(**changes)

@@ -2,9 +2,9 @@
 
 What a decoded number may differ by, per column:
 
-- Places (x, y, corners, ends) are u2. On tiles a step is 1/64 of a tile, or what lets twice the ground fit: tile centres, halves
-  and quarters come back exactly, others within 1/128. Elsewhere the range is the visible part and half of it again on each side,
-  and a place comes back within 1/65,535 of the visible part.
+- Places (x, y, corners, ends) are u2. The range is the visible part and half of it again on each side; the step is a power of two of
+  the world's unit, of a tile where there are tiles: 1/256 for 118 of them, 1/64 for 301. Multiples of a step come back exactly (tile
+  centres, halves, quarters), all others within half a step, which is 1/32,768 of the visible part or less.
 - Angles are u2 parts of a turn: within 0.00005 rad, and between 0 and a turn.
 - Numbers that are whole in the first frame are u1 or u2 and come back exactly; so do colours, tile numbers, flags and texts.
 - All else is f4, exact.
@@ -29,7 +29,6 @@ from interplay.core.settings import Settings, build
 
 MAX_COLUMNS = 64
 MAX_SCALED = 16  # columns of a layer that are not written as they are: a frame has a bit for each
-FINE = 64  # steps per tile
 TURN = 2 * math.pi
 SHARED = ("absent", "jump", "dimmed")  # bits 0 to 2 of a layer's flags; its marks follow
 PICTURE = "picture"
@@ -156,19 +155,14 @@ def _axes(scene: Scene) -> dict[str, tuple[float, float]]:
         return {}
     x0, y0, x1, y1 = scene.bounds
     ground = next((layer for layer in scene.layers if layer.kind == "tiles"), None)
-    cell = None if ground is None else ground.options["cell"]
+    cell = 1.0 if ground is None else ground.options["cell"]
     return {axis: _axis(low, high, cell) for axis, low, high in (("x", x0, x1), ("y", y0, y1))}
 
 
-def _axis(low: float, high: float, cell: float | None) -> tuple[float, float]:
-    extent, middle = high - low, (low + high) / 2
-    if not cell:
-        scale = 2 * extent / 65_535
-        return scale, low - extent / 2
-    scale = cell / FINE
-    while scale * 65_536 < 2 * extent:
-        scale *= 2
-    return scale, math.floor(middle / cell) * cell - 32_768 * scale
+def _axis(low: float, high: float, cell: float) -> tuple[float, float]:
+    """The finest step by halves of a cell whose 65,536 steps are twice as long as the visible part, which is in their middle."""
+    scale = cell * 2.0 ** math.ceil(math.log2(2 * (high - low) / 65_536 / cell))
+    return scale, (round((low + high) / 2 / scale) - 32_768) * scale
 
 
 def _columns(layer: Layer, axes: Mapping[str, tuple[float, float]]) -> tuple[Column, ...]:

@@ -191,9 +191,10 @@ class ReplayReader:
 
     def _make(self) -> World:
         header = self.header
-        if ":" in header.world:
+        named = next((text for text in _texts([header.world, header.options]) if ":" in text), None)
+        if named is not None:
             raise UserError(
-                f"{self.path}: its world {header.world} is a program; make it yourself and pass it, world_at(tick, world)"
+                f"{self.path}: it names {named!r}, which may be a program; make the world yourself and pass it, world_at(tick, world)"
             )
         world: World = load("interplay.registry:make_world")(header.world, seed=0, **header.options)
         return world
@@ -298,6 +299,15 @@ class ReplayReader:
 
     def __exit__(self, *error: Any) -> None:
         self._open.close()
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts inside a value of JSON."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | tuple | dict):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _texts(part)
 
 
 def _ticks(chunk: Chunk) -> str:
