@@ -1,5 +1,6 @@
 /** The flat renderer: what interplay/view/paint.py draws, on a canvas of the page. */
 
+import { agentsAt, isThere, middle, reach } from "./agents";
 import { Camera } from "./camera";
 import { Glide } from "./glide";
 import { Ground } from "./ground";
@@ -61,10 +62,11 @@ export class Flat {
     const finished = shown.scene.layers.find((layer) => layer.schema.kind === "picture");
     if (finished) return this.ground.picture(pen, finished, camera.width, camera.height);
     this.page();
+    const agents = agentsAt(shown.scene);
     shown.scene.layers.forEach((layer, place) => {
       const glide = new Glide(layer, shown.next?.layers[place] ?? null, shown.share);
       this.layer(glide);
-      if (layer.schema.name === "agents" && shown.selected !== null) this.selection(glide, shown.selected);
+      if (place === agents && shown.selected !== null) this.selection(glide, shown.selected);
     });
     for (const words of this.texts) this.write(words);
   }
@@ -312,8 +314,9 @@ export class Flat {
   /** A ring around who is selected, seen on any ground. */
   private selection(glide: Glide, row: number): void {
     const { layer } = glide;
-    if (row >= layer.rows || flag(layer, "absent", row)) return;
-    const [x, y] = [this.x(glide, row), this.y(glide, row)];
+    if (!isThere(layer, row)) return;
+    const place = middle(glide, row);
+    const [x, y] = [this.camera.screenX(place[0]), this.camera.screenY(place[1])];
     const size = Math.max(this.pixels(reach(layer, row)), 3) + 4;
     this.ring(x, y, size, palette.PAPER, 5, 1, false);
     this.ring(x, y, size, palette.INK, 2.5, 1, false);
@@ -427,12 +430,6 @@ function boxCorners(x: number, y: number, half_x: number, half_y: number, angle:
     const [dx, dy] = [i! * half_x, j! * half_y];
     return [x + dx * c - dy * s, y + (dx * s + dy * c) * flip];
   });
-}
-
-/** How far a row of agents reaches from its middle, in the world's units. */
-export function reach(layer: Layer, row: number): number {
-  if (layer.schema.kind !== "boxes") return number(layer, "radius", row, 0.5);
-  return Math.max(number(layer, "half_x", row), number(layer, "half_y", row));
 }
 
 /** The colour of a row. */

@@ -1,12 +1,13 @@
 /** Brings a source, the clock and the picture together; panels listen to it and never draw the world themselves. */
 
+import { agentsAt, isThere, middle, reach } from "./agents";
 import { Camera } from "./camera";
 import { Clock } from "./clock";
-import { Flat, reach } from "./flat";
+import { Flat } from "./flat";
 import { Glide } from "./glide";
 import { Live } from "./live";
 import { Shot } from "./reel";
-import { Layer, flag } from "./scene";
+import { Layer } from "./scene";
 import { Source } from "./source";
 
 const TOLD = 100; // ms between two tellings of the panels while time goes on
@@ -61,7 +62,7 @@ export class Player {
   }
 
   get agents(): Layer | null {
-    return this.shot?.scene.layers.find((layer) => layer.schema.name === "agents" && ["circles", "boxes"].includes(layer.schema.kind)) ?? null;
+    return (this.shot && this.shot.scene.layers[agentsAt(this.shot.scene)]) ?? null;
   }
 
   attach(canvas: HTMLCanvasElement | null): void {
@@ -171,7 +172,7 @@ export class Player {
     let slot = this.selected ?? (by > 0 ? -1 : agents.rows);
     for (let i = 0; i < agents.rows; i++) {
       slot = (slot + by + agents.rows) % agents.rows;
-      if (!flag(agents, "absent", slot)) return this.select(slot);
+      if (isThere(agents, slot)) return this.select(slot);
     }
   }
 
@@ -209,8 +210,10 @@ export class Player {
     const { agents, camera } = this;
     if (!agents) return null;
     let [found, least] = [null as number | null, Infinity];
-    for (const row of new Glide(agents, null, 0).rows()) {
-      const [dx, dy] = [camera.screenX(agents.columns.get("x")![row]!) - px, camera.screenY(agents.columns.get("y")![row]!) - py];
+    const glide = new Glide(agents, null, 0);
+    for (const row of glide.rows()) {
+      const [x, y] = middle(glide, row);
+      const [dx, dy] = [camera.screenX(x) - px, camera.screenY(y) - py];
       const distance = Math.hypot(dx, dy);
       if (distance <= Math.max(reach(agents, row) * camera.scale, NEAR) && distance < least) [found, least] = [row, distance];
     }
@@ -332,11 +335,10 @@ export class Player {
   }
 
   private centre(shot: Shot, next: Shot | null, share: number): void {
-    const place = shot.scene.layers.findIndex((layer) => layer.schema.name === "agents");
+    const place = agentsAt(shot.scene);
     const layer = shot.scene.layers[place];
-    if (!layer || this.selected === null || this.selected >= layer.rows || flag(layer, "absent", this.selected)) return;
-    const glide = new Glide(layer, next?.scene.layers[place] ?? null, share);
-    this.camera.centre(glide.at("x", this.selected), glide.at("y", this.selected));
+    if (!layer || this.selected === null || !isThere(layer, this.selected)) return;
+    this.camera.centre(...middle(new Glide(layer, next?.scene.layers[place] ?? null, share), this.selected));
   }
 
   private count(now: number): void {

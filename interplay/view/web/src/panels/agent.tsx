@@ -1,10 +1,12 @@
 /** One agent: what is drawn of it, what its policy makes of its place, and what it sees. */
 
+import { isThere, middle } from "../agents";
 import { Agent, Box, Discrete, HeadTold } from "../api";
 import type { Page } from "../page";
 import { hex } from "../palette";
 import { colourOf } from "../flat";
-import { flag, number } from "../scene";
+import { Glide } from "../glide";
+import { flag } from "../scene";
 import { T } from "../strings";
 import { barsOf, marksOf, short } from "../words";
 import { Playing } from "./playing";
@@ -35,7 +37,8 @@ export function AgentPanel({ page }: { page: Page }) {
 function Selected({ page, slot }: { page: Page; slot: number }) {
   const { agents, live } = page.player;
   const { details, detailsError } = page;
-  const here = agents && slot < agents.rows && !flag(agents, "absent", slot);
+  const here = agents && isThere(agents, slot);
+  const gone = agents ? !here : details?.present === false;
   return (
     <>
       <h2>
@@ -43,10 +46,10 @@ function Selected({ page, slot }: { page: Page; slot: number }) {
         {page.nameOf(slot)}
         <small>{[T.slot(slot), details?.team !== null && details?.team !== undefined ? T.team(details.team) : ""].filter(Boolean).join(" · ")}</small>
       </h2>
-      {agents && !here && <p class="quiet">{T.absent}</p>}
+      {gone && <p class="quiet">{T.absent}</p>}
       {here && <Drawn page={page} slot={slot} />}
       {live && <Playing page={page} live={live} slot={slot} agent={details} />}
-      {details ? <Told agent={details} /> : detailsError && <p class="quiet">{detailsError}</p>}
+      {details ? <Told agent={details} /> : <p class="quiet">{detailsError ?? T.loading}</p>}
     </>
   );
 }
@@ -63,7 +66,7 @@ function Drawn({ page, slot }: { page: Page; slot: number }) {
       ))}
       <dl>
         <dt>{T.place}</dt>
-        <dd>{[number(agents, "x", slot), number(agents, "y", slot)].map((value) => value.toFixed(2)).join(", ")}</dd>
+        <dd>{middle(new Glide(agents, null, 0), slot).map((value) => value.toFixed(2)).join(", ")}</dd>
         {states.length > 0 && (
           <>
             <dt>{T.state}</dt>
@@ -97,7 +100,7 @@ function Told({ agent }: { agent: Agent }) {
   ];
   return (
     <>
-      {!agent.acting && <p class="quiet">{agent.present ? T.waiting : T.absent}</p>}
+      {!agent.acting && agent.present && <p class="quiet">{T.waiting}</p>}
       <dl>
         {facts
           .filter(([, value]) => value && value !== "-")
@@ -146,6 +149,7 @@ function Head({ head, chosen, alone }: { head: HeadTold; chosen: unknown; alone:
 function Choices({ head, chosen }: { head: Discrete; chosen: unknown }) {
   const all = Array.from({ length: head.n }, (_, choice) => choice);
   const listed = all.slice(0, MOST_CHOICES);
+  if (!head.probabilities) return <Plain head={head} listed={listed} chosen={chosen} />;
   return (
     <ul class="choices">
       {listed.map((choice) => {
@@ -166,6 +170,25 @@ function Choices({ head, chosen }: { head: Discrete; chosen: unknown }) {
         );
       })}
       {all.length > listed.length && <li class="quiet">{T.more(all.length - listed.length)}</li>}
+    </ul>
+  );
+}
+
+/** Choices of a policy that tells no probabilities. */
+function Plain({ head, listed, chosen }: { head: Discrete; listed: number[]; chosen: unknown }) {
+  return (
+    <ul class="choices plain">
+      {listed.map((choice) => {
+        const legal = head.legal?.[choice] ?? true;
+        return (
+          <li class={legal ? "" : "illegal"}>
+            {head.labels?.[choice] ?? T.choice(choice)}
+            {!legal && <small>{T.illegal}</small>}
+            {chosen === choice && <b title={T.chosen}>●</b>}
+          </li>
+        );
+      })}
+      {head.n > listed.length && <li class="quiet">{T.more(head.n - listed.length)}</li>}
     </ul>
   );
 }

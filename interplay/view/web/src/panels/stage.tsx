@@ -13,7 +13,12 @@ export function Stage({ page }: { page: Page }) {
   return (
     <main class="stage">
       {drawn ? <World page={page} /> : <Tables page={page} />}
-      {drawn && <Caption page={page} />}
+      {drawn && (
+        <div class="below">
+          <Caption page={page} />
+          <Tools page={page} />
+        </div>
+      )}
       {player.problem && <p class="notice">{T.damaged(player.problem)}</p>}
       {player.loading && <p class="notice">{T.loading}</p>}
     </main>
@@ -85,17 +90,23 @@ function World({ page }: { page: Page }) {
         onPointerCancel={(event) => down.current.delete(event.pointerId)}
         onDblClick={() => page.run("follow")}
       />
-      <div class="tools">
-        <button type="button" aria-label={T.nearer} title={T.nearer} onClick={() => player.zoom(1.4)}>
-          +
-        </button>
-        <button type="button" aria-label={T.farther} title={T.farther} onClick={() => player.zoom(1 / 1.4)}>
-          −
-        </button>
-        <button type="button" aria-label={T.fit} title={T.fit} onClick={() => page.run("fit")}>
-          ⤢
-        </button>
-      </div>
+    </div>
+  );
+}
+
+function Tools({ page }: { page: Page }) {
+  const { player } = page;
+  return (
+    <div class="tools">
+      <button type="button" aria-label={T.nearer} title={T.nearer} onClick={() => player.zoom(1.4)}>
+        +
+      </button>
+      <button type="button" aria-label={T.farther} title={T.farther} onClick={() => player.zoom(1 / 1.4)}>
+        −
+      </button>
+      <button type="button" aria-label={T.fit} title={T.fit} onClick={() => page.run("fit")}>
+        ⤢
+      </button>
     </div>
   );
 }

@@ -1,7 +1,9 @@
 /** The scene in words: its tables, and the agents in view as rows that can be selected. */
 
+import { isThere, middle } from "../agents";
+import { Glide } from "../glide";
 import type { Page } from "../page";
-import { Layer, flag, number } from "../scene";
+import { Layer, flag } from "../scene";
 import { names } from "../schema";
 import { T } from "../strings";
 import { barsOf, marksOf, short, shown } from "../words";
@@ -65,10 +67,12 @@ function AgentsTable({ page }: { page: Page }) {
   const { player } = page;
   const { agents, camera, selected } = player;
   if (!agents) return null;
+  const glide = new Glide(agents, null, 0);
   const inView: number[] = [];
   for (let slot = 0; slot < agents.rows; slot++) {
-    if (flag(agents, "absent", slot)) continue;
-    const [x, y] = [camera.screenX(number(agents, "x", slot)), camera.screenY(number(agents, "y", slot))];
+    if (!isThere(agents, slot)) continue;
+    const place = middle(glide, slot);
+    const [x, y] = [camera.screenX(place[0]), camera.screenY(place[1])];
     if (x >= 0 && y >= 0 && x <= camera.width && y <= camera.height) inView.push(slot);
   }
   const bars = names(agents.schema.options.bars);
@@ -109,7 +113,7 @@ function AgentsTable({ page }: { page: Page }) {
             {inView.slice(0, MOST_ROWS).map((slot) => (
               <tr data-slot={slot} aria-selected={slot === selected} onClick={() => page.select(slot)}>
                 <th scope="row">{page.nameOf(slot)}</th>
-                <td class="figure">{`${number(agents, "x", slot).toFixed(1)}, ${number(agents, "y", slot).toFixed(1)}`}</td>
+                <td class="figure">{middle(glide, slot).map((value) => value.toFixed(1)).join(", ")}</td>
                 {barsOf(agents, slot).map(({ value }) => (
                   <td class="figure">{short(value)}</td>
                 ))}

@@ -134,7 +134,7 @@ function drawMarks(canvas: HTMLCanvasElement, marks: Mark[], first: number, last
   const drawn = new Set<string>();
   for (const { tick, kind } of marks) {
     const x = last > first ? ((tick - first) / (last - first)) * width : 0;
-    const key = `${Math.round(x / 5)} ${kind}`;
+    const key = `${Math.round(x / 9)} ${kind}`;
     if (drawn.has(key) || drawn.size > MOST_DRAWN) continue;
     drawn.add(key);
     pen.fillText(T.signs[kind] ?? T.otherSign, Math.min(Math.max(x, 5), width - 5), height / 2);
