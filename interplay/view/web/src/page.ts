@@ -200,6 +200,7 @@ export class Page {
     const question = `${selected} ${tick}`;
     if (!source || selected === null || !this.panels || (this.tab !== "agent" && live?.held !== selected)) return;
     if (this.asking || question === this.asked) return;
+    if (this.detailsError && !live && this.player.running) return; // it would most likely say the same at every tick
     this.asking = true;
     this.asked = question;
     source
