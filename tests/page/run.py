@@ -53,7 +53,9 @@ def main(names: list[str]) -> int:
 
 
 def _vitest(names: list[str], environment: dict[str, str]) -> int:
-    return subprocess.run(["npx", "--no-install", "vitest", "run", *names], cwd=WEB, env=environment).returncode
+    return subprocess.run(
+        ["npx", "--no-install", "vitest", "run", *names], cwd=WEB, env=environment
+    ).returncode
 
 
 if __name__ == "__main__":

@@ -305,16 +305,20 @@ describe("without the right token", () => {
 });
 
 describe("a session", () => {
-  const live = (name: string) => (tab: Tab) =>
-    tab.evaluate((name) => {
+  /** Opens a world; it may be the session of the test before, paused. */
+  async function live(tab: Tab, name = "dilemma/open-ended"): Promise<void> {
+    await tab.evaluate((name) => {
       const { interplay } = window;
       interplay.openLive(`world:${interplay.sources!.worlds.find((one) => one.name === name)!.id}`);
     }, name);
+    await tab.waitForFunction(() => window.interplay.player.shot, null, { timeout: 15_000 });
+    await tab.evaluate(() => window.interplay.player.live!.say({ type: "run", on: true }));
+  }
   const status = (tab: Tab) => tab.evaluate(() => ({ ...window.interplay.player.live!.status, held: window.interplay.player.live!.held }));
 
   it("is watched, paused, stepped and looked back on", () =>
     withTab(async (tab) => {
-      await live("dilemma/open-ended")(tab);
+      await live(tab);
       await tab.waitForFunction(() => (window.interplay.player.shot?.tick ?? 0) > 4, null, { timeout: 15_000 });
       await tab.keyboard.press(" ");
       await expect.poll(async () => (await status(tab)).running).toBe(false);
@@ -334,19 +338,18 @@ describe("a session", () => {
 
   it("comes back when the line was cut", () =>
     withTab(async (tab) => {
-      await live("dilemma/open-ended")(tab);
-      await tab.waitForFunction(() => window.interplay.player.shot, null, { timeout: 15_000 });
+      await live(tab);
       await tab.evaluate(() => (window.interplay.player.live as unknown as { socket: WebSocket }).socket.close());
       await tab.waitForFunction(() => window.interplay.player.live!.connection === "again");
       await tab.waitForFunction(() => window.interplay.player.live!.connection === "open");
       const before = await tick(tab);
-      await tab.waitForFunction((before) => window.interplay.player.shot && window.interplay.player.shot.tick > before, before);
+      await tab.evaluate(() => window.interplay.player.live!.say({ type: "run", on: true }));
+      await tab.waitForFunction((before) => window.interplay.player.shot && window.interplay.player.shot.tick !== before, before);
     }));
 
   it("is played: taken over, acted in, given back", () =>
     withTab(async (tab) => {
-      await live("dilemma/open-ended")(tab);
-      await tab.waitForFunction(() => window.interplay.player.shot, null, { timeout: 15_000 });
+      await live(tab);
       await tab.locator("aside select").selectOption("0");
       await tab.getByRole("button", { name: "Take over" }).click();
       await expect.poll(async () => (await status(tab)).held).toBe(0);
@@ -360,8 +363,7 @@ describe("a session", () => {
 
   it("waits for the person whose turn it is", () =>
     withTab(async (tab) => {
-      await live("simulation/multi-corridor-turns")(tab);
-      await tab.waitForFunction(() => window.interplay.player.shot, null, { timeout: 15_000 });
+      await live(tab, "simulation/multi-corridor-turns");
       await tab.evaluate(() => window.interplay.select(0));
       await tab.evaluate(() => window.interplay.run("take"));
       await expect.poll(async () => (await status(tab)).waiting, { timeout: 10_000 }).toBe(0);
