@@ -21,10 +21,12 @@ import random
 import re
 import resource
 import shutil
+import struct
 import sys
 import tempfile
 import tomllib
 import traceback
+import zlib
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -36,6 +38,7 @@ from interplay.connect.werewolf.evaluated import read_log
 from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.core.replay import ReplayReader, WorldRecorder
+from interplay.core.replay.layout import PRELUDE
 from interplay.core.seals import canonical, sealed_toml
 from interplay.core.settings import build
 from interplay.evaluate.communication.shards import TalkFolder, read_talk
@@ -309,6 +312,17 @@ def forge_settings(folder: Path) -> None:
         file.write_text(sealed_toml(build(RoundRobinSettings, values, "forger")))
 
 
+def forge_match(folder: Path) -> None:
+    """Makes the checksum of a recording's header fit, and those of the chunks behind it that are still where they were."""
+    file = folder / "match.replay"
+    data = file.read_bytes()
+    with contextlib.suppress(struct.error):
+        _, _, _, length = PRELUDE.unpack_from(data)
+        end = PRELUDE.size + length
+        data = data[:end] + struct.pack("<I", zlib.crc32(data[:end])) + data[end + 4 :]
+        file.write_bytes(data)
+
+
 CHECKPOINT = f"run/checkpoints/{STEPS}"
 SUBJECTS = {
     "settings, evaluate": Subject("run/settings.toml", make_run, read_for_evaluate),
@@ -339,7 +353,7 @@ SUBJECTS = {
         lambda folder: [arrays_as_plain(game) for game in read_log(folder / "games")],
     ),
     "metrics": Subject("run/metrics.jsonl", make_run, read_curves),
-    "recording": Subject("match.replay", make_match, read_match),
+    "recording": Subject("match.replay", make_match, read_match, forge=forge_match),
 }
 
 

@@ -174,7 +174,7 @@ def serve_page(
         listening.close()
         raise
 
-    def begun() -> None:
+    def begun(leave: Callable[[], None]) -> None:
         if address.is_far:
             warn(
                 f"--host {host}: other machines can reach this page; whoever has the address can watch and play"

@@ -19,6 +19,7 @@ from interplay.view.palette import PAPER, RGB, rgb
 
 THIN = 1.25  # pixels, a line of width 0
 MAX_FONT = 400
+FAR = 2.0**16  # sub-pixels: what lies further away is drawn there, as pygame counts in small whole numbers
 
 Points = np.ndarray  # (V, 2) in the world's units
 
@@ -81,7 +82,7 @@ class Pen:
 
     def pixels(self, width: float, least: float = THIN) -> float:
         """A length of the world in pixels of the final picture, `least` at least."""
-        return max(width * self.scale, least)
+        return min(max(width * self.scale, least), FAR)
 
     # -- shapes; positions in the world's units, widths in pixels of the final picture --------------------
 
@@ -91,7 +92,7 @@ class Pen:
             self.polygon(arc(x, y, radius), colour, opacity)
             return
         px, py = self._fine(np.array([[x, y]]))[0]
-        size = radius * self.scale * self.sharpness
+        size = min(radius * self.scale * self.sharpness, FAR)
         self.pygame.draw.circle(self.surface, colour, (px, py), max(size, self.sharpness * 0.75))
 
     def ring(
@@ -106,12 +107,12 @@ class Pen:
     ) -> None:
         """The outline of a disc."""
         if not dashed and opacity == 1.0:
-            half = width * self.sharpness / 2
-            size = radius * self.scale * self.sharpness + half
+            half = min(width * self.sharpness / 2, FAR)
+            size = min(radius * self.scale * self.sharpness, FAR) + half
             centre = self._fine(np.array([[x, y]]))[0]
             self.pygame.draw.circle(self.surface, colour, centre, size, max(1, round(2 * half)))
             return
-        turns = max(24, min(240, int(radius * self.scale)))
+        turns = int(max(24, min(240, radius * self.scale)))
         points = arc(x, y, radius, turns)
         if dashed:
             for i in range(0, turns, 4):
@@ -140,7 +141,7 @@ class Pen:
 
     def rectangle(self, left: float, top: float, width: float, height: float, colour: RGB) -> None:
         """A filled upright rectangle in pixels of the final picture."""
-        box = [round(part * self.sharpness) for part in (left, top, width, height)]
+        box = [round(min(max(part * self.sharpness, -FAR), FAR)) for part in (left, top, width, height)]
         if box[2] > 0 and box[3] > 0:
             self.pygame.draw.rect(self.surface, colour, box)
 
@@ -149,10 +150,14 @@ class Pen:
         height, length = colours.shape[:2]
         if self.flip < 0:
             colours, y = colours[::-1], y + cell * height
-        corner = self._fine(np.array([[x, y]]))[0]
-        size = (np.array([length, height]) * cell * self.scale * self.sharpness).round().astype(int)
+        corner = self._exact(np.array([[x, y]]))[0]
+        side = cell * self.scale * self.sharpness
+        size = (np.array([length, height]) * side).round()
+        if size.prod() > 4 * np.prod(self.surface.get_size()):
+            self._tiles_in_view(colours, corner, side)
+            return
         picture = self.pygame.surfarray.make_surface(colours.swapaxes(0, 1))
-        self.surface.blit(self.pygame.transform.scale(picture, np.maximum(size, 1)), corner)
+        self.surface.blit(self.pygame.transform.scale(picture, np.maximum(size, 1).astype(int)), corner)
 
     def write(
         self,
@@ -179,10 +184,28 @@ class Pen:
 
     # -- how ----------------------------------------------------------------------------------------------
 
-    def _fine(self, points: Points) -> np.ndarray:
+    def _exact(self, points: Points) -> np.ndarray:
         return (
             np.asarray(points, float) * (self.scale, self.scale * self.flip) + self.origin
         ) * self.sharpness
+
+    def _fine(self, points: Points) -> np.ndarray:
+        fine: np.ndarray = np.clip(self._exact(points), -FAR, FAR)
+        return fine
+
+    def _tiles_in_view(self, colours: np.ndarray, corner: np.ndarray, side: float) -> None:
+        """Of a ground that is much larger than the picture only what is seen: the whole would not fit into memory."""
+        seen, at = [], []
+        for axis, pixels in enumerate(self.surface.get_size()):
+            tile = np.floor((np.arange(pixels) + 0.5 - corner[axis]) / side)
+            inside = np.flatnonzero((tile >= 0) & (tile < colours.shape[1 - axis]))
+            if not len(inside):
+                return
+            seen.append(tile[inside].astype(int))
+            at.append(int(inside[0]))
+        columns, rows = seen
+        picture = self.pygame.surfarray.make_surface(colours[rows][:, columns].swapaxes(0, 1))
+        self.surface.blit(picture, at)
 
     def _stroke(self, fine: np.ndarray, colour: RGB, width: float, opacity: float) -> None:
         half = width * self.sharpness / 2
@@ -227,7 +250,8 @@ class Pen:
     def _put(self, surface: Any, text: Text) -> None:
         font = _font(self.pygame, text.size)
         width, height = font.size(text.words)
-        at = (round(text.x - width * text.anchor[0]), round(text.y - height * text.anchor[1]))
+        left, top = text.x - width * text.anchor[0], text.y - height * text.anchor[1]
+        at = (round(min(max(left, -FAR), FAR)), round(min(max(top, -FAR), FAR)))
         if text.halo:
             back = font.render(text.words, True, rgb(PAPER))
             for dx, dy in ((-1, 0), (1, 0), (0, -1), (0, 1), (-1, -1), (1, 1), (-1, 1), (1, -1)):

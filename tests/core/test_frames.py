@@ -21,7 +21,7 @@ from interplay.core.scene import Canvas, Scene
 from interplay.core.settings import build
 from tests.core.drawings import KINDS, check_alike, draw
 
-# Section 4.2 of the specification: tiles 2 2 4 1 and a circle at 96, 32 of colour 3; then cell 2 becomes 3, x becomes 32.
+# Specification viewer 4.2: tiles 2 2 4 1 and a circle at 96, 32 of colour 3; then cell 2 becomes 3, x becomes 32.
 GOLDEN = (
     "010002000700000007000000280000000001000004000000040000000202040101010000010000000c000000600000002000000003000000",
     "0200020008000000070000003000000000030000040000000c00000001000000020000000300000001020000010000000c000000c0ff00000000000000000000",

@@ -15,7 +15,7 @@ import pytest
 
 import interplay
 from bench import recordings
-from bench.trust_damaged_files import damage, grown
+from bench.trust_damaged_files import damage, edit_number, grown
 from interplay.core import files
 from interplay.core.errors import CannotSave, UserError
 from interplay.core.policy import RandomPolicy
@@ -34,7 +34,7 @@ from interplay.core.replay.layout import (
 from interplay.core.replay.marks import Marks, read_marks
 from interplay.core.scene import Canvas, Scene, scene_of
 from interplay.core.world import World
-from tests.core.drawings import check_alike
+from tests.core.drawings import KINDS, check_alike, draw
 from tests.view.scenes import WalkWorld
 
 
@@ -449,6 +449,37 @@ def hurt(folder: Path, count: int) -> None:
 
 def test_damaged_files_are_refused_or_told(tmp_path):
     hurt(tmp_path, 300)
+
+
+def test_forged_files_end_in_one_line_or_in_scenes_that_a_canvas_takes(tmp_path):
+    """Whoever makes the checksums fit may say what he likes, but breaks nothing."""
+    rng, chance = np.random.default_rng(0), random.Random(5)
+    scenes = [draw(KINDS[:-1], rng, 5) for _ in range(3)]
+    path = tmp_path / "a.replay"
+    with ReplayWriter(path, scenes[0], {"world": "x"}) as writer:
+        for tick, scene in enumerate(scenes):
+            writer.add_scene(scene, tick)
+    data = path.read_bytes()
+    with ReplayReader(path) as reader:
+        chunk = reader.chunks[0]
+    header, raw = data[16 : chunk.offset - 4], read_chunk(data[chunk.offset : chunk.end])
+    counts = {"refused": 0, "told": 0, "drawn": 0}
+    for number in range(400):
+        header_now = edit_number(header, chance) if number % 2 else header
+        raw_now = raw if number % 2 else damage(raw, chance)
+        beginning = PRELUDE.pack(data[:8], 1, 0, len(header_now)) + header_now
+        beginning += struct.pack("<I", zlib.crc32(beginning))
+        path.write_bytes(beginning + write_chunk(SCENES, 0, 3, raw_now))
+        try:
+            with ReplayReader(path) as reader:
+                drawn = len(list(reader.frames()))
+                counts["drawn" if drawn == 3 else "told"] += 1
+                assert drawn == 3 or len(reader.troubles) == 2
+        except UserError as error:
+            message = str(error)
+            assert "\n" not in message
+            counts["refused"] += 1
+    assert min(counts.values()) > 10, counts
 
 
 def test_ten_thousand_damaged_files_are_refused_or_told(tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
@@ -82,6 +84,37 @@ def test_tiles_fill_their_cells():
         assert at(picture, 1.5, 0.5, up, 2.0) == RED
         assert at(picture, 0.5, 1.5, up, 2.0) == (0, 200, 0)
         assert at(picture, 0.5, 0.5, up, 2.0) == (0, 0, 0)
+
+
+def test_of_a_ground_much_larger_than_the_picture_the_right_tiles_are_seen():
+    for up in ("south", "north"):
+        ids = np.zeros((900, 700), int)
+        ids[500, 300], ids[501, 301] = 1, 2
+        c = Canvas(bounds=(300, 500, 302, 502), up=up)
+        c.tiles("ground", ids, palette=("#000000", "#c80000", "#00c800"))
+        picture = render(c.scene(), 128)
+        assert at(picture, 0.5, 0.5, up, 2.0) == RED
+        assert at(picture, 1.5, 1.5, up, 2.0) == (0, 200, 0)
+        assert at(picture, 0.5, 1.5, up, 2.0) == (0, 0, 0)
+    c = Canvas(bounds=(1000, 0, 1002, 2))
+    c.tiles("ground", ids)
+    assert painted(render(c.scene(), 128), PAGE) == 128 * 128
+
+
+def test_what_is_absurdly_far_or_large_is_drawn_at_once():
+    start = time.process_time()
+    c = square()
+    c.segments("lines", [1e30], [5.0], [-1e30], [5.0], colour="#c80000", dashed=True)
+    c.segments("wide lines", [1e30], [5.0], [-1e30], [5.0], colour="#c80000", width=1e20, opacity=0.5)
+    c.circles(
+        "discs", [1e35, 5.0], [1.0, 5.0], radius=[1.0, 1e33], bars={"a": ([1.0, 1e9], 0.5)}, labels=["a", "b"]
+    )
+    c.circles("rings", [5.0, 5.0], [5.0, 5.0], radius=[1e9, 1e-30], fill=False, dashed=True)
+    c.boxes("boxes", [5.0], [5.0], [1e30], [1e-30], angle=[1.0])
+    c.labels("labels", [-1e32], [1e32], ["far"], size=[1e30])
+    picture = render(c.scene(), 128)
+    assert picture.shape == (128, 128, 3)
+    assert time.process_time() - start < 5
 
 
 def test_a_bar_is_as_long_as_its_value_and_shows_what_exceeds_it():

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from interplay.core.errors import UserError
 from interplay.core.frames.codings import FULL, SAME, Raw
 from interplay.core.frames.encoder import CHANGE, FRAME_HEAD, KEY, LAYER_HEAD, MAX_TEXT_BYTES, WORDS, Part
@@ -95,8 +97,9 @@ class Decoder:
         if not self._held and self._count:
             raise UserError("scene: no frame was read yet; begin at a key frame")
         canvas = Canvas(self.schema.bounds, self.schema.up)
-        for layer in self.schema.layers:
-            self._draw(canvas, layer)
+        with np.errstate(over="ignore"):  # what became infinite is refused by the canvas
+            for layer in self.schema.layers:
+                self._draw(canvas, layer)
         return canvas.scene()
 
     def _part(
@@ -115,13 +118,13 @@ class Decoder:
         return texts
 
     def _draw(self, canvas: Canvas, layer: LayerSchema) -> None:
-        columns: dict[str, Any] = {}
-        if layer.id is not None:
-            raw = self._held[layer.id]
-            assert isinstance(raw, Raw)
-            columns = self._packers[layer.id].unpack(raw)
-        text = () if layer.text is None else self._held[layer.text]
         try:
+            columns: dict[str, Any] = {}
+            if layer.id is not None:
+                raw = self._held[layer.id]
+                assert isinstance(raw, Raw)
+                columns = self._packers[layer.id].unpack(raw)
+            text = () if layer.text is None else self._held[layer.text]
             if layer.kind == PICTURE:
                 canvas.picture(columns["rgb"].reshape(-1, layer.width, 3))
             else:

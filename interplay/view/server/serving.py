@@ -78,13 +78,13 @@ def bind(host: str = HOME, port: int = 0) -> tuple[socket.socket, Address]:
     return listening, Address(host, listening.getsockname()[1], secrets.token_urlsafe(TOKEN_BYTES))
 
 
-def serve(app: App, listening: socket.socket, begun: Callable[[], None] = lambda: None) -> None:
+def serve(app: App, listening: socket.socket, begun: Callable[[Callable[[], None]], object]) -> None:
     """Serves until Ctrl-C or SIGTERM.
 
     Args:
         app: to be served.
         listening: from `bind`; closed at the end.
-        begun: called once the port answers.
+        begun: called once the port answers, with what ends it from any thread.
     """
     import uvicorn
 
@@ -106,7 +106,10 @@ def serve(app: App, listening: socket.socket, begun: Callable[[], None] = lambda
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
-            begun()
+            begun(self.leave)
+
+        def leave(self) -> None:
+            self.should_exit = True
 
     try:
         Server(config).run([listening])

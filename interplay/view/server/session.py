@@ -62,10 +62,15 @@ class Session:
         self._status: dict[Visitor, dict[str, Any]] = {}
         self._problem: str | None = None
         self._play: Play
-        self.ended = False  # and nobody can join any more
+        self._end: tuple[str, bool] | None = None
         self._thread = threading.Thread(target=self._live, name=f"session {source}", daemon=True)
 
     # -- any thread ---------------------------------------------------------------------------------------------------
+
+    @property
+    def ended(self) -> bool:
+        """Whether it is over, so that another one has to take its place."""
+        return self._end is not None
 
     def start(self) -> None:
         """Begins to play as soon as somebody watches."""
@@ -74,8 +79,8 @@ class Session:
     def join(self, visitor: Visitor) -> None:
         """Shows the world to a page."""
         self._jobs.put((visitor, _COME))
-        if self.ended:  # it may have looked into the queue for the last time
-            visitor.dismiss(f"{self.source} has just ended; come back", True)
+        if self._end is not None:  # it may have looked into the queue for the last time
+            visitor.dismiss(*self._end)
 
     def leave(self, visitor: Visitor) -> None:
         """A page has gone; the policy plays its slots."""
@@ -83,9 +88,7 @@ class Session:
 
     def tell(self, visitor: Visitor, message: said.Said) -> None:
         """What a page says."""
-        if isinstance(message, said.Shown):
-            visitor.shown(message.tick)
-        elif isinstance(message, said.Key):
+        if isinstance(message, said.Key):
             visitor.ask_key()
         self._jobs.put((visitor, _LOOK if isinstance(message, said.Shown | said.Key) else message))
 
@@ -115,7 +118,7 @@ class Session:
                 False,
             )
         finally:
-            self.ended = True
+            self._end = (reason, again)
             self._part(reason, again)
 
     def _part(self, reason: str, again: bool) -> None:
@@ -305,6 +308,7 @@ class Session:
         }
         visitor.welcome(hello, encoder)
         visitor.post({**status, "tick": play.tick})
+        visitor.offer(play.moment())  # at once: a network's first step takes seconds
 
     def _select(self, visitor: Visitor, slot: int | None) -> None:
         if slot is not None:

@@ -81,11 +81,13 @@ class Visitor:
 
     # -- the server's thread ------------------------------------------------------------------------------------------
 
-    def shown(self, tick: int) -> None:
-        """The page has drawn the frame of a tick, and so those before it."""
+    def shown(self, tick: int) -> bool:
+        """The page has drawn the frame of a tick, and so those before it; whether one was on its way."""
         with self._lock:
+            before = len(self._unshown)
             while self._unshown and self._unshown[0] <= tick:
                 self._unshown.popleft()
+            return len(self._unshown) < before
 
     def ask_key(self) -> None:
         """The page has lost its place: what is on its way to it does not count."""
