@@ -16,6 +16,7 @@ const SQUARE_TO = 3; // pixels of radius below which agents are squares, drawn t
 const THIN = 1.25; // pixels, a line of width 0
 const FONT = 0.69; // of a text's height: the size of the letters, as in interplay's pictures
 const INK = rgb(palette.INK);
+const COLOURS = Array.from({ length: 256 }, (_, number) => rgb(number));
 const ALIGN: Record<string, CanvasTextAlign> = { left: "left", centre: "center", right: "right" };
 
 export interface Shown {
@@ -101,6 +102,7 @@ export class Flat {
     const small = filled && opacityOf(layer) === 1 ? rows.filter((row) => this.pixels(number(layer, "radius", row)) < SQUARE_TO && !flag(layer, "dimmed", row)) : [];
     this.squares(glide, small);
     const drawn = new Set(small);
+    if (small.length === rows.length) return;
     for (const row of rows) if (!drawn.has(row)) this.circle(glide, row);
     for (const row of rows) {
       if (flag(layer, "dimmed", row) || this.pixels(number(layer, "radius", row)) < LABEL_FROM) continue;
@@ -109,29 +111,32 @@ export class Flat {
     }
   }
 
-  /** Agents of few pixels, batched by colour. */
+  /** Agents of few pixels: squares on whole pixels, batched by colour, on darker ones where there is room for a rim. */
   private squares(glide: Glide, rows: number[]): void {
-    const batches = new Map<string, number[]>();
+    const batches = new Map<number, number[]>();
     for (const row of rows) {
-      const colour = hex(colourOf(glide.layer, row));
-      const batch = batches.get(colour);
+      const [red, green, blue] = colourOf(glide.layer, row);
+      const key = (red << 16) | (green << 8) | blue;
+      const batch = batches.get(key);
       if (batch) batch.push(row);
-      else batches.set(colour, [row]);
+      else batches.set(key, [row]);
     }
-    const { pen } = this;
     const rim = glide.layer.schema.options.outline !== false;
-    for (const [colour, batch] of batches) {
-      const path = new Path2D();
-      for (const row of batch) {
-        const size = Math.max(this.pixels(number(glide.layer, "radius", row)), 0.75);
-        path.rect(this.x(glide, row) - size, this.y(glide, row) - size, 2 * size, 2 * size);
-      }
-      pen.fillStyle = colour;
-      pen.fill(path);
-      if (!rim) continue;
-      pen.strokeStyle = hex(mix(rgb(colour), INK, 0.55));
-      pen.lineWidth = 1;
-      pen.stroke(path);
+    for (const [key, batch] of batches) {
+      const colour: RGB = [key >> 16, (key >> 8) & 255, key & 255];
+      const rimmed = rim ? batch.filter((row) => this.pixels(number(glide.layer, "radius", row)) >= GLYPH_FROM / 2) : [];
+      this.fillSquares(glide, rimmed, hex(mix(colour, INK, 0.55)), 1);
+      this.fillSquares(glide, batch, hex(colour), 0);
+    }
+  }
+
+  private fillSquares(glide: Glide, rows: number[], colour: string, more: number): void {
+    const { pen, ratio } = this;
+    pen.fillStyle = colour;
+    for (const row of rows) {
+      const size = Math.max(Math.round(2 * (this.pixels(number(glide.layer, "radius", row)) + more) * ratio), 2) / ratio;
+      const [x, y] = [Math.round((this.x(glide, row) - size / 2) * ratio) / ratio, Math.round((this.y(glide, row) - size / 2) * ratio) / ratio];
+      pen.fillRect(x, y, size, size);
     }
   }
 
@@ -392,13 +397,13 @@ export class Flat {
 
   private inView(glide: Glide): number[] {
     const { camera } = this;
-    const found = [];
-    for (const row of glide.rows()) {
+    return glide.rows().filter((row) => {
       const room = this.pixels(number(glide.layer, "radius", row)) + 40; // bars and labels stand beside
-      const [x, y] = [this.x(glide, row), this.y(glide, row)];
-      if (x > -room && y > -room && x < camera.width + room && y < camera.height + room) found.push(row);
-    }
-    return found;
+      const x = this.x(glide, row);
+      if (x < -room || x > camera.width + room) return false;
+      const y = this.y(glide, row);
+      return y > -room && y < camera.height + room;
+    });
   }
 
   private x(glide: Glide, row: number): number {
@@ -434,10 +439,12 @@ function boxCorners(x: number, y: number, half_x: number, half_y: number, angle:
 
 /** The colour of a row. */
 export function colourOf(layer: Layer, row: number): RGB {
+  const number = layer.columns.get("colour")?.[row];
+  if (number !== undefined) return COLOURS[number]!;
   const own = layer.columns.get("rgb");
   if (own) return [own[3 * row]!, own[3 * row + 1]!, own[3 * row + 2]!];
   const { colour } = layer.schema.options;
-  return rgb(layer.columns.get("colour")?.[row] ?? (typeof colour === "string" || typeof colour === "number" ? colour : 0));
+  return rgb(typeof colour === "string" || typeof colour === "number" ? colour : 0);
 }
 
 function opacityOf(layer: Layer, row?: number): number {

@@ -4,9 +4,11 @@ import { Layer, Numbers, number } from "./scene";
 
 /** Two frames of a layer and how much of the way from one to the other is gone. */
 export class Glide {
-  private readonly still: (row: number) => boolean;
   private readonly share: number;
   private readonly to: Layer | null;
+  private readonly columns = new Map<string, Numbers>();
+  private drawn: number[] | null = null;
+  private kept: Uint8Array | null = null;
 
   constructor(
     readonly layer: Layer,
@@ -16,15 +18,11 @@ export class Glide {
     const moves = next !== null && share > 0 && next !== layer && next.rows === layer.rows;
     this.to = moves ? next : null;
     this.share = moves ? share : 0;
-    const [gone, here, jump] = [next?.columns.get("absent"), layer.columns.get("absent"), next?.columns.get("jump")];
-    this.still = (row) => !!(gone?.[row] || here?.[row] || jump?.[row]);
   }
 
   /** A place of a row, or of its i-th corner. */
   at(key: string, row: number, i = row): number {
-    const from = this.layer.columns.get(key)![i]!;
-    if (!this.to || this.still(row)) return from;
-    return from + (this.to.columns.get(key)![i]! - from) * this.share;
+    return (this.columns.get(key) ?? this.column(key))[i]!;
   }
 
   /** An angle; it turns the shorter way. */
@@ -36,8 +34,42 @@ export class Glide {
   }
 
   /** Rows that are drawn. */
-  *rows(): Iterable<number> {
-    const absent: Numbers | undefined = this.layer.columns.get("absent");
-    for (let row = 0; row < this.layer.rows; row++) if (!absent?.[row]) yield row;
+  rows(): number[] {
+    if (this.drawn) return this.drawn;
+    const absent = this.layer.columns.get("absent");
+    this.drawn = [];
+    for (let row = 0; row < this.layer.rows; row++) if (!absent?.[row]) this.drawn.push(row);
+    return this.drawn;
+  }
+
+  /** Rows that go, come or jump do not glide. */
+  private still(row: number): boolean {
+    this.kept ??= this.findKept();
+    return this.kept[row] !== 0;
+  }
+
+  private findKept(): Uint8Array {
+    const found = new Uint8Array(this.layer.rows);
+    const next = this.to!.columns;
+    for (const flags of [next.get("absent"), next.get("jump"), this.layer.columns.get("absent")]) {
+      if (flags) for (let row = 0; row < found.length; row++) found[row]! |= flags[row]!;
+    }
+    return found;
+  }
+
+  private column(key: string): Numbers {
+    const from = this.layer.columns.get(key)!;
+    let found: Numbers = from;
+    if (this.to) {
+      const to = this.to.columns.get(key)!;
+      const values = from.length / this.layer.rows;
+      found = Float32Array.from(from);
+      for (let row = 0; row < this.layer.rows; row++) {
+        if (this.still(row)) continue;
+        for (let i = row * values; i < (row + 1) * values; i++) found[i] = from[i]! + (to[i]! - from[i]!) * this.share;
+      }
+    }
+    this.columns.set(key, found);
+    return found;
   }
 }

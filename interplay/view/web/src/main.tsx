@@ -119,7 +119,11 @@ function Connection({ page }: { page: Page }) {
   return (
     <>
       {turn && <span class="turn">{turn}</span>}
-      {status.note && <span class="quiet">{status.note}</span>}
+      {status.note && (
+        <span class="quiet note" title={status.note}>
+          {status.note}
+        </span>
+      )}
       <span class="connection">
         <span class={status.running ? "lamp on" : "lamp"} />
         {status.running ? T.live : T.paused} · {T.fps(page.player.framesPerSecond)}
@@ -160,7 +164,7 @@ function Nothing({ page }: { page: Page }) {
 
 function Side({ page }: { page: Page }) {
   const { source } = page.player;
-  const tabs = [...(source ? ["agent", "table"] : []), ...(page.runId !== null ? ["curves", "ratings"] : [])];
+  const tabs = [...(source ? ["agent"] : []), ...(source?.schema.bounds ? ["table"] : []), ...(page.runId !== null ? ["curves"] : []), ...(page.ratings ? ["ratings"] : [])];
   const tab = tabs.includes(page.tab) ? page.tab : tabs[0]!;
   const move = (by: number, event: KeyboardEvent) => {
     event.preventDefault();
@@ -189,7 +193,7 @@ function Side({ page }: { page: Page }) {
         {tab === "agent" && <AgentPanel page={page} />}
         {tab === "table" && <TablePanel page={page} />}
         {tab === "curves" && page.runId !== null && <Curves page={page} run={page.runId} />}
-        {tab === "ratings" && page.runId !== null && <RatingsPanel page={page} run={page.runId} />}
+        {tab === "ratings" && page.ratings && <RatingsPanel told={page.ratings} />}
       </div>
     </aside>
   );

@@ -1,7 +1,7 @@
 /** The state of the page: what is open, who is selected, what is said aloud. Panels read it; commands change it. */
 
 import { readAddress, writeAddress } from "./address";
-import { About, Agent, Api, Sources, Unwilling, takeToken } from "./api";
+import { About, Agent, Api, Ratings, Sources, Unwilling, takeToken } from "./api";
 import { Command, HeldKeys, commandOf } from "./keys";
 import { Live } from "./live";
 import { Player } from "./player";
@@ -22,7 +22,9 @@ export class Page {
   error: string | null = null;
   busy: string | null = null;
   match: number | null = null;
+  /** The run that curves and ratings belong to. */
   runId: number | null = null;
+  ratings: Ratings | null = null;
   live: string | null = null;
   tab = "agent";
   panels = true;
@@ -40,6 +42,7 @@ export class Page {
   private asking = false;
   private noticeTimer = 0;
   private opening = 0;
+  private heardTo = 0; // events until this tick were told
 
   /** @param show draws the panels anew; @param aloud is heard by screen readers. */
   constructor(
@@ -86,7 +89,7 @@ export class Page {
     const title = listed?.name ?? `match ${id}`;
     await this.openWhen(title, () => openServed(this.api, id, title), at, () => {
       this.match = id;
-      this.runId = listed?.run ?? null;
+      this.belongsTo(listed?.run ?? null);
     });
   }
 
@@ -122,9 +125,22 @@ export class Page {
       this.forget();
       this.player.open(null);
     }
-    this.runId = id;
+    if (this.runId !== id) this.belongsTo(id);
     this.tab = "curves";
     this.changed();
+  }
+
+  /** Asks for the ratings of a run; most have none. */
+  private belongsTo(run: number | null): void {
+    this.runId = run;
+    if (run === null) return;
+    this.api.ratings(run).then(
+      (found) => {
+        if (this.runId === run) this.ratings = found;
+        this.show();
+      },
+      () => undefined,
+    );
   }
 
   openLive(source: string): void {
@@ -134,7 +150,7 @@ export class Page {
     const title = list?.find((one) => one.id === Number(id))?.name ?? source;
     this.forget();
     this.live = source;
-    if (kind === "run") this.runId = Number(id);
+    if (kind === "run") this.belongsTo(Number(id));
     const session: Live = new Live(this.api, source, title, {
       changed: () => this.changed(),
       frame: () => this.frame(session),
@@ -155,6 +171,7 @@ export class Page {
 
   private forget(): void {
     this.match = this.runId = this.live = null;
+    this.ratings = null;
     this.details = null;
     this.detailsError = null;
     this.eventKind = null;
@@ -179,9 +196,20 @@ export class Page {
   }
 
   private changed(): void {
+    this.tellFollowed();
     this.ask();
     this.remember();
     this.show();
+  }
+
+  /** Says what happened to the followed agent since the last look, while time goes on. */
+  private tellFollowed(): void {
+    const { source, tick, following, selected, running } = this.player;
+    const before = this.heardTo;
+    this.heardTo = tick;
+    if (!source || !following || !running || tick <= before) return;
+    const told = source.marks.filter((mark) => mark.tick > before && mark.tick <= tick && mark.slots.includes(selected!));
+    if (told.length) this.say(told.map((mark) => T.event(T.kinds[mark.kind] ?? mark.kind, [this.nameOf(selected!)], mark.tick)).join("; "));
   }
 
   /** Writes the address, while nothing moves. */

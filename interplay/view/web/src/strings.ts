@@ -41,8 +41,6 @@ export const T = {
   fit: "Fit",
   nearer: "Zoom in",
   farther: "Zoom out",
-  picture: "Save picture",
-  fog: "You see the whole world.",
   // time line
   timeline: "Time line",
   playLabel: "Play",
@@ -99,10 +97,7 @@ export const T = {
   shape: (shape: number[]) => (shape.length ? shape.join(" × ") : "one number"),
   tooMany: (count: number) => `${number(count)} numbers, too many to list`,
   more: (count: number) => `and ${number(count)} more`,
-  rowOf: "row",
   place: "place",
-  heading: "heading",
-  degrees: (angle: number) => `${Math.round((((angle * 180) / Math.PI) % 360 + 360) % 360)}°`,
   // playing
   take: "Take over",
   give: "Give back",
@@ -130,7 +125,6 @@ export const T = {
   mean: "mean",
   csv: "Save as CSV",
   logScale: "Logarithmic",
-  runLabel: "Run",
   // ratings
   rating: "rating",
   interval: "interval",
@@ -184,14 +178,12 @@ export const T = {
   ended: "The session has ended.",
   tryNow: "Try now",
   reset: "New episode",
-  readOnly: "read only",
   // said aloud
   selected: (who: string) => `Selected ${who}.`,
   nobody: "Nobody is selected.",
   followed: (who: string) => `Following ${who}.`,
   unfollowed: "No longer following.",
   opened: (what: string, ticks: number) => `Opened ${what}, ${number(ticks)} ticks.`,
-  atTick: (tick: number) => `Tick ${number(tick)}.`,
   saved: "The picture was saved.",
   playing: "Playing.",
   pausedAt: (tick: number) => `Paused at tick ${number(tick)}.`,

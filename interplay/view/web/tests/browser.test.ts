@@ -235,6 +235,12 @@ describe("a page for everybody", () => {
       await tab.keyboard.press("h");
       await expect.poll(() => tab.locator("aside").count()).toBe(0);
       expect(await tab.evaluate(() => [window.interplay.player.following, window.interplay.player.selected])).toEqual([true, 0]);
+      await tab.keyboard.press("s");
+      await expect.poll(() => tab.locator("#aloud").textContent()).toContain("saved");
+      await tab.evaluate(() => (window.interplay.player.clock.speed = 1000));
+      await seek(tab, 10);
+      await tab.keyboard.press(" ");
+      await expect.poll(() => tab.locator("#aloud").textContent()).toContain("death: walker 0, tick 20");
       await tab.keyboard.press("z");
       expect(await tab.evaluate(() => window.interplay.player.camera.fitted)).toBe(true);
     }));

@@ -11,6 +11,7 @@ import { T } from "../strings";
 import { barsOf, marksOf, short } from "../words";
 import { Playing } from "./playing";
 
+const MOST_LISTED = 200; // agents by name
 const MOST_CHOICES = 60;
 const MOST_NUMBERS = 120;
 
@@ -18,19 +19,42 @@ export function AgentPanel({ page }: { page: Page }) {
   const { player } = page;
   const { selected, agents, source } = player;
   const listed = source?.agents.length ?? 0;
+  const count = Math.max(listed, agents?.rows ?? 0);
   return (
     <div class="agent">
       <label class="row">
         <span>{T.agentLabel}</span>
-        <select value={selected ?? ""} onChange={(event) => page.select(event.currentTarget.value === "" ? null : Number(event.currentTarget.value))}>
-          <option value="">–</option>
-          {Array.from({ length: Math.max(listed, agents?.rows ?? 0) }, (_, slot) => (
-            <option value={slot}>{page.nameOf(slot)}</option>
-          ))}
-        </select>
+        {count > MOST_LISTED ? <SlotField page={page} count={count} /> : <SlotList page={page} count={count} />}
       </label>
       {selected === null ? <p class="quiet">{listed ? T.selectAgent : T.noAgents}</p> : <Selected page={page} slot={selected} />}
     </div>
+  );
+}
+
+function SlotList({ page, count }: { page: Page; count: number }) {
+  return (
+    <select value={page.player.selected ?? ""} onChange={(event) => page.select(event.currentTarget.value === "" ? null : Number(event.currentTarget.value))}>
+      <option value="">–</option>
+      {Array.from({ length: count }, (_, slot) => (
+        <option value={slot}>{page.nameOf(slot)}</option>
+      ))}
+    </select>
+  );
+}
+
+/** The number of a slot, where a list would be endless. */
+function SlotField({ page, count }: { page: Page; count: number }) {
+  return (
+    <input
+      type="number"
+      min={0}
+      max={count - 1}
+      value={page.player.selected ?? ""}
+      onChange={(event) => {
+        const slot = Number(event.currentTarget.value);
+        page.select(event.currentTarget.value !== "" && Number.isInteger(slot) && slot >= 0 && slot < count ? slot : null);
+      }}
+    />
   );
 }
 
@@ -49,7 +73,7 @@ function Selected({ page, slot }: { page: Page; slot: number }) {
       {gone && <p class="quiet">{T.absent}</p>}
       {here && <Drawn page={page} slot={slot} />}
       {live && <Playing page={page} live={live} slot={slot} agent={details} />}
-      {details ? <Told agent={details} /> : <p class="quiet">{detailsError ?? T.loading}</p>}
+      {details ? <Told agent={details} playing={live?.held === slot} /> : <p class="quiet">{detailsError ?? T.loading}</p>}
     </>
   );
 }
@@ -90,7 +114,9 @@ function Meter({ name, value, share, text, low = 0.5 }: { name: string; value: n
   );
 }
 
-function Told({ agent }: { agent: Agent }) {
+function Told({ agent, playing }: { agent: Agent; playing: boolean }) {
+  const heads = playing ? [] : agent.heads; // the form shows them
+
   const metrics = Object.entries(agent.metrics).filter(([, value]) => value !== null);
   const facts: [string, string][] = [
     [T.policy, agent.policy],
@@ -111,9 +137,9 @@ function Told({ agent }: { agent: Agent }) {
             </>
           ))}
       </dl>
-      {agent.heads.length > 0 && <h3>{T.nextMove}</h3>}
-      {agent.heads.map((head) => (
-        <Head head={head} chosen={agent.chosen?.[head.name]} alone={agent.heads.length === 1} />
+      {heads.length > 0 && <h3>{T.nextMove}</h3>}
+      {heads.map((head) => (
+        <Head head={head} chosen={agent.chosen?.[head.name]} alone={heads.length === 1} />
       ))}
       {metrics.length > 0 && (
         <>

@@ -30,7 +30,9 @@ export function CurvesPanel({ page, run }: { page: Page; run: number }) {
         if (!name && found.names.length) setName(FIRST.find((first) => found.names.includes(first)) ?? found.names[0]!);
         timer = window.setTimeout(look, found.loading ? 500 : AGAIN);
       } catch (problem) {
-        if (!gone) setError(problem instanceof Unwilling ? problem.message : String(problem));
+        if (gone) return;
+        setError(problem instanceof Unwilling ? problem.message : String(problem));
+        timer = window.setTimeout(look, AGAIN); // a run that has just begun has nothing to read yet
       }
     };
     void look();

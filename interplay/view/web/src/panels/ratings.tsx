@@ -1,23 +1,12 @@
 /** Who is best: ratings with their intervals, and the pay-off of each against each. */
 
-import { useEffect, useState } from "preact/hooks";
-import { Ratings as Told, Unwilling } from "../api";
-import type { Page } from "../page";
+import { Ratings as Told } from "../api";
 import { T } from "../strings";
 import { short } from "../words";
 
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-export function RatingsPanel({ page, run }: { page: Page; run: number }) {
-  const [told, setTold] = useState<Told | null>(null);
-  const [error, setError] = useState<string | null>(null);
-  useEffect(() => {
-    setTold(null);
-    setError(null);
-    page.api.ratings(run).then(setTold, (problem: unknown) => setError(problem instanceof Unwilling ? problem.message : String(problem)));
-  }, [run]);
-  if (error) return <p class="quiet">{error}</p>;
-  if (!told) return <p class="quiet">{T.loading}</p>;
+export function RatingsPanel({ told }: { told: Told }) {
   if (!told.players.length) return <p class="quiet">{T.noRatings}</p>;
   const order = told.players.map((_, i) => i).sort((a, b) => (told.players[b]!.rating ?? -Infinity) - (told.players[a]!.rating ?? -Infinity));
   const ends = told.players.flatMap(({ low, high, rating }) => [low ?? rating, high ?? rating]).filter((end) => end !== null);
