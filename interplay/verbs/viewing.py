@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from interplay.core.errors import UserError
-from interplay.core.loading import is_folder
+from interplay.core.loading import is_folder, split_player
 from interplay.core.policy import Policy
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Players(NamedTuple):
         world = player.make_world(num_worlds=1, seed=self.seed)
         if not run:
             return Cast(world, player.policy, self.policy)
-        newest = Newest(Path(run), player.policy, self.seed)
+        newest = Newest(Path(split_player(run)[0]), player.policy, self.seed)
         return Cast(world, player.policy, newest.words, newest.renew)
 
 
@@ -74,8 +74,8 @@ class Newest:
     @property
     def words(self) -> str:
         """Who plays, e.g. ``first at 1,000,000``."""
-        name = self._now.name
-        return f"{self._run.name} at {int(name):,}" if name.isdecimal() else f"{self._run.name} {name}"
+        run, name = self._now.parent.parent.name, self._now.name
+        return f"{run} at {int(name):,}" if name.isdecimal() else f"{run} {name}"
 
     def renew(self) -> str | None:
         """Plays on with the weights of a newer checkpoint, if there is one; what it remembers stays.

@@ -100,3 +100,30 @@ class GrowingWorld(TableWorld):
     def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
         self.episodes += 1
         super()._begin(which, seeds)
+
+
+class TwoKinds(ArrayWorld):
+    """Slots 0 and 2 walk, slot 1 jumps; `given` is what the last step was told."""
+
+    def __init__(self) -> None:
+        seen = spaces.Dict({"x": spaces.Box(0, 1, (1,), np.float32)})
+        kinds = [
+            Kind("walker", (0, 2), seen, spaces.Discrete(2)),
+            Kind("jumper", (1,), seen, spaces.Dict(jump=spaces.Discrete(2), kick=spaces.Discrete(3))),
+        ]
+        super().__init__(1, ["a", "b", "c"], kinds)
+        self.state = TableState(np.zeros(1, np.int64), np.zeros((1, 3)), np.zeros((1, 3)))
+        self.given: Any = None
+
+    def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
+        self.state.steps[which] = 0
+
+    def _advance(self, action: Any) -> None:
+        self.given = action
+
+    def _read(self) -> TimeStep:
+        seen = {
+            "walker": {"x": np.zeros((1, 2, 1), np.float32)},
+            "jumper": {"x": np.zeros((1, 1, 1), np.float32)},
+        }
+        return TimeStep(seen, *self.outputs)

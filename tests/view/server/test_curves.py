@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from interplay.evaluate.tournaments.payoff import Payoff
+from interplay.evaluate.tournaments.ratings.league_table import LeagueTable
 from interplay.evaluate.tournaments.round_robins import round_robin
 from interplay.registry import make_policy
 from interplay.view.server.curves import Asked, Logs, bucket
@@ -170,3 +172,33 @@ def test_a_run_without_ratings_says_so(tmp_path):
     make_run(tmp_path / "run")
     answer = ask(app_of(beneath(tmp_path)), "/api/runs/0/ratings")
     assert (answer.status, "neither a tournament nor a league" in answer.json["error"]) == (404, True)
+
+
+def test_ratings_of_a_league(tmp_path, monkeypatch):
+    run = make_run(tmp_path / "run")
+    (run / "settings.toml").write_text('[world]\nid = "pong/2p"\n[league.learners.main]\nkind = "main"\n')
+    total, matches = (
+        np.array([[0.0, 3.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]),
+        np.array([[0.0, 4.0, 0.0], [4.0, 0.0, 0.0], [0.0] * 3]),
+    )
+    table = LeagueTable(
+        "pong/2p", 99, ("main", "main-1", "idle"), ("main", "main", ""), np.zeros(3, np.int64), np.array([30.0, 0.0, np.nan]), "main-1",
+        Payoff(total, matches), np.zeros(3),
+    )  # fmt: skip
+    monkeypatch.setattr("interplay.train.selfplay.league.reading.read_league", lambda run: table)
+    told = ask(app_of(beneath(tmp_path)), "/api/runs/0/ratings").json
+    assert told["players"] == [
+        {"name": "main", "rating": 30.0, "low": None, "high": None, "games": 8.0},
+        {"name": "main-1", "rating": 0.0, "low": None, "high": None, "games": 8.0},
+        {"name": "idle", "rating": None, "low": None, "high": None, "games": 0.0},
+    ]
+    assert told["payoff"] == [[None, 0.625, None], [0.375, None, None], [None, None, None]]
+    assert told["games"] == [[0.0, 8.0, 0.0], [8.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+
+
+def test_a_league_without_a_checkpoint_says_so(tmp_path):
+    run = make_run(tmp_path / "run")
+    (run / "settings.toml").write_text('[world]\nid = "pong/2p"\n[league.learners.main]\nkind = "main"\n')
+    answer = ask(app_of(beneath(tmp_path)), "/api/runs/0/ratings")
+    assert answer.status == 404
+    assert "checkpoint" in answer.json["error"]

@@ -199,7 +199,7 @@ TARGETS = st.one_of(
 
 
 def is_own(headers, socket, subprotocols):
-    """The rules of section 11 once more, as plainly as can be."""
+    """The rules once more, as plainly as can be."""
     found = {}
     for name, value in headers:
         found.setdefault(name.lower(), []).append(value)

@@ -13,7 +13,7 @@ from interplay.registry import make_world
 from interplay.view.server.heads import Heads
 from interplay.view.server.play import Cast, Play
 from interplay.view.stepping import stands
-from tests.view.server.tables import EVERY, TableWorld
+from tests.view.server.tables import EVERY, TableWorld, TwoKinds
 
 
 def play_of(world, seed=0):
@@ -159,6 +159,28 @@ def test_choices_that_are_refused(given, said):
     legal[4] = False
     with pytest.raises(UserError, match=said):
         Heads(EVERY).read(given, legal)
+
+
+def test_whole_numbers_stay_whole():
+    heads = Heads(spaces.Box(0, 5, (1,), np.int64))
+    assert heads.read({"action": [3.0]}, np.ones(0, bool))["action"].tolist() == [3]
+    with pytest.raises(UserError, match="whole numbers are asked for"):
+        heads.read({"action": [1.5]}, np.ones(0, bool))
+
+
+def test_agents_of_several_kinds():
+    """The slots of each kind choose from their own heads, and their choices arrive in their own columns."""
+    world = TwoKinds()
+    play = play_of(world)
+    assert [head["name"] for head in play.heads(0)] == ["action"]
+    assert [head["name"] for head in play.heads(1)] == ["jump", "kick"]
+    play.step({1: play.read(1, {"kick": 2}), 2: None, 0: play.read(0, {"action": 1})})
+    assert world.given["walker"].tolist() == [[1, world.given["walker"][0, 1]]]
+    assert {key: array.tolist() for key, array in world.given["jumper"].items()} == {
+        "jump": [[0]],
+        "kick": [[2]],
+    }
+    assert play.agent(1, True)["chosen"] == {"jump": 0, "kick": 2}
 
 
 def test_turns():

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from interplay.core.errors import UserError
+from interplay.verbs.viewing import Players
+from interplay.view.server.play import Play
 from interplay.view.server.serving import Address, bind, open_browser
 from tests.cli.command import ROOT, refusal
 from tests.view.server.asking import HOST, app_of, ask, no_root, served
@@ -186,3 +188,16 @@ def test_the_package_of_pictures_loads_no_server():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     assert done.stdout.strip() == "[]"
     assert not (Path(ROOT) / "interplay" / "view" / "__init__.py").read_text().count("import ")
+
+
+def test_who_plays_a_world_without_a_run():
+    cast = Players("defect", {"rounds": 3}, seed=4).cast("world", "dilemma/fixed")
+    assert (cast.words, cast.policy.name, cast.renew, cast.world.num_worlds) == ("defect", "defect", None, 1)
+    play = Play(cast, 4)
+    for _ in range(3):
+        play.step()
+    assert play.over
+    with pytest.raises(UserError, match="unknown policy 'defekt'; did you mean 'defect'"):
+        Players("defekt").cast("world", "dilemma/fixed")
+    with pytest.raises(UserError, match="no such run folder"):
+        Players("runs/none").cast("world", "dilemma/fixed")
