@@ -79,7 +79,7 @@ export class Page {
     else if (live) this.openLive(live);
     else if (run !== null) await this.openRun(run);
     else if (recordings.length === 1 && !runs.length) await this.openMatch(recordings[0]!.id);
-    else if (runs.length === 1) await this.openRun(runs[0]!.id, !recordings.length);
+    else if (runs.length === 1 && recordings.every((one) => one.run === runs[0]!.id)) await this.openRun(runs[0]!.id);
     else if (!runs.length && !recordings.length && worlds.length === 1) this.openLive(`world:${worlds[0]!.id}`);
     if (agent !== null && this.player.source) this.select(agent);
   }

@@ -80,7 +80,7 @@ export const T = {
   slot: (slot: number) => `slot ${slot}`,
   team: (team: number) => `team ${team}`,
   absent: "not there at this tick",
-  dead: "dead, or out of the game",
+  dead: "dead",
   waiting: "not asked to act at this tick",
   policy: "policy",
   value: "value",

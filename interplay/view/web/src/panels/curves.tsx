@@ -90,12 +90,13 @@ function Plot({ name, curve, axis, logarithmic, dark, zoom }: PlotArguments) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   useEffect(() => {
-    const ink = getComputedStyle(box.current!).color;
+    const place = box.current!; // is gone when the observer hears of it for the last time
+    const ink = getComputedStyle(place).color;
     const line = dark ? POPULATIONS[4]! : POPULATIONS[0]!;
     const axes = { stroke: ink, grid: { stroke: dark ? "#ffffff22" : "#00000018" }, ticks: { stroke: dark ? "#ffffff22" : "#00000018" } };
     const value = (_: uPlot, number: number | null) => short(number);
     const options: uPlot.Options = {
-      width: box.current!.clientWidth,
+      width: place.clientWidth,
       height: HEIGHT,
       scales: { x: { time: false }, y: { distr: logarithmic ? 3 : 1 } },
       axes: [
@@ -114,9 +115,9 @@ function Plot({ name, curve, axis, logarithmic, dark, zoom }: PlotArguments) {
         setSelect: [(drawn) => drawn.select.width > 4 && zoom([drawn.posToVal(drawn.select.left, "x"), drawn.posToVal(drawn.select.left + drawn.select.width, "x")])],
       },
     };
-    plot.current = new uPlot(options, dataOf(curve, logarithmic), box.current!);
-    const resized = new ResizeObserver(() => plot.current?.setSize({ width: box.current!.clientWidth, height: HEIGHT }));
-    resized.observe(box.current!);
+    plot.current = new uPlot(options, dataOf(curve, logarithmic), place);
+    const resized = new ResizeObserver(() => plot.current?.setSize({ width: place.clientWidth, height: HEIGHT }));
+    resized.observe(place);
     return () => {
       resized.disconnect();
       plot.current?.destroy();
