@@ -63,9 +63,23 @@ export interface Discrete {
 export interface Box {
   name: string;
   kind: "box";
-  low: number[];
-  high: number[];
+  low: (number | null)[]; // null: without end
+  high: (number | null)[];
   mean?: number[] | null;
+}
+
+/** The numbers of a box that lie nearest to nothing. */
+export function restOf(head: Box): number[] {
+  return head.low.map((_, i) => {
+    const [low, high] = rangeOf(head, i);
+    return Math.min(Math.max(0, low), high);
+  });
+}
+
+/** What a slider or a bar goes over, where a box may have no end. */
+export function rangeOf({ low, high }: Box, i: number): [number, number] {
+  const least = low[i] ?? Math.min(-1, (high[i] ?? 1) - 1);
+  return [least, high[i] ?? Math.max(1, least + 1)];
 }
 
 export type HeadTold = Discrete | Box;

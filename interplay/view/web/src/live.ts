@@ -63,7 +63,7 @@ export class Live implements Source {
   reel = new Reel(this.schema);
   marks: Mark[] = [];
   problems: string[] = [];
-  tickSeconds: number | null = null;
+  tickSeconds = 0.1;
   teams: number[][] | null = null;
   turnBased = false;
   mayPlay = false;
@@ -204,7 +204,7 @@ export class Live implements Source {
     this.world = String(hello.world);
     this.agents = (hello.agents as unknown[]).map(String);
     this.teams = (hello.teams as number[][] | null) ?? null;
-    this.tickSeconds = Number(hello.tick_seconds) || null;
+    this.tickSeconds = Number(hello.tick_seconds) || this.tickSeconds;
     this.turnBased = hello.turn_based === true;
     this.mayPlay = hello.may_play === true;
     this.controls = (hello.controls as Controls | null) ?? null;

@@ -61,9 +61,9 @@ class App extends Component {
     const { source } = page.player;
     const anything = source !== null || page.runId !== null;
     return (
-      <div class={page.panels && anything ? "page" : "page alone"}>
+      <div class={!page.panels || !anything ? "page alone" : source ? "page" : "page study"}>
         <Header page={page} />
-        {source ? <Stage page={page} /> : anything ? <Nothing page={page} /> : <SourceList page={page} />}
+        {source ? <Stage page={page} /> : anything ? <Study page={page} /> : <SourceList page={page} />}
         {anything && page.panels && <Side page={page} />}
         {source && <Timeline page={page} />}
         {page.notice && (
@@ -137,15 +137,15 @@ function Connection({ page }: { page: Page }) {
   );
 }
 
-/** A run without a world to watch: its curves have the whole width. */
-function Nothing({ page }: { page: Page }) {
+/** A run without a world in play: what it has recorded, beside its curves. */
+function Study({ page }: { page: Page }) {
   const run = page.sources?.runs.find((one) => one.id === page.runId);
   const matches = page.sources?.recordings.filter((one) => one.run === page.runId) ?? [];
   return (
     <main class="sources">
       <h1>{run?.name}</h1>
       <p class="quiet">
-        {run?.world} {run?.agent_steps !== null && run?.agent_steps !== undefined && `· ${T.agentSteps(run.agent_steps)}`}
+        {run?.world} {!!run?.agent_steps && `· ${T.agentSteps(run.agent_steps)}`}
       </p>
       {matches.length > 0 && <h2>{T.recordings}</h2>}
       <ul>

@@ -1,7 +1,7 @@
 /** The state of the page: what is open, who is selected, what is said aloud. Panels read it; commands change it. */
 
 import { readAddress, writeAddress } from "./address";
-import { About, Agent, Api, Ratings, Sources, Unwilling, takeToken } from "./api";
+import { About, Agent, Api, HeadTold, PROTOCOL, Ratings, Sources, Unwilling, restOf, takeToken } from "./api";
 import { Command, HeldKeys, commandOf } from "./keys";
 import { Live } from "./live";
 import { Player } from "./player";
@@ -61,6 +61,7 @@ export class Page {
   async start(): Promise<void> {
     try {
       this.about = await this.api.about();
+      if (this.about.protocol !== PROTOCOL) throw new Refused(T.otherProtocol(this.about.interplay));
       this.sources = await this.api.sources();
       this.error = null;
       await this.arrive();
@@ -136,7 +137,10 @@ export class Page {
     if (run === null) return;
     this.api.ratings(run).then(
       (found) => {
-        if (this.runId === run) this.ratings = found;
+        if (this.runId !== run) return;
+        this.ratings = found;
+        // Tournaments have learnt nothing.
+        if (!this.sources?.runs.find((one) => one.id === run)?.agent_steps) this.tab = "ratings";
         this.show();
       },
       () => undefined,
@@ -390,10 +394,22 @@ export class Page {
   act(slot: number): void {
     const { live } = this.player;
     if (!live) return;
-    live.say({ type: "act", slot, tick: live.status.tick, action: this.play.action });
+    this.sendForm(live, slot);
     this.play.pending = this.play.repeat && !live.turnBased;
     if (!this.play.pending) this.play.action = {};
     this.show();
+  }
+
+  /** Heads that nobody has chosen for do the first legal thing. */
+  private sendForm(live: Live, slot: number): void {
+    const heads = this.headsOf(live, slot);
+    const action = Object.fromEntries(heads.map((head) => [head.name, this.play.action[head.name] ?? firstOf(head)]));
+    live.say({ type: "act", slot, tick: live.status.tick, action });
+  }
+
+  /** What a slot may do now, as far as it is known. */
+  headsOf(live: Live, slot: number): HeadTold[] {
+    return this.details?.slot === slot && this.details.heads.length ? this.details.heads : live.heads;
   }
 
   /** A tick came: what is held down is said once. */
@@ -403,7 +419,7 @@ export class Page {
     const slot = live.held;
     if (slot === null) return;
     this.sendKeys(live, slot);
-    if (!live.controls && this.play.pending) live.say({ type: "act", slot, tick: live.status.tick, action: this.play.action });
+    if (!live.controls && this.play.pending) this.sendForm(live, slot);
   }
 
   private sendKeys(live: Live, slot: number): void {
@@ -448,13 +464,19 @@ export class Page {
       }
       return known;
     }
-    const head = live.heads.find((one) => one.kind === "discrete");
+    const head = this.headsOf(live, slot).find((one) => one.kind === "discrete");
     const choice = /^\d$/.test(event.key) ? Number(event.key) : -1;
-    if (!head || choice < 0 || choice >= (head as { n: number }).n) return false;
+    if (head?.kind !== "discrete" || choice < 0 || choice >= head.n || head.legal?.[choice] === false) return false;
     this.choose(head.name, choice);
-    if (live.heads.length === 1) this.act(slot);
+    this.act(slot);
     return true;
   }
+}
+
+/** The first legal choice, or what lies nearest to nothing. */
+function firstOf(head: HeadTold): number | number[] {
+  if (head.kind === "box") return restOf(head);
+  return Math.max(head.legal?.indexOf(true) ?? 0, 0);
 }
 
 function lineOf(problem: unknown): string {

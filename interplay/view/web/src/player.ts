@@ -2,7 +2,7 @@
 
 import { agentsAt, isThere, middle, reach } from "./agents";
 import { Camera } from "./camera";
-import { Clock } from "./clock";
+import { Clock, SPEEDS } from "./clock";
 import { Flat } from "./flat";
 import { Glide } from "./glide";
 import { Live } from "./live";
@@ -50,7 +50,7 @@ export class Player {
 
   /** The tick in view. */
   get tick(): number {
-    return this.shot?.tick ?? this.clock.tick;
+    return this.problem ? this.clock.tick : (this.shot?.tick ?? this.clock.tick);
   }
 
   get running(): boolean {
@@ -80,7 +80,7 @@ export class Player {
     this.begin();
     if (!source) return this.touch();
     if (!source.live) {
-      this.clock.speed = source.tickSeconds ? 1 / source.tickSeconds : 10;
+      this.clock.speed = 1 / source.tickSeconds;
       this.clock.seek(tick ?? source.reel.first);
       if (tick === null) this.clock.playing = !this.reducedMotion;
     }
@@ -127,6 +127,8 @@ export class Player {
   seek(tick: number): void {
     if (this.live) this.atPresent = tick >= this.clock.last;
     this.clock.seek(tick);
+    // What could not be had before may be there now: the server was away, or the file has grown.
+    if (this.source?.reel.problem(this.clock.tick)) void this.source.reel.fetch(this.clock.tick).then(() => this.touch());
     this.touch();
   }
 
@@ -147,7 +149,10 @@ export class Player {
 
   faster(by: 1 | -1): void {
     if (this.live) this.clock.speed = this.live.status.speed;
-    this.clock.faster(by);
+    const [fastest, speed] = [SPEEDS[SPEEDS.length - 1]!, this.clock.speed];
+    if (this.live && by > 0 && speed === fastest) this.clock.speed = 0; // as fast as possible
+    else if (this.live && speed === 0) this.clock.speed = by > 0 ? 0 : fastest;
+    else this.clock.faster(by);
     this.live?.say({ type: "speed", ticks_per_second: this.clock.speed });
     this.touch();
   }

@@ -8,6 +8,8 @@ const MAJOR = 1;
 const [PRELUDE, CHUNK_HEAD, TRAILER, CHECK] = [16, 24, 24, 4];
 const MAX_HEADER = 2 ** 20;
 const MAX_MARKS = 100_000;
+const VIDEO_FRAMES = 30; // in a second, see World.frames_per_step
+const LEAST_SECONDS = 0.1; // of a tick
 
 export interface FileChunk {
   tag: string;
@@ -32,6 +34,7 @@ export interface Header {
   interplay: string;
   started: string;
   exact: boolean;
+  tickSeconds: number; // that a tick stays in view
   scene: unknown;
 }
 
@@ -137,8 +140,10 @@ export function readHeader(value: unknown): Header {
   if (typeof value !== "object" || value === null) throw new Refused("The header of this recording is damaged; record it again.");
   const said = value as Record<string, unknown>;
   const text = (key: string) => (typeof said[key] === "string" ? (said[key] as string) : "");
+  const frames = Number.isInteger(said.frames_per_step) ? (said.frames_per_step as number) : 1;
+  const tickSeconds = Math.max(LEAST_SECONDS, frames / VIDEO_FRAMES);
   const agents = Array.isArray(said.agents) ? said.agents.map(String) : [];
-  return { world: text("world"), policy: text("policy"), interplay: text("interplay"), started: text("started"), exact: said.exact === true, agents, scene: said.scene };
+  return { world: text("world"), policy: text("policy"), interplay: text("interplay"), started: text("started"), exact: said.exact === true, tickSeconds, agents, scene: said.scene };
 }
 
 /** A mark from anybody's file, which says rows, or from the server, which says slots. */

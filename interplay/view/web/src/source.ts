@@ -17,7 +17,7 @@ export interface Source {
   readonly reel: Reel;
   readonly marks: Mark[];
   readonly problems: string[];
-  readonly tickSeconds: number | null;
+  readonly tickSeconds: number;
   /** What the server knows of an agent at a tick; an error says why it knows nothing. */
   agent(slot: number, tick: number): Promise<Agent>;
   close(): void;
@@ -25,7 +25,6 @@ export interface Source {
 
 class Recording implements Source {
   readonly live = false;
-  readonly tickSeconds = null;
   readonly close = () => undefined;
 
   constructor(
@@ -40,6 +39,9 @@ class Recording implements Source {
 
   get world() {
     return this.header.world;
+  }
+  get tickSeconds() {
+    return this.header.tickSeconds;
   }
   get policy() {
     return this.header.policy;

@@ -1,7 +1,7 @@
 /** One agent: what is drawn of it, what its policy makes of its place, and what it sees. */
 
 import { isThere, middle } from "../agents";
-import { Agent, Box, Discrete, HeadTold } from "../api";
+import { Agent, Box, Discrete, HeadTold, rangeOf } from "../api";
 import type { Page } from "../page";
 import { hex } from "../palette";
 import { colourOf } from "../flat";
@@ -72,7 +72,7 @@ function Selected({ page, slot }: { page: Page; slot: number }) {
       </h2>
       {gone && <p class="quiet">{T.absent}</p>}
       {here && <Drawn page={page} slot={slot} />}
-      {live && <Playing page={page} live={live} slot={slot} agent={details} />}
+      {live && <Playing page={page} live={live} slot={slot} />}
       {details ? <Told agent={details} playing={live?.held === slot} /> : <p class="quiet">{detailsError ?? T.loading}</p>}
     </>
   );
@@ -208,7 +208,7 @@ function Plain({ head, listed, chosen }: { head: Discrete; listed: number[]; cho
         const legal = head.legal?.[choice] ?? true;
         return (
           <li class={legal ? "" : "illegal"}>
-            {head.labels?.[choice] ?? T.choice(choice)}
+            {head.labels?.[choice] ?? choice}
             {!legal && <small>{T.illegal}</small>}
             {chosen === choice && <b title={T.chosen}>●</b>}
           </li>
@@ -225,7 +225,7 @@ function Means({ head, chosen }: { head: Box; chosen: unknown }) {
   return (
     <>
       {values.slice(0, MOST_CHOICES).map((value, i) => {
-        const [low, high] = [head.low[i]!, head.high[i]!];
+        const [low, high] = rangeOf(head, i);
         return <Meter name={`${head.name} ${values.length > 1 ? i : ""}`} value={value} share={(value - low) / (high - low || 1)} text={short(value)} low={-1} />;
       })}
     </>

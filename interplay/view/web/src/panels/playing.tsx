@@ -1,6 +1,6 @@
 /** Taking an agent over: by the world's own keys, or by a form made from its action space. */
 
-import { Agent, Box, Discrete, HeadTold } from "../api";
+import { Box, Discrete, HeadTold, rangeOf, restOf } from "../api";
 import { Live } from "../live";
 import type { Page } from "../page";
 import { T } from "../strings";
@@ -8,7 +8,7 @@ import { short } from "../words";
 
 const MOST_CHOICES = 60;
 
-export function Playing({ page, live, slot, agent }: { page: Page; live: Live; slot: number; agent: Agent | null }) {
+export function Playing({ page, live, slot }: { page: Page; live: Live; slot: number }) {
   const holder = live.status.holders[slot];
   if (!live.mayPlay) return <p class="quiet">{T.cannotPlay}</p>;
   if (holder === "somebody") return <p class="quiet">{T.heldBySomebody}</p>;
@@ -17,7 +17,7 @@ export function Playing({ page, live, slot, agent }: { page: Page; live: Live; s
       <button type="button" class="wide" aria-pressed={holder === "you"} onClick={() => page.run("take")}>
         {holder === "you" ? T.give : T.take}
       </button>
-      {holder === "you" && (live.controls ? <ControlKeys live={live} /> : <Form page={page} heads={agent?.heads.length ? agent.heads : live.heads} slot={slot} />)}
+      {holder === "you" && (live.controls ? <ControlKeys live={live} /> : <Form page={page} heads={page.headsOf(live, slot)} slot={slot} />)}
     </div>
   );
 }
@@ -59,12 +59,13 @@ function Form({ page, heads, slot }: { page: Page; heads: HeadTold[]; slot: numb
         page.act(slot);
       }}
     >
-      {heads.map((head) => (
+      {heads.map((head, place) => (
         <fieldset>
           <legend>{head.name}</legend>
           {head.kind === "discrete" ? (
             <Buttons
               head={head}
+              digits={place === heads.findIndex((one) => one.kind === "discrete")}
               chosen={play.action[head.name] as number | undefined}
               choose={(choice) => {
                 page.choose(head.name, choice);
@@ -90,14 +91,15 @@ function Form({ page, heads, slot }: { page: Page; heads: HeadTold[]; slot: numb
   );
 }
 
-function Buttons({ head, chosen, choose }: { head: Discrete; chosen: number | undefined; choose: (choice: number) => void }) {
+/** @param digits whether digit keys choose among these. */
+function Buttons({ head, chosen, digits, choose }: { head: Discrete; chosen: number | undefined; digits: boolean; choose: (choice: number) => void }) {
   return (
     <div class="buttons">
       {Array.from({ length: Math.min(head.n, MOST_CHOICES) }, (_, choice) => {
         const legal = head.legal?.[choice] ?? true;
         return (
-          <button type="button" class={legal ? "" : "illegal"} disabled={!legal} title={legal ? undefined : T.notLegalTitle} aria-pressed={chosen === choice} onClick={() => choose(choice)}>
-            {choice < 10 && <kbd>{choice}</kbd>} {head.labels?.[choice] ?? T.choice(choice)}
+          <button type="button" aria-label={head.labels ? undefined : T.choice(choice)} class={legal ? "" : "illegal"} disabled={!legal} title={legal ? undefined : T.notLegalTitle} aria-pressed={chosen === choice} onClick={() => choose(choice)}>
+            {head.labels && digits && choice < 10 && <kbd>{choice}</kbd>} {head.labels?.[choice] ?? choice}
             {!legal && <small> {T.illegal}</small>}
           </button>
         );
@@ -107,16 +109,16 @@ function Buttons({ head, chosen, choose }: { head: Discrete; chosen: number | un
 }
 
 function Sliders({ head, values, choose }: { head: Box; values: number[] | undefined; choose: (values: number[]) => void }) {
-  const now = values ?? head.low.map((low, i) => Math.min(Math.max(0, low), head.high[i]!));
+  const now = values ?? restOf(head);
   return (
     <>
-      {head.low.map((low, i) => (
+      {head.low.map((_, i) => (
         <label class="row">
           <input
             type="range"
-            min={low}
-            max={head.high[i]}
-            step={(head.high[i]! - low) / 100}
+            min={rangeOf(head, i)[0]}
+            max={rangeOf(head, i)[1]}
+            step={(rangeOf(head, i)[1] - rangeOf(head, i)[0]) / 100}
             value={now[i]}
             aria-label={`${head.name} ${i}`}
             onInput={(event) => choose(now.map((value, j) => (j === i ? Number(event.currentTarget.value) : value)))}
