@@ -17,14 +17,16 @@ import numpy as np
 from interplay.core.frames import Decoder, Encoder
 from interplay.core.replay import Mark, ReplayReader, ReplayWriter
 from interplay.core.scene import Canvas, Scene
+from interplay.evaluate.tournaments.round_robins import round_robin
+from interplay.registry import make_policy
 from interplay.view import palette
 from interplay.view.picture import MARGIN, render
 from tests.core.drawings import KINDS, draw
 from tests.page.canonical import digest
 
-FRAMES = 12
 TICKS, AGENTS, SIDE = 250, 40, 24
 SEEN = 60  # the tick whose picture is compared
+LINES, PEAK = 5_000, 50.0  # of a run's log
 ROWS = (4, 4, 4, 0, 6, 6, 6, 3, 3, 3, 65, 65)
 
 
@@ -34,6 +36,10 @@ def write_all(folder: Path) -> None:
     write_palette(folder / "palette.json")
     write_match(folder / "match.replay")
     write_tables(folder / "tables.replay")
+    write_run(folder / "first")
+    players = {name: make_policy("dilemma/fixed", name) for name in ("random", "tit_for_tat", "grim")}
+    standings = round_robin(players, "dilemma/fixed", matches=4, out=folder / "cup")
+    _write(folder / "cup" / "ratings.json", standings.to_dict())
     digests = {}
     for name in ("match", "tables"):
         with ReplayReader(folder / f"{name}.replay") as reader:
@@ -182,6 +188,15 @@ def write_tables(path: Path) -> None:
     with ReplayWriter(path, drawn(0), header) as writer:
         for tick in range(5):
             writer.add_scene(drawn(tick), tick, tick == 0, tick == 4)
+
+
+def write_run(folder: Path) -> None:
+    """A run's log with one high peak among many lines."""
+    folder.mkdir()
+    (folder / "settings.toml").write_text('[world]\nid = "dilemma/fixed"\n')
+    returns = [PEAK if i == LINES // 3 else i / LINES for i in range(LINES)]
+    lines = [{"agent_steps": 100 * (i + 1), "episode_return": value} for i, value in enumerate(returns)]
+    (folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
 def _write(path: Path, value: Any) -> None:

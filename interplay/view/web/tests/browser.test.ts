@@ -1,5 +1,6 @@
 /** The built page under the server's own policy; an error in the console or a violation of the policy fails any of these. */
 
+import { readFileSync } from "node:fs";
 import { Browser, BrowserContextOptions, Page as Tab, chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Page } from "../src/page";
@@ -24,7 +25,7 @@ async function withTab(test: (tab: Tab) => Promise<void>, { hash = "", ...option
   const tab = await context.newPage();
   const wrong: string[] = [];
   // The browser itself notes every answer that is no success; what the server refuses is told on the page.
-  tab.on("console", (message) => message.type() === "error" && !/status of (404|422)/.test(message.text()) && wrong.push(message.text()));
+  tab.on("console", (message) => message.type() === "error" && !/status of (400|404|422)/.test(message.text()) && wrong.push(message.text()));
   tab.on("pageerror", (error) => wrong.push(String(error.stack)));
   await tab.addInitScript(() => {
     window.violations = [];
@@ -189,6 +190,45 @@ describe("a recording", () => {
       await tab.evaluate(() => window.interplay.leave());
       await tab.setInputFiles(".file input", pathOf("future.replay"));
       await expect.poll(() => tab.locator(".toast").textContent()).toContain("format 9");
+    }));
+});
+
+describe("a run", () => {
+  const openRun = (tab: Tab, name: string) => tab.evaluate((name) => window.interplay.openRun(window.interplay.sources!.runs.find((one) => one.name.endsWith(name))!.id), name);
+
+  it("draws its curve and loses no peak", () =>
+    withTab(async (tab) => {
+      await openRun(tab, "first");
+      await expect.poll(() => tab.locator(".plot").getAttribute("aria-label")).toMatch(/^episode_return: .* at 499.9K agent-steps$/);
+      await tab.waitForSelector(".plot canvas");
+      // The line's blue somewhere in the upper half, where the peak alone reaches.
+      const drawn = await tab.evaluate(() => {
+        const canvas = document.querySelector<HTMLCanvasElement>(".plot canvas")!;
+        const { data } = canvas.getContext("2d")!.getImageData(70, 20, canvas.width - 80, canvas.height / 3);
+        let count = 0;
+        for (let i = 0; i < data.length; i += 4) if (data[i + 2]! > data[i]! + 40 && data[i + 3]! > 20) count++;
+        return count;
+      });
+      expect(drawn).toBeGreaterThan(10);
+      const [download] = await Promise.all([tab.waitForEvent("download"), tab.getByRole("button", { name: "Save as CSV" }).click()]);
+      expect(download.suggestedFilename()).toBe("episode_return.csv");
+      const rows = readFileSync(await download.path(), "utf8").trim().split("\n");
+      expect(rows[0]).toBe('agent_steps,"episode_return",lowest,highest');
+      expect(Math.max(...rows.slice(1).map((row) => Number(row.split(",")[3])))).toBe(50);
+      await tab.getByLabel("Over").selectOption("slot_steps");
+      await tab.getByLabel("Logarithmic").check();
+      await tab.waitForTimeout(300);
+      await tab.evaluate(() => window.interplay.leave());
+      await tab.waitForTimeout(200);
+    }));
+
+  it("of a tournament shows who is best", () =>
+    withTab(async (tab) => {
+      await openRun(tab, "cup");
+      await expect.poll(() => tab.locator(".ratings tbody th").allTextContents()).toHaveLength(3);
+      expect(await tab.locator(".payoff th[scope=row]").allTextContents()).toEqual(["A", "B", "C"]);
+      expect(await tab.locator(".payoff td").count()).toBe(9);
+      expect(await tab.getByRole("tab", { name: "Ratings" }).getAttribute("aria-selected")).toBe("true");
     }));
 });
 
