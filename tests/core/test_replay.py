@@ -226,6 +226,16 @@ def test_worlds_that_are_programs_are_made_by_the_caller(tmp_path):
     assert reader_at(path, 3, Named()).timestep.acting.all()
 
 
+def test_options_that_are_none_are_refused(tmp_path):
+    world = interplay.make_world("dilemma/fixed")
+    for options, words in (({"seed": 3}, "seed is no option of a world"), ({"rounds": "many"}, "rounds")):
+        played(tmp_path / "a.replay", world, header={"options": options})
+        with pytest.raises(UserError, match=words), ReplayReader(tmp_path / "a.replay") as reader:
+            reader.world_at(3)
+    with pytest.raises(UserError, match="its header cannot be kept"):
+        played(tmp_path / "a.replay", world, header={"options": {"at": float("nan")}})
+
+
 def test_damaged_states_and_actions_are_told_and_earlier_states_help(tmp_path):
     path = tmp_path / "a.replay"
     _, hashes = played(path, WalkWorld(length=99), 60, snapshot_every=20)
@@ -338,6 +348,19 @@ def test_a_growing_file_is_read_to_its_last_whole_chunk(tmp_path):
             assert [frame.tick for frame in reader.frames(95)] == list(range(95, 150))
         with pytest.raises(UserError, match="writing"):
             ReplayWriter(path, still(0), {"world": "still"}, growing=True)
+
+
+def test_a_growing_file_that_is_closed_is_closed(tmp_path):
+    path = tmp_path / "a.replay"
+    with ReplayWriter(path, still(0), {"world": "still"}, growing=True) as writer:
+        reader = ReplayReader(path)
+        writer.add_scene(still(0), 0)
+    with reader:
+        assert not reader.closed
+        assert reader.refresh() == 1
+        assert reader.closed
+        assert reader.refresh() == 0
+        assert reader.ticks == 1
 
 
 def test_what_fails_leaves_no_file_and_what_stood_there(tmp_path, monkeypatch):
