@@ -325,6 +325,7 @@ def test_who_plays_where_roles_are_hidden_looks_at_nobody_else():
         assert page.until("status", holders={"1": "you"})["note"] == FOG_OF_ROLES
         told = len(page.said)
         page.say("step", n=3)
+        page.until_silence(0.4)  # whoever is selected is told of by then
         page.say("select", slot=0)
         assert "roles are hidden" in page.until("refused")["reason"]
         page.say("select", slot=1)
