@@ -470,6 +470,25 @@ def hurt(folder: Path, count: int) -> None:
     assert min(counts["refused"], counts["told"]) > count / 10, counts
 
 
+def test_a_file_with_holes_is_not_read_into_the_memory(tmp_path):
+    path = small(tmp_path / "a.replay", 3)
+    with ReplayReader(path) as reader:
+        end = reader.chunks[0].offset
+    size = 2**32 - 1  # what a chunk may claim; the file has a hole of it
+    with path.open("rb+") as file:
+        file.truncate(end)
+        file.seek(end)
+        file.write(CHUNK_HEAD.pack(SCENES, 0, 3, 1000, size, 0))
+        file.truncate(end + CHUNK_HEAD.size + size)
+    tracemalloc.start()
+    with ReplayReader(path) as reader:
+        assert not reader.chunks
+        assert "it was not closed" in reader.troubles[0]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**22
+
+
 def test_damaged_files_are_refused_or_told(tmp_path):
     hurt(tmp_path, 300)
 

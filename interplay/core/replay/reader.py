@@ -18,6 +18,8 @@ from interplay.core.replay.layout import (
     INDEX_ENTRY,
     MAGIC,
     MARKS,
+    MAX_INDEX,
+    MAX_STORED,
     PRELUDE,
     SCENES,
     TRAILER,
@@ -184,6 +186,8 @@ class ReplayReader:
         offset, entries, check, magic = TRAILER.unpack(self._read(at, TRAILER.size))
         if magic != MAGIC or offset < self._start or offset + entries * INDEX_ENTRY.size != at:
             return None
+        if at - offset > MAX_INDEX:
+            return None
         data = self._read(offset, at - offset)
         if zlib.crc32(data) != check:
             return None
@@ -209,6 +213,13 @@ class ReplayReader:
         return True
 
     def _bytes(self, chunk: Chunk) -> bytes:
+        """Head and stored data.
+
+        Raises:
+            ValueError: for more than a chunk may have: a file with holes may claim anything at no cost.
+        """
+        if chunk.stored > MAX_STORED:
+            raise ValueError(f"it claims {chunk.stored:,} bytes, {MAX_STORED:,} are read at most")
         return self._read(chunk.offset, CHUNK_HEAD.size + chunk.stored)
 
     def of(self, tag: bytes) -> list[Chunk]:
