@@ -117,6 +117,13 @@ def test_a_part_of_a_batch_has_the_worlds_of_the_whole():
         (lambda: interplay.make_world("toy/line", agent=3), "agent; did you mean agents"),
         (lambda: interplay.make_world("toy/line", agents=1), "agents"),
         (lambda: interplay.make_world("toy/plain", agents=1), "this world has no options"),
+        (lambda: interplay.make_world("toy/line", first_world=-2), "first_world = -2 is not allowed"),
+        (lambda: interplay.make_world("toy/line", first_world="x"), "first_world = 'x' is not allowed"),
+        (lambda: interplay.make("dilemma/fixed", first_world=2**64), "first_world = 18446744073709551616"),
+        (
+            lambda: interplay.make_world("tests.connect.toys:Line", first_world=-2),
+            "first_world = -2 is not allowed",
+        ),
         (
             lambda: interplay.make_policy("toy/line", "walkr"),
             "unknown policy 'walkr'; did you mean 'walker'?",

@@ -80,7 +80,21 @@ def _looked(bench: Bench, world: World, t: int) -> Array:
     if not inside.all():
         w, column = (int(i) for i in np.argwhere(~inside)[0])
         _note(bench, f"column {column} = {state[w, column]} is outside its space, or not finite", t, w)
-    return state
+    return _of_teams(bench, world, state, t)
+
+
+def _of_teams(bench: Bench, world: World, state: Array, t: int) -> Array:
+    """(W, T, m), the first of which is the global state."""
+    told: Array = bench.attempt(world.team_states, "team_states", t)
+    (worlds, size), teams = state.shape, len(world.teams or ())
+    shape = np.shape(told)
+    if len(shape) != 3 or shape[0] != worlds or shape[1] not in (1, teams) or shape[2] < size:
+        _note(bench, f"team_states: {shape}; expected ({worlds}, 1 or {teams}, {size} or more)", t)
+    if not isinstance(told, np.ndarray) or told.dtype != np.float32 or not np.isfinite(told).all():
+        _note(bench, "team_states: no float32 array of finite numbers", t)
+    if not np.array_equal(told[:, 0, :size], state) or told[:, 0, size:].any():
+        _note(bench, "team_states: the first team's is not the global state", t)
+    return told
 
 
 def _equal(one: Array, two: Array) -> bool:

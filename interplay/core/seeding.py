@@ -22,11 +22,18 @@ def world_seeds(seed: int, num_worlds: int, first: int = 0) -> np.ndarray:
     """The seeds of worlds first .. first + num_worlds - 1 of a batch seeded with `seed`: (W,) uint64.
 
     World w's seed depends on (seed, w) alone, so a batch of 64 begins like a batch of 7.
+
+    Raises:
+        UserError: for a seed outside 0..2**64 - 1, or worlds that do not all have an index there.
     """
     if not isinstance(seed, int | np.integer):
         raise UserError(f"seed = {seed!r} is not allowed; pass a whole number from 0 to 2**64 - 1")
     if not 0 <= seed < 2**64:
         raise UserError(f"seed = {seed}: outside the seeds there are; pass a number from 0 to 2**64 - 1")
+    if not isinstance(first, int | np.integer) or not 0 <= first <= 2**64 - num_worlds:
+        raise UserError(
+            f"first_world = {first!r} is not allowed with num_worlds = {num_worlds}; pass a whole number from 0 to {2**64 - num_worlds}"
+        )
     with np.errstate(over="ignore"):
         base = mix64(np.array([seed], np.uint64) + np.uint64(0x9E3779B97F4A7C15))
         index = np.arange(first, first + num_worlds, dtype=np.uint64)

@@ -131,7 +131,7 @@ class World(Remakable, ABC):
             raise UserError(
                 f"num_worlds = {num_worlds}: a batch has at least one world; pass num_worlds >= 1"
             )
-        self.num_worlds, self.first_world = int(num_worlds), int(first_world)
+        self.num_worlds = int(num_worlds)
         self.agents = tuple(agents)
         self.kinds = tuple(kinds)
         self.id = self.id or type(self).__name__
@@ -148,6 +148,7 @@ class World(Remakable, ABC):
                 f"{self.id}: kinds cover the slots {covered}, agents need each of 0..{len(self.agents) - 1} once"
             )
         self._seeds: Array | None = seeding.world_seeds(seed, self.num_worlds, first_world)
+        self.first_world = int(first_world)
         self._last: TimeStep | None = None
 
     # -- what callers use -------------------------------------------------------------------------
@@ -276,6 +277,17 @@ class World(Remakable, ABC):
         raise UserError(
             f"{self.id}: it offers no global state (state_space is None); use what the agents see, or write global_state"
         )
+
+    def team_states(self) -> Array:
+        """The global state as each team sees it: (W, T, m) float32, in the order of `teams`; (W, 1, n) where it is everybody's.
+
+        A new array. The first is `global_state`; what is shorter than the longest ends in zeros. Worlds whose state is one team's
+        view write it.
+
+        Raises:
+            UserError: as `global_state`.
+        """
+        return self.global_state()[:, None]
 
     def hash(self) -> Array:
         """A 64-bit hash of each world's whole state, streams included: (W,) uint64."""

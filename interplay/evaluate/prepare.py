@@ -8,15 +8,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Any
 
+import numpy as np
+
 from interplay.core.scene import scene_of
 from interplay.core.spec import WorldSpec
+from interplay.evaluate.lifetimes.survival_world.moments import moment_reader
 from interplay.registry import list_policies, list_worlds, make_policy, make_world
 
 STEPS = 8  # by each player: the first calls nearly every kernel, the others come to phases that begin later
 
 
 def prepare(world_id: str, **options: Any) -> float:
-    """Resets and steps a world, draws it, saves and loads it and lets each of its players act: later none of it compiles.
+    """Resets and steps a world, draws it, saves and loads it, lets each of its players act and looks at it as instruments do.
+
+    Later none of it compiles.
 
     Args:
         world_id: as `make_world` takes it.
@@ -42,9 +47,19 @@ def prepare(world_id: str, **options: Any) -> float:
                     timestep = world.reset(timestep.over)
         world.load(world.save())
         scene_of(world, 0)
+        _prepare_instruments(world)
     finally:
         world.close()
     return time.monotonic() - began
+
+
+def _prepare_instruments(world: Any) -> None:
+    """What `interplay analyze` asks of a world beside its steps."""
+    if "moments" in world.instruments:
+        moment_reader(world)(world)
+    if hasattr(world, "observe_ghosts"):
+        middle = np.array([world.settings.side // 2])
+        world.observe_ghosts(0, middle, middle, population=0)
 
 
 def prepare_worlds(

@@ -63,6 +63,9 @@ class PolicyWorld(World):
     def global_state(self) -> np.ndarray:
         return self._inner.global_state()
 
+    def team_states(self) -> np.ndarray:
+        return self._inner.team_states()
+
     def draw(self, canvas: Canvas, world: int) -> None:
         self._inner.draw(canvas, world)
 

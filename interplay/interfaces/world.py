@@ -177,6 +177,9 @@ class InterfacedWorld(World):
     def global_state(self) -> Array:
         return self._inner.global_state()
 
+    def team_states(self) -> Array:
+        return self._inner.team_states()
+
     def draw(self, canvas: Canvas, world: int) -> None:
         self._inner.draw(canvas, world)
 

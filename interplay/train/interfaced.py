@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
@@ -74,9 +73,8 @@ class SeenPolicy(InterfacedPolicy):
             which = np.ones(self.world.num_worlds, bool)
         super().forget(which)
 
-    def look(
-        self, observation: Any, mask: Any = None, memory: Any = None, agent: str | None = None
-    ) -> NoReturn:
+    # Whatever is asked for is refused, so a user's mistake in it is one of `TrainedPolicy` alone.
+    def look(self, *_: Any, **__: Any) -> NoReturn:
         """Refused, as `probabilities`.
 
         Raises:
@@ -84,7 +82,7 @@ class SeenPolicy(InterfacedPolicy):
         """
         raise self._refusal("look")
 
-    def export(self, path: str | Path, agent: str | None = None) -> NoReturn:
+    def export(self, *_: Any, **__: Any) -> NoReturn:
         """Refused: the interfaces are no part of a network.
 
         Raises:
@@ -94,13 +92,13 @@ class SeenPolicy(InterfacedPolicy):
             f"{self.name}: it sees through interfaces, which no exported file holds; train without interfaces"
         )
 
-    def to_numpy(self, agent: str | None = None) -> NoReturn:
+    def to_numpy(self, *_: Any, **__: Any) -> NoReturn:
         """Refused, as `export`.
 
         Raises:
             UserError: always.
         """
-        self.export("", agent)
+        self.export()
 
     def load_weights(self, tensors: Sequence[Mapping[str, np.ndarray]]) -> None:
         """Plays with other weights of the same networks from the next `start` on."""

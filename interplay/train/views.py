@@ -5,7 +5,6 @@ Views are made while worlds are played and kept with the samples; policies never
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
@@ -68,21 +67,27 @@ class TeamView:
 class WorldView:
     """The world's state, and which agent is asked about, as a mark for its slot.
 
+    Where every team has a state of its own an agent is shown that of its team, and marked by its place there: sides that are alike
+    are seen alike.
+
     Args:
-        world: with a state.
+        world: with a state, reset.
     """
 
     def __init__(self, world: World) -> None:
-        self._slots = len(world.agents)
-        assert world.state_space is not None
-        self._state = math.prod(world.state_space.shape)
-        self.size = self._state + self._slots
+        slots = len(world.agents)
+        _, states, self._state = world.team_states().shape
+        self._team, place = np.zeros(slots, int), np.arange(slots)
+        for number, team in enumerate(world.teams or ()) if states > 1 else ():
+            self._team[list(team)], place[list(team)] = number, range(len(team))
+        self._marks = np.eye(slots, dtype=np.float32)[place]
+        self.size = self._state + slots
 
     def of(self, world: World, slots: np.ndarray | None = None) -> np.ndarray:
-        marks = np.eye(self._slots, dtype=np.float32)
-        marks = marks if slots is None else marks[slots]
+        asked = slice(None) if slots is None else slots
+        marks = self._marks[asked]
         view = np.empty((world.num_worlds, len(marks), self.size), np.float32)
-        view[:, :, : self._state] = world.global_state().reshape(world.num_worlds, 1, -1)
+        view[:, :, : self._state] = world.team_states()[:, self._team[asked]]
         view[:, :, self._state :] = marks
         return view
 

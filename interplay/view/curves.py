@@ -67,7 +67,7 @@ def plot_runs(
 
     Runs that differ in nothing but their seed are drawn as one: the mean, and a band from the lowest to the
     highest. A single run is drawn as means over windows above its faint raw values. Means over episodes stand where these
-    began (decision 16).
+    began (decision 16). Below the panels stands which runs have fewer agent-steps than they were asked for.
 
     Args:
         runs: run folders.
@@ -91,6 +91,7 @@ def plot_runs(
     if not runs:
         raise UserError("no runs given; name at least one run folder")
     logs = [read_run(Path(run)) for run in runs]
+    early = "; ".join(log.early_end for log in logs if log.early_end)
     names = _columns(logs, columns, by)
     logs, parts = split(logs, names, by)
     worlds = {log.world for log in logs}
@@ -102,6 +103,8 @@ def plot_runs(
         references = [reference._replace(windows=()) for reference in references]
     figure = matplotlib.Figure(figsize=(5.6 * len(names), 4.0), dpi=120, layout="constrained")
     figure.suptitle(plain_words(title or world), fontsize=12)
+    if early:
+        figure.supxlabel(plain_words(early), fontsize=8)
     for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
         known = [r for r in references if r.windows or r.level is not None]
         _panel(axes, name, axis, group(logs), known, parts[name])

@@ -21,6 +21,7 @@ MOST_STEPS = 2**63  # agent-steps of a run
 
 BEGAN = "episodes_began"
 BY_AGENT = "by_agent"
+ENDS = ("max_updates", "max_episodes", "max_seconds")  # of `train`, beside `steps`
 
 
 class RunLog(NamedTuple):
@@ -36,6 +37,7 @@ class RunLog(NamedTuple):
         options: of the world, as JSON.
         agents: name -> (N, A) float64, of metrics that were logged for every agent.
         seed: of the run, or None if the settings do not say it.
+        asked: agent-steps that the settings ask for, or None if they do not say it, or name another end as well.
     """
 
     path: Path
@@ -48,6 +50,16 @@ class RunLog(NamedTuple):
     options: str = "{}"
     agents: dict[str, np.ndarray] = {}  # noqa: RUF012 - never changed
     seed: int | None = None
+    asked: int | None = None
+
+    @property
+    def early_end(self) -> str:
+        """What a reader must know of a run with fewer agent-steps than it was asked for: one line, or "" for others."""
+        # Where only every so many updates are logged, what is missing of a whole run is less than lies between two lines.
+        apart, last = np.diff(self.steps, prepend=0.0).max(), int(self.steps[-1])
+        if self.asked is None or self.asked - last < max(apart, 1):
+            return ""
+        return f"{self.name} ends at {last:,} of {self.asked:,} agent-steps"
 
     def column(self, name: str) -> np.ndarray:
         """A column, (N,), all NaN if this run never logged it."""
@@ -89,7 +101,7 @@ def read_run(path: Path) -> RunLog:
         if (np.abs(column) > MOST).any():
             raise UserError(f"{file}: {name[:60]!r} holds a number beyond {MOST:g}; remove its line")
     steps = table.pop("agent_steps")
-    world, options, settings, seed = _settings(path / "settings.toml")
+    world, options, settings, seed, asked = _settings(path / "settings.toml")
     own = frozenset(name for line in lines for name in line.get("of_episodes") or () if name in table)
     return RunLog(
         path,
@@ -102,6 +114,7 @@ def read_run(path: Path) -> RunLog:
         options,
         _agents(file, read),
         seed,
+        asked,
     )
 
 
@@ -198,17 +211,24 @@ def _cell(value: Any) -> float:
     return math.nan if number is None else number
 
 
-def _settings(file: Path) -> tuple[str, str, str, int | None]:
-    """The world's id and options, and all settings but the seed, as texts; and the seed."""
+def _settings(file: Path) -> tuple[str, str, str, int | None, int | None]:
+    """The world's id and options, and all settings but the seed, as texts; the seed; and the agent-steps that alone end the run."""
     if not os.path.lexists(file):
-        return "", "{}", "", None
+        return "", "{}", "", None, None
     values = renew(read_toml(file, links=False))
     world, seed = values.get("world", {}), values.get("seed")
     values.pop("seed", None)
+    train = values.get("train")
+    others = isinstance(train, dict) and any(isinstance(train.get(end), int | float) for end in ENDS)
     name, options = (world.get("id", ""), world.get("options", {})) if isinstance(world, dict) else ("", {})
     return (
         str(name),
         json.dumps(options, sort_keys=True, default=str),
         json.dumps(values, sort_keys=True, default=str),
         seed if isinstance(seed, int) else None,
+        None if others else _whole(values.get("steps")),
     )
+
+
+def _whole(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

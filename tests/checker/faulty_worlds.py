@@ -734,6 +734,43 @@ class StateOverTheBatch(Surveyed):
         return told
 
 
+class SurveyedTeams(Surveyed):
+    """Two against two, each pair seen first by itself."""
+
+    teams = ((0, 1), (2, 3))
+
+    def team_states(self) -> np.ndarray:
+        s, own = self.state, self.global_state()
+        other = np.hstack([np.roll(s.cell, 2, 1), np.roll(s.health, 2, 1), s.clock[:, None]])
+        return np.stack([own, other.astype(np.float32)], axis=1)
+
+
+@fault("global-state", "the other team stands first")
+class StatesOfTeamsReversed(SurveyedTeams):
+    def team_states(self) -> np.ndarray:
+        return super().team_states()[:, ::-1].copy()
+
+
+@fault("global-state", "what one team remembers is not saved")
+class StateOfOneTeamUnsaved(SurveyedTeams):
+    _steps = 0
+
+    def step(self, action: Any) -> TimeStep:
+        self._steps += 1
+        return super().step(action)
+
+    def team_states(self) -> np.ndarray:
+        told = super().team_states()
+        told[:, 1, -1] = self._steps
+        return told
+
+
+@fault("global-state", "team states without an axis of teams")
+class StatesOfTeamsFlat(SurveyedTeams):
+    def team_states(self) -> np.ndarray:
+        return self.global_state()
+
+
 @fault("global-state", "it is a Dict, which no critic can take")
 class StateOfParts(Surveyed):
     state_space = spaces.Dict(all=Surveyed.state_space)  # type: ignore[assignment]

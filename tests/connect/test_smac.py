@@ -112,7 +112,7 @@ def test_limits_under_this_interface():
 def parts_of(env, agent, all_health=True, own_health=True, last_action=False, **further):
     """An observation by the letter of specification 5.2: moves, enemies, allies, own, as lists of rows.
 
-    With SMAC's points around (`get_surrounding_points`), and SMACv2's place, from the corner, before the type.
+    With SMAC's points around (`get_surrounding_points`), and SMACv2's place, from the corner, and direction before the type.
     """
     world, n = env.world, env.n_agents
     unit, sides = world.state.unit[0], world.settings.sides
@@ -129,14 +129,26 @@ def parts_of(env, agent, all_health=True, own_health=True, last_action=False, **
         share = [it["shield"] / body.shield if body.shield else 0.0] if shields[side] else []
         return [it["health"] / body.health, *share]
 
+    looks, shots = world.settings.look_directions, len(world.settings.sides[1])
+    turn = 2 * np.pi * world.state.look[0, agent] / looks if looks else 0.0
+    # SMACv2 numbers looks before attacks; here red has no more enemies than blue has.
+    numbers = [*range(6), *range(6 + shots, 6 + shots + looks), *range(6, 6 + shots)]
+
+    def faced(dx, dy):
+        off = np.arctan2(dy, dx) - turn
+        return not looks or abs((off + np.pi) % (2 * np.pi) - np.pi) <= np.pi / looks
+
+    def noticed(side, k):
+        return side == 0 or world.settings.notice_chance == 1 or world.state.known[0, agent, k]
+
     def seen(side, k, first):
         other = unit[side * n + k]
         dx, dy = other["x"] - me["x"], other["y"] - me["y"]
         way = float(np.hypot(dx, dy))
         row = [first(way), way / 9, dx / 9, dy / 9, *health(side, k, all_health), *kind(side, k)]
         if side == 0 and last_action:
-            row += [float(other["last"] == action) for action in range(env.n_actions)]
-        there = other["alive"] and way < 9 and me["alive"]
+            row += [float(other["last"] == number) for number in numbers]
+        there = other["alive"] and way < 9 and me["alive"] and faced(dx, dy) and noticed(side, k)
         return row if there else [0.0] * len(row)
 
     half = world.settings.width / 2
@@ -148,7 +160,8 @@ def parts_of(env, agent, all_health=True, own_health=True, last_action=False, **
     allies = [seen(0, k, lambda way: 1.0) for k in range(n) if k != agent]
     place = [me["x"] / (2 * half) + 0.5, me["y"] / (2 * half) + 0.5] if further.get("own_pos") else []
     time = [int(world.state.room["steps"][0]) / env.episode_limit] if further.get("timestep_number") else []
-    own = [health(0, agent, all_health or own_health) + place + kind(0, agent) + time]
+    look = [np.cos(turn), np.sin(turn)] if looks else []
+    own = [health(0, agent, all_health or own_health) + place + look + kind(0, agent) + time]
     if not me["alive"]:
         move, own = [[0.0] * len(points)], [[0.0] * len(own[0])]
     return move, enemies, allies, own
@@ -161,6 +174,9 @@ SIGHTS = [
     ("2s3z", {"obs_own_pos": True, "obs_timestep_number": True}),
     ("3m", {"obs_pathing_grid": True, "width": 12.0, "height": 12.0, "obs_own_pos": True, "red": "6 marine"}),
     ("2s3z", {"obs_all_health": False, "obs_own_health": False, "obs_own_pos": True}),
+    ("2s3z", {"conic_fov": True, "obs_own_pos": True, "obs_timestep_number": True, "obs_last_action": True}),
+    ("3m", {"conic_fov": True, "num_fov_actions": 3, "prob_obs_enemy": 0.5, "obs_last_action": True}),
+    ("2s3z", {"prob_obs_enemy": 0.0, "action_mask": False, "obs_last_action": True}),
     ("2s3z", {"obs_all_health": False, "obs_own_health": False, "obs_last_action": True}),
     ("3m", {"red": "2 marine, 1 marauder", "blue": "1 zealot, 1 stalker", "obs_last_action": True}),
     ("3m", {"red": "2 zealot, 2 stalker", "blue": "1 marine", "obs_all_health": False}),
@@ -216,6 +232,76 @@ def test_diagonal_moves_are_the_last_actions():
     moved = env.world.state.unit[0][:3]
     assert np.sign(moved["x"] - before["x"]).tolist() == [1, 1, -1]
     assert np.sign(moved["y"] - before["y"]).tolist() == [1, -1, -1]
+
+
+@faces
+def test_looks_stand_between_moves_and_attacks(face):
+    """SMACv2's numbers: 6 + k looks 30 k degrees left of ahead, 18 + j attacks; last actions are told by them too."""
+    options = {"red": "2 marine", "blue": "3 marine", "diagonals": True, "obs_last_action": True}
+    env = face("3m", seed=0, enemy="still", conic_fov=True, num_fov_actions=12, **options)
+    env.reset()
+    assert env.n_actions == 6 + 12 + 3 + 4
+    close_in(env)
+    legal = np.array(env.get_avail_actions())
+    assert legal[:, 6:18].all()
+    targets = np.flatnonzero(legal[0, 18:21])  # enemies stand 3 away, one of them straight ahead
+    assert targets.tolist() == [0]
+    env.step([18, 6 + 3])
+    assert env.world.state.look[0].tolist() == [0, 3, 0, 0, 0]
+    assert (env.world.state.unit["health"][0] < 45).tolist() == [False, False, True, False, False]
+    last = env.get_state()[-2 * env.n_actions :].reshape(2, env.n_actions)
+    assert last.argmax(axis=1).tolist() == [18, 9]
+    assert not np.array(env.get_avail_actions())[1, 18:21].any()  # it looks north now
+    env.step([6, 21 + 2])
+    assert env.world.state.unit["last"][0, 1] == 6 + 3 + 2  # south-west
+
+
+def test_the_state_tells_directions_before_types():
+    env = StarCraft2Env("2s3z", seed=0, conic_fov=True)
+    env.reset()
+    info = env.get_env_info()
+    names = ["health", "energy/cooldown", "rel_x", "rel_y", "shield", "fov_x", "fov_y", "type_0", "type_1"]
+    assert info["agent_features"] == names
+    assert info["enemy_features"] == [*(name for name in names[:1] + names[2:5]), *names[7:]]
+    env.step([6 + 4] * 5)
+    state = env.get_state()
+    assert len(state) == info["state_shape"] == 5 * 9 + 5 * 6 + 5 * (6 + 12 + 5)
+    for row, types in zip(state[: 5 * 9].reshape(5, 9), ([1, 0],) * 2 + ([0, 1],) * 3, strict=True):
+        assert row[5:] == pytest.approx([-0.5, 0.75**0.5, *types])
+
+
+def test_without_the_mask_of_reach_all_who_live_may_be_attacked():
+    env = StarCraft2Env("3m", seed=0, enemy="still", action_mask=False)
+    env.reset()
+    assert np.array(env.get_avail_actions())[:, 6:].tolist() == [[1, 1, 1]] * 3
+    before = env.world.state.unit["x"][0, :3].copy()
+    env.step([6, 7, 8])
+    assert env.world.state.unit["x"][0, :3].tolist() == before.tolist()
+    assert env.world.state.unit["health"][0, 3:].tolist() == [45.0] * 3
+    hurt(env, 1, health=0.0, but=(1, 2))
+    env.world.state.unit["alive"][0, 3] = False
+    env.world.refresh()
+    assert np.array(env.get_avail_actions())[:, 6:].tolist() == [[0, 1, 1]] * 3
+    with pytest.raises(AssertionError, match="agent 0 chose action 6"):
+        env.step([6, 1, 1])
+
+
+def test_200_battles_of_hidden_enemies():
+    """Cones and draws together: red turns and walks at random until its vector says that somebody is in reach, and beats chance."""
+    hidden = {"conic_fov": True, "num_fov_actions": 6, "prob_obs_enemy": 0.5, "action_mask": False}
+    size = {"blue": "2 marine", "width": 8.0, "height": 8.0, "limit": 100, "randomize": "positions"}
+    env, rng = StarCraft2Env("3m", seed=0, enemy="random", **hidden, **size), np.random.default_rng(0)
+    for _ in range(200):
+        env.reset()
+        over = False
+        while not over:
+            reach = np.array(env.get_obs())[:, 4:14:5] == 1
+            legal = np.array(env.get_avail_actions())[:, : 6 + 6]
+            others = (rng.random(legal.shape) * legal).argmax(axis=1)
+            _, over, _ = env.step(np.where(reach.any(axis=1), 6 + 6 + reach.argmax(axis=1), others))
+    stats = env.get_stats()
+    assert stats["battles_game"] == 200
+    assert stats["battles_won"] > 150
 
 
 @faces

@@ -41,11 +41,15 @@ HONOURED = {
     "reward_sparse": (True, "reward", "smac_sparse"),
     "reward_only_positive": (False, "negatives", True),
     "reward_defeat": (-7, "defeat", 7.0),
+    "conic_fov": (True, "look_directions", 12),
+    "prob_obs_enemy": (0.25, "notice_chance", 0.25),
+    "action_mask": (False, "attack_anyone", True),
 }
 # Those that the face itself honours: tests of their own are in test_smac.py.
 ITS_OWN = {
     "continuing_episode",
     "map_name",
+    "num_fov_actions",
     "obs_all_health",
     "obs_instead_of_state",
     "obs_own_health",
@@ -69,14 +73,10 @@ REFUSED = {
     "heuristic_rest": True,
     "debug": True,
     "obs_starcraft": False,
-    "conic_fov": True,
-    "num_fov_actions": 6,
     "min_attack_range": 3,
     "kill_unit_step_mul": 1,
     "fully_observable": True,
     "capability_config": {"n_units": 5},
-    "prob_obs_enemy": 0.5,
-    "action_mask": False,
 }
 
 
@@ -113,6 +113,12 @@ def test_keywords_that_nobody_honours(face, name):
     assert "\n" not in line
 
 
+def test_the_number_of_directions_counts_with_the_cone_alone():
+    assert StarCraft2Env("3m", num_fov_actions=6).world.settings.look_directions == 0
+    assert StarCraft2Env("3m", num_fov_actions=6, conic_fov=True).world.settings.look_directions == 6
+    assert StarCraft2Env("3m", look_directions=6).n_actions == 6 + 6 + 3
+
+
 def test_settings_of_the_world_are_taken_beside_them():
     env = StarCraft2Env("3m", red="2 marauder", blue="3 zealot", randomize="positions", jitter=True)
     assert (env.n_agents, env.n_enemies) == (2, 3)
@@ -137,6 +143,10 @@ def test_settings_of_the_world_are_taken_beside_them():
         ({"defeat": 3.0}, "^battle/3m: defeat = 3.0; under SMAC's interface it is reward_defeat$"),
         ({"obs_last_action": True, "see_last_action": True}, "obs_last_action and see_last_action are the"),
         ({"obs_last_action": "no"}, "^battle/3m: obs_last_action = 'no' is not allowed; give true or false$"),
+        ({"conic_fov": True, "look_directions": 6}, "conic_fov and look_directions are the same; pass one"),
+        ({"prob_obs_enemy": 1.5}, "^battle/3m: prob_obs_enemy = 1.5"),
+        ({"prob_obs_enemy": 0.5, "notice_chance": 0.5}, "prob_obs_enemy and notice_chance are the same"),
+        ({"conic_fov": True, "num_fov_actions": 1}, "^battle/3m: num_fov_actions = 1"),
         ({"map_name": ""}, "^map_name = '': no such scenario; there are 10m.*, mab. Or name units"),
         ({"reward_defeat": 5}, "^battle/3m: reward_defeat = 5"),
         ({"reward_defeat": -20_000}, "^battle/3m: reward_defeat = -20000"),

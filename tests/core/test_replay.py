@@ -226,6 +226,16 @@ def test_worlds_that_are_programs_are_made_by_the_caller(tmp_path):
     assert reader_at(path, 3, Named()).timestep.acting.all()
 
 
+def test_options_that_are_none_are_refused(tmp_path):
+    world = interplay.make_world("dilemma/fixed")
+    for options, words in (({"seed": 3}, "seed is no option of a world"), ({"rounds": "many"}, "rounds")):
+        played(tmp_path / "a.replay", world, header={"options": options})
+        with pytest.raises(UserError, match=words), ReplayReader(tmp_path / "a.replay") as reader:
+            reader.world_at(3)
+    with pytest.raises(UserError, match="its header cannot be kept"):
+        played(tmp_path / "a.replay", world, header={"options": {"at": float("nan")}})
+
+
 def test_damaged_states_and_actions_are_told_and_earlier_states_help(tmp_path):
     path = tmp_path / "a.replay"
     _, hashes = played(path, WalkWorld(length=99), 60, snapshot_every=20)
@@ -340,6 +350,19 @@ def test_a_growing_file_is_read_to_its_last_whole_chunk(tmp_path):
             ReplayWriter(path, still(0), {"world": "still"}, growing=True)
 
 
+def test_a_growing_file_that_is_closed_is_closed(tmp_path):
+    path = tmp_path / "a.replay"
+    with ReplayWriter(path, still(0), {"world": "still"}, growing=True) as writer:
+        reader = ReplayReader(path)
+        writer.add_scene(still(0), 0)
+    with reader:
+        assert not reader.closed
+        assert reader.refresh() == 1
+        assert reader.closed
+        assert reader.refresh() == 0
+        assert reader.ticks == 1
+
+
 def test_what_fails_leaves_no_file_and_what_stood_there(tmp_path, monkeypatch):
     path = tmp_path / "a.replay"
     path.write_text("before")
@@ -445,6 +468,25 @@ def hurt(folder: Path, count: int) -> None:
         assert time.process_time() - start < 0.25, number  # 0.05 on a machine that does nothing else
     assert grown() - before < 256 * 2**20
     assert min(counts["refused"], counts["told"]) > count / 10, counts
+
+
+def test_a_file_with_holes_is_not_read_into_the_memory(tmp_path):
+    path = small(tmp_path / "a.replay", 3)
+    with ReplayReader(path) as reader:
+        end = reader.chunks[0].offset
+    size = 2**32 - 1  # what a chunk may claim; the file has a hole of it
+    with path.open("rb+") as file:
+        file.truncate(end)
+        file.seek(end)
+        file.write(CHUNK_HEAD.pack(SCENES, 0, 3, 1000, size, 0))
+        file.truncate(end + CHUNK_HEAD.size + size)
+    tracemalloc.start()
+    with ReplayReader(path) as reader:
+        assert not reader.chunks
+        assert "it was not closed" in reader.troubles[0]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**22
 
 
 def test_damaged_files_are_refused_or_told(tmp_path):

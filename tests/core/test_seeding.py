@@ -27,6 +27,18 @@ def test_seeds_out_of_range_are_refused(seed):
         seeding.world_seeds(seed, 1)
 
 
+@pytest.mark.parametrize("first", [-2, 2**64 - 2, 2**64, 10**30, 1.5, "0", None])
+def test_worlds_without_an_index_are_refused(first):
+    with pytest.raises(
+        UserError, match=r"^first_world = .* with num_worlds = 3; pass a whole number from 0 to \d+$"
+    ):
+        seeding.world_seeds(0, 3, first)
+
+
+def test_the_last_worlds_there_are():
+    assert len(np.unique(seeding.world_seeds(0, 3, 2**64 - 3))) == 3
+
+
 def test_episodes_advance_where_named_and_new_seeds_begin_at_zero():
     stream = seeding.new_stream(3)
     seeding.begin_episode(stream, np.ones(3, bool), np.array([7, 8, 9], np.uint64))

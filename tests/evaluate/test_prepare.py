@@ -24,6 +24,37 @@ PLAY = (
     "policy.start(world)\nworld.step(policy.act(world.reset()))\nprint(Count.n)\n"
 )
 
+# How often the kernels of instruments were compiled, or loaded, by preparing worlds; and after the instruments were used.
+ANALYSE = """
+import numpy as np
+from interplay.evaluate.lifetimes.mmo.ghosts import value_map
+from interplay.evaluate.lifetimes.survival_world.moments import moment_reader
+from interplay.evaluate.prepare import prepare
+from interplay.registry import make_policy, make_world
+from interplay.worlds.mmo.ghosts import look_as_ghosts
+from interplay.worlds.survival.rules.fight import melee_targets
+
+small = {"slots": 16, "interior": 24, "npop": 2, "prefill": 8, "cap_draw": "fixed"}
+prepare("mmo/combat", **small)
+prepare("survival/1v1-heals-low")
+print(len(look_as_ghosts.signatures), len(melee_targets.signatures))
+world = make_world("mmo/combat", 3, **small)
+world.reset()
+assert np.nanmax(value_map(world, lambda seen, p: np.ones(len(seen["tiles"])), population=1)) == 1
+world, policy = make_world("survival/1v1-heals-low", 3), make_policy("survival/1v1-heals-low", "random")
+policy.start(world)
+step, read = world.reset(), moment_reader(world)
+world.step(policy.act(step))
+assert read(world).going.all()
+print(len(look_as_ghosts.signatures), len(melee_targets.signatures))
+"""
+
+
+@pytest.mark.slow
+def test_instruments_are_prepared_with_their_worlds():
+    said = subprocess.run([sys.executable, "-c", ANALYSE], capture_output=True, text=True, check=True).stdout
+    assert said == "1 1\n1 1\n"
+
 
 @pytest.mark.slow
 def test_what_was_prepared_does_not_compile(tmp_path):

@@ -50,6 +50,9 @@ class Unit:
     barrier_clock: int = 0
     calm: int = 0
     last: int = -1
+    look: int = 0  # direction
+    seer: Unit | None = None  # who saw it first
+    known: set[int] = field(default_factory=set)  # slots of the enemies that it has noticed
     alive: bool = False
     present: bool = False
     target: Unit | None = None
@@ -105,7 +108,8 @@ class BattleTwin:
         self.units = [Unit(kind, side, slot) for slot, (side, kind) in enumerate(names)]
         self.sides = [[unit for unit in self.units if unit.side == side] for side in (0, 1)]
         self.most = max(map(len, self.sides))
-        self.actions = 6 + self.most + (4 if settings.diagonals else 0)
+        self.first_look = 6 + self.most + (4 if settings.diagonals else 0)
+        self.actions = self.first_look + settings.look_directions
         self.half = (settings.width / 2, settings.height / 2)
         self.seed, self.episode, self.draws = 0, -1, 0
 
@@ -134,6 +138,7 @@ class BattleTwin:
             unit.present = unit.alive = present[number]
             unit.x = unit.y = unit.health = unit.shield = unit.cooldown = unit.barrier = 0.0
             unit.barrier_clock, unit.calm, unit.last = 0, 0, -1
+            unit.look, unit.seer, unit.known = 0, None, set()
         begin = self.draws
         for side in self.sides:
             first = self.draws
@@ -148,6 +153,7 @@ class BattleTwin:
                 self.push_apart()
         for side in self.sides:
             self.put_in_order(side)
+        self.notice()
 
     def who_takes_part(self) -> list[bool]:
         if not self.settings.drawn:
@@ -213,6 +219,7 @@ class BattleTwin:
         for _ in range(8):
             self.tick()
         self.finish(before)
+        self.notice()
 
     def order(self, unit: Unit, action: int) -> None:
         unit.last = action if unit.alive else 0
@@ -221,12 +228,16 @@ class BattleTwin:
         if heading:
             goal = unit.x + 2 * heading[0], unit.y + 2 * heading[1]
             unit.goal = self.on_field(*goal)
-        elif action >= 6:
-            unit.target = self.sides[1 - unit.side][action - 6]
+        elif action >= self.first_look and unit.alive:
+            unit.look = action - self.first_look
+        elif 6 <= action < self.first_look:
+            target = self.sides[1 - unit.side][action - 6]
+            unit.target = target if not self.settings.attack_anyone or self.may_shoot(unit, target) else None
 
     def heading(self, unit: Unit, action: int) -> tuple[float, float] | None:
         headings = {2 + k: heading for k, heading in enumerate(HEADINGS)}
-        headings |= {6 + self.most + k: heading for k, heading in enumerate(DIAGONALS)}
+        if self.settings.diagonals:
+            headings |= {6 + self.most + k: heading for k, heading in enumerate(DIAGONALS)}
         if action not in headings:
             return None
         right, up = headings[action]
@@ -419,10 +430,62 @@ class BattleTwin:
             if heading := self.heading(unit, action):
                 x, y = unit.x + heading[0], unit.y + heading[1]
                 legal[action] = abs(x) <= self.half[0] and abs(y) <= self.half[1]
-        reach = max(unit.range, 2.0) if self.settings.unit_ranges else 6.0
         for j, other in enumerate(self.sides[1 - unit.side]):
-            legal[6 + j] = other.alive and unit.way(other) <= reach and unit.can_hit(other)
+            near = self.settings.attack_anyone or self.may_shoot(unit, other)
+            legal[6 + j] = other.alive and near and unit.can_hit(other)
+        for look in range(self.settings.look_directions):
+            legal[self.first_look + look] = True
         return legal
+
+    def may_shoot(self, unit: Unit, other: Unit) -> bool:
+        reach = max(unit.range, 2.0) if self.settings.unit_ranges else 6.0
+        near = unit.way(other) <= reach and self.faces(unit, other)
+        return other.alive and near and unit.can_hit(other)
+
+    def facing(self, unit: Unit) -> list[float]:
+        if not self.settings.look_directions:
+            return []
+        turn = 2 * math.pi * unit.look / self.settings.look_directions
+        return [math.cos(turn), math.sin(turn)]
+
+    def faces(self, unit: Unit, other: Unit) -> bool:
+        """Whether a unit has another one in its cone."""
+        if not self.settings.look_directions:
+            return True
+        right, up = self.facing(unit)
+        along = unit.sign * (other.x - unit.x) * right + (other.y - unit.y) * up
+        return along >= math.cos(math.pi / self.settings.look_directions) * unit.way(other)
+
+    def in_sight(self, unit: Unit, other: Unit) -> bool:
+        sight = SIGHTS.get(unit.kind, 9) if self.settings.unit_ranges else 9
+        return other.alive and unit.way(other) < sight and self.faces(unit, other)
+
+    def notice(self) -> None:
+        """Who has not been seen yet is noticed by the first who sees it, and by the others by chance."""
+        if self.settings.notice_chance == 1:
+            return
+        fallen = [unit for unit in self.units if not unit.alive]
+        for unit in self.units:
+            if unit in fallen:
+                unit.known.clear()
+            if unit in fallen or unit.seer in fallen:
+                unit.seer = None
+                for other in self.units:
+                    other.known.discard(unit.slot)
+        first = self.draws
+        for side in (0, 1):
+            if side == 0 or self.settings.mirror:
+                self.draws = first
+            for j in range(self.most):
+                chances = [self.chance() for _ in range(self.most)]
+                for other in self.sides[1 - side][j : j + 1]:
+                    seeing = [unit for unit in self.sides[side] if unit.alive and self.in_sight(unit, other)]
+                    if other.seer is None and seeing:
+                        other.seer = seeing[0]
+                        for unit, chance in zip(self.sides[side], chances, strict=False):
+                            lucky = chance < self.settings.notice_chance
+                            if unit.alive and (unit is seeing[0] or lucky):
+                                unit.known.add(other.slot)
 
     def observe(self, unit: Unit) -> list[float]:
         s, legal = self.settings, self.legal(unit)
@@ -435,8 +498,10 @@ class BattleTwin:
                 for x, y in around
             ]
         row += [1.0] * (9 if s.see_heights else 0)
-        for j, other in enumerate(self.sides[1 - unit.side]):
-            row += self.other(unit, other, sight, float(legal[6 + j]))
+        for other in self.sides[1 - unit.side]:
+            seen = self.other(unit, other, sight, float(self.may_shoot(unit, other)))
+            unnoticed = s.notice_chance < 1 and other.slot not in unit.known
+            row += [0.0] * len(seen) if unnoticed else seen
         for other in self.sides[unit.side]:
             if other is unit:
                 continue
@@ -448,6 +513,7 @@ class BattleTwin:
         row += [unit.health / unit.max_health, *self.nature(unit)]
         if s.see_position:
             row += [unit.sign * unit.x / s.width, unit.y / s.height]
+        row += self.facing(unit)
         if s.see_time:
             row += [self.steps / s.limit]
         return row if unit.alive else [0.0] * len(row)
@@ -456,7 +522,7 @@ class BattleTwin:
         way = unit.way(other)
         row = [first, way / sight, unit.sign * (other.x - unit.x) / sight, (other.y - unit.y) / sight]
         row += [other.health / other.max_health, *self.nature(other)]
-        return row if other.alive and way < sight else [0.0] * len(row)
+        return row if self.in_sight(unit, other) else [0.0] * len(row)
 
     def nature(self, unit: Unit) -> list[float]:
         """Shield and type, as far as they are told."""
@@ -472,6 +538,7 @@ class BattleTwin:
                 place = [(-1 if side else 1) * unit.x / s.width, unit.y / s.height]
                 cooldown = [unit.cooldown / STATE_COOLDOWNS[unit.kind]] if of == side else []
                 part = [unit.health / unit.max_health, *cooldown, *place, *self.nature(unit)]
+                part += self.facing(unit) if of == side else []
                 row += part if unit.alive else [0.0] * len(part)
         if s.state_last_action:
             for unit in self.sides[side]:

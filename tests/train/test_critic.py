@@ -11,13 +11,14 @@ from gymnasium import spaces
 
 from interplay.core.errors import UserError
 from interplay.core.settings import build
-from interplay.core.world import Kind
+from interplay.core.world import Kind, World
+from interplay.registry import make_world
 from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import load_policy, make_learner, resume, train
 from interplay.train.update import Worker
-from interplay.train.views import TeamView
+from interplay.train.views import TeamView, WorldView
 from tests.train.toy_worlds import Corridor, TwoKinds, make_two_kinds
 
 pytestmark = pytest.mark.slow
@@ -95,6 +96,33 @@ def test_only_a_critic_that_sees_the_team_can_tell_what_the_mate_brings() -> Non
         explained[critic] = np.mean([n["explained_variance"] for n in numbers[-5:]])
     assert explained["team"] > 0.9
     assert explained["own"] < 0.3
+
+
+def make_battle(num_worlds: int, seed: int, first_world: int) -> World:
+    """What is drawn for red is blue's, mirrored."""
+    return make_world("battle/2s3z", num_worlds, seed, first_world=first_world, randomize="all")
+
+
+def test_both_sides_of_a_mirrored_battle_are_worth_the_same() -> None:
+    worker = worker_of(settings_of("world"), make_battle)
+    worker.play()
+    buffer = worker.shards[0].collector.buffer
+    value = buffer.value[buffer.earlier]
+    assert np.array_equal(value[:, :5], value[:, 5:])
+    assert len(np.unique(value)) == value.size / 2
+
+
+def test_a_unit_is_shown_the_state_of_its_own_side() -> None:
+    world = make_world("battle/10m_vs_11m", 2, randomize="all")
+    world.reset()
+    view, states = WorldView(world), world.team_states()
+    seen, first = view.of(world), 0
+    for side, size in enumerate((10, 11)):
+        own = seen[:, first : first + size]
+        assert (own[..., :-21] == states[:, side, None]).all()
+        assert (own[..., -21:] == np.eye(21)[:size]).all()
+        first += size
+    assert np.array_equal(view.of(world, np.array([0, 10])), seen[:, [0, 10]])
 
 
 def test_the_policy_never_sees_the_view() -> None:

@@ -54,6 +54,9 @@ def main(folder: Path) -> None:
     interplay.train("dilemma/fixed", league={"period": 1}, world={"options": {}}, algorithm="ppo")
     learnt = run.evaluate(at_checkpoints=True)["agent_steps"]
     policy = interplay.load_policy(run.folder, greedy=True)
+    policy.export(3)  # MISTAKE 8
+    policy.look({}, agent=3)  # MISTAKE 9
+    policy.to_numpy(3)  # MISTAKE 10
     env = interplay.make("dilemma/fixed")
     observations, infos = env.reset(seed=1)
     actions = policy.act(observations, infos)
@@ -104,9 +107,9 @@ def checked(folder: Path, *names: str) -> str:
 def test_a_script_with_mistakes_has_those_and_no_other(tmp_path):
     (tmp_path / "script.py").write_text(SCRIPT)
     said = checked(tmp_path, "script.py")
-    found = {int(line) for line in re.findall(r"^script\.py:(\d+): error", said, re.MULTILINE)}
-    planted = {number for number, line in enumerate(SCRIPT.splitlines(), 1) if "MISTAKE" in line}
-    assert len(planted) == 7
+    found = [int(line) for line in re.findall(r"^script\.py:(\d+): error", said, re.MULTILINE)]
+    planted = [number for number, line in enumerate(SCRIPT.splitlines(), 1) if "MISTAKE" in line]
+    assert len(planted) == 10
     assert found == planted, said
     assert (ROOT / "interplay" / "py.typed").exists()
 

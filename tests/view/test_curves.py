@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
+from interplay.view import curves
 from interplay.view.curves import (
     Reference,
     choose_axis,
@@ -55,6 +56,26 @@ def test_a_run_is_read_with_gaps_lists_and_without_a_torn_end(tmp_path):
     assert log.column("kills").tolist() == [1.5] * 3
     assert np.isnan(log.column("never logged")).all()
     assert "note" not in log.columns
+
+
+@pytest.mark.parametrize(
+    ("asked", "also", "told"),
+    [
+        ("steps = 1000000\n", '[train]\nmax_updates = "off"\n', "a ends at 163,840 of 1,000,000 agent-steps"),
+        ("steps = 167936\n", "", "a ends at 163,840 of 167,936 agent-steps"),
+        ("steps = 167935\n", "", ""),  # less than lies between two lines of the log
+        ("steps = 160000\n", "", ""),
+        ("steps = 1000000\n", "[train]\nmax_updates = 40\n", ""),
+        ("", "", ""),
+    ],
+)
+def test_a_run_that_ends_early_says_so(tmp_path, monkeypatch, asked, also, told):
+    run, figures = make_run(tmp_path / "a"), []
+    settings = run / "settings.toml"
+    settings.write_text(asked + settings.read_text() + also)
+    monkeypatch.setattr(curves, "save_figure", lambda figure, target: figures.append(figure) or target)
+    plot_runs([run], tmp_path / "c.png")
+    assert figures[0].get_supxlabel() == told
 
 
 def test_runs_that_differ_only_in_their_seed_are_one_curve(tmp_path):

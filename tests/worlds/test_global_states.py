@@ -9,6 +9,7 @@ import interplay
 from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.experiment.policy_world import PolicyWorld
+from interplay.interfaces.world import InterfacedWorld
 
 SMALL = {"slots": 16, "interior": 24, "npop": 2, "prefill": 8, "cap_draw": "fixed"}
 
@@ -70,6 +71,31 @@ def test_a_view_by_policies_has_the_state_of_its_world():
     assert world.state_space == inner.state_space
     assert np.array_equal(world.global_state(), inner.global_state())
     assert world.global_state()[:, 1].tolist() == [1, 0]
+
+
+def by_policies(inner):
+    return PolicyWorld(inner, {name: name.partition("_")[0] for name in inner.agents})
+
+
+def by_interfaces(inner):
+    return InterfacedWorld(inner, {})
+
+
+@pytest.mark.parametrize("around", [by_policies, by_interfaces])
+def test_both_sides_states_of_a_battle_pass_through_views(around):
+    inner = interplay.make_world("battle/10m_vs_11m", num_worlds=2)
+    world = around(inner)
+    world.reset()
+    told = world.team_states()
+    for side in (0, 1):
+        own = inner.side_state(side)
+        assert np.array_equal(told[:, side, : own.shape[1]], own)
+        assert not told[:, side, own.shape[1] :].any()
+
+
+def test_a_state_that_is_everybodys_is_one():
+    world = played("survival/1v1-heals-low", 3)
+    assert np.array_equal(world.team_states(), world.global_state()[:, None])
 
 
 def test_a_world_without_one_says_so():

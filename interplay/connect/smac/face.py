@@ -61,14 +61,16 @@ class SmacFace(LearningSide):
 
     def get_env_info(self) -> dict[str, Any]:
         """Sizes of what agents see and do, and names of what a state tells of a unit."""
+        ally = ["health", "energy/cooldown", "rel_x", "rel_y"]
+        look = ["fov_x", "fov_y"] if self.world.settings.look_directions else []
         return {
             "state_shape": self.get_state_size(),
             "obs_shape": self.get_obs_size(),
             "n_actions": self.get_total_actions(),
             "n_agents": self.n_agents,
             "episode_limit": self.episode_limit,
-            "agent_features": self._features(["health", "energy/cooldown", "rel_x", "rel_y"], "red_shields"),
-            "enemy_features": self._features(["health", "rel_x", "rel_y"], "blue_shields"),
+            "agent_features": self._features(ally, "red_shields", look),
+            "enemy_features": self._features(["health", "rel_x", "rel_y"], "blue_shields", []),
         }
 
     def get_stats(self) -> dict[str, float]:
@@ -150,7 +152,7 @@ class SmacFace(LearningSide):
             raise UserError(f"{self.world.id}: no agent {agent_id}; there are 0 to {self.n_agents - 1}")
         return int(agent_id)
 
-    def _features(self, names: list[str], shields: str) -> list[str]:
+    def _features(self, names: list[str], shields: str, look: list[str]) -> list[str]:
         rules = self.world.table[0]
         shield = ["shield"] * int(rules[shields])
-        return [*names, *shield, *(f"type_{number}" for number in range(int(rules["kinds"])))]
+        return [*names, *shield, *look, *(f"type_{number}" for number in range(int(rules["kinds"])))]

@@ -47,13 +47,9 @@ _ONLY: dict[str, tuple[Any, str]] = {
     "heuristic_rest": (False, "scripted sides are policies of the world; let one of them choose"),
     "debug": (False, "read what you need from env.world; leave it out"),
     "obs_starcraft": (True, _NOT_OFFERED),
-    "conic_fov": (False, _NOT_OFFERED),
-    "num_fov_actions": (12, _NOT_OFFERED),
     "min_attack_range": (2, _FIXED),
     "kill_unit_step_mul": (2, _NO_GAME),
     "fully_observable": (False, "let a policy of your own read get_state(); leave it out"),
-    "prob_obs_enemy": (1.0, _NOT_OFFERED),
-    "action_mask": (True, "illegal actions are refused; leave it out"),
     "capability_config": ({}, 'name the units, red="2 stalker, 3 zealot", drawn=True, randomize="positions"'),
     "see_field": (False, "observations are SMAC's vectors; leave it out"),
     "num_worlds": (1, "a face is one battle; use interplay.make_world for a batch"),
@@ -72,6 +68,12 @@ class FaceSettings(Settings):
     reward_defeat: Annotated[float, Field(ge=-10_000, le=0)] = 0.0  # points
     reward_scale: bool = True
     reward_scale_rate: Annotated[float, Field(gt=0)] = 20.0  # what a clean win pays
+    conic_fov: bool = False  # units look into one direction
+    num_fov_actions: Annotated[int, Field(ge=2, le=64)] = (
+        12  # of so many, each a cone of its share of the circle
+    )
+    prob_obs_enemy: Annotated[float, Field(ge=0, le=1)] = 1.0  # that a unit sees whom another one saw first
+    action_mask: bool = True  # attacks out of reach are masked
     replay_dir: str = ""  # the folder of replays; empty: where the program runs
     replay_prefix: str = ""  # their names begin with it; empty: with the scenario's name
 
@@ -102,6 +104,7 @@ def read_keywords(map_name: str, keywords: Mapping[str, Any]) -> tuple[str, Face
         "negatives": not face.reward_only_positive,
         "defeat": -face.reward_defeat + 0.0,  # no negative zero
     }
+    options |= _smacv2(world_id, face, keywords)
     for name, value in keywords.items():
         if name in own:
             continue
@@ -118,6 +121,19 @@ def read_keywords(map_name: str, keywords: Mapping[str, Any]) -> tuple[str, Face
         else:
             options[_SAME.get(name, name)] = value
     return world_id, face, options
+
+
+def _smacv2(world_id: str, face: FaceSettings, keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of the world by SMACv2's names, those that were passed."""
+    meant: dict[str, tuple[str, Any]] = {
+        "conic_fov": ("look_directions", face.num_fov_actions if face.conic_fov else 0),
+        "prob_obs_enemy": ("notice_chance", face.prob_obs_enemy),
+        "action_mask": ("attack_anyone", not face.action_mask),
+    }
+    for name, (setting, _) in meant.items():
+        if name in keywords and setting in keywords:
+            raise UserError(f"{world_id}: {name} and {setting} are the same; pass one of them")
+    return dict(meant[name] for name in meant if name in keywords)
 
 
 def _find_id(map_name: Any) -> str:

@@ -18,7 +18,7 @@ class Seen(NamedTuple):
     move: np.ndarray  # (1, n)
     enemies: np.ndarray  # (enemies, n)
     allies: np.ndarray  # (agents - 1, n)
-    own: np.ndarray  # (1, n): HP share, shield share, place, type, time, as SMACv2 has them
+    own: np.ndarray  # (1, n): HP share, shield share, place, direction, type, time, as SMACv2 has them
 
 
 class Known(NamedTuple):
@@ -31,9 +31,11 @@ class Known(NamedTuple):
 
 
 def actions_of(rules: np.void) -> np.ndarray:
-    """(n_actions,) the world's numbers of red's actions: attacks that only the larger side has are none of them."""
+    """(n_actions,) the world's numbers of red's actions: looks stand before the attacks, and attacks that only the larger side has are none of them."""
     first_idle, first_diagonal = FIRST_ATTACK + _blues(rules), FIRST_ATTACK + int(rules["enemies"])
-    return np.r_[0:first_idle, first_diagonal : int(rules["actions"])]
+    end = int(rules["actions"])
+    first_look = end - int(rules["look_directions"])
+    return np.r_[0:FIRST_ATTACK, first_look:end, FIRST_ATTACK:first_idle, first_diagonal:first_look]
 
 
 def seen_columns(rules: np.void, all_health: bool, own_health: bool) -> Seen:
@@ -50,12 +52,12 @@ def seen_columns(rules: np.void, all_health: bool, own_health: bool) -> Seen:
     told = HEALTH + 1 + red + kinds
     last = int(rules["actions"]) * int(rules["see_last_action"])
     allies = _table(move.size + enemies.size, int(rules["reds"]) - 1, told + last)
-    place = place_columns(rules)
     own = _table(move.size + enemies.size + allies.size, 1, 1 + red + kinds)
-    time = np.full((1, int(rules["see_time"])), row_size(rules, RED) - 1)
-    own = np.hstack([own[:, : 1 + red], place[np.newaxis], own[:, 1 + red :], time])
+    further = np.arange(own.max() + 1, row_size(rules, RED))[np.newaxis]  # place, direction, time
+    time = further.shape[1] - int(rules["see_time"])
+    own = np.hstack([own[:, : 1 + red], further[:, :time], own[:, 1 + red :], further[:, time:]])
     if last:
-        allies = np.delete(allies, told + _idle(rules), axis=1)
+        allies = np.hstack([allies[:, :told], allies[:, told + actions_of(rules)]])
     if not all_health:
         enemies = np.delete(enemies, np.s_[HEALTH : HEALTH + 1 + blue], axis=1)
         allies = np.delete(allies, np.s_[HEALTH : HEALTH + 1 + red], axis=1)
@@ -63,20 +65,23 @@ def seen_columns(rules: np.void, all_health: bool, own_health: bool) -> Seen:
 
 
 def place_columns(rules: np.void) -> np.ndarray:
-    """The world's columns of a red unit's own place, (2,) or (0,): the last but the time."""
-    end = row_size(rules, RED) - int(rules["see_time"])
+    """The world's columns of a red unit's own place, (2,) or (0,): before the direction and the time."""
+    end = row_size(rules, RED) - int(rules["see_time"]) - 2 * _turns(rules)
     return np.arange(end - 2 * int(rules["see_position"]), end)
 
 
 def known_columns(rules: np.void) -> Known:
     """The parts of red's state."""
-    kinds, reds = int(rules["kinds"]), int(rules["reds"])
-    allies = _table(0, reds, 4 + int(rules["red_shields"]) + kinds)
+    kinds, reds, turns = int(rules["kinds"]), int(rules["reds"]), 2 * _turns(rules)
+    own = 4 + int(rules["red_shields"])  # numbers before the type
+    allies = _table(0, reds, own + kinds + turns)
     enemies = _table(allies.size, _blues(rules), 3 + int(rules["blue_shields"]) + kinds)
     begin = allies.size + enemies.size
     last = _table(begin, reds, int(rules["actions"]) * int(rules["state_last_action"]))
     time = _table(begin + last.size, 1, int(rules["state_time"]))
-    return Known(allies, enemies, np.delete(last, _idle(rules), axis=1) if last.size else last, time)
+    # The direction stands before the type, as in SMACv2.
+    allies = np.hstack([allies[:, :own], allies[:, own + kinds :], allies[:, own : own + kinds]])
+    return Known(allies, enemies, last[:, actions_of(rules)] if last.size else last, time)
 
 
 def joined(*parts: np.ndarray) -> np.ndarray:
@@ -92,6 +97,5 @@ def _blues(rules: np.void) -> int:
     return int(rules["slots"] - rules["reds"])
 
 
-def _idle(rules: np.void) -> np.ndarray:
-    """The world's actions that red does not have."""
-    return np.setdiff1d(np.arange(int(rules["actions"])), actions_of(rules))
+def _turns(rules: np.void) -> bool:
+    return bool(rules["look_directions"] > 0)

@@ -26,6 +26,8 @@ TRAILER = struct.Struct("<QII8s")  # offset of the index, entries, CRC-32 of the
 SCENES, ACTIONS, SNAPSHOT, MARKS = b"SCNE", b"ACTN", b"SNAP", b"EVNT"
 MAX_HEADER = MIB
 MAX_RAW = 64 * MIB  # bytes of a chunk when it is inflated
+MAX_STORED = MAX_RAW + MIB  # and in the file: what does not shrink grows by less than a thousandth
+MAX_INDEX = 64 * MIB  # bytes of an index
 SCENE_TICKS, SCENE_BYTES = 100, 4 * MIB  # of a chunk of scenes: whichever comes first ends it
 
 

@@ -11,19 +11,17 @@ from typing import Any
 
 from interplay.core.errors import UserError
 from interplay.core.files import told_plainly
-from interplay.core.frames import Decoder, Frame, Head, split_frames
-from interplay.core.loading import load
+from interplay.core.frames import Decoder, Frame, split_frames
 from interplay.core.reading import opened
-from interplay.core.replay.exact import check_hash, load_snapshot, read_actions
 from interplay.core.replay.layout import (
-    ACTIONS,
     CHUNK_HEAD,
     INDEX_ENTRY,
     MAGIC,
     MARKS,
+    MAX_INDEX,
+    MAX_STORED,
     PRELUDE,
     SCENES,
-    SNAPSHOT,
     TRAILER,
     Chunk,
     check_chunk,
@@ -32,6 +30,7 @@ from interplay.core.replay.layout import (
     read_header,
 )
 from interplay.core.replay.marks import Mark, read_marks
+from interplay.core.replay.resuming import world_at
 from interplay.core.world import World
 
 _ANY_SIZE = 2**63
@@ -64,45 +63,66 @@ class ReplayReader:
             length = header_length(prelude, str(self.path))
             self.header = read_header(prelude, self._read(PRELUDE.size, length), str(self.path))
             self._start = PRELUDE.size + length
-            found = self._read_index()
-            self.closed = found is not None
-            self.chunks: list[Chunk] = found or []
+            self.closed, self.chunks = False, list[Chunk]()
+            self.refresh()
             if not self.closed:
-                self.refresh()
                 end = self._end()
                 self._tell(f"it was not closed; it is read up to byte {end:,} of {self._size():,}")
             self._open = opening.pop_all()
 
     def refresh(self) -> int:
         """Looks for chunks that were appended since; how many."""
-        if self.closed:
-            return 0
-        before, at = len(self.chunks), self._end()
+        before, found = len(self.chunks), None if self.closed else self._read_index()
+        if found is not None:
+            self.closed, self.chunks = True, found
+        elif not self.closed:
+            self._walk()
+        return len(self.chunks) - before
+
+    def _walk(self) -> None:
+        """From chunk to chunk, as far as they are whole."""
+        at = self._end()
+        ends = {chunk.tag: chunk.first + chunk.ticks for chunk in self.chunks}
         while (chunk := self._chunk_at(at)) is not None:
-            try:
-                check_chunk(self._bytes(chunk))
-            except ValueError as error:
-                following = self._chunk_at(chunk.end)
+            at = chunk.end
+            if not self._sound(chunk):
+                following = self._chunk_at(at)
                 if following is None or not self._sound(following):
                     break  # it may still be written
-                self._tell(f"{_ticks(chunk)} are damaged ({error})")
+                self._tell(f"{_ticks(chunk)} are damaged (its checksum does not fit)")
+            elif chunk.first < ends.get(chunk.tag, 0):
+                self._tell(f"{_ticks(chunk)} are there twice, or out of order")
             else:
-                if any(old.tag == chunk.tag and chunk.first < old.first + old.ticks for old in self.chunks):
-                    self._tell(f"{_ticks(chunk)} are there twice, or out of order")
-                else:
-                    self.chunks.append(chunk)
-            at = chunk.end
-        return len(self.chunks) - before
+                self.chunks.append(chunk)
+                ends[chunk.tag] = chunk.first + chunk.ticks
 
     @property
     def ticks(self) -> int:
         """How many ticks the time line has, damaged ones included."""
-        return max((chunk.first + chunk.ticks for chunk in self._of(SCENES)), default=0)
+        return max((chunk.first + chunk.ticks for chunk in self.of(SCENES)), default=0)
 
     def frames(self, start: int = 0, stop: int | None = None) -> Iterator[Frame]:
         """The frames of ticks start .. stop - 1 (None: the last); damaged chunks are told in `troubles` and stepped over."""
-        for head, decoder in self._heads(start, self.ticks if stop is None else stop):
-            yield Frame(head.tick, head.first, head.last, decoder.scene())
+        end = self.ticks if stop is None else stop
+        for chunk in self.of(SCENES):
+            if chunk.first < end and start < chunk.first + chunk.ticks:
+                data = self.inflated(chunk)
+                yield from () if data is None else self._frames_of(chunk, data, start, end)
+
+    def _frames_of(self, chunk: Chunk, data: bytes, start: int, stop: int) -> Iterator[Frame]:
+        decoder, tick = Decoder(self.header.scene), chunk.first
+        try:
+            for frame in split_frames(data):
+                head = decoder.decode(frame)
+                if head.tick != tick or tick >= chunk.first + chunk.ticks:
+                    raise UserError(f"tick {head.tick} stands in the place of {tick}")
+                if start <= tick < stop:
+                    yield Frame(head.tick, head.first, head.last, decoder.scene())
+                tick += 1
+            if tick != chunk.first + chunk.ticks:
+                raise UserError(f"tick {tick} is missing")
+        except UserError as error:
+            self._tell(f"ticks {tick}..{chunk.first + chunk.ticks - 1} are damaged ({error})")
 
     def frame(self, tick: int) -> Frame:
         """The frame of a tick.
@@ -120,8 +140,8 @@ class ReplayReader:
     def marks(self) -> list[Mark]:
         """What happened, in the order of the ticks."""
         found: list[Mark] = []
-        for chunk in self._of(MARKS):
-            data = self._inflated(chunk)
+        for chunk in self.of(MARKS):
+            data = self.inflated(chunk)
             if data is not None:
                 try:
                     found += read_marks(data, len(self.header.agents))
@@ -144,93 +164,10 @@ class ReplayReader:
         Raises:
             UserError: if the recording holds no states, the world or its version is another, or it comes to another state.
         """
-        states = [chunk for chunk in self._of(SNAPSHOT) if chunk.first <= tick]
-        if not self.header.exact or not states or not 0 <= tick < self.ticks:
-            why = f"it has ticks 0..{self.ticks - 1}" if states else "it holds scenes alone"
-            raise UserError(f"{self.path}: tick {tick} cannot be played on, {why}; watching works")
-        world = world or self._make()
-        self._check(world)
-        limit = tick if start is None else min(start, tick)
-        before = [chunk for chunk in states if chunk.first <= limit] or states[:1]
-        try:
-            now = self._load_last(world, before)
-            self._play(world, now, tick, {chunk.first: chunk for chunk in states})
-        except ValueError as error:
-            raise UserError(
-                f"{self.path}: it cannot be played on with this version of {world.id} ({error}); watching works"
-            ) from None
-        return world
+        return world_at(self, tick, world, start)
 
-    def _load_last(self, world: World, states: list[Chunk]) -> int:
-        """Brings the world into the last of these states that is whole; its tick."""
-        world.reset()
-        for chunk in reversed(states):
-            data = self._inflated(chunk)
-            if data is not None:
-                load_snapshot(world, data)
-                return chunk.first
-        raise ValueError("its states are damaged")
-
-    def _play(self, world: World, now: int, tick: int, states: dict[int, Chunk]) -> None:
-        """Plays the actions from one tick to another and holds the world against the states that it passes."""
-        for chunk in self._of(ACTIONS):
-            if chunk.first + chunk.ticks <= now + 1 or now == tick:
-                continue
-            data = self._inflated(chunk)
-            actions = [] if data is None else read_actions(world, data)
-            if chunk.first > now + 1 or len(actions) != chunk.ticks:
-                break
-            for action in actions[now + 1 - chunk.first : tick + 1 - chunk.first]:
-                world.reset() if action is None else world.step(action)
-                now += 1
-                state = self._inflated(states[now]) if now in states else None
-                if state is not None:
-                    check_hash(world, state)
-        if now < tick:
-            raise ValueError(f"actions of tick {now + 1} are missing")
-
-    def _make(self) -> World:
-        header = self.header
-        named = next((text for text in _texts([header.world, header.options]) if ":" in text), None)
-        if named is not None:
-            raise UserError(
-                f"{self.path}: it names {named!r}, which may be a program; make the world yourself and pass it, world_at(tick, world)"
-            )
-        world: World = load("interplay.registry:make_world")(header.world, seed=0, **header.options)
-        return world
-
-    def _check(self, world: World) -> None:
-        was, now = (
-            (self.header.world, self.header.world_version, 1),
-            (world.id, world.version, world.num_worlds),
-        )
-        if was != now:
-            raise UserError(
-                f"{self.path}: made with {was[0]}, version {was[1]}; this is {now[2]} of {now[0]}, version {now[1]}, "
-                "which cannot play it on; watching works"
-            )
-
-    def _heads(self, start: int, stop: int) -> Iterator[tuple[Head, Decoder]]:
-        """Frames, decoded but not drawn."""
-        for chunk in self._of(SCENES):
-            data = self._inflated(chunk) if chunk.first < stop and start < chunk.first + chunk.ticks else None
-            if data is None:
-                continue
-            decoder, tick = Decoder(self.header.scene), chunk.first
-            try:
-                for frame in split_frames(data):
-                    head = decoder.decode(frame)
-                    if head.tick != tick or tick >= chunk.first + chunk.ticks:
-                        raise UserError(f"tick {head.tick} stands in the place of {tick}")
-                    if start <= tick < stop:
-                        yield head, decoder
-                    tick += 1
-                if tick != chunk.first + chunk.ticks:
-                    raise UserError(f"tick {tick} is missing")
-            except UserError as error:
-                self._tell(f"ticks {tick}..{chunk.first + chunk.ticks - 1} are damaged ({error})")
-
-    def _inflated(self, chunk: Chunk) -> bytes | None:
+    def inflated(self, chunk: Chunk) -> bytes | None:
+        """What a chunk holds; None, and a line in `troubles`, if it is damaged."""
         try:
             data = self._bytes(chunk)
             head = CHUNK_HEAD.unpack_from(data)
@@ -248,6 +185,8 @@ class ReplayReader:
             return None
         offset, entries, check, magic = TRAILER.unpack(self._read(at, TRAILER.size))
         if magic != MAGIC or offset < self._start or offset + entries * INDEX_ENTRY.size != at:
+            return None
+        if at - offset > MAX_INDEX:
             return None
         data = self._read(offset, at - offset)
         if zlib.crc32(data) != check:
@@ -274,9 +213,17 @@ class ReplayReader:
         return True
 
     def _bytes(self, chunk: Chunk) -> bytes:
+        """Head and stored data.
+
+        Raises:
+            ValueError: for more than a chunk may have: a file with holes may claim anything at no cost.
+        """
+        if chunk.stored > MAX_STORED:
+            raise ValueError(f"it claims {chunk.stored:,} bytes, {MAX_STORED:,} are read at most")
         return self._read(chunk.offset, CHUNK_HEAD.size + chunk.stored)
 
-    def _of(self, tag: bytes) -> list[Chunk]:
+    def of(self, tag: bytes) -> list[Chunk]:
+        """The chunks with a tag."""
         return [chunk for chunk in self.chunks if chunk.tag == tag]
 
     def _end(self) -> int:
@@ -299,15 +246,6 @@ class ReplayReader:
 
     def __exit__(self, *error: Any) -> None:
         self._open.close()
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """The texts inside a value of JSON."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | tuple | dict):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _texts(part)
 
 
 def _ticks(chunk: Chunk) -> str:

@@ -56,7 +56,7 @@ class CellOrders(Interface):
         wanted: spaces.Space = spaces.Discrete(FIRST_ATTACK + self._enemies + MOVES)
         if act_space != spaces.Tuple([wanted] * members):
             raise UserError(
-                f"{owner}: {act_space} are no actions of {members} units with eight moves; make the world with diagonals = true"
+                f"{owner}: {act_space} are no actions of {members} units with eight moves; make the world with diagonals = true, without look_directions"
             )
         return obs_space, spaces.MultiDiscrete(np.full((*self.planes, self.grid, self.grid), self.entries))
 

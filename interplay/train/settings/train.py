@@ -40,6 +40,15 @@ class WorldChoice(Settings):
     id: str = Field(min_length=1, description="Registry id; `interplay worlds` lists them.")
     options: dict[str, Any] = Field({}, description="Options of this world, as its own settings name them.")
 
+    @field_validator("options")
+    @classmethod
+    def _leave_what_the_run_says(cls, options: dict[str, Any]) -> dict[str, Any]:
+        for name in ("num_worlds", "seed", "first_world"):
+            if name in options:
+                cure = "leave it out" if name == "first_world" else f"write {name}, without world.options"
+                raise ValueError(f"{name} = {show(options[name])}: that is the run's to say; {cure}")
+        return options
+
 
 class TrainGroup(Settings):
     """How the run is split over processes and kept on disk."""

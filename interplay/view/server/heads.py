@@ -141,7 +141,7 @@ class Heads:
         found = np.array(value, float).reshape(part.shape)
         if not (np.isfinite(found) & (found >= part.low) & (found <= part.high)).all():
             raise UserError(f"{head.name} = {str(value)[:60]}: out of range; stay between low and high")
-        if part.dtype.kind in "iu" and (found != np.rint(found)).any():
+        if np.dtype(part.dtype).kind in "iu" and (found != np.rint(found)).any():
             raise UserError(f"{head.name} = {str(value)[:60]}: whole numbers are asked for; round them")
         return found
 

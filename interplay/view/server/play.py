@@ -192,9 +192,10 @@ class Play:
         acting = self.world.timestep.acting[0]
         self._first, self._moment, self._chosen = True, None, None
         self._earned[:], self._ended[:] = 0.0, False
-        # Who waits for its turn lives too, where nobody is born later.
-        self._present[:] = acting if self.world.respawns or self.world.persistent else True
-        self.turn_based = len(acting) > 1 and int(acting.sum()) == 1
+        later = self.world.respawns or self.world.persistent
+        # Who waits for its turn lives too, where nobody is born later; where somebody is, one may be alone for a while.
+        self._present[:] = acting if later else True
+        self.turn_based = len(acting) > 1 and int(acting.sum()) == 1 and not later
         self._marks.begin()
 
     def _legal(self, slot: int) -> Array:

@@ -13,7 +13,7 @@ from interplay.core.errors import UserError
 from interplay.core.files import told_plainly
 from interplay.core.reading import opened
 from interplay.core.replay import ReplayReader
-from interplay.core.replay.layout import CHUNK_HEAD, MAGIC, MAX_RAW, SCENES, Chunk, check_chunk
+from interplay.core.replay.layout import CHUNK_HEAD, MAX_RAW, SCENES, Chunk, check_chunk
 from interplay.core.world import World
 from interplay.view.run_log import one_line
 from interplay.view.server.agent import tell_agent
@@ -179,15 +179,15 @@ class _Open:
         if stamp == self._stamp:
             return True
         grew = stamp[:2] == self._stamp[:2] and stamp[2] > self._stamp[2]
-        if self.reader.closed or not grew or _ends_whole(self.reader.path, stamp[2]):
+        if self.reader.closed or not grew:
             return False
         self.reader.refresh()
         self._stamp = stamp
-        return True
+        return not self.reader.closed  # what was told of the open one is no longer so
 
     def scenes(self) -> list[Stored]:
         """The chunks of scenes."""
-        chunks = [chunk for chunk in self.reader.chunks if chunk.tag == SCENES]
+        chunks = self.reader.of(SCENES)
         with (
             told_plainly("reading", self.reader.path),
             opened(self.reader.path, _ANY_SIZE, links=False) as file,
@@ -221,13 +221,6 @@ class _Open:
 
     def close(self) -> None:
         self.reader.__exit__()
-
-
-def _ends_whole(path: Path, size: int) -> bool:
-    """Whether a file that grew ends as a closed one does, so that its index is to be read."""
-    with told_plainly("reading", path), opened(path, _ANY_SIZE, links=False) as file:
-        file.seek(max(size - len(MAGIC), 0))
-        return file.read(len(MAGIC)) == MAGIC
 
 
 def _stamp(path: Path) -> tuple[int, ...]:

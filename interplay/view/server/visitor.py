@@ -65,11 +65,13 @@ class Visitor:
     def wants(self, tick: int) -> bool:
         """Whether the frame of a tick should be offered."""
         with self._lock:
-            return len(self._unshown) < UNSHOWN and (self._key or tick != self._offered)
+            return self._has_room() and (self._key or tick != self._offered)
 
     def offer(self, moment: Moment) -> None:
         """The frame to be sent next; it takes the place of one that was not sent yet."""
         with self._lock:
+            if not self._has_room():
+                return  # the one before was sent since it was asked
             self._moment, self._offered = moment, moment.tick
         self._call()
 
@@ -118,6 +120,9 @@ class Visitor:
             self._key = False
             self._unshown.append(moment.tick)
         return said, encoder.encode(moment.scene, moment.tick, key=key, first=moment.first, last=moment.last)
+
+    def _has_room(self) -> bool:
+        return len(self._unshown) < UNSHOWN
 
     def _call(self) -> None:
         with self._lock:

@@ -47,7 +47,14 @@ class BattleSettings(Settings):
     defeat: Annotated[float, Field(ge=0, le=10_000)] = 0.0  # smac: points that a defeat costs
     exact_smac: bool = False  # smac: what enemies gain pays as well, and a sparse reward is scaled
     unit_ranges: bool = False  # true ranges and sights instead of SMAC's 6 and 9
-    diagonals: bool = False  # four more moves, the last of the actions
+    diagonals: bool = False  # four more moves, after the attacks
+    look_directions: Annotated[int, Field(ge=0, le=64)] = (
+        0  # a unit sees and shoots into one of so many alone and turns by the last actions; 0: all around
+    )
+    notice_chance: Annotated[float, Field(ge=0, le=1)] = (
+        1.0  # that a unit comes to see an enemy whom another of its side saw first
+    )
+    attack_anyone: bool = False  # any living enemy may be attacked; out of reach it comes to nothing
     jitter: bool = False  # -1 to +2 ticks on each cooldown
     barrier: bool = False  # Immortals absorb damage once in a while
     bounce_radius: Annotated[float, Field(ge=0, le=20)] = (
@@ -83,6 +90,10 @@ class BattleSettings(Settings):
                     f"{side} = {getattr(self, side)!r} needs {ground:.0f} of ground, a third of a field of {self.width:g} x {self.height:g} has {third:.0f}; "
                     "take a larger field"
                 )
+        if self.look_directions == 1:
+            raise ValueError(
+                "look_directions = 1 leaves nothing to choose; take 0 to see all around, or 2 and more"
+            )
         if self.drawn and self.blue != "same":
             raise ValueError('drawn = true draws as many for both sides; use blue = "same"')
         return self

@@ -7,10 +7,7 @@ from gymnasium import spaces
 
 from interplay.core.jit import kernel, phase
 from interplay.worlds.battle.config import (
-    LEAST_RANGE,
     NUDGE,
-    SHOOT_RANGE,
-    SIGHT_RANGE,
     STRIDE,
     BattleSettings,
 )
@@ -20,11 +17,13 @@ from interplay.worlds.battle.rules.sides import (
     ahead,
     can_hit,
     end_of,
+    first_look,
     first_of,
     move_of,
     side_of,
     up,
 )
+from interplay.worlds.battle.rules.sight import can_shoot, facing, in_cone, sight_of
 from interplay.worlds.battle.state import (
     BLUE,
     FIRST_ATTACK,
@@ -73,9 +72,10 @@ def lies_inside(rules, x, y):
 
 @phase
 def allow_moves(state, rules, mask, w, a):
-    """Stopping is legal, and a move if the point 1 away lies in the field."""
+    """Stopping and looking are legal, and a move if the point 1 away lies in the field."""
     unit, side = state.unit[w, a], side_of(rules, a)
     mask[STOP] = True
+    mask[first_look(rules) :] = True
     for heading in range(rules.moves):
         x, y = unit.x + NUDGE * across(side, heading), unit.y + NUDGE * up(heading)
         mask[move_of(rules, heading)] = lies_inside(rules, x, y)
@@ -109,18 +109,19 @@ def sees_shields(rules, side):
 def see_enemies(state, body, rules, mask, row, w, a, at):
     """Allows the attacks, and tells of the enemies in sight."""
     unit, own, side = state.unit[w, a], body[a], side_of(rules, a)
-    sight = own.sight if rules.unit_ranges else SIGHT_RANGE
-    reach = max(own.range, LEAST_RANGE) if rules.unit_ranges else SHOOT_RANGE
+    sight, look = sight_of(rules, own), facing(state, rules, w, a)
     first = first_of(rules, 1 - side)
     for b in range(first, end_of(rules, 1 - side)):
         other = state.unit[w, b]
         shields = sees_shields(rules, 1 - side)
         if other.alive:
             way = distance(unit, other)
-            legal = way <= reach and can_hit(own, body[b])
-            mask[FIRST_ATTACK + b - first] = legal
-            if way < sight:
-                row[at] = legal
+            inside = in_cone(rules, side, look, unit, other, way)
+            reached = can_shoot(rules, own, body[b], way, inside)
+            mask[FIRST_ATTACK + b - first] = reached or (rules.attack_anyone and can_hit(own, body[b]))
+            noticed = rules.notice_chance >= 1.0 or state.known[w, a, b - first]
+            if way < sight and inside and noticed:
+                row[at] = reached
                 see_other(unit, other, body[b], rules, row, at, way, sight, side, shields)
         at += 5 + shields + rules.kinds
     return at
@@ -149,7 +150,7 @@ def show_kind(unit, own, rules, row, at, shields):
 def see_allies(state, body, rules, row, w, a, at):
     """Tells of the other units of its side that are in sight."""
     unit, side = state.unit[w, a], side_of(rules, a)
-    sight = body[a].sight if rules.unit_ranges else SIGHT_RANGE
+    sight, look = sight_of(rules, body[a]), facing(state, rules, w, a)
     shields = sees_shields(rules, side)
     width = 5 + shields + rules.kinds
     for b in range(first_of(rules, side), end_of(rules, side)):
@@ -157,7 +158,7 @@ def see_allies(state, body, rules, row, w, a, at):
             continue
         other = state.unit[w, b]
         way = distance(unit, other)
-        if other.alive and way < sight:
+        if other.alive and way < sight and in_cone(rules, side, look, unit, other, way):
             row[at] = 1.0
             see_other(unit, other, body[b], rules, row, at, way, sight, side, shields)
             if rules.see_last_action and other.last >= 0:
@@ -168,7 +169,7 @@ def see_allies(state, body, rules, row, w, a, at):
 
 @phase
 def see_self(state, body, rules, row, w, a, at):
-    """Own health, shield and type, then place and time where they are told."""
+    """Own health, shield and type, then place, direction and time where they are told."""
     unit, side = state.unit[w, a], side_of(rules, a)
     shields = sees_shields(rules, side)
     row[at] = unit.health / body[a].health
@@ -176,6 +177,9 @@ def see_self(state, body, rules, row, w, a, at):
     at += 1 + shields + rules.kinds
     if rules.see_position:
         row[at], row[at + 1] = ahead(side) * unit.x / (2.0 * rules.half_x), unit.y / (2.0 * rules.half_y)
+        at += 2
+    if rules.look_directions > 0:
+        row[at], row[at + 1] = facing(state, rules, w, a)
         at += 2
     if rules.see_time:
         row[at] = state.room[w].steps / rules.limit
@@ -200,6 +204,10 @@ def write_states(state, body, table, side, rows):
                     row[at + 3 - part] = unit.y / (2.0 * rules.half_y)
                     show_kind(unit, own, rules, row, at + 4 - part, shields[part])
                 at += 4 - part + shields[part] + rules.kinds
+                if part == 0 and rules.look_directions > 0:
+                    if unit.alive:
+                        row[at], row[at + 1] = facing(state, rules, w, a)
+                    at += 2
         if rules.state_last_action:
             for a in range(first_of(rules, side), end_of(rules, side)):
                 if state.unit[w, a].last >= 0:
@@ -277,15 +285,21 @@ def row_size(rules: np.void, side: int) -> int:
     shields, others = _shields(rules, side), _shields(rules, 1 - side)
     ally = 5 + shields + int(rules["kinds"]) + int(rules["see_last_action"]) * int(rules["actions"])
     ground = MOVES + POINTS * int(rules["see_pathing"]) + HEIGHTS * int(rules["see_heights"])
-    self_size = 1 + shields + int(rules["kinds"]) + 2 * int(rules["see_position"]) + int(rules["see_time"])
+    self_size = 1 + shields + int(rules["kinds"]) + int(rules["see_time"])
+    self_size += 2 * (int(rules["see_position"]) + _turns(rules))
     return ground + enemies * (5 + others + int(rules["kinds"])) + (own - 1) * ally + self_size
 
 
 def state_size(rules: np.void, side: int) -> int:
     """Numbers of a side's state."""
     own, enemies, kinds = _units(rules, side), _units(rules, 1 - side), int(rules["kinds"])
-    size = own * (4 + _shields(rules, side) + kinds) + enemies * (3 + _shields(rules, 1 - side) + kinds)
+    ally = 4 + _shields(rules, side) + kinds + 2 * _turns(rules)
+    size = own * ally + enemies * (3 + _shields(rules, 1 - side) + kinds)
     return size + own * int(rules["actions"]) * int(rules["state_last_action"]) + int(rules["state_time"])
+
+
+def _turns(rules: np.void) -> int:
+    return int(rules["look_directions"] > 0)
 
 
 def _units(rules: np.void, side: int) -> int:

@@ -56,7 +56,7 @@ class Tactician(Policy):
 
 
 class HitAndRun(Tactician):
-    """Attacks the nearest enemy when its weapon is ready, and steps away from one that has it in range, or nearly, while it is not."""
+    """Attacks the nearest enemy when its weapon is ready, and steps away from one that can hit it and has it in range, or nearly, while it is not."""
 
     name, tactic = "hit_and_run", tactics.HIT_AND_RUN
 

@@ -6,17 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from interplay.core.ranges import ANYTHING, REAL, Arrays, Law, Range, count
+from interplay.core.ranges import ANYTHING, REAL, Arrays, Law, Range, count, index
 from interplay.worlds.battle.config import BARRIER_POINTS, BattleSettings
 from interplay.worlds.battle.rules.fight import BARRIER_PERIOD, JITTERS
 from interplay.worlds.battle.rules.time import CALM
-from interplay.worlds.battle.state import NOBODY, rules_of
+from interplay.worlds.battle.state import AHEAD, NOBODY, rules_of
 
 
 def ranges_of(settings: BattleSettings, body: np.ndarray) -> dict[str, Range]:
     """Name -> range of every field of `jit.arrays_of`."""
     rules = rules_of(settings)[0]
     half_x, half_y = settings.width / 2, settings.height / 2
+    (reds, blues), noticing = map(len, settings.sides), settings.notice_chance < 1
     return {
         "unit.x": Range(-half_x, half_x),
         "unit.y": Range(-half_y, half_y),
@@ -29,6 +30,8 @@ def ranges_of(settings: BattleSettings, body: np.ndarray) -> dict[str, Range]:
         "unit.last": Range(NOBODY, int(rules["actions"]) - 1),
         "room.steps": count(settings.limit),
         "room.outcome": Range(-1, 1),
+        "look": Range(AHEAD, max(settings.look_directions - 1, AHEAD)),
+        "seer": index(np.repeat([blues, reds], [reds, blues])[: reds + blues if noticing else 0], none=True),
         "stream": ANYTHING,
         "reward": REAL,
     }
@@ -36,7 +39,7 @@ def ranges_of(settings: BattleSettings, body: np.ndarray) -> dict[str, Range]:
 
 def laws_of(settings: BattleSettings, body: np.ndarray) -> list[Law]:
     """What fields owe each other."""
-    reds = len(settings.sides[0])
+    reds, blues = map(len, settings.sides)
 
     def alive(given: Arrays) -> Any:
         return given["unit.alive"]
@@ -54,7 +57,29 @@ def laws_of(settings: BattleSettings, body: np.ndarray) -> list[Law]:
     def left_out(given: Arrays) -> Any:
         return ~given["unit.present"] if not settings.drawn else given["unit.present"] & False
 
+    def seen_by_the_fallen(given: Arrays) -> Any:
+        lives, seer = alive(given), given["seer"]
+        sees = [
+            np.take_along_axis(lives[:, others], np.maximum(seer[:, own], 0), axis=1)
+            for own, others in (
+                (slice(None, reds), slice(reds, None)),
+                (slice(reds, None), slice(None, reds)),
+            )
+        ]
+        return (seer != NOBODY) & ~(lives & np.concatenate(sees, axis=1))
+
+    def known_unseen(given: Arrays) -> Any:
+        broken, unseen = np.array(given["known"]), given["seer"] == NOBODY
+        broken[:, :reds, :blues] &= unseen[:, None, reds:] | ~alive(given)[:, :reds, None]
+        broken[:, reds:, :reds] &= unseen[:, None, :reds] | ~alive(given)[:, reds:, None]
+        return broken
+
+    noticing = [
+        Law("seer", "though one of the two has fallen", seen_by_the_fallen),
+        Law("known", "though nobody has seen it, or the knower has fallen", known_unseen),
+    ]
     return [
+        *(noticing if settings.notice_chance < 1 else []),
         Law("unit.alive", "though it takes no part", lambda given: alive(given) & ~given["unit.present"]),
         Law(
             "unit.alive",

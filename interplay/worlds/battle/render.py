@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from interplay.core.scene import Canvas
-from interplay.worlds.battle.config import TICKS, BattleSettings
+from interplay.worlds.battle.config import SIGHT_RANGE, TICKS, BattleSettings
 from interplay.worlds.battle.state import FIRST_ATTACK, RED, BattleState
 from interplay.worlds.battle.units import UNITS
 
@@ -96,6 +96,8 @@ def draw_units(
     canvas.circles(
         "agents",
         *(unit["x"], unit["y"], body["radius"]),
+        angle=_headings(state, settings, w),
+        sight=_cone(body, settings),
         colour=_by_side(BODIES, slots, reds),
         absent=~unit["present"],
         dimmed=~unit["alive"],
@@ -110,6 +112,21 @@ def draw_units(
         size=1.3 * body["radius"],
         halo=False,
     )
+
+
+def _headings(state: BattleState, settings: BattleSettings, w: int) -> np.ndarray | None:
+    """(A,) rad on the field, where units look into one direction: blue sees the field mirrored."""
+    if not settings.look_directions:
+        return None
+    turn = 2 * np.pi * state.look[w] / settings.look_directions
+    return np.where(np.arange(len(turn)) < len(settings.sides[RED]), turn, np.pi - turn)
+
+
+def _cone(body: np.ndarray, settings: BattleSettings) -> tuple[np.ndarray | float, float] | None:
+    """How far units see and in which angle, likewise."""
+    if not settings.look_directions:
+        return None
+    return body["sight"] if settings.unit_ranges else SIGHT_RANGE, 2 * np.pi / settings.look_directions
 
 
 def draw_bars(canvas: Canvas, state: BattleState, body: np.ndarray, w: int) -> None:

@@ -6,6 +6,7 @@ other sign, bit for bit.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from interplay.worlds.battle.units import UNITS, Unit
 
 STOP, NORTH, SOUTH, EAST, WEST, FIRST_ATTACK = range(1, 7)  # actions; 0 is that of the dead
 NOTHING = 0
+AHEAD = 0  # direction
 MOVES = 4  # there are, and four more with diagonals
 NOBODY = -1
 RED, BLUE = 0, 1
@@ -76,6 +78,9 @@ class BattleState(NamedTuple):
 
     unit: np.ndarray  # (W, A) UNIT
     room: np.ndarray  # (W,) ROOM
+    look: np.ndarray  # (W, A) int16 the direction a unit looks into, AHEAD or so many anticlockwise of it, as its side sees itself; no units where all see all around
+    seer: np.ndarray  # (W, A) int16 who saw the unit first, by its number on its side, or NOBODY; no units where all notice all
+    known: np.ndarray  # (W, A, enemies) bool whom of the other side the unit has noticed, likewise
     stream: np.ndarray  # (W, 3) uint64, see core.seeding
 
 
@@ -126,6 +131,10 @@ class Rules(NamedTuple):
     defeat: float
     exact_smac: bool
     unit_ranges: bool
+    look_directions: int  # 0: all around
+    look_cosine: float  # of half a cone
+    notice_chance: float
+    attack_anyone: bool
     jitter: bool
     barrier: bool
     bounce_radius: float
@@ -154,7 +163,8 @@ def rules_of(settings: BattleSettings) -> np.ndarray:
         slots=len(red) + len(blue),
         enemies=enemies,
         moves=moves,
-        actions=FIRST_ATTACK + enemies + moves - MOVES,
+        actions=FIRST_ATTACK + enemies + moves - MOVES + settings.look_directions,
+        look_cosine=math.cos(math.pi / max(settings.look_directions, 1)),
         half_x=settings.width / 2,
         half_y=settings.height / 2,
         random_places=settings.randomize != "nothing",
@@ -232,10 +242,15 @@ def _body(settings: BattleSettings, name: str) -> dict[str, Any]:
 
 def allocate_state(settings: BattleSettings, num_worlds: int) -> BattleState:
     """Empty battles."""
-    slots = sum(map(len, settings.sides))
+    slots, enemies = sum(map(len, settings.sides)), max(map(len, settings.sides))
+    looking = slots if settings.look_directions else 0
+    noticing = slots if settings.notice_chance < 1 else 0
     return BattleState(
         unit=records((num_worlds, slots), UNIT),
         room=records(num_worlds, ROOM),
+        look=np.full((num_worlds, looking), AHEAD, np.int16),
+        seer=np.full((num_worlds, noticing), NOBODY, np.int16),
+        known=np.zeros((num_worlds, noticing, enemies), bool),
         stream=seeding.new_stream(num_worlds),
     )
 

@@ -5,7 +5,18 @@ import numpy as np
 from interplay.core.jit import kernel, phase
 from interplay.worlds.battle.config import SIGHT_RANGE, TICKS
 from interplay.worlds.battle.rules.fight import distance
-from interplay.worlds.battle.rules.sides import across, ahead, can_hit, end_of, first_of, move_of, side_of, up
+from interplay.worlds.battle.rules.sides import (
+    across,
+    ahead,
+    can_hit,
+    end_of,
+    first_look,
+    first_of,
+    move_of,
+    side_of,
+    up,
+)
+from interplay.worlds.battle.rules.sight import reach_of, reaches
 from interplay.worlds.battle.state import FIRST_ATTACK, NOBODY, STOP
 
 HIT_AND_RUN, ATTACK_NEAREST, ATTACK_MOVE, FOCUS_WEAKEST = range(4)
@@ -29,7 +40,7 @@ def choose(state, body, rules, legal, w, a, tactic):
     """One unit's action."""
     unit, side = state.unit[w, a], side_of(rules, a)
     if tactic == FOCUS_WEAKEST:
-        weakest = find_weakest(state, rules, legal, w, side)
+        weakest = find_weakest(state, body, rules, legal, w, a)
         if weakest != NOBODY:
             return FIRST_ATTACK + weakest
     nearest = find_nearest(state, body, rules, w, a, False)
@@ -47,32 +58,45 @@ def choose(state, body, rules, legal, w, a, tactic):
         return best_move(rules, legal, side, right, north)
     if nearest == NOBODY:
         return np.int64(STOP)
-    attack = FIRST_ATTACK + nearest - first_of(rules, 1 - side)
+    if attacks(state, body, rules, legal, w, a, nearest):
+        return FIRST_ATTACK + nearest - first_of(rules, 1 - side)
     other = state.unit[w, nearest]
-    return attack if legal[attack] else best_move(rules, legal, side, other.x - unit.x, other.y - unit.y)
+    right, north = other.x - unit.x, other.y - unit.y
+    if distance(unit, other) <= reach_of(rules, body[a]):  # near enough, so out of the cone
+        return look_towards(rules, side, right, north)
+    return best_move(rules, legal, side, right, north)
 
 
 @phase
-def find_weakest(state, rules, legal, w, side):
+def attacks(state, body, rules, legal, w, a, b):
+    """Whether an attack is legal and does not come to nothing."""
+    attack = FIRST_ATTACK + b - first_of(rules, side_of(rules, b))
+    return legal[attack] and (not rules.attack_anyone or reaches(state, body, rules, w, a, b))
+
+
+@phase
+def find_weakest(state, body, rules, legal, w, a):
     """Which of the enemies that may be attacked has the fewest points left; NOBODY where there is none."""
     found, least = np.int64(NOBODY), np.inf
-    first = first_of(rules, 1 - side)
-    for b in range(first, end_of(rules, 1 - side)):
+    enemy = 1 - side_of(rules, a)
+    first = first_of(rules, enemy)
+    for b in range(first, end_of(rules, enemy)):
         other = state.unit[w, b]
-        if legal[FIRST_ATTACK + b - first] and other.health + other.shield < least:
+        if attacks(state, body, rules, legal, w, a, b) and other.health + other.shield < least:
             found, least = b - first, other.health + other.shield
     return found
 
 
 @phase
 def find_nearest(state, body, rules, w, a, hunts):
-    """The slot of the nearest enemy, by edges, that the unit can hit, or of those that have it in their range, or nearly; NOBODY without one."""
+    """The slot of the nearest enemy, by edges, that the unit can hit, or of those that can hit it and have it in range, or nearly; NOBODY without one."""
     found, least = np.int64(NOBODY), np.inf
     enemy = 1 - side_of(rules, a)
     for b in range(first_of(rules, enemy), end_of(rules, enemy)):
         other = state.unit[w, b]
         way = distance(state.unit[w, a], other) - body[a].radius - body[b].radius
-        counts = way <= body[b].range + ALARM if hunts else can_hit(body[a], body[b])
+        near = can_hit(body[b], body[a]) and way <= body[b].range + ALARM
+        counts = near if hunts else can_hit(body[a], body[b])
         if other.alive and counts and way < least:
             found, least = np.int64(b), way
     return found
@@ -87,3 +111,10 @@ def best_move(rules, legal, side, right, north):
         if legal[move_of(rules, heading)] and gain > most:
             found, most = np.int64(move_of(rules, heading)), gain
     return found
+
+
+@phase
+def look_towards(rules, side, right, north):
+    """The action of looking into the direction that is nearest to one on the field."""
+    turns = np.arctan2(north, ahead(side) * right) / (2.0 * np.pi) * rules.look_directions
+    return first_look(rules) + np.int64(np.floor(turns + 0.5)) % rules.look_directions

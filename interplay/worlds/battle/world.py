@@ -111,6 +111,14 @@ class BattleWorld(ArrayWorld):
         """Red's state, (W, n) float32 (`side_state`)."""
         return self.side_state(RED)
 
+    def team_states(self) -> np.ndarray:
+        """Red's state and blue's, (W, 2, m) float32; that of the smaller side ends in zeros."""
+        states = [self.side_state(side) for side in (RED, BLUE)]
+        told = np.zeros((self.num_worlds, 2, max(state.shape[1] for state in states)), np.float32)
+        for side, state in enumerate(states):
+            told[:, side, : state.shape[1]] = state
+        return told
+
     def side_state(self, side: int) -> np.ndarray:
         """SMAC's state of a side, itself on the left: (W, n) float32 (specification 5.3).
 

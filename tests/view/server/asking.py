@@ -6,6 +6,7 @@ import asyncio
 import json
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +26,7 @@ from interplay.view.server.play import Cast
 from interplay.view.server.serving import Address, bind, serve
 from interplay.view.server.sources import Opened
 
+PATIENCE = 20.0  # seconds for which a page waits for a message
 PORT, TOKEN = 8123, "a-token-of-this-start"
 HOST = b"127.0.0.1:8123"
 BEARER = (b"authorization", b"Bearer " + TOKEN.encode())
@@ -152,7 +154,7 @@ class Watcher:
     def say(self, type: str, **more: Any) -> None:
         self.socket.send(json.dumps({"type": type, **more}))
 
-    def hear(self, timeout: float = 20.0) -> dict[str, Any]:
+    def hear(self, timeout: float = PATIENCE) -> dict[str, Any]:
         """The next message; of a frame its tick and what it leads to."""
         data = self.socket.recv(timeout)
         if isinstance(data, str):
@@ -170,7 +172,8 @@ class Watcher:
 
     def until(self, type: str, **expected: Any) -> dict[str, Any]:
         """The next message of a type in which these values stand."""
-        for _ in range(2_000):
+        began = time.monotonic()
+        while time.monotonic() - began < PATIENCE:
             message = self.hear()
             if message["type"] == type and all(message.get(key) == value for key, value in expected.items()):
                 return message

@@ -194,3 +194,6 @@ def test_turns():
         play.step()
     assert not play_of(TableWorld()).turn_based
     assert play_of(TableWorld(seats=1)).turn() is None
+    born = TableWorld(turns=True)
+    born.persistent = True  # so that the one who acts is the first to be born, and nobody waits for anybody
+    assert not play_of(born).turn_based

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from interplay.core.policy import sample_legal
+from interplay.core.seeding import DRAWS
 from interplay.worlds.battle.config import VARIANTS, BattleSettings
 from interplay.worlds.battle.world import BattleWorld
 from tests.naive.battle import BattleTwin
@@ -79,6 +80,11 @@ def compare(world: BattleWorld, twins: list[BattleTwin], where: str) -> None:
         for name in STATE:
             ours = world.state.unit[name][w].tolist()
             assert ours == [getattr(unit, name) for unit in twin.units], f"{place}: {name}"
+        if world.settings.look_directions:
+            assert world.state.look[w].tolist() == [unit.look for unit in twin.units], f"{place}: look"
+        if world.settings.notice_chance < 1:
+            compare_knowledge(world, twin, w, place)
+        assert int(world.state.stream[w, DRAWS]) == twin.draws, f"{place}: draws"
         assert bool(step.over[w]) == twin.over, place
         for name in ("terminated", "truncated"):
             assert getattr(step, name)[w].tolist() == getattr(twin, name), f"{place}: {name}"
@@ -92,3 +98,13 @@ def compare(world: BattleWorld, twins: list[BattleTwin], where: str) -> None:
             assert not seen[len(wanted) :].any(), f"{place}, unit {a}: padding"
         for side in (0, 1):
             assert np.array_equal(states[side][w], np.float32(twin.state(side))), f"{place}: state {side}"
+
+
+def compare_knowledge(world: BattleWorld, twin: BattleTwin, w: int, place: str) -> None:
+    """Who saw whom first, and who has noticed whom."""
+    reds = len(twin.sides[0])
+    for unit in twin.units:
+        seer = -1 if unit.seer is None else twin.sides[1 - unit.side].index(unit.seer)
+        assert world.state.seer[w, unit.slot] == seer, f"{place}, unit {unit.slot}: seer"
+        known = set(np.flatnonzero(world.state.known[w, unit.slot]) + (0 if unit.side else reds))
+        assert known == unit.known, f"{place}, unit {unit.slot}: known"

@@ -24,10 +24,16 @@ def swapped(values: np.ndarray) -> np.ndarray:
     return np.concatenate([values[:, half:], values[:, :half]], axis=1)
 
 
-@pytest.mark.parametrize("variant", EVEN)
-def test_a_mirrored_battle_is_the_same_one_for_the_other_side(variant):
+# What is drawn in a decision is the same for both sides with `mirror` alone.
+HIDDEN = {"look_directions": 5, "notice_chance": 0.5, "attack_anyone": True, "mirror": True}
+
+
+@pytest.mark.parametrize(
+    ("variant", "options"), [*((name, {"mirror": False}) for name in EVEN), ("3s5z", HIDDEN), ("mab", HIDDEN)]
+)
+def test_a_mirrored_battle_is_the_same_one_for_the_other_side(variant, options):
     """To the bit: places are measured from the middle, and each side's sums run own units first."""
-    settings = settings_of(variant, width=20.0, height=20.0, randomize="all", mirror=False)
+    settings = settings_of(variant, width=20.0, height=20.0, randomize="all", **options)
     world, image = (BattleWorld(settings, 4, seed=2) for _ in range(2))
     world.reset()
     image.reset()
@@ -36,12 +42,15 @@ def test_a_mirrored_battle_is_the_same_one_for_the_other_side(variant):
     for name in units.dtype.names:
         other[name] = swapped(np.array(units[name])) * (-1 if name == "x" else 1)
     image.refresh()
+    kept = [name for name in ("look", "seer", "known") if getattr(world.state, name).size]
     for _ in range(25):
         action = fight(world, rng)
         step, mirrored = world.step(action), image.step(swapped(action))
         for name in units.dtype.names:
             ours = np.array(units[name]) * (-1 if name == "x" else 1)
             assert np.array_equal(swapped(ours), other[name]), name
+        for name in kept:
+            assert np.array_equal(swapped(getattr(world.state, name)), getattr(image.state, name)), name
         assert np.array_equal(swapped(step.reward), mirrored.reward)
         seen = step.observation["units"], mirrored.observation["units"]
         assert np.array_equal(swapped(seen[0]), seen[1])

@@ -32,6 +32,9 @@ def test_all_of_them_play_legally(variant):
             height=20.0,
             randomize="all",
             diagonals=number % 2 == 0,
+            look_directions=12 * (number % 3),
+            notice_chance=1 - number / 10,
+            attack_anyone=number == 5,
         )
         player = make_policy(f"battle/{variant}", name)
         player.start(world, 1)
@@ -61,6 +64,29 @@ def test_hit_and_run_attacks_when_ready_and_steps_away_while_not():
     unit(world, 1)["x"] = -10.0  # out of a Zealot's range and 1
     world.refresh()
     assert chosen(world, "hit_and_run")[0] == STOP
+
+
+def test_nobody_runs_from_who_cannot_hit_it():
+    """A Mutalisk, a Zealot below it, a Stalker behind: it runs from the Stalker alone."""
+    world = scene("1 mutalisk", "1 zealot, 1 stalker", [(0, 0), (1, 0), (0, 20)], height=64.0)
+    unit(world, 0)["cooldown"] = 20.0
+    world.refresh()
+    assert chosen(world, "hit_and_run")[0] == STOP
+    unit(world, 2)["y"] = 5.0
+    world.refresh()
+    assert chosen(world, "hit_and_run")[0] == SOUTH
+
+
+@pytest.mark.parametrize("variant", ["3m", "5i", "3i2z", "2s3z"])
+def test_on_the_ground_everybody_runs_from_everybody(variant):
+    world = make_world(f"battle/{variant}", 64, seed=3, randomize="all", width=16.0, height=16.0)
+    player = make_policy(f"battle/{variant}", "hit_and_run")
+    player.start(world)
+    found = player.act(world.reset())
+    assert (found > STOP).any()
+    assert (found < ATTACK).any()
+    world.body["hits_air"] = True
+    assert np.array_equal(player.act(world.timestep), found)
 
 
 def test_short_ranges_never_run():

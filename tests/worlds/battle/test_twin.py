@@ -22,6 +22,11 @@ OPTIONS = {
     "negatives": {"negatives": True, "defeat": 20.0},
     "exact": {"red": "3 stalker", "exact_smac": True, "limit": 200},
     "sparse": {"reward": "smac_sparse"},
+    "cone": {"randomize": "all", "limit": 40, "look_directions": 12, "diagonals": True, "see_last_action": True, "see_position": True, "see_time": True},
+    "wide cone": {"limit": 40, "red": "2 stalker, 2 mutalisk", "look_directions": 3, "unit_ranges": True, "attack_anyone": True, "state_time": True},
+    "notice": {"limit": 40, "red": "4 marine, 2 marauder", "blue": "5 zergling", "notice_chance": 0.4, "jitter": True, "mirror": False},
+    "notice alike": {"limit": 40, "red": "2 mutalisk, 4 roach, 3 zergling", "drawn": True, "randomize": "positions", "notice_chance": 0.0},
+    "all hidden": {"limit": 40, "red": "5 marine", "randomize": "all", "look_directions": 4, "notice_chance": 0.5, "attack_anyone": True},
     "exact sparse": {"reward": "smac_sparse", "exact_smac": True},
 }  # fmt: skip
 

@@ -166,6 +166,7 @@ export class Live implements Source {
       if (socket !== this.socket || this.connection === "ended") return;
       this.connection = "again";
       this.status = { ...this.status, holders: {}, waiting: null };
+      if (this.tries === WAITS.length) this.listener.said(T.serverGone);
       this.timer = window.setTimeout(() => this.connect(), 1000 * WAITS[Math.min(this.tries++, WAITS.length - 1)]!);
       this.listener.changed();
     };

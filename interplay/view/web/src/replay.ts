@@ -7,6 +7,8 @@ export const MAGIC = [...new TextEncoder().encode("INTERPL"), 0x1a];
 const MAJOR = 1;
 const [PRELUDE, CHUNK_HEAD, TRAILER, CHECK] = [16, 24, 24, 4];
 const MAX_HEADER = 2 ** 20;
+const MAX_STORED = MAX_RAW + 2 ** 20; // bytes of a chunk in the file
+const MAX_CHUNKS = 200_000;
 const MAX_MARKS = 100_000;
 const VIDEO_FRAMES = 30; // in a second, see World.frames_per_step
 const LEAST_SECONDS = 0.1; // of a tick
@@ -92,7 +94,7 @@ export class ReplayFile {
     const whole = rest.length === length + CHECK;
     if (!whole || crc32(rest.subarray(0, length), crc32(prelude)) !== new DataView(rest.buffer).getUint32(length, true))
       throw new Refused("The header of this recording is cut or damaged; record it again.");
-    this.header = readHeader(JSON.parse(new TextDecoder().decode(rest.subarray(0, length))));
+    this.header = readHeader(jsonOf(rest.subarray(0, length)));
     return PRELUDE + length + CHECK;
   }
 
@@ -102,12 +104,14 @@ export class ReplayFile {
     const offset = closed ? Number(new DataView(trailer.buffer).getBigUint64(0, true)) : Infinity;
     this.complete = closed && offset >= start && offset <= this.blob.size;
     const end = this.complete ? offset : this.blob.size;
+    const ends = new Map<string, number>(); // of the ticks that there are, by tag
     let at = start;
-    while (at + CHUNK_HEAD <= end) {
+    while (at + CHUNK_HEAD <= end && this.chunks.length < MAX_CHUNKS) {
       const chunk = await this.chunkAt(at, end);
       if (!chunk) break;
-      if (this.chunks.some((old) => old.tag === chunk.tag && chunk.first < old.first + old.ticks)) this.problems.push(`Ticks ${chunk.first} to ${chunk.first + chunk.ticks - 1} are there twice.`);
+      if (chunk.first < (ends.get(chunk.tag) ?? 0)) this.problems.push(`Ticks ${chunk.first} to ${chunk.first + chunk.ticks - 1} are there twice.`);
       else this.chunks.push(chunk);
+      ends.set(chunk.tag, Math.max(ends.get(chunk.tag) ?? 0, chunk.first + chunk.ticks));
       at += CHUNK_HEAD + chunk.stored;
     }
     if (!this.complete || at < end) this.problems.push(`This recording was not closed or is damaged; it is shown up to tick ${this.lastTick()}.`);
@@ -122,11 +126,19 @@ export class ReplayFile {
     const view = new DataView(head.buffer);
     const [first, ticks, raw, stored] = [4, 8, 12, 16].map((place) => view.getUint32(place, true)) as [number, number, number, number];
     const tag = String.fromCharCode(...head.subarray(0, 4));
-    return /^[A-Z]{4}$/.test(tag) && ticks > 0 && at + CHUNK_HEAD + stored <= end ? { tag, first, ticks, raw, stored, at } : null;
+    return /^[A-Z]{4}$/.test(tag) && ticks > 0 && stored <= MAX_STORED && at + CHUNK_HEAD + stored <= end ? { tag, first, ticks, raw, stored, at } : null;
   }
 
   private async bytes(at: number, size: number): Promise<Uint8Array<ArrayBuffer>> {
     return new Uint8Array(await this.blob.slice(at, at + size).arrayBuffer());
+  }
+}
+
+function jsonOf(data: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(data));
+  } catch {
+    throw new Refused("The header of this recording is damaged; record it again.");
   }
 }
 

@@ -5,15 +5,25 @@ import numpy as np
 from interplay.core.jit import phase
 from interplay.worlds.battle.config import STRIDE
 from interplay.worlds.battle.rules.fight import NEARLY
-from interplay.worlds.battle.rules.sides import across, ahead, end_of, first_of, heading_of, side_of, up
+from interplay.worlds.battle.rules.sides import (
+    across,
+    ahead,
+    end_of,
+    first_look,
+    first_of,
+    heading_of,
+    side_of,
+    up,
+)
+from interplay.worlds.battle.rules.sight import reaches
 from interplay.worlds.battle.state import FIRST_ATTACK, NOBODY
 
 PUSHES = 2  # passes of a tick
 
 
 @phase
-def take_orders(state, rules, scratch, action, thread, w):
-    """What the units were told: whom to attack, or where to go."""
+def take_orders(state, body, rules, scratch, action, thread, w):
+    """What the units were told: whom to attack, where to go, or into which direction to look, which takes the decision."""
     for a in range(rules.slots):
         unit, choice, side = state.unit[w, a], action[w, a], side_of(rules, a)
         unit.last = choice if unit.alive else 0
@@ -24,8 +34,13 @@ def take_orders(state, rules, scratch, action, thread, w):
             x, y = unit.x + STRIDE * across(side, heading), unit.y + STRIDE * up(heading)
             scratch.goal[thread, a, 0] = inside(x, rules.half_x)
             scratch.goal[thread, a, 1] = inside(y, rules.half_y)
+        elif choice >= first_look(rules):
+            if unit.alive:
+                state.look[w, a] = choice - first_look(rules)
         elif choice >= FIRST_ATTACK:
-            scratch.target[thread, a] = first_of(rules, 1 - side) + choice - FIRST_ATTACK
+            target = first_of(rules, 1 - side) + choice - FIRST_ATTACK
+            if not rules.attack_anyone or reaches(state, body, rules, w, a, target):
+                scratch.target[thread, a] = target
 
 
 @phase

@@ -41,9 +41,9 @@ def heading_of(rules, action):
     if NORTH <= action <= WEST:
         return np.int64(action - NORTH)
     first_diagonal = FIRST_ATTACK + rules.enemies
-    return (
-        np.int64(action - first_diagonal + WEST - NORTH + 1) if action >= first_diagonal else np.int64(NOBODY)
-    )
+    if first_diagonal <= action < first_look(rules):
+        return np.int64(action - first_diagonal + WEST - NORTH + 1)
+    return np.int64(NOBODY)
 
 
 @phase
@@ -54,6 +54,12 @@ def move_of(rules, heading):
         if heading <= WEST - NORTH
         else heading - (WEST - NORTH + 1) + FIRST_ATTACK + rules.enemies
     )
+
+
+@phase
+def first_look(rules):
+    """The action of looking ahead; the other directions follow."""
+    return rules.actions - rules.look_directions
 
 
 @phase

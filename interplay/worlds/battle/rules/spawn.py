@@ -11,7 +11,7 @@ from interplay.core.seeding import DRAWS, EPISODE, SEED
 from interplay.kernels.philox import integer_below, uniform
 from interplay.worlds.battle.rules.motion import push_apart
 from interplay.worlds.battle.rules.sides import ahead, end_of, first_of
-from interplay.worlds.battle.state import NOBODY, RED
+from interplay.worlds.battle.state import AHEAD, NOBODY, RED
 
 SETTLING = 40  # passes in which units that were put on one another part
 LEAST_SHARE = 0.5  # of health and shield
@@ -22,6 +22,7 @@ THIRD = 2.0 / 3.0  # of a half field's two halves
 def begin_battle(state, body, outputs, rules, scratch, thread, w):
     """A new battle."""
     state.room[w].steps, state.room[w].outcome = 0, 0
+    state.look[w, :], state.seer[w, :], state.known[w, :, :] = AHEAD, NOBODY, False
     call_up(state, body, rules, w)
     drawn = state.stream[w, DRAWS]
     for side in range(2):

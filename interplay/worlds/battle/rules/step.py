@@ -6,6 +6,7 @@ from interplay.worlds.battle.observe import look_around
 from interplay.worlds.battle.rules.ending import AFTER, BEFORE, count_sides, decide_end, give_rewards
 from interplay.worlds.battle.rules.fight import attack, bury_dead, take_aim
 from interplay.worlds.battle.rules.motion import PUSHES, push_apart, take_orders, walk
+from interplay.worlds.battle.rules.notice import notice_enemies
 from interplay.worlds.battle.rules.spawn import begin_battle
 from interplay.worlds.battle.rules.time import pass_tick
 
@@ -17,13 +18,14 @@ def step_worlds(state, outputs, sight, body, table, scratch, action, thread, fir
     for w in range(first_world, end_world):
         if outputs.over[w]:
             continue
-        take_orders(state, rules, scratch, action, thread, w)
+        take_orders(state, body, rules, scratch, action, thread, w)
         count_sides(state, rules, scratch, thread, w, BEFORE)
         for _ in range(TICKS):
             play_tick(state, body, rules, scratch, thread, w)
         count_sides(state, rules, scratch, thread, w, AFTER)
         decide_end(state, outputs, rules, scratch, thread, w)
         give_rewards(state, body, outputs, rules, scratch, thread, w)
+        notice_enemies(state, body, rules, w)
         look_around(state, sight, body, rules, w)
 
 
@@ -46,12 +48,13 @@ def begin_worlds(state, outputs, sight, body, table, scratch, which, thread, fir
     for w in range(first_world, end_world):
         if which[w]:
             begin_battle(state, body, outputs, rules, scratch, thread, w)
+            notice_enemies(state, body, rules, w)
             look_around(state, sight, body, rules, w)
 
 
 @kernel
 def look_at_worlds(state, sight, body, table, first_world, end_world):
-    """Makes anew what is seen, for states that were written from outside."""
+    """Makes anew what is seen, for states that were written from outside. Nobody notices anybody new: that draws, and belongs to a decision."""
     rules = table[0]
     for w in range(first_world, end_world):
         look_around(state, sight, body, rules, w)

@@ -1,0 +1,103 @@
+"""Goes on from a recording: the world as it stood at a tick."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from interplay.core.errors import UserError
+from interplay.core.loading import load
+from interplay.core.replay.exact import check_hash, load_snapshot, read_actions
+from interplay.core.replay.layout import ACTIONS, SNAPSHOT, Chunk
+from interplay.core.world import World
+
+if TYPE_CHECKING:
+    from interplay.core.replay.reader import ReplayReader
+
+
+_NO_OPTIONS = {"world_id", "num_worlds", "seed", "threads", "first_world"}  # what else `make_world` takes
+
+
+def world_at(reader: ReplayReader, tick: int, world: World | None, start: int | None) -> World:
+    """See `ReplayReader.world_at`."""
+    states = [chunk for chunk in reader.of(SNAPSHOT) if chunk.first <= tick]
+    if not reader.header.exact or not states or not 0 <= tick < reader.ticks:
+        why = f"it has ticks 0..{reader.ticks - 1}" if states else "it holds scenes alone"
+        raise UserError(f"{reader.path}: tick {tick} cannot be played on, {why}; watching works")
+    if world is None:
+        world = _make(reader)
+    _check(reader, world)
+    limit = tick if start is None else min(start, tick)
+    before = [chunk for chunk in states if chunk.first <= limit] or states[:1]
+    try:
+        now = _load_last(reader, world, before)
+        _play(reader, world, now, tick, {chunk.first: chunk for chunk in states})
+    except ValueError as error:
+        raise UserError(
+            f"{reader.path}: it cannot be played on with this version of {world.id} ({error}); watching works"
+        ) from None
+    return world
+
+
+def _load_last(reader: ReplayReader, world: World, states: list[Chunk]) -> int:
+    """Brings the world into the last of these states that is whole; its tick."""
+    world.reset()
+    for chunk in reversed(states):
+        data = reader.inflated(chunk)
+        if data is not None:
+            load_snapshot(world, data)
+            return chunk.first
+    raise ValueError("its states are damaged")
+
+
+def _play(reader: ReplayReader, world: World, now: int, tick: int, states: dict[int, Chunk]) -> None:
+    """Plays the actions from one tick to another and holds the world against the states that it passes."""
+    for chunk in reader.of(ACTIONS):
+        if chunk.first + chunk.ticks <= now + 1 or now == tick:
+            continue
+        data = reader.inflated(chunk)
+        actions = [] if data is None else read_actions(world, data)
+        if chunk.first > now + 1 or len(actions) != chunk.ticks:
+            break
+        for action in actions[now + 1 - chunk.first : tick + 1 - chunk.first]:
+            world.reset() if action is None else world.step(action)
+            now += 1
+            state = reader.inflated(states[now]) if now in states else None
+            if state is not None:
+                check_hash(world, state)
+    if now < tick:
+        raise ValueError(f"actions of tick {now + 1} are missing")
+
+
+def _make(reader: ReplayReader) -> World:
+    header = reader.header
+    named = next((text for text in _texts([header.world, header.options]) if ":" in text), None)
+    if named is not None:
+        raise UserError(
+            f"{reader.path}: it names {named!r}, which may be a program; make the world yourself and pass it, world_at(tick, world)"
+        )
+    if taken := sorted(_NO_OPTIONS & header.options.keys()):
+        raise UserError(f"{reader.path}: {taken[0]} is no option of a world; record it again")
+    world: World = load("interplay.registry:make_world")(header.world, seed=0, **header.options)
+    return world
+
+
+def _check(reader: ReplayReader, world: World) -> None:
+    was, now = (
+        (reader.header.world, reader.header.world_version, 1),
+        (world.id, world.version, world.num_worlds),
+    )
+    if was != now:
+        raise UserError(
+            f"{reader.path}: made with {was[0]}, version {was[1]}; this is {now[2]} of {now[0]}, version {now[1]}, "
+            "which cannot play it on; watching works"
+        )
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts inside a value of JSON."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | tuple | dict):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _texts(part)
