@@ -1,8 +1,9 @@
 /** The state of the page: what is open, who is selected, what is said aloud. Panels read it; commands change it. */
 
 import { readAddress, writeAddress } from "./address";
-import { About, Agent, Api, HeadTold, PROTOCOL, Ratings, Sources, Unwilling, restOf, takeToken } from "./api";
-import { Command, HeldKeys, commandOf } from "./keys";
+import { About, Agent, Api, PROTOCOL, Ratings, Sources, Unwilling, takeToken } from "./api";
+import { Hands } from "./hands";
+import { Command, commandOf } from "./keys";
 import { Live } from "./live";
 import { Player } from "./player";
 import { Mark } from "./replay";
@@ -32,12 +33,11 @@ export class Page {
   eventKind: string | null = null;
   details: Agent | null = null;
   detailsError: string | null = null;
-  play = { action: {} as Record<string, number | number[]>, repeat: true, pending: false };
+  readonly hands: Hands;
   notice: string | null = null;
   canvas: HTMLCanvasElement | null = null;
   goToField: HTMLInputElement | null = null;
   width = innerWidth;
-  private readonly keys = new HeldKeys();
   private asked = "";
   private asking = false;
   private noticeTimer = 0;
@@ -50,6 +50,7 @@ export class Page {
     private readonly aloud: (line: string) => void,
   ) {
     this.player = new Player(() => this.changed());
+    this.hands = new Hands(show, () => this.details);
   }
 
   get dark(): boolean {
@@ -95,7 +96,7 @@ export class Page {
   }
 
   async openFile(file: File): Promise<void> {
-    if (!file.name.endsWith(SUFFIX)) return this.tell(T.notOpened(file.name, "Drop a .replay file."));
+    if (!file.name.endsWith(SUFFIX)) return this.tell(T.notOpened(file.name, T.noRecording));
     await this.openWhen(file.name, () => openFile(file, file.name), null, () => undefined);
   }
 
@@ -180,8 +181,7 @@ export class Page {
     this.detailsError = null;
     this.eventKind = null;
     this.error = null;
-    this.keys.clear();
-    this.play = { action: {}, repeat: true, pending: false };
+    this.hands.drop();
   }
 
   // -- telling ----------------------------------------------------------------------------------------------------
@@ -373,59 +373,15 @@ export class Page {
     const { held } = live;
     const slot = held ?? selected;
     if (slot === null) return this.tell(T.selectAgent);
-    this.play = { action: {}, repeat: true, pending: false };
-    this.keys.clear();
+    this.hands.drop();
     live.say(held === null ? { type: "take", slot } : { type: "give", slot });
     this.say(held === null ? T.taken(this.nameOf(slot)) : T.given(this.nameOf(slot)));
   }
 
-  choose(head: string, value: number | number[]): void {
-    this.play.action = { ...this.play.action, [head]: value };
-    this.show();
-  }
-
-  setRepeat(on: boolean): void {
-    this.play.repeat = on;
-    if (!on) this.play.action = {};
-    this.show();
-  }
-
-  /** What was chosen in the form counts from now on, or for one tick. */
-  act(slot: number): void {
-    const { live } = this.player;
-    if (!live) return;
-    this.sendForm(live, slot);
-    this.play.pending = this.play.repeat && !live.turnBased;
-    if (!this.play.pending) this.play.action = {};
-    this.show();
-  }
-
-  /** Heads that nobody has chosen for do the first legal thing. */
-  private sendForm(live: Live, slot: number): void {
-    const heads = this.headsOf(live, slot);
-    const action = Object.fromEntries(heads.map((head) => [head.name, this.play.action[head.name] ?? firstOf(head)]));
-    live.say({ type: "act", slot, tick: live.status.tick, action });
-  }
-
-  /** What a slot may do now, as far as it is known. */
-  headsOf(live: Live, slot: number): HeadTold[] {
-    return this.details?.slot === slot && this.details.heads.length ? this.details.heads : live.heads;
-  }
-
-  /** A tick came: what is held down is said once. */
   private frame(live: Live): void {
     if (this.player.source !== live) return;
     this.player.arrived();
-    const slot = live.held;
-    if (slot === null) return;
-    this.sendKeys(live, slot);
-    if (!live.controls && this.play.pending) this.sendForm(live, slot);
-  }
-
-  private sendKeys(live: Live, slot: number): void {
-    if (!live.controls) return;
-    const action = this.keys.action(live.controls.keys, live.heads.map((head) => head.name));
-    if (Object.keys(action).length) live.say({ type: "act", slot, tick: live.status.tick, action });
+    this.hands.tick(live);
   }
 
   // -- keys -------------------------------------------------------------------------------------------------------
@@ -436,7 +392,7 @@ export class Page {
     if (writes || event.defaultPrevented) return;
     const live = this.player.live;
     const held = live?.held ?? null;
-    if (live && held !== null && !event.altKey && !event.ctrlKey && !event.metaKey && this.playKey(event, live, held)) return event.preventDefault();
+    if (live && held !== null && !event.altKey && !event.ctrlKey && !event.metaKey && this.hands.press(event, live, held)) return event.preventDefault();
     const pressesIt = target.matches?.("button, summary, label") && (event.key === " " || event.key === "Enter");
     const command = pressesIt ? null : commandOf(event, held !== null && event.key !== "?" && event.key !== "Escape");
     if (!command) return;
@@ -445,38 +401,13 @@ export class Page {
   }
 
   onKeyUp(event: KeyboardEvent): void {
-    this.keys.release(event.key);
+    this.hands.release(event.key);
   }
 
   /** Windows that lose the focus never hear of a key's end. */
   releaseKeys(): void {
-    this.keys.clear();
+    this.hands.release(null);
   }
-
-  /** A key of the world: one of its controls, or a number of the form. */
-  private playKey(event: KeyboardEvent, live: Live, slot: number): boolean {
-    if (live.controls) {
-      const known = event.key in live.controls.keys || event.key.toLowerCase() in live.controls.keys;
-      if (known && !event.repeat) {
-        this.keys.press(event.key);
-        // A short press between two ticks would be lost, and a world that waits makes no tick.
-        this.sendKeys(live, slot);
-      }
-      return known;
-    }
-    const head = this.headsOf(live, slot).find((one) => one.kind === "discrete");
-    const choice = /^\d$/.test(event.key) ? Number(event.key) : -1;
-    if (head?.kind !== "discrete" || choice < 0 || choice >= head.n || head.legal?.[choice] === false) return false;
-    this.choose(head.name, choice);
-    this.act(slot);
-    return true;
-  }
-}
-
-/** The first legal choice, or what lies nearest to nothing. */
-function firstOf(head: HeadTold): number | number[] {
-  if (head.kind === "box") return restOf(head);
-  return Math.max(head.legal?.indexOf(true) ?? 0, 0);
 }
 
 function lineOf(problem: unknown): string {

@@ -2,6 +2,7 @@
 
 import { crc32, inflate, MAX_RAW } from "./inflate";
 import { Refused } from "./schema";
+import { T } from "./strings";
 
 export const MAGIC = [...new TextEncoder().encode("INTERPL"), 0x1a];
 const MAJOR = 1;
@@ -76,7 +77,7 @@ export class ReplayFile {
         const lines = new TextDecoder().decode(await this.read(chunk)).split("\n");
         for (const line of lines) if (line && found.length < MAX_MARKS) found.push(readMark(JSON.parse(line)));
       } catch {
-        this.problems.push(`The marks of ticks ${chunk.first} to ${chunk.first + chunk.ticks - 1} are damaged.`);
+        this.problems.push(T.damagedMarks(chunk.first, chunk.first + chunk.ticks - 1));
       }
     }
     return found.sort((a, b) => a.tick - b.tick);
@@ -84,16 +85,16 @@ export class ReplayFile {
 
   private async readHeader(): Promise<number> {
     const prelude = await this.bytes(0, PRELUDE);
-    if (prelude.length < PRELUDE || MAGIC.some((byte, i) => prelude[i] !== byte)) throw new Refused("This file is no recording of interplay; drop a .replay file.");
+    if (prelude.length < PRELUDE || MAGIC.some((byte, i) => prelude[i] !== byte)) throw new Refused(T.noRecording);
     const view = new DataView(prelude.buffer);
     const major = view.getUint16(8, true);
-    if (major !== MAJOR) throw new Refused(`This recording has format ${major}, this page reads format ${MAJOR}; open it with the interplay that wrote it.`);
+    if (major !== MAJOR) throw new Refused(T.otherFormat(major, MAJOR));
     const length = view.getUint32(12, true);
-    if (length > MAX_HEADER) throw new Refused(`The header of this recording claims ${length} bytes, ${MAX_HEADER} are read at most; record it again.`);
+    if (length > MAX_HEADER) throw new Refused(T.longHeader(length, MAX_HEADER));
     const rest = await this.bytes(PRELUDE, length + CHECK);
     const whole = rest.length === length + CHECK;
     if (!whole || crc32(rest.subarray(0, length), crc32(prelude)) !== new DataView(rest.buffer).getUint32(length, true))
-      throw new Refused("The header of this recording is cut or damaged; record it again.");
+      throw new Refused(T.damagedHeader);
     this.header = readHeader(jsonOf(rest.subarray(0, length)));
     return PRELUDE + length + CHECK;
   }
@@ -109,12 +110,12 @@ export class ReplayFile {
     while (at + CHUNK_HEAD <= end && this.chunks.length < MAX_CHUNKS) {
       const chunk = await this.chunkAt(at, end);
       if (!chunk) break;
-      if (chunk.first < (ends.get(chunk.tag) ?? 0)) this.problems.push(`Ticks ${chunk.first} to ${chunk.first + chunk.ticks - 1} are there twice.`);
+      if (chunk.first < (ends.get(chunk.tag) ?? 0)) this.problems.push(T.twice(chunk.first, chunk.first + chunk.ticks - 1));
       else this.chunks.push(chunk);
       ends.set(chunk.tag, Math.max(ends.get(chunk.tag) ?? 0, chunk.first + chunk.ticks));
       at += CHUNK_HEAD + chunk.stored;
     }
-    if (!this.complete || at < end) this.problems.push(`This recording was not closed or is damaged; it is shown up to tick ${this.lastTick()}.`);
+    if (!this.complete || at < end) this.problems.push(T.notClosed(this.lastTick()));
   }
 
   private lastTick(): number {
@@ -138,7 +139,7 @@ function jsonOf(data: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(data));
   } catch {
-    throw new Refused("The header of this recording is damaged; record it again.");
+    throw new Refused(T.damagedHeader);
   }
 }
 
@@ -149,7 +150,7 @@ function sound(data: Uint8Array): boolean {
 
 /** A header from anybody's file or from the server. */
 export function readHeader(value: unknown): Header {
-  if (typeof value !== "object" || value === null) throw new Refused("The header of this recording is damaged; record it again.");
+  if (typeof value !== "object" || value === null) throw new Refused(T.damagedHeader);
   const said = value as Record<string, unknown>;
   const text = (key: string) => (typeof said[key] === "string" ? (said[key] as string) : "");
   const frames = Number.isInteger(said.frames_per_step) ? (said.frames_per_step as number) : 1;

@@ -32,6 +32,13 @@ export const T = {
   dropHere: "Or drop a .replay file anywhere on this page: it is read here and goes nowhere.",
   chooseFile: "Choose a file …",
   emptyRecording: "This recording holds no scenes; record it again.",
+  noRecording: "This file is no recording of interplay; drop a .replay file.",
+  otherFormat: (major: number, ours: number) => `This recording has format ${major}, this page reads format ${ours}; open it with the interplay that wrote it.`,
+  longHeader: (length: number, most: number) => `The header of this recording claims ${number(length)} bytes, ${number(most)} are read at most; record it again.`,
+  damagedHeader: "The header of this recording is cut or damaged; record it again.",
+  twice: (first: number, last: number) => `Ticks ${number(first)} to ${number(last)} are there twice; the first ones are shown.`,
+  notClosed: (last: number) => `This recording was not closed or is damaged; it is shown up to tick ${number(last)}.`,
+  damagedMarks: (first: number, last: number) => `The marks of ticks ${number(first)} to ${number(last)} are damaged and left out.`,
   notOpened: (what: string, why: string) => `${what} was not opened. ${why}`,
   columns: { name: "name", world: "world", steps: "agent-steps", ticks: "length", policy: "played by", date: "date" },
   // stage

@@ -417,8 +417,7 @@ describe("a session", () => {
       const at = (await status(tab)).tick;
       await tab.waitForTimeout(500);
       expect((await status(tab)).tick).toBe(at);
-      await tab.evaluate(() => window.interplay.choose(window.interplay.player.live!.heads[0]!.name, 0));
-      await tab.evaluate(() => window.interplay.act(0));
+      await tab.getByRole("button", { name: "choice 0" }).click();
       await expect.poll(async () => (await status(tab)).tick).toBeGreaterThan(at);
     }));
 });

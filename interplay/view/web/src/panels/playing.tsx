@@ -17,7 +17,7 @@ export function Playing({ page, live, slot }: { page: Page; live: Live; slot: nu
       <button type="button" class="wide" aria-pressed={holder === "you"} onClick={() => page.run("take")}>
         {holder === "you" ? T.give : T.take}
       </button>
-      {holder === "you" && (live.controls ? <ControlKeys live={live} /> : <Form page={page} heads={page.headsOf(live, slot)} slot={slot} />)}
+      {holder === "you" && (live.controls ? <ControlKeys live={live} /> : <Form page={page} heads={page.hands.headsOf(live, slot)} slot={slot} />)}
     </div>
   );
 }
@@ -47,8 +47,8 @@ function ControlKeys({ live }: { live: Live }) {
 }
 
 function Form({ page, heads, slot }: { page: Page; heads: HeadTold[]; slot: number }) {
-  const { play } = page;
-  const turnBased = page.player.live!.turnBased;
+  const { hands } = page;
+  const live = page.player.live!;
   const single = heads.length === 1 && heads[0]!.kind === "discrete";
   return (
     <form
@@ -56,7 +56,7 @@ function Form({ page, heads, slot }: { page: Page; heads: HeadTold[]; slot: numb
       aria-label={T.chooseAction}
       onSubmit={(event) => {
         event.preventDefault();
-        page.act(slot);
+        hands.act(live, slot);
       }}
     >
       {heads.map((head, place) => (
@@ -66,20 +66,20 @@ function Form({ page, heads, slot }: { page: Page; heads: HeadTold[]; slot: numb
             <Buttons
               head={head}
               digits={place === heads.findIndex((one) => one.kind === "discrete")}
-              chosen={play.action[head.name] as number | undefined}
+              chosen={hands.action[head.name] as number | undefined}
               choose={(choice) => {
-                page.choose(head.name, choice);
-                if (single) page.act(slot);
+                hands.choose(head.name, choice);
+                if (single) hands.act(live, slot);
               }}
             />
           ) : (
-            <Sliders head={head} values={play.action[head.name] as number[] | undefined} choose={(values) => page.choose(head.name, values)} />
+            <Sliders head={head} values={hands.action[head.name] as number[] | undefined} choose={(values) => hands.choose(head.name, values)} />
           )}
         </fieldset>
       ))}
-      {!turnBased && (
+      {!live.turnBased && (
         <label class="row">
-          <input type="checkbox" checked={play.repeat} onChange={(event) => page.setRepeat(event.currentTarget.checked)} /> {T.repeat}
+          <input type="checkbox" checked={hands.repeat} onChange={(event) => hands.setRepeat(event.currentTarget.checked)} /> {T.repeat}
         </label>
       )}
       {!single && (
