@@ -13,7 +13,9 @@
 #   make integrations  other libraries' clients, in environments of their own
 #   make docs    run every example in README.md and docs/
 #   make site    build the site from docs/, the worlds and the docstrings, into build/site; needs no network
-#   make wheel   build dist/*.whl, with the compiled kernels of every world
+#   make page    build the viewer's page; needs Node 20
+#   make test-page   its own tests, with a browser where Chromium is  (ARGS="tests/keys.test.ts" goes to vitest)
+#   make wheel   build dist/*.whl, with the compiled kernels of every world, and the page where Node is
 #   make first-use   what a fresh installation of that wheel waits for, world by world
 #   make clean   remove what these targets made, runs/ excepted
 
@@ -28,7 +30,7 @@ DEMO_STEPS := 1000000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-fast test-long check bench soak trust trust-long mutants integrations docs site wheel first-use clean
+.PHONY: help demo test test-fast test-long check bench soak trust trust-long mutants integrations docs site page test-page wheel first-use clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -117,8 +119,16 @@ docs: $(VENV)/.installed-all
 site: $(VENV)/.installed-all
 	$(BIN)/python website/build.py
 
+page:
+	$(PYTHON) .ci/page.py
+
+test-page: $(VENV)/.installed-all
+	$(BIN)/python .ci/page.py --if-possible
+	$(BIN)/python -m tests.page.run $(ARGS)
+
 wheel: $(VENV)/.installed-all
 	@rm -rf dist
+	$(BIN)/python .ci/page.py --if-possible
 	$(BIN)/python .ci/compile.py
 	$(BIN)/python -m build --wheel --outdir dist
 

@@ -1,4 +1,5 @@
-"""What a wheel takes beside the sources: the kernels that `.ci/compile.py` has compiled, if they are of these sources.
+"""What a wheel takes beside the sources: the kernels that `.ci/compile.py` has compiled, and the page that `.ci/page.py` has built,
+if they are of these sources.
 
 A wheel with kernels is one for a platform and a version of Python; without them (a checkout where nothing was compiled,
 an sdist) it is for every one, and worlds compile at first use.
@@ -18,12 +19,13 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 class CompiledKernels(BuildHookInterface):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        here = Path(self.root) / ".ci" / "compile.py"
-        if version != "standard" or not here.exists():
+        here = Path(self.root) / ".ci"
+        if version != "standard" or not (here / "compile.py").exists():
             return
-        spec = importlib.util.spec_from_file_location("compile_kernels", here)
-        compile_kernels = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(compile_kernels)
+        page = _load(here / "page.py")
+        if page.state_of_page(Path(self.root)) == "stale":
+            raise SystemExit(f"{page.STATIC} was built from other sources; run make page, or remove it")
+        compile_kernels = _load(here / "compile.py")
         index = compile_kernels.COMPILED / compile_kernels.INDEX
         if not index.exists():
             return
@@ -41,3 +43,10 @@ class CompiledKernels(BuildHookInterface):
         build_data["pure_python"] = False
         build_data["tag"] = f"{python}-{python}-{platform}"
         build_data["force_include"][str(index.parent)] = "interplay/compiled"
+
+
+def _load(file: Path) -> Any:
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -1,4 +1,4 @@
-"""What a wheel takes: compiled kernels of exactly these sources and this Python, or none."""
+"""What a wheel takes: compiled kernels of exactly these sources and this Python, or none; likewise the viewer's page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def load(file: Path) -> Any:
 def checkout(tmp_path: Path) -> Path:
     """A package with one file, and compiled kernels of it."""
     (tmp_path / ".ci").mkdir()
-    (tmp_path / ".ci" / "compile.py").write_bytes((CI / "compile.py").read_bytes())
+    for name in ("compile.py", "page.py"):
+        (tmp_path / ".ci" / name).write_bytes((CI / name).read_bytes())
     (tmp_path / "interplay").mkdir()
     (tmp_path / "interplay" / "one.py").write_text("ONE = 1\n")
     compiled = load(tmp_path / ".ci" / "compile.py")
@@ -102,3 +103,46 @@ def test_kernels_of_another_python_are_refused(build, checkout):
     index.write_text(json.dumps({**found, "made_with": {"Python": "cpython-27 00"}}))
     with pytest.raises(SystemExit, match="another Python"):
         build()
+
+
+@pytest.fixture
+def page(checkout: Path) -> Path:
+    """A page that was built: its folder."""
+    said = load(checkout / ".ci" / "page.py")
+    web, static = checkout / said.WEB, checkout / said.STATIC
+    (web / "src").mkdir(parents=True)
+    static.mkdir()
+    for name in (*said.BESIDE, "src/main.tsx"):
+        (web / name).write_text(name)
+    (static / "index.html").write_text("<!doctype html>")
+    manifest = {"sources": said.stamp_of_page(checkout), "files": ["index.html"]}
+    (static / "manifest.json").write_text(json.dumps(manifest))
+    return static
+
+
+def test_a_page_of_these_sources_goes_with_the_wheel(build, page):
+    assert build()["pure_python"] is False
+
+
+@pytest.mark.parametrize("edit", ["source", "new", "lost"])
+def test_a_page_of_other_sources_is_refused(build, page, edit):
+    if edit == "source":
+        (page.parent / "web" / "package-lock.json").write_text("{}")
+    elif edit == "new":
+        (page.parent / "web" / "src" / "more.ts").write_text("")
+    else:
+        (page / "index.html").unlink()
+    with pytest.raises(SystemExit, match="run make page"):
+        build()
+
+
+def test_the_lock_file_names_versions_and_no_registry():
+    web = CI.parent / "interplay" / "view" / "web"
+    said = json.loads((web / "package.json").read_text())
+    versions = [*said["dependencies"].values(), *said["devDependencies"].values()]
+    assert all(version[0].isdigit() for version in versions), versions
+    lock = (web / "package-lock.json").read_text()
+    assert "resolved" not in lock
+    assert "registry" not in lock
+    packages = json.loads(lock)["packages"]
+    assert all("integrity" in package for name, package in packages.items() if name)

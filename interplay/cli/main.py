@@ -37,6 +37,7 @@ from interplay.cli import (
     tournament,
     training,
     transcript,
+    viewing,
     visualizing,
     worlds,
 )
@@ -51,6 +52,8 @@ VERBS = (
     (tournament.tournament, tournament.EXAMPLE),
     (league.league, league.EXAMPLE),
     (talking.talk, talking.EXAMPLE),
+    (viewing.view, viewing.VIEW_EXAMPLE),
+    (viewing.play, viewing.PLAY_EXAMPLE),
     (record.record, record.EXAMPLE),
     (transcript.transcript, transcript.EXAMPLE),
     (runs.runs, runs.EXAMPLE),

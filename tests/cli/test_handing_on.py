@@ -214,6 +214,12 @@ def for_talk(heard: Heard) -> None:
     heard.put("interplay.cli.talking:_keep")
 
 
+def for_page(heard: Heard) -> None:
+    heard.put("interplay.verbs.viewing:find_opened", "what was opened")
+    heard.put("interplay.verbs.viewing:find_world_to_play", "what was opened")
+    heard.put("interplay.verbs.viewing:serve_page")
+
+
 def for_curves(heard: Heard) -> None:
     heard.put("interplay.view.curves:plot_runs")
 
@@ -281,6 +287,14 @@ _PLAYER: Case = {
     "greedy": ("--greedy", {"find_player.greedy": True}),
     "roles": ("--roles a=random --roles b=hunter", {"find_player.roles": ["a=random", "b=hunter"]}),
 }
+_PAGE: Case = {
+    "option": ("--option end=7 --option n=2", {"serve_page.players.options": {"end": 7, "n": 2}}),
+    "seed": ("--seed 11", {"serve_page.players.seed": 11}),
+    "trust": ("--trust", {"serve_page.players.trust": True}),
+    "port": ("--port 8123", {"serve_page.port": 8123}),
+    "host": ("--host ::1", {"serve_page.host": "::1"}),
+    "no_browser": ("--no-browser", {"serve_page.browser": False}),
+}
 _TOURNAMENT: Case = {
     "players": ("hunter random", {"KIND.NAMES": ["hunter", "random"]}),
     "world": (f"--world {WORLD}", {"KIND.values.world": WORLD}),
@@ -340,6 +354,18 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "size": ("--size 90x60", {"draw_replay.size": (90, 60)}),
         "frames": ("--frames 5", {"draw_replay.frames": 5}),
         "step": ("--step 6", {"draw_replay.step": 6}),
+    }]),
+    "view": (for_page, [{
+        **_PAGE,
+        "what": ("runs/a", {"find_opened.what": "runs/a"}),
+        "policy": ("--policy hunter", {"serve_page.players.policy": "hunter"}),
+    }, {
+        "read_only": ("--read-only", {"serve_page.players": None}),
+    }]),
+    "play": (for_page, [{
+        **_PAGE,
+        "world": (WORLD, {"find_world_to_play.world": WORLD}),
+        "opponent": ("--opponent hunter", {"serve_page.players.policy": "hunter"}),
     }]),
     "transcript": (for_transcript, [{
         **_PLAYER,

@@ -1,0 +1,80 @@
+"""`interplay view` and `interplay play`: the page in the browser."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from interplay.cli.options import Trust
+
+VIEW_EXAMPLE = (
+    "interplay view runs/first\n"
+    "interplay view match.replay\n"
+    "interplay view survival/2v2-all-low --policy hunter\n"
+    "interplay view runs --no-browser --port 8000"
+)
+PLAY_EXAMPLE = (
+    "interplay play survival/1v1-heals-low --opponent hunter\ninterplay play pong/2p --opponent runs/pong"
+)
+
+Port = Annotated[int, typer.Option(help="Of the address; 0 is any free one.", min=0, max=65535)]
+Host = Annotated[str, typer.Option(help="Of the address; another one lets other machines in.")]
+NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Print the address and open nothing.")]
+Option = Annotated[
+    list[str] | None, typer.Option(metavar="KEY=VALUE", help="An option of the world; may be repeated.")
+]
+Seed = Annotated[int, typer.Option(help="Of the world and of the players.", min=0)]
+
+
+def view(
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="[RUN|FILE|FOLDER|WORLD]",
+            help="A run, a .replay file, a folder of both, or a world's id.  [default: this folder, and all worlds]",
+        ),
+    ] = "",
+    policy: Annotated[
+        str, typer.Option(metavar="RUN|POLICY", help="Who plays worlds that are watched without a run.")
+    ] = "random",
+    option: Option = None,
+    port: Port = 0,
+    host: Host = "127.0.0.1",
+    no_browser: NoBrowser = False,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Recordings, curves and ratings alone: nothing is played.")
+    ] = False,
+    trust: Trust = False,
+    seed: Seed = 0,
+) -> None:
+    """Shows runs, recordings and worlds in the browser; prints the address and serves it until Ctrl-C."""
+    from interplay.core.settings import parse_overrides
+    from interplay.verbs.viewing import Players, find_opened, serve_page
+
+    players = None if read_only else Players(policy, parse_overrides(option or []), seed, trust)
+    serve_page(find_opened(what), players, host, port, not no_browser, typer.echo, _warn)
+
+
+def play(
+    world: Annotated[str, typer.Argument(metavar="WORLD", help="The world's id.")],
+    opponent: Annotated[
+        str, typer.Option(metavar="RUN|POLICY", help="Who plays the slots that nobody has taken.")
+    ] = "random",
+    option: Option = None,
+    port: Port = 0,
+    host: Host = "127.0.0.1",
+    no_browser: NoBrowser = False,
+    trust: Trust = False,
+    seed: Seed = 0,
+) -> None:
+    """Lets you play in a world: take over an agent on the page that opens, and give it back when you like."""
+    from interplay.core.settings import parse_overrides
+    from interplay.verbs.viewing import Players, find_world_to_play, serve_page
+
+    players = Players(opponent, parse_overrides(option or []), seed, trust)
+    serve_page(find_world_to_play(world), players, host, port, not no_browser, typer.echo, _warn)
+
+
+def _warn(line: str) -> None:
+    typer.echo(f"interplay: {line}", err=True)

@@ -1,0 +1,187 @@
+"""What is opened in the page, and who plays there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from interplay.core.errors import UserError
+from interplay.core.loading import is_folder, split_player
+from interplay.core.policy import Policy
+
+if TYPE_CHECKING:
+    from interplay.view.server.play import Cast
+    from interplay.view.server.sources import Opened
+
+
+class Players(NamedTuple):
+    """Who plays worlds that are watched.
+
+    Attributes:
+        policy: of a world without a run: a scripted policy's name, or a run folder.
+        options: of the worlds.
+        seed: of worlds and policies.
+        trust: runs may name programs of their own, see `interplay.core.trust`.
+    """
+
+    policy: str = "random"
+    options: Mapping[str, Any] = {}
+    seed: int = 0
+    trust: bool = False
+
+    def cast(self, kind: str, name: str) -> Cast:
+        """The world of a source, and who plays it.
+
+        Args:
+            kind: ``run`` or ``world``.
+            name: the run's folder, or the world's id.
+
+        Raises:
+            UserError: as `interplay.verbs.players.find_player`.
+        """
+        from interplay.verbs.players import find_player
+        from interplay.view.server.play import Cast
+
+        run = name if kind == "run" else (self.policy if is_folder(self.policy) else "")
+        player = find_player(
+            run or self.policy, "" if kind == "run" else name, self.options, trust=self.trust
+        )
+        world = player.make_world(num_worlds=1, seed=self.seed)
+        if not run:
+            return Cast(world, player.policy, self.policy)
+        newest = Newest(Path(split_player(run)[0]), player.policy, self.seed)
+        return Cast(world, player.policy, newest.words, newest.renew)
+
+
+class Newest:
+    """A run's policy, kept at its newest checkpoint while it plays.
+
+    Args:
+        run: the run's folder, or a checkpoint's, which stays as it is.
+        policy: that was loaded from there.
+        seed: that it was started with.
+    """
+
+    def __init__(self, run: Path, policy: Policy, seed: int) -> None:
+        from interplay.train.run.checkpoint import find_checkpoint, list_checkpoints
+
+        self._run, self._policy, self._seed = run, policy, seed
+        self._list: Callable[[Path], list[Path]] = list_checkpoints
+        self._looked_at = self._list(run)[-1:]  # before: what comes in between is found by the next look
+        self._now = find_checkpoint(run, lambda _: None)
+
+    @property
+    def words(self) -> str:
+        """Who plays, e.g. ``first at 1,000,000``."""
+        run, name = self._now.parent.parent.name, self._now.name
+        return f"{run} at {int(name):,}" if name.isdecimal() else f"{run} {name}"
+
+    def renew(self) -> str | None:
+        """Plays on with the weights of a newer checkpoint, if there is one; what it remembers stays.
+
+        Raises:
+            UserError: if the newer one is damaged, or of other networks; the old one plays on.
+        """
+        found = self._list(self._run)[-1:]
+        if not found or found == self._looked_at:
+            return None
+        self._looked_at = found
+        load = getattr(self._policy, "load_weights", None)
+        names = getattr(self._policy, "names", None)
+        if load is None or names is None:
+            return None
+        from interplay.train.play.policy import read_populations
+
+        load(read_populations(found[0], names)[1])
+        self._now = found[0]
+        kept = self._policy.save()
+        self._policy.start(self._policy.world, self._seed)
+        self._policy.load(kept)
+        return self.words
+
+
+def find_opened(what: str) -> Opened:
+    """What a user named: a run, a recording, a folder or a world; empty: the working folder and every world.
+
+    Raises:
+        UserError: for none of those.
+    """
+    from interplay.core.replay.layout import SUFFIX
+    from interplay.registry import list_worlds
+    from interplay.view.server.sources import Opened
+
+    if not what:
+        return Opened("", Path("."), worlds=tuple(spec.id for spec in list_worlds()))
+    path = Path(what)
+    if is_folder(what) and path.is_dir():
+        return Opened(what, path)
+    if what.endswith(SUFFIX):
+        from interplay.core.replay import ReplayReader
+
+        with ReplayReader(path):  # says by itself what is wrong with it
+            return Opened(what, None, file=path)
+    if ":" not in what and path.exists():
+        raise UserError(f"{what}: neither a folder nor a {SUFFIX} file; name a run, a recording or a world")
+    return find_world_to_play(what)
+
+
+def find_world_to_play(world: str) -> Opened:
+    """A world that is played by a person.
+
+    Raises:
+        UserError: for an unknown id.
+    """
+    from interplay.registry import find_world
+    from interplay.view.server.sources import Opened
+
+    if ":" not in world:
+        find_world(world)
+    return Opened(world, None, worlds=(world,))
+
+
+def serve_page(
+    opened: Opened,
+    players: Players | None,
+    host: str,
+    port: int,
+    browser: bool,
+    say: Callable[[str], object],
+    warn: Callable[[str], object],
+) -> None:
+    """Serves the page until Ctrl-C.
+
+    Args:
+        opened: what it shows.
+        players: who plays; None: nobody does (``--read-only``).
+        host, port: of the address; port 0 is any free one.
+        browser: open one, where there is a display.
+        say: is told the address.
+        warn: is told what there is to be careful about.
+
+    Raises:
+        UserError: if the port is taken, or the host is not of this machine.
+    """
+    from interplay.view.server.app import make_app
+    from interplay.view.server.serving import bind, open_browser, serve
+
+    listening, address = bind(host, port)
+    make = None if players is None else players.cast
+    seed = 0 if players is None else players.seed
+    try:
+        app = make_app(opened, make, address.port, address.token, host, seed)
+    except BaseException:
+        listening.close()
+        raise
+
+    def begun(leave: Callable[[], None]) -> None:
+        if address.is_far:
+            warn(
+                f"--host {host}: other machines can reach this page; whoever has the address can watch and play"
+            )
+        say(address.url)
+        say(f"from another machine: {address.ssh()}, then the same address there; Ctrl-C ends")
+        if browser:
+            open_browser(address.url)
+
+    serve(app, listening, begun)

@@ -1,0 +1,85 @@
+"""All that can be told of one agent now (docs/specs/viewer.md 8)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from interplay.core.world import World
+from interplay.view.run_log import one_line
+from interplay.view.server.config import OBSERVED
+from interplay.view.server.heads import Heads, numbers, place_of
+
+
+def tell_agent(
+    world: World,
+    slot: int,
+    tick: int,
+    policy: str,
+    heads: Heads | None = None,
+    earned: float | None = None,
+    look: Any = None,
+    chosen: Any = None,
+    present: bool | None = None,
+) -> dict[str, Any]:
+    """An agent of a batch of one, at the world's latest time step.
+
+    Args:
+        world: the batch.
+        slot: of the agent.
+        tick: the page's number of this time step.
+        policy: who plays it, in words.
+        heads: of its kind; None: they are made.
+        earned: its return so far; None where nobody has counted.
+        look: what its network makes of its observation (`interplay.train.play.by_name.Look`); None where nobody can say.
+        chosen: the actions of its kind in the last step, (1, A, ...); None: there was none.
+        present: whether somebody lives in the slot; None: what the world says of now alone counts.
+    """
+    step = world.timestep
+    kind, column = place_of(world, slot)
+    heads = heads or Heads(kind.action_space)
+    acting = bool(step.acting[0, slot])
+    alive = np.asarray(world.metrics.get("alive", 0))
+    if alive.ndim == 2:
+        present = bool(alive[0, slot])
+    legal = (
+        heads.legal(world.by_kind(step.action_mask)[kind.name], len(kind.slots))[column] if acting else None
+    )
+    team = next((n for n, slots in enumerate(world.teams or ()) if slot in slots), None)
+    value = None if look is None or look.value is None else numbers(look.value)
+    return {
+        "slot": slot,
+        "tick": tick,
+        "name": one_line(str(world.agents[slot])),
+        "present": acting if present is None else present,
+        "acting": acting,
+        "team": team,
+        "policy": one_line(policy),
+        "reward": _number(step.reward[0, slot]),
+        "return": _number(earned),
+        "value": value[0] if value else None,
+        "metrics": {
+            one_line(name): _number(array[0, slot])
+            for name, array in world.metrics.items()
+            if np.ndim(array) == 2
+        },
+        "heads": heads.describe(legal, look),
+        "observation": _observed(world.by_kind(step.observation)[kind.name], column),
+        "chosen": None if chosen is None else heads.tell(chosen, column),
+    }
+
+
+def _observed(fields: Mapping[str, Any], column: int) -> list[dict[str, Any]]:
+    told = []
+    for name, array in fields.items():
+        own = np.asarray(array)[0, column]
+        values = numbers(own) if own.size <= OBSERVED else None
+        told.append({"name": one_line(str(name)), "shape": list(own.shape), "values": values})
+    return told
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)

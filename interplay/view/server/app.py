@@ -1,0 +1,189 @@
+"""The routes (docs/specs/viewer.md 6)."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+
+from interplay import __version__
+from interplay.core.errors import UserError
+from interplay.core.files import told_plainly
+from interplay.core.reading import MIB, opened
+from interplay.view.run_log import one_line
+from interplay.view.server.config import POINTS, PROTOCOL
+from interplay.view.server.curves import Asked, Logs
+from interplay.view.server.guard import Guard
+from interplay.view.server.live import Live
+from interplay.view.server.page import STATIC, Page
+from interplay.view.server.ratings import ratings_of
+from interplay.view.server.recordings import Recordings
+from interplay.view.server.refusals import NotThere, status_of
+from interplay.view.server.sessions import MakeCast, Sessions
+from interplay.view.server.sources import Opened, Sources
+
+_ANY_SIZE = 2**63
+_WHOLE = re.compile(r"[0-9]{1,9}")
+
+
+def make_app(
+    opened: Opened,
+    make: MakeCast | None,
+    port: int,
+    token: str,
+    host: str = "127.0.0.1",
+    seed: int = 0,
+    static: Path = STATIC,
+) -> Guard:
+    """The whole server as an ASGI application, behind its guard.
+
+    Args:
+        opened: what is shown.
+        make: worlds and who plays them; None: recordings and curves alone (``--read-only``).
+        port, token, host: see `Guard`.
+        seed: of worlds and policies.
+        static: folder of the page.
+    """
+    sources = Sources(opened)
+    return Guard(
+        Routes(sources, Sessions(sources, make, seed), make is None, static).app(), port, token, host
+    )
+
+
+class Routes:
+    """What is answered where.
+
+    Args:
+        sources: by number.
+        sessions: worlds that are played.
+        read_only: whether there are none.
+        static: folder of the page.
+    """
+
+    def __init__(self, sources: Sources, sessions: Sessions, read_only: bool, static: Path = STATIC) -> None:
+        self._sources, self._sessions, self._read_only = sources, sessions, read_only
+        self._recordings, self._logs, self._page = Recordings(sources), Logs(), Page(static)
+
+    def app(self) -> Starlette:
+        """The application; everything that reads files runs in threads."""
+        of_recording = "/api/recordings/{id}"
+        routes: list[BaseRoute] = [
+            Route("/", self._page.index),
+            Route("/static/{name}", self._page.file),
+            Route("/api/about", self._about),
+            Route("/api/sources", self._list),
+            Route(of_recording, self._recording),
+            Route(f"{of_recording}/chunks/{{chunk}}", self._chunk),
+            Route(f"{of_recording}/events", self._events),
+            Route(f"{of_recording}/agent/{{slot}}", self._agent),
+            Route(f"{of_recording}/file", self._file),
+            Route("/api/runs/{id}/curves", self._curves),
+            Route("/api/runs/{id}/ratings", self._ratings),
+            WebSocketRoute("/api/live", Live(self._sessions).serve),
+        ]
+        told: dict[Any, Any] = {UserError: _refused, HTTPException: _unknown}
+        return Starlette(routes=routes, exception_handlers=told, lifespan=self._lifespan)
+
+    @asynccontextmanager
+    async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        yield
+        self._sessions.stop()
+
+    def _about(self, request: Request) -> Response:
+        opened = one_line(self._sources.opened.name)
+        told = {
+            "interplay": __version__,
+            "protocol": PROTOCOL,
+            "opened": opened,
+            "read_only": self._read_only,
+        }
+        return _json(told)
+
+    def _list(self, request: Request) -> Response:
+        return _json(self._recordings.page(_number(request.query_params.get("page", "0"), "page")))
+
+    def _recording(self, request: Request) -> Response:
+        return _json(self._recordings.table(_id(request)))
+
+    def _chunk(self, request: Request) -> Response:
+        data = self._recordings.chunk(_id(request), _number(request.path_params["chunk"], "chunk"))
+        return Response(data, media_type="application/octet-stream")
+
+    def _events(self, request: Request) -> Response:
+        return _json({"events": self._recordings.events(_id(request))})
+
+    def _agent(self, request: Request) -> Response:
+        if self._read_only:
+            raise NotThere("agents: the world is not stepped again with --read-only; open the viewer without")
+        slot = _number(request.path_params["slot"], "slot")
+        return _json(
+            self._recordings.agent(_id(request), slot, _number(request.query_params.get("tick", ""), "tick"))
+        )
+
+    def _file(self, request: Request) -> Response:
+        path = self._recordings.path(_id(request))
+        name = re.sub(r"[^A-Za-z0-9._-]", "_", path.name)
+        headers = {"content-disposition": f'attachment; filename="{name}"'}
+        return StreamingResponse(_blocks(path), media_type="application/octet-stream", headers=headers)
+
+    def _curves(self, request: Request) -> Response:
+        given = request.query_params
+        asked = Asked(
+            tuple(name for name in given.get("names", "").split(",") if name),
+            given.get("against") or "agent_steps",
+            _place(given.get("from", ""), "from", -math.inf),
+            _place(given.get("to", ""), "to", math.inf),
+            _number(given.get("points", str(POINTS)), "points"),
+        )
+        return _json(self._logs.curves(self._sources.run(_id(request)), asked))
+
+    def _ratings(self, request: Request) -> Response:
+        return _json(ratings_of(self._sources.run(_id(request))))
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    with told_plainly("reading", path), opened(path, _ANY_SIZE, links=False) as file:
+        yield from iter(lambda: file.read(MIB), b"")
+
+
+def _id(request: Request) -> int:
+    return _number(request.path_params["id"], "id")
+
+
+def _number(text: str, what: str) -> int:
+    if not _WHOLE.fullmatch(text):
+        raise NotThere(f"{what} = {text[:40]!r}: no whole number; /api/sources lists what there is")
+    return int(text)
+
+
+def _place(text: str, what: str, otherwise: float) -> float:
+    if not text:
+        return otherwise
+    try:
+        return float(text)
+    except ValueError:
+        raise UserError(f"{what} = {text[:40]!r}: no number; give a place on the axis") from None
+
+
+def _json(value: Any, status: int = 200) -> Response:
+    return Response(json.dumps(value, allow_nan=False), status, media_type="application/json")
+
+
+def _refused(request: Request, error: UserError) -> Response:
+    return _json({"error": one_line(str(error))}, status_of(error))
+
+
+def _unknown(request: Request, error: HTTPException) -> Response:
+    return _json(
+        {"error": f"{request.url.path[:60]}: {error.detail.lower()}; see docs/watching.md"}, error.status_code
+    )

@@ -1,0 +1,34 @@
+"""The numbers of the server, once (docs/specs/viewer.md 4.1, 6 and 11)."""
+
+from __future__ import annotations
+
+PROTOCOL = 1  # raised when page and server would no longer understand each other
+SUBPROTOCOL = f"interplay.{PROTOCOL}"
+TOKEN_BYTES = 24  # 192 bits, new at each start
+
+MESSAGE_BYTES = 64 * 2**10  # of a message of the page
+MESSAGES = 60  # of a page in a second
+NESTING = 16  # lists and groups of a message inside each other
+TARGET_BYTES = 4_096  # of a path with its query
+PAGES, SESSIONS = 16, 4
+UNSHOWN = 2  # frames on their way to a page
+EVENTS = 256  # that wait for a page which is slow to fetch them; the oldest are left out
+
+LISTED = 200  # sources in an answer
+FOUND = 10_000  # runs, or recordings, that a folder is searched for
+DEPTH = 4  # folders inside each other that are searched
+LISTING_SECONDS = 1.0  # between two looks into the folder
+
+POINTS = 2_000  # of a curve, unless another number is asked for
+MOST_POINTS = 10_000
+MOST_CURVES = 64  # in an answer
+
+TICK_SECONDS = 0.1  # of worlds that stay in view for a frame of a video
+VIDEO_FRAMES = 30  # in a second, see World.frames_per_step
+SPEEDS = (0.1, 1_000.0)  # ticks in a second; 0: as fast as possible
+STEPS = 10_000  # of one message
+LATE_SECONDS = 0.25  # that a session catches up; what is more is let go
+END_SECONDS = 1.5  # that the end of an episode stays in view
+AGENT_SECONDS = 0.1  # between two accounts of a selected agent
+RENEW_SECONDS = 2.0  # between two looks for a newer checkpoint
+OBSERVED = 4_096  # numbers of a part of an observation that are told

@@ -1,0 +1,190 @@
+"""Learning curves of a run in few points that lose no extreme (docs/specs/viewer.md 8)."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.world import Array
+from interplay.view.curves import AXES, choose_axis
+from interplay.view.run_log import RunLog, one_line, read_run
+from interplay.view.server.config import MOST_CURVES, MOST_POINTS
+
+FIRST_WAIT = 0.25  # seconds for which a first answer waits, so that short logs are there at once
+REST = 5.0  # times the seconds that reading took, before a log that grew is read again
+
+
+class Curve(NamedTuple):
+    """A column in buckets of equal width.
+
+    Attributes:
+        x: (B,) the mean place of each bucket's numbers, ascending.
+        mean, low, high: (B,) of its numbers.
+    """
+
+    x: Array
+    mean: Array
+    low: Array
+    high: Array
+
+
+def bucket(x: Array, y: Array, points: int, start: float = -math.inf, stop: float = math.inf) -> Curve:
+    """Few points that keep the lowest and the highest number.
+
+    Args:
+        x: (N,) places.
+        y: (N,) numbers; those that are not finite are left out.
+        points: most buckets; where there are no more numbers, each is its own.
+        start, stop: places that are asked for, both included.
+
+    Example:
+        >>> bucket(np.arange(6.0), np.array([0.0, 5.0, -1.0, 0.0, 0.0, 9.0]), 2).high.tolist()
+        [5.0, 9.0]
+    """
+    known = np.isfinite(x) & np.isfinite(y) & (x >= start) & (x <= stop)
+    order = np.argsort(x[known], kind="stable")
+    x, y = x[known][order], y[known][order]
+    if len(x) <= points:
+        return Curve(x, y, y, y)
+    width = (x[-1] - x[0]) / points
+    which = (
+        np.minimum((x - x[0]) / width, points - 1).astype(np.int64)
+        if width > 0
+        else np.zeros(len(x), np.int64)
+    )
+    first = np.flatnonzero(np.diff(which, prepend=-1))
+    count = np.diff(np.append(first, len(x)))
+    return Curve(
+        np.add.reduceat(x, first) / count,
+        np.add.reduceat(y, first) / count,
+        np.minimum.reduceat(y, first),
+        np.maximum.reduceat(y, first),
+    )
+
+
+class Asked(NamedTuple):
+    """Which curves.
+
+    Attributes:
+        names: of columns.
+        against: ``agent_steps``, ``slot_steps`` or ``time``.
+        start, stop: the part of the axis.
+        points: of each curve.
+    """
+
+    names: tuple[str, ...] = ()
+    against: str = "agent_steps"
+    start: float = -math.inf
+    stop: float = math.inf
+    points: int = 2_000
+
+    def check(self) -> None:
+        """Refuses what cannot be drawn.
+
+        Raises:
+            UserError: naming the value.
+        """
+        if self.against not in AXES:
+            raise UserError(f"against = {self.against[:60]}: no such axis; give {', '.join(AXES)}")
+        if not 1 <= self.points <= MOST_POINTS:
+            raise UserError(f"points = {self.points}; give 1 to {MOST_POINTS:,}")
+        if len(self.names) > MOST_CURVES:
+            raise UserError(f"names: {len(self.names)} curves; ask for {MOST_CURVES} at most")
+        if math.isnan(self.start) or math.isnan(self.stop):
+            raise UserError("from, to: no numbers; give places on the axis")
+
+
+class Logs:
+    """What runs have logged, read when it is asked for and again when it has grown.
+
+    Args:
+        clock: seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock, self._lock = clock, threading.Lock()
+        self._logs: dict[Path, _Log] = {}
+
+    def curves(self, run: Path, asked: Asked) -> dict[str, Any]:
+        """Curves of a run.
+
+        Raises:
+            UserError: for a number out of range, an unknown axis, or a log that cannot be read.
+        """
+        asked.check()
+        with self._lock:
+            held = self._logs.setdefault(run, _Log(run, self._clock))
+        log = held.latest()
+        if log is None:
+            return {"loading": True, "names": [], "against": asked.against, "curves": {}}
+        (moved,) = choose_axis([log], (), asked.against)[1]
+        names = [name for name in log.columns if np.isfinite(log.columns[name]).any()]
+        return {
+            "loading": False,
+            "names": [one_line(name) for name in names],
+            "against": asked.against,
+            "curves": dict(_told(moved, asked, names)),
+        }
+
+
+def _told(log: RunLog, asked: Asked, names: Sequence[str]) -> Mapping[str, Any]:
+    found = {}
+    for name in asked.names:
+        if name in names:
+            curve = bucket(log.places(name), log.column(name), asked.points, asked.start, asked.stop)
+            found[name] = {key: column.tolist() for key, column in curve._asdict().items()}
+    return found
+
+
+class _Log:
+    """The log of one run, which a thread of its own reads."""
+
+    def __init__(self, run: Path, clock: Callable[[], float]) -> None:
+        self._run, self._clock, self._lock = run, clock, threading.Lock()
+        self._stamp: tuple[int, int] | None = None
+        self._next = -math.inf
+        self._log: RunLog | None = None
+        self._error: UserError | None = None
+        self._thread: threading.Thread | None = None
+
+    def latest(self) -> RunLog | None:
+        """What was read; None while it is read for the first time.
+
+        Raises:
+            UserError: if it could not be.
+        """
+        with self._lock:
+            stamp = self._look()
+            idle = self._thread is None or not self._thread.is_alive()
+            if idle and stamp != self._stamp and self._clock() >= self._next:
+                self._stamp = stamp
+                self._thread = threading.Thread(target=self._read, name="curves", daemon=True)
+                self._thread.start()
+            thread = self._thread
+        if thread is not None and self._log is None and self._error is None:
+            thread.join(FIRST_WAIT)
+        if self._log is None and self._error is not None:
+            raise self._error
+        return self._log
+
+    def _look(self) -> tuple[int, int] | None:
+        try:
+            found = (self._run / "metrics.jsonl").stat(follow_symlinks=False)
+        except OSError:
+            return (0, 0)
+        return found.st_size, found.st_mtime_ns
+
+    def _read(self) -> None:
+        began = self._clock()
+        try:
+            self._log, self._error = read_run(self._run), None
+        except UserError as error:
+            self._error = UserError(one_line(str(error).replace(str(self._run), self._run.name)))
+        self._next = self._clock() + REST * (self._clock() - began)

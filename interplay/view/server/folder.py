@@ -1,0 +1,63 @@
+"""Looks for runs, tournaments and recordings in a folder, and follows no link on the way."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from interplay.core.replay.layout import SUFFIX
+from interplay.view.server.config import DEPTH, FOUND
+
+_OF_A_RUN = ("metrics.jsonl", "checkpoints")
+_OF_A_TOURNAMENT = ("tournament.toml", "ratings.json")
+_NOT_SEARCHED = ("checkpoints",)
+
+
+class Place(NamedTuple):
+    """Something that was found.
+
+    Attributes:
+        path: of it.
+        run: the folder of the run, or tournament, that it lies in or is; None of a recording outside of any.
+    """
+
+    path: Path
+    run: Path | None
+
+
+def search(root: Path) -> tuple[list[Path], list[Place]]:
+    """Runs and tournaments in a folder, and recordings, each in the order of their names; 10,000 of each at most.
+
+    Args:
+        root: a folder without links in its path.
+    """
+    runs: list[Path] = []
+    recordings: list[Place] = []
+    for place in _walk(root, None, DEPTH):
+        if place.path == place.run:
+            if len(runs) < FOUND:
+                runs.append(place.path)
+        elif len(recordings) < FOUND:
+            recordings.append(place)
+    return sorted(runs), sorted(recordings)
+
+
+def _walk(folder: Path, run: Path | None, depth: int) -> Iterator[Place]:
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return  # gone since, or not for this user
+    names = {entry.name for entry in entries if not entry.is_symlink()}
+    is_run = "settings.toml" in names and any(name in names for name in _OF_A_RUN)
+    if run is None and (is_run or all(name in names for name in _OF_A_TOURNAMENT)):
+        run = folder
+        yield Place(folder, folder)
+    for entry in entries:
+        if entry.is_symlink() or entry.name.startswith("."):
+            continue
+        if entry.name.endswith(SUFFIX) and entry.is_file(follow_symlinks=False):
+            yield Place(folder / entry.name, run)
+        elif depth and entry.is_dir(follow_symlinks=False) and entry.name not in _NOT_SEARCHED:
+            yield from _walk(folder / entry.name, run, depth - 1)

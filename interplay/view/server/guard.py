@@ -1,0 +1,150 @@
+"""Who may ask at all: one layer before everything else (docs/specs/viewer.md 11).
+
+A port of this machine is open to every page in the browser and to every local user, so what is asked has to name this host, come
+from this page and know the token of this start. What does not is refused before any other code sees it.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
+
+from interplay.view.server.config import SUBPROTOCOL, TARGET_BYTES
+
+Scope = Mapping[str, Any]
+Receive = Callable[[], Awaitable[Any]]
+Send = Callable[[Any], Awaitable[None]]
+App = Callable[[Any, Receive, Send], Awaitable[None]]
+Refusal = tuple[int, str]
+
+_OWN_SITE = (b"same-origin", b"none")
+_POLICY_VIOLATED = 1008  # of a websocket
+
+
+def host_names(port: int, host: str = "127.0.0.1") -> frozenset[str]:
+    """What the header Host may say.
+
+    Example:
+        >>> sorted(host_names(8000))
+        ['127.0.0.1:8000', '[::1]:8000', 'localhost:8000']
+    """
+    named = f"[{host}]" if ":" in host else host
+    names = {"127.0.0.1", "localhost", "[::1]", named}
+    return frozenset(f"{name}:{port}" for name in names) | (names if port == 80 else frozenset())
+
+
+class Guard:
+    """An ASGI application that lets through what may be asked.
+
+    Args:
+        app: behind it.
+        port: that is served.
+        token: of this start.
+        host: that is served, 127.0.0.1 unless the user named another.
+    """
+
+    def __init__(self, app: App, port: int, token: str, host: str = "127.0.0.1") -> None:
+        self._app, self._token, self._hosts = app, token.encode(), host_names(port, host)
+        own = {f"ws://{name}:{port}": None for name in ("127.0.0.1", "localhost", *_others(host))}
+        policy = (
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+            f"connect-src 'self' {' '.join(own)}; base-uri 'none'; form-action 'none'; "
+            "frame-ancestors 'none'; require-trusted-types-for 'script'"
+        )
+        self._headers = [
+            (b"content-security-policy", policy.encode()),
+            (b"x-content-type-options", b"nosniff"),
+            (b"referrer-policy", b"no-referrer"),
+            (b"cross-origin-resource-policy", b"same-origin"),
+            (b"cross-origin-opener-policy", b"same-origin"),
+        ]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers, or hands on."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        refusal = self._refusal(scope)
+        if scope["type"] == "websocket":
+            if refusal is None:
+                await self._app(scope, receive, send)
+            else:
+                await receive()
+                await send({"type": "websocket.close", "code": _POLICY_VIOLATED})
+            return
+
+        async def sealed(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                kept = [(name, value) for name, value in message["headers"] if name.lower() != b"server"]
+                message = {**message, "headers": [*_with_caching(kept), *self._headers]}
+            await send(message)
+
+        if refusal is None:
+            await self._app(scope, receive, sealed)
+        else:
+            await _answer(sealed, *refusal)
+
+    def _refusal(self, scope: Scope) -> Refusal | None:
+        """Why a request is refused; None where it is well."""
+        headers = _Headers(scope["headers"])
+        socket = scope["type"] == "websocket"
+        if len(headers.of(b"host")) != 1 or headers.of(b"host")[0].decode("latin-1") not in self._hosts:
+            return 403, "Host: another one than this server's; open the address that it printed"
+        origins, own = headers.of(b"origin"), b"http://" + headers.of(b"host")[0]
+        if any(origin != own for origin in origins) or (socket and len(origins) != 1):
+            return 403, "Origin: another page than this server's; open the address that it printed"
+        if any(site not in _OWN_SITE for site in headers.of(b"sec-fetch-site")):
+            return 403, "Sec-Fetch-Site: another site than this server's; type the address that it printed"
+        if len(scope.get("raw_path") or b"") + len(scope.get("query_string") or b"") > TARGET_BYTES:
+            return 414, f"address: longer than {TARGET_BYTES} bytes; ask for less"
+        if not socket and scope["method"] not in ("GET", "HEAD"):
+            return 405, f"{scope['method'][:20]}: nothing can be changed here; use GET"
+        if not socket and (scope["path"] == "/" or scope["path"].startswith("/static/")):
+            return None
+        if not self._knows_token(scope, headers, socket):
+            return 401, "token: missing or of another start; open the address that the server printed"
+        return None
+
+    def _knows_token(self, scope: Scope, headers: _Headers, socket: bool) -> bool:
+        if socket:
+            asked = list(scope.get("subprotocols", ()))
+            tokens = [name[6:].encode() for name in asked if name.startswith("token.")]
+            if asked.count(SUBPROTOCOL) != 1:
+                return False
+        else:
+            said = headers.of(b"authorization")
+            tokens = [value[7:] for value in said if value.startswith(b"Bearer ")]
+            if len(said) != 1:
+                return False
+        return len(tokens) == 1 and hmac.compare_digest(tokens[0], self._token)
+
+
+class _Headers:
+    """Values by lower-case name; one that is there twice has two."""
+
+    def __init__(self, pairs: Iterable[tuple[bytes, bytes]]) -> None:
+        self._values: dict[bytes, list[bytes]] = {}
+        for name, value in pairs:
+            self._values.setdefault(name.lower(), []).append(value)
+
+    def of(self, name: bytes) -> list[bytes]:
+        return self._values.get(name, [])
+
+
+def _others(host: str) -> tuple[str, ...]:
+    return (f"[{host}]" if ":" in host else host,)
+
+
+def _with_caching(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Nothing is kept by the browser but what says so itself: answers change, and are the user's own."""
+    told = any(name.lower() == b"cache-control" for name, _ in headers)
+    return headers if told else [*headers, (b"cache-control", b"no-store")]
+
+
+async def _answer(send: Send, status: int, error: str) -> None:
+    body = json.dumps({"error": error}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,202 @@
+"""An action head by head, as a person chooses it: what there is, what is legal, what happens without a word."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from gymnasium import spaces
+
+from interplay.core.errors import UserError
+from interplay.core.masks import rows_of
+from interplay.core.spaces import action_choices
+from interplay.core.world import Array, Kind, World
+
+WHOLE = "action"  # of an action space that is no Dict
+
+
+class Head(NamedTuple):
+    """One thing to choose.
+
+    Attributes:
+        name: that the page says; unique.
+        key: of the part of a Dict; ``action`` where the space is none.
+        place: which element of that part, flat; of a Box, all of it.
+        start: the first choice in the world's numbers; the page counts from 0.
+        choices: how many; 0 of a Box.
+        column: of its first choice in a row of the mask.
+        low, high: of a Box, flat; infinite ends are None.
+    """
+
+    name: str
+    key: str
+    place: int
+    start: int
+    choices: int
+    column: int
+    low: tuple[float | None, ...] = ()
+    high: tuple[float | None, ...] = ()
+
+
+class Heads:
+    """The heads of one kind of agents.
+
+    Args:
+        space: its action space.
+    """
+
+    def __init__(self, space: spaces.Space[Any]) -> None:
+        self._space = space
+        self._parts = dict(space.spaces) if isinstance(space, spaces.Dict) else {WHOLE: space}
+        self.heads = tuple(self._find())
+        self._by_name = {head.name: head for head in self.heads}
+
+    def _find(self) -> Iterator[Head]:
+        column = 0
+        for key, part in self._parts.items():
+            if isinstance(part, spaces.Box):
+                ends = [tuple(_finite(x) for x in end.reshape(-1).tolist()) for end in (part.low, part.high)]
+                yield Head(key, key, 0, 0, 0, column, *ends)
+                continue
+            counts = action_choices(part)
+            starts = np.broadcast_to(np.asarray(getattr(part, "start", 0)), part.shape or ()).reshape(-1)
+            for place, (count, start) in enumerate(zip(counts, starts.tolist(), strict=True)):
+                name = key if len(counts) == 1 else f"{key} {place + 1}"
+                yield Head(name, key, place, int(start), count, column)
+                column += count
+
+    def legal(self, mask: Any, agents: int) -> Array:
+        """(A, choices) bool, of a kind's mask; all true where there is none."""
+        return rows_of(self._space, {} if mask is None else mask, agents)
+
+    def describe(self, legal: Array | None = None, look: Any = None) -> list[dict[str, Any]]:
+        """What the page shows of every head.
+
+        Args:
+            legal: (choices,) bool of the agent; None: not told.
+            look: what a network makes of the agent's observation (probabilities, mean); None where nobody can say.
+        """
+        told: list[dict[str, Any]] = []
+        at = 0
+        for head in self.heads:
+            if not head.choices:
+                mean = None if look is None or not len(look.mean) else look.mean[at : at + len(head.low)]
+                at += len(head.low)
+                told.append(
+                    {
+                        "name": head.name,
+                        "kind": "box",
+                        "low": list(head.low),
+                        "high": list(head.high),
+                        "mean": numbers(mean),
+                    }
+                )
+                continue
+            own = slice(head.column, head.column + head.choices)
+            said = None if look is None or not len(look.probabilities) else look.probabilities[own]
+            told.append(
+                {
+                    "name": head.name,
+                    "kind": "discrete",
+                    "n": head.choices,
+                    "labels": None,
+                    "probabilities": numbers(said),
+                    "legal": None if legal is None else legal[own].tolist(),
+                }
+            )
+        return told
+
+    def read(self, given: Mapping[str, Any], legal: Array) -> dict[str, Array]:
+        """What a person chose: key of the part -> array of the space's shape. Heads that are not named do as `idle` says.
+
+        Args:
+            given: head -> number of the choice, or the numbers of a Box.
+            legal: (choices,) bool.
+
+        Raises:
+            UserError: for an unknown head, or a choice that there is not or that is not legal.
+        """
+        action = self.idle(legal)
+        for name, value in given.items():
+            head = self._by_name.get(name)
+            if head is None:
+                raise UserError(f"head {name[:60]!r}: there is none; choose from {', '.join(self._by_name)}")
+            if not head.choices:
+                action[head.key][...] = self._read_box(head, value)
+                continue
+            if isinstance(value, list) or not 0 <= value < head.choices:
+                raise UserError(f"{name} = {str(value)[:60]}; choose from 0..{head.choices - 1}")
+            if not legal[head.column + value]:
+                raise UserError(f"{name} = {value} is not legal now; choose another one")
+            action[head.key].reshape(-1)[head.place] = head.start + value
+        return action
+
+    def _read_box(self, head: Head, value: Any) -> Array:
+        part = self._parts[head.key]
+        assert isinstance(part, spaces.Box)
+        if not isinstance(value, list) or len(value) != len(head.low):
+            raise UserError(f"{head.name} = {str(value)[:60]}; give a list of {len(head.low)} numbers")
+        found = np.array(value, float).reshape(part.shape)
+        if not (np.isfinite(found) & (found >= part.low) & (found <= part.high)).all():
+            raise UserError(f"{head.name} = {str(value)[:60]}: out of range; stay between low and high")
+        if np.dtype(part.dtype).kind in "iu" and (found != np.rint(found)).any():
+            raise UserError(f"{head.name} = {str(value)[:60]}: whole numbers are asked for; round them")
+        return found
+
+    def idle(self, legal: Array) -> dict[str, Array]:
+        """What happens without a word: the first legal choice of every head, and of a Box what is nearest to 0."""
+        action = {
+            key: np.clip(np.zeros(part.shape, part.dtype), part.low, part.high)
+            if isinstance(part, spaces.Box)
+            else np.zeros(part.shape or (), np.int64)
+            for key, part in self._parts.items()
+        }
+        for head in self.heads:
+            if head.choices:
+                own = legal[head.column : head.column + head.choices]
+                action[head.key].reshape(-1)[head.place] = head.start + int(own.argmax())
+        return action
+
+    def put(self, tree: Any, column: int, action: Mapping[str, Array]) -> None:
+        """Writes an agent's action into those of a kind, (1, A, ...), at its column."""
+        for key, value in action.items():
+            leaf = tree[key] if isinstance(self._space, spaces.Dict) else tree
+            leaf[0, column] = value
+
+    def tell(self, tree: Any, column: int) -> dict[str, Any]:
+        """An agent's action out of those of a kind, as the page says it."""
+        told: dict[str, Any] = {}
+        for head in self.heads:
+            leaf = tree[head.key] if isinstance(self._space, spaces.Dict) else tree
+            own = np.asarray(leaf)[0, column].reshape(-1)
+            told[head.name] = int(own[head.place]) - head.start if head.choices else numbers(own)
+        return told
+
+
+def writable(tree: Any) -> Any:
+    """A copy of a batch's actions that may be written to."""
+    if isinstance(tree, Mapping):
+        return {key: writable(part) for key, part in tree.items()}
+    return np.array(tree)
+
+
+def place_of(world: World, slot: int) -> tuple[Kind, int]:
+    """The kind of a slot, and its column among that kind's."""
+    kind = next(kind for kind in world.kinds if slot in kind.slots)
+    return kind, kind.slots.index(slot)
+
+
+def numbers(array: Any) -> list[float | int | None] | None:
+    """Flat plain numbers; None for what JSON has no number for, and for no array."""
+    if array is None:
+        return None
+    flat = np.asarray(array).reshape(-1)
+    if flat.dtype.kind != "f":
+        return [int(x) for x in flat.tolist()]
+    return [_finite(x) for x in flat.tolist()]
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

@@ -1,0 +1,68 @@
+"""The page itself: what the build has left in ``interplay/view/static``, or how to build it (docs/specs/viewer.md 6 and 14)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from interplay.core.reading import MIB, read_bytes
+
+STATIC = Path(__file__).resolve().parents[1] / "static"
+INDEX = "index.html"
+MISSING = (
+    "The page was not built: this is a checkout without it. In interplay/view/web run\n\n"
+    "    npm ci && npm run build\n\n"
+    "(Node 20 or later), and load this again. Installed packages bring the page with them.\n"
+)
+_KINDS = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".ico": "image/x-icon",
+    ".json": "application/json",
+    ".txt": "text/plain; charset=utf-8",
+    ".woff2": "font/woff2",
+    ".map": "application/json",
+}
+_MOST = 16 * MIB  # of a file
+
+
+class Page:
+    """The files of the page; a name is looked up among those that are there and becomes no part of a path.
+
+    Args:
+        folder: that holds them.
+    """
+
+    def __init__(self, folder: Path = STATIC) -> None:
+        self._folder = folder
+
+    def index(self, request: Request) -> Response:
+        """``/``."""
+        files = self._files()
+        if INDEX not in files:
+            return PlainTextResponse(MISSING, 503)
+        return _file(files[INDEX], "no-cache")
+
+    def file(self, request: Request) -> Response:
+        """``/static/NAME``; names hold a hash of what is in the file, so it is kept for ever."""
+        found = self._files().get(request.path_params["name"])
+        if found is None:
+            return PlainTextResponse("no such file", 404)
+        return _file(found, "public, max-age=31536000, immutable")
+
+    def _files(self) -> dict[str, Path]:
+        if not self._folder.is_dir():
+            return {}
+        return {
+            path.name: path for path in self._folder.iterdir() if path.is_file() and not path.is_symlink()
+        }
+
+
+def _file(path: Path, caching: str) -> Response:
+    kind = _KINDS.get(path.suffix, "application/octet-stream")
+    return Response(read_bytes(path, _MOST, links=False), headers={"cache-control": caching}, media_type=kind)

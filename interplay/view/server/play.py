@@ -1,0 +1,225 @@
+"""One world that is played tick by tick, by a policy and by people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from interplay.core.errors import UserError
+from interplay.core.policy import Policy
+from interplay.core.replay import Mark
+from interplay.core.replay.marks import Marks
+from interplay.core.scene import Scene, scene_of
+from interplay.core.world import Array, World
+from interplay.view.run_log import one_line
+from interplay.view.server.agent import tell_agent
+from interplay.view.server.heads import Heads, place_of, writable
+
+HUMAN = "a person"
+
+
+class Cast(NamedTuple):
+    """A world, and who plays it.
+
+    Attributes:
+        world: a batch of one.
+        policy: acts for every slot that no person holds.
+        words: who that is.
+        renew: makes the policy play with a newer checkpoint and tells who that is; None where there is none. The whole is None
+            where nothing can change.
+    """
+
+    world: World
+    policy: Policy
+    words: str
+    renew: Callable[[], str | None] | None = None
+
+
+class Moment(NamedTuple):
+    """What is to be seen at a tick; nothing in it changes afterwards."""
+
+    tick: int
+    scene: Scene
+    first: bool
+    last: bool
+
+
+class Play:
+    """Plays a world as `interplay.view.stepping.stands` does, but for what people choose.
+
+    Args:
+        cast: the world and who plays it.
+        seed: of world and policy.
+
+    Attributes:
+        tick: counts on over episodes, a reset is one too.
+        turn_based: whether one slot acts at a time.
+    """
+
+    def __init__(self, cast: Cast, seed: int = 0) -> None:
+        self.cast, self.world, self.tick = cast, cast.world, 0
+        self._heads = {kind.name: Heads(kind.action_space) for kind in self.world.kinds}
+        self._marks = Marks(self.world)
+        self._moment: Moment | None = None
+        self._chosen: Any = None
+        self._first = True
+        agents = len(self.world.agents)
+        self._earned = np.zeros(agents)  # (A,) return of each slot's life so far
+        self._ended = np.zeros(agents, bool)  # (A,) whose life has ended in the last step
+        self._present = np.ones(agents, bool)  # (A,) in whose slot somebody lives
+        self.turn_based = False
+        self._begin(seed)
+
+    @property
+    def over(self) -> bool:
+        """Whether the episode has ended."""
+        return bool(self.world.timestep.over[0])
+
+    def acts(self, slot: int) -> bool:
+        """Whether the next step reads a slot's action."""
+        return bool(self.world.timestep.acting[0, slot])
+
+    def turn(self) -> int | None:
+        """The slot whose turn it is; None where several act at once, or nobody."""
+        acting = np.flatnonzero(self.world.timestep.acting[0])
+        return int(acting[0]) if self.turn_based and len(acting) == 1 else None
+
+    def reset(self, seed: int | None = None) -> None:
+        """The next episode, or that of a seed; a tick of its own."""
+        self.tick += 1
+        if seed is not None:
+            self._begin(seed)
+            return
+        self.world.reset()
+        self.cast.policy.forget(np.ones(1, bool))
+        self._settle()
+
+    def step(self, people: Mapping[int, Mapping[str, Array] | None] | None = None) -> list[Mark]:
+        """One tick; after an episode's end the next one begins.
+
+        Args:
+            people: the slots that they hold -> what each chose, as `read` gave it; None: nothing, so the slot idles.
+
+        Returns:
+            What happened.
+        """
+        if self.over:
+            self.reset()
+            return []
+        step = self.world.timestep
+        action = self.cast.policy.act(step)
+        if people:
+            action = writable(action)
+            for slot, chosen in people.items():
+                kind, column = place_of(self.world, slot)
+                heads = self._heads[kind.name]
+                own = heads.idle(self._legal(slot)) if chosen is None else chosen
+                heads.put(self.world.by_kind(action)[kind.name], column, own)
+        self._earned[self._ended] = 0.0
+        step = self.world.step(action)
+        self.tick += 1
+        self._first, self._moment, self._chosen = False, None, action
+        self._earned += step.reward[0]
+        self._ended = step.terminated[0] | step.truncated[0]
+        self._present = (self._present & ~self._ended) | step.acting[0]
+        return self._marks.step(self.tick)
+
+    def read(self, slot: int, given: Mapping[str, Any]) -> Mapping[str, Array]:
+        """What a person chose for a slot, see `Heads.read`.
+
+        Raises:
+            UserError: if the slot does not act now, or the choice is not legal.
+        """
+        kind, _ = place_of(self.world, slot)
+        if not self.acts(slot):
+            raise UserError(
+                f"{one_line(self.world.agents[slot])} does not act at tick {self.tick}; wait for its turn"
+            )
+        return self._heads[kind.name].read(given, self._legal(slot))
+
+    def moment(self) -> Moment:
+        """What is to be seen now, drawn once."""
+        if self._moment is None:
+            scene = scene_of(self.world)
+            if (
+                scene.picture is not None
+            ):  # layers copy what they are given, pictures may be a world's own buffer
+                scene = scene._replace(picture=scene.picture.copy())
+            self._moment = Moment(self.tick, scene, self._first, self.over)
+        return self._moment
+
+    def heads(self, slot: int) -> list[dict[str, Any]]:
+        """What a slot can choose, without numbers."""
+        kind, _ = place_of(self.world, slot)
+        return self._heads[kind.name].describe()
+
+    def agent(self, slot: int, person: bool) -> dict[str, Any]:
+        """All that can be told of a slot now; `person`: somebody holds it."""
+        kind, _ = place_of(self.world, slot)
+        chosen = None if self._chosen is None else self.world.by_kind(self._chosen)[kind.name]
+        return tell_agent(
+            self.world,
+            slot,
+            self.tick,
+            HUMAN if person else self.cast.words,
+            self._heads[kind.name],
+            float(self._earned[slot]),
+            self._look(slot),
+            chosen,
+            bool(self._present[slot]),
+        )
+
+    def renew(self) -> bool:
+        """Plays on with a newer checkpoint, if there is one."""
+        words = None if self.cast.renew is None else self.cast.renew()
+        if words is not None:
+            self.cast = self.cast._replace(words=words)
+        return words is not None
+
+    def close(self) -> None:
+        """Frees what the world holds."""
+        self.world.close()
+
+    def _begin(self, seed: int) -> None:
+        self.world.reset(seeds=seed)
+        self.cast.policy.start(self.world, seed)
+        self._settle()
+
+    def _settle(self) -> None:
+        """The world was just reset."""
+        acting = self.world.timestep.acting[0]
+        self._first, self._moment, self._chosen = True, None, None
+        self._earned[:], self._ended[:] = 0.0, False
+        later = self.world.respawns or self.world.persistent
+        # Who waits for its turn lives too, where nobody is born later; where somebody is, one may be alone for a while.
+        self._present[:] = acting if later else True
+        self.turn_based = len(acting) > 1 and int(acting.sum()) == 1 and not later
+        self._marks.begin()
+
+    def _legal(self, slot: int) -> Array:
+        kind, column = place_of(self.world, slot)
+        masks = self.world.by_kind(self.world.timestep.action_mask)
+        return self._heads[kind.name].legal(masks[kind.name], len(kind.slots))[column]
+
+    def _look(self, slot: int) -> Any:
+        """What a slot's network makes of its observation; None where no network plays it, or nobody can ask it so."""
+        look = getattr(self.cast.policy, "look", None)
+        if look is None or not self.acts(slot):
+            return None
+        kind, column = place_of(self.world, slot)
+        seen = self.world.by_kind(self.world.timestep.observation)[kind.name]
+        mask = self.world.by_kind(self.world.timestep.action_mask)[kind.name]
+        memory = self.cast.policy.save().get(f"memory/{kind.name}")
+        if memory is not None:
+            memory = memory[0, column] * (not self._ended[slot])
+        try:
+            return look(
+                {name: np.asarray(array)[0, column] for name, array in seen.items()},
+                None if mask is None else self._legal(slot),
+                memory,
+                self.world.agents[slot],
+            )
+        except UserError:
+            return None

@@ -1,0 +1,229 @@
+"""Recordings for the page: header, chunks as they are stored, marks, and agents where the world can be stepped there again."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from interplay.core.errors import UserError
+from interplay.core.files import told_plainly
+from interplay.core.reading import opened
+from interplay.core.replay import ReplayReader
+from interplay.core.replay.layout import CHUNK_HEAD, MAX_RAW, SCENES, Chunk, check_chunk
+from interplay.core.world import World
+from interplay.view.run_log import one_line
+from interplay.view.server.agent import tell_agent
+from interplay.view.server.refusals import NotThere, Unreadable
+from interplay.view.server.sources import Sources
+
+KEPT = 8  # recordings that are open
+_ANY_SIZE = 2**63
+
+
+class Stored(NamedTuple):
+    """A chunk of scenes: its place, and how long it is inflated."""
+
+    chunk: Chunk
+    raw: int
+
+
+class Recordings:
+    """The recordings of a folder.
+
+    Args:
+        sources: that number them.
+    """
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self._lock = threading.Lock()  # of everything below: a reader is for one thread at a time
+        self._open: OrderedDict[Path, _Open] = OrderedDict()
+        self._stepping = threading.Lock()  # of the world in which agents are looked at
+        self._world: tuple[Path, World] | None = None
+        self._told: dict[Path, tuple[tuple[int, ...], dict[str, Any]]] = {}
+
+    def page(self, page: int) -> dict[str, Any]:
+        """A page of all sources."""
+        return self._sources.page(page, self._describe)
+
+    def table(self, number: int) -> dict[str, Any]:
+        """Header and chunks."""
+        with self._reader(number) as file:
+            chunks = [
+                {
+                    "first": one.chunk.first,
+                    "ticks": one.chunk.ticks,
+                    "raw": one.raw,
+                    "stored": one.chunk.stored,
+                }
+                for one in file.scenes()
+            ]
+            reader = file.reader
+            return {
+                "header": reader.header.model_dump(mode="json"),
+                "ticks": reader.ticks,
+                "chunks": chunks,
+                "complete": reader.closed,
+                "problems": self._problems(reader),
+            }
+
+    def chunk(self, number: int, chunk: int) -> bytes:
+        """The stored bytes of a chunk of scenes, which the page inflates.
+
+        Raises:
+            NotThere: if there is none of that number.
+            Unreadable: if it is damaged.
+        """
+        with self._reader(number) as file:
+            scenes = file.scenes()
+            if not 0 <= chunk < len(scenes):
+                raise NotThere(
+                    f"chunk {str(chunk)[:20]}: the recording has {len(scenes):,}; ask for one of those"
+                )
+            return file.stored(scenes[chunk])
+
+    def events(self, number: int) -> list[dict[str, Any]]:
+        """The marks on the time line."""
+        with self._reader(number) as file:
+            return [
+                {"tick": mark.tick, "kind": mark.kind, "slots": list(mark.rows)}
+                for mark in file.reader.marks()
+            ]
+
+    def agent(self, number: int, slot: int, tick: int) -> dict[str, Any]:
+        """An agent at a tick, in a world that was stepped there again.
+
+        Raises:
+            NotThere: where the recording holds no states, or has no such agent.
+        """
+        path = self._sources.recording(number)
+        with self._stepping:
+            held, self._world = self._world, None
+            try:
+                with ReplayReader(path, links=False) as reader:
+                    agents, policy = reader.header.agents, reader.header.policy
+                    if not 0 <= slot < len(agents):
+                        raise UserError(f"slot {slot}: the world has {len(agents)}; ask for one of those")
+                    known = held[1] if held is not None and held[0] == path else None
+                    world = reader.world_at(tick, known)
+            except UserError as error:
+                raise NotThere(self._plain(str(error), path)) from None
+            self._world = (path, world)
+            return tell_agent(world, slot, tick, policy)
+
+    def path(self, number: int) -> Path:
+        """The file."""
+        return self._sources.recording(number)
+
+    def _describe(self, number: int, path: Path) -> dict[str, Any]:
+        """What a list says of a recording; of one that cannot be read the reason."""
+        told: dict[str, Any] = {"world": "", "ticks": 0, "policy": "", "date": None, "problem": None}
+        try:
+            stamp = _stamp(self._sources.recording(number))
+            known = self._told.get(path)
+            if known is not None and known[0] == stamp:
+                return known[1]
+            with self._reader(number) as file:
+                header = file.reader.header
+                told |= {"world": one_line(header.world), "ticks": file.reader.ticks}
+                told |= {"policy": one_line(header.policy), "date": one_line(header.started) or None}
+            self._told[path] = (stamp, told)
+        except UserError as error:
+            told["problem"] = one_line(self._plain(str(error), path))
+        return told
+
+    @contextmanager
+    def _reader(self, number: int) -> Iterator[_Open]:
+        path = self._sources.recording(number)
+        with self._lock:
+            yield self._opened(path)
+
+    def _opened(self, path: Path) -> _Open:
+        stamp = _stamp(path)
+        held = self._open.pop(path, None)
+        if held is not None and not held.follows(stamp):
+            held.close()
+            held = None
+        if held is None:
+            try:
+                held = _Open(path, stamp)
+            except UserError as error:
+                raise Unreadable(self._plain(str(error), path)) from None
+        self._open[path] = held
+        while len(self._open) > KEPT:
+            self._open.popitem(last=False)[1].close()
+        return held
+
+    def _problems(self, reader: ReplayReader) -> list[str]:
+        return [self._plain(line, reader.path) for line in reader.troubles]
+
+    def _plain(self, text: str, path: Path) -> str:
+        """A message with the file as the page calls it."""
+        return text.replace(str(path), self._sources.name_of(path))
+
+
+class _Open:
+    """A recording that is open."""
+
+    def __init__(self, path: Path, stamp: tuple[int, ...]) -> None:
+        self._stamp = stamp
+        self.reader = ReplayReader(path, links=False)
+        self._scenes: list[Stored] = []
+
+    def follows(self, stamp: tuple[int, ...]) -> bool:
+        """Whether the file is the same, perhaps with more in it."""
+        if stamp == self._stamp:
+            return True
+        grew = stamp[:2] == self._stamp[:2] and stamp[2] > self._stamp[2]
+        if self.reader.closed or not grew:
+            return False
+        self.reader.refresh()
+        self._stamp = stamp
+        return not self.reader.closed  # what was told of the open one is no longer so
+
+    def scenes(self) -> list[Stored]:
+        """The chunks of scenes."""
+        chunks = self.reader.of(SCENES)
+        with (
+            told_plainly("reading", self.reader.path),
+            opened(self.reader.path, _ANY_SIZE, links=False) as file,
+        ):
+            for chunk in chunks[len(self._scenes) :]:
+                file.seek(chunk.offset)
+                head = file.read(CHUNK_HEAD.size)
+                whole = len(head) == CHUNK_HEAD.size
+                self._scenes.append(Stored(chunk, CHUNK_HEAD.unpack(head)[3] if whole else 0))
+        return self._scenes
+
+    def stored(self, one: Stored) -> bytes:
+        """The bytes behind a chunk's head, held against their checksum."""
+        chunk = one.chunk
+        ticks = f"ticks {chunk.first}..{chunk.first + chunk.ticks - 1}"
+        if one.raw > MAX_RAW or chunk.stored > MAX_RAW:
+            raise Unreadable(
+                f"{ticks}: {one.raw:,} bytes in a chunk, {MAX_RAW:,} are read at most; go on behind them"
+            )
+        with (
+            told_plainly("reading", self.reader.path),
+            opened(self.reader.path, _ANY_SIZE, links=False) as file,
+        ):
+            file.seek(chunk.offset)
+            data = file.read(CHUNK_HEAD.size + chunk.stored)
+        try:
+            check_chunk(data)
+        except ValueError as error:
+            raise Unreadable(f"{ticks} are damaged ({error}); go on behind them") from None
+        return data[CHUNK_HEAD.size :]
+
+    def close(self) -> None:
+        self.reader.__exit__()
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    with told_plainly("reading", path):
+        found = path.stat(follow_symlinks=False)
+        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns

@@ -1,0 +1,131 @@
+"""Serves the page on a port until Ctrl-C."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import socket
+import sys
+import webbrowser
+from collections.abc import Callable
+from typing import NamedTuple
+
+from interplay.core.errors import UserError
+from interplay.view.server.config import MESSAGE_BYTES, TOKEN_BYTES
+from interplay.view.server.guard import App
+
+HOME = "127.0.0.1"
+GRACE = 2  # seconds that requests have to end in
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_CONNECTIONS = 512  # at once; idle ones cost a few kB
+
+
+class Address(NamedTuple):
+    """Where the page is.
+
+    Attributes:
+        host, port: that are served.
+        token: of this start, 192 random bits.
+    """
+
+    host: str
+    port: int
+    token: str
+
+    @property
+    def url(self) -> str:
+        """What a browser opens; what follows ``#`` is in no log and goes to nobody."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}/#token={self.token}"
+
+    @property
+    def is_far(self) -> bool:
+        """Whether other machines may reach it."""
+        return self.host not in _LOOPBACK
+
+    def ssh(self) -> str:
+        """What is typed on another machine to see the page there."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"ssh -L {self.port}:{host}:{self.port} {socket.gethostname()}"
+
+
+def bind(host: str = HOME, port: int = 0) -> tuple[socket.socket, Address]:
+    """Takes a port, any free one for 0, and draws the token.
+
+    Raises:
+        UserError: if the port is taken, or the host is not of this machine.
+    """
+    if not 0 <= port < 2**16:
+        raise UserError(f"--port {port}: ports are 0 (any free one) to 65535; give one of those")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        if os.name == "posix":  # elsewhere it would let two processes take one port
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen()
+    except OSError as error:
+        listening.close()
+        if error.errno == errno.EADDRINUSE:
+            raise UserError(
+                f"--port {port}: another program serves it; leave --port out for any free one"
+            ) from None
+        reason = (error.strerror or str(error)).lower()
+        raise UserError(
+            f"--host {host} --port {port}: {reason}; leave both out for {HOME} and any free port"
+        ) from None
+    return listening, Address(host, listening.getsockname()[1], secrets.token_urlsafe(TOKEN_BYTES))
+
+
+def serve(app: App, listening: socket.socket, begun: Callable[[Callable[[], None]], object]) -> None:
+    """Serves until Ctrl-C or SIGTERM.
+
+    Args:
+        app: to be served.
+        listening: from `bind`; closed at the end.
+        begun: called once the port answers, with what ends it from any thread.
+    """
+    import uvicorn
+
+    config = uvicorn.Config(
+        app,
+        http="h11",
+        ws="websockets-sansio",
+        ws_max_size=MESSAGE_BYTES,
+        ws_per_message_deflate=False,
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        lifespan="on",
+        limit_concurrency=_CONNECTIONS,
+        timeout_graceful_shutdown=GRACE,
+    )
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            begun(self.leave)
+
+        def leave(self) -> None:
+            self.should_exit = True
+
+    try:
+        Server(config).run([listening])
+    except KeyboardInterrupt:
+        pass  # uvicorn has ended in order, and says again what ended it
+    finally:
+        listening.close()
+
+
+def open_browser(url: str) -> bool:
+    """Opens the page where there is a display; whether it did."""
+    if sys.platform.startswith("linux") and not (
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    ):
+        return False
+    try:
+        return webbrowser.open(url)
+    except webbrowser.Error:
+        return False

@@ -1,0 +1,360 @@
+"""A session: a world that is played in a thread of its own, for all pages that watch it and the people who play in it.
+
+Everything of it belongs to that thread. Pages leave what they say in a queue, which is emptied between two ticks.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from interplay import __version__
+from interplay.core.errors import UserError
+from interplay.core.frames import Encoder
+from interplay.core.world import Array
+from interplay.view.run_log import one_line
+from interplay.view.server import messages as said
+from interplay.view.server.config import (
+    AGENT_SECONDS,
+    END_SECONDS,
+    LATE_SECONDS,
+    PROTOCOL,
+    RENEW_SECONDS,
+    TICK_SECONDS,
+    VIDEO_FRAMES,
+)
+from interplay.view.server.play import Cast, Play
+from interplay.view.server.visitor import NEVER, Visitor
+
+FOG = "who plays sees the whole world here, also what its agent does not see"
+FOG_OF_ROLES = "who plays sees the public table; the details of other seats are kept back"
+Job = tuple[Visitor, said.Said | str]  # of a string: it has come, or gone
+_COME, _GONE, _LOOK = "come", "gone", "look"
+
+
+class Session:
+    """One world, many pages.
+
+    Args:
+        source: what the page calls it.
+        make: makes the world and who plays it; called in the session's thread.
+        seed: of world and policies.
+        clock: seconds.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        make: Callable[[], Cast],
+        seed: int = 0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.source, self._make, self._seed, self._clock = source, make, seed, clock
+        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._visitors: list[Visitor] = []
+        self._holders: dict[int, Visitor] = {}
+        self._chosen: dict[int, Mapping[str, Array]] = {}
+        self._running, self._steps, self._speed = True, 0, 1 / TICK_SECONDS
+        self._due = self._renew_due = clock()
+        self._status: dict[Visitor, dict[str, Any]] = {}
+        self._problem: str | None = None
+        self._play: Play
+        self._end: tuple[str, bool] | None = None
+        self._thread = threading.Thread(target=self._live, name=f"session {source}", daemon=True)
+
+    # -- any thread ---------------------------------------------------------------------------------------------------
+
+    @property
+    def ended(self) -> bool:
+        """Whether it is over, so that another one has to take its place."""
+        return self._end is not None
+
+    def start(self) -> None:
+        """Begins to play as soon as somebody watches."""
+        self._thread.start()
+
+    def join(self, visitor: Visitor) -> None:
+        """Shows the world to a page."""
+        self._jobs.put((visitor, _COME))
+        if self._end is not None:  # it may have looked into the queue for the last time
+            visitor.dismiss(*self._end)
+
+    def leave(self, visitor: Visitor) -> None:
+        """A page has gone; the policy plays its slots."""
+        self._jobs.put((visitor, _GONE))
+
+    def tell(self, visitor: Visitor, message: said.Said) -> None:
+        """What a page says."""
+        if isinstance(message, said.Key):
+            visitor.ask_key()
+        self._jobs.put((visitor, _LOOK if isinstance(message, said.Shown | said.Key) else message))
+
+    def stop(self, wait: float = 1.0) -> None:
+        """Ends the session and says so to all pages."""
+        self._jobs.put(None)
+        if self._thread.is_alive():
+            self._thread.join(wait)
+
+    # -- the session's thread -----------------------------------------------------------------------------------------
+
+    def _live(self) -> None:
+        reason, again = "the viewer ends; start it again with `interplay view`", True
+        try:
+            self._play = Play(self._make(), self._seed)
+            self._speed = 1 / max(TICK_SECONDS, self._play.world.frames_per_step / VIDEO_FRAMES)
+            while self._hear():
+                if self._is_due():
+                    self._step()
+                self._show()
+        except UserError as error:
+            reason, again = one_line(str(error)), False
+        except Exception as error:  # of a world or policy of somebody's own; the server lives on
+            words = one_line(" ".join(str(error).split()))[:200]
+            reason, again = (
+                f"{self.source} broke: {type(error).__name__}: {words}; mend it and come back",
+                False,
+            )
+        finally:
+            self._end = (reason, again)
+            self._part(reason, again)
+
+    def _part(self, reason: str, again: bool) -> None:
+        while True:
+            try:
+                job = self._jobs.get_nowait()
+            except queue.Empty:
+                break
+            if job is not None and job[1] == _COME:
+                self._visitors.append(job[0])
+        for visitor in self._visitors:
+            visitor.dismiss(reason, again)
+        if hasattr(self, "_play"):
+            self._play.close()
+
+    def _hear(self) -> bool:
+        """Waits until something is to be done and takes in what was said; False: it is over."""
+        try:
+            wait = self._wait()
+            job = self._jobs.get(timeout=wait) if wait is None or wait > 0 else self._jobs.get_nowait()
+            while True:
+                if job is None:
+                    return False
+                self._take_in(*job)
+                job = self._jobs.get_nowait()
+        except queue.Empty:
+            return True
+
+    def _wait(self) -> float | None:
+        """Seconds until something is due; None: until somebody says something."""
+        now = self._clock()
+        waits = [self._due - now] if self._goes_on() else []
+        for visitor in self._visitors:
+            tick, slot, when = visitor.told
+            if visitor.selected is not None and (tick, slot) != (self._play.tick, visitor.selected):
+                waits.append(when + AGENT_SECONDS - now)
+        return max(min(waits), 0.0) if waits else None
+
+    def _goes_on(self) -> bool:
+        """Whether there will be a next tick without a word from anybody."""
+        return bool(self._visitors) and (self._running or self._steps > 0) and self._awaited() is None
+
+    def _is_due(self) -> bool:
+        return self._goes_on() and self._clock() >= self._due
+
+    def _awaited(self) -> int | None:
+        """The slot whose person is waited for."""
+        turn = self._play.turn()
+        return turn if turn in self._holders and turn not in self._chosen else None
+
+    def _step(self) -> None:
+        play, now = self._play, self._clock()
+        self._renew(now)
+        people = {slot: self._chosen.get(slot) for slot in self._holders}
+        self._chosen = {}
+        for mark in play.step(people):
+            event = {"type": "event", "tick": mark.tick, "kind": mark.kind, "slots": list(mark.rows)}
+            for visitor in self._visitors:
+                visitor.post(event)
+        self._steps = max(self._steps - 1, 0)
+        if self._steps or not self._speed:
+            self._due = now
+        else:
+            late = now - self._due > LATE_SECONDS
+            self._due = (now if late else self._due) + 1 / self._speed
+        if play.over and self._speed and not self._steps:
+            self._due = max(self._due, now + END_SECONDS)
+
+    def _renew(self, now: float) -> None:
+        if now < self._renew_due:
+            return
+        self._renew_due = now + RENEW_SECONDS
+        try:
+            if self._play.renew():
+                self._problem = None
+        except UserError as error:
+            self._problem = one_line(str(error))
+
+    def _show(self) -> None:
+        """Offers what is new to those who have room for it."""
+        self._tell_status()
+        tick = self._play.tick
+        wanting = [visitor for visitor in self._visitors if visitor.wants(tick)]
+        if wanting:
+            moment = self._play.moment()
+            for visitor in wanting:
+                visitor.offer(moment)
+        now = self._clock()
+        accounts: dict[int, dict[str, Any]] = {}
+        for visitor in self._visitors:
+            slot = visitor.selected
+            if slot is None or visitor.told[:2] == (tick, slot) or now < visitor.told[2] + AGENT_SECONDS:
+                continue
+            if slot not in accounts:
+                accounts[slot] = {"type": "agent", **self._play.agent(slot, slot in self._holders)}
+            visitor.post(accounts[slot])
+            visitor.told = (tick, slot, now)
+
+    def _tell_status(self) -> None:
+        for visitor in self._visitors:
+            status = self._status_for(visitor)
+            if status != self._status.get(visitor):
+                self._status[visitor] = status
+                visitor.post({**status, "tick": self._play.tick})
+
+    def _status_for(self, visitor: Visitor) -> dict[str, Any]:
+        hides = self._play.world.privileged_view is not None
+        note = self._problem or ((FOG_OF_ROLES if hides else FOG) if self._holders else None)
+        return {
+            "type": "status",
+            "running": self._running,
+            "speed": self._speed,
+            "holders": self._holders_for(visitor),
+            "waiting": self._awaited(),
+            "policy": one_line(self._play.cast.words),
+            "note": note,
+        }
+
+    def _holders_for(self, visitor: Visitor) -> dict[str, str]:
+        return {
+            str(slot): "you" if holder is visitor else "somebody"
+            for slot, holder in sorted(self._holders.items())
+        }
+
+    # -- what pages say -----------------------------------------------------------------------------------------------
+
+    def _take_in(self, visitor: Visitor, job: said.Said | str) -> None:
+        if job == _COME:
+            self._welcome(visitor)
+        elif job == _GONE:
+            self._visitors = [other for other in self._visitors if other is not visitor]
+            self._status.pop(visitor, None)
+            for slot in [slot for slot, holder in self._holders.items() if holder is visitor]:
+                self._give(slot)
+        elif visitor in self._visitors and not isinstance(job, str):
+            try:
+                self._do(visitor, job)
+            except UserError as error:
+                visitor.post({"type": "refused", "what": job.type, "reason": one_line(str(error))})
+
+    def _do(self, visitor: Visitor, job: said.Said) -> None:
+        match job:
+            case said.Run():
+                self._running, self._steps, self._due = job.on, 0, self._clock()
+            case said.Step():
+                self._running, self._steps, self._due = False, job.n, self._clock()
+            case said.Speed():
+                self._speed, self._due = job.ticks_per_second, self._clock()
+            case said.Select():
+                self._select(visitor, job.slot)
+            case said.Reset():
+                self._play.reset(job.seed)
+                self._chosen, self._due = {}, self._clock()
+            case said.Take():
+                self._take(visitor, job.slot)
+            case said.Give():
+                self._held(visitor, job.slot)
+                self._give(job.slot)
+            case said.Act():
+                self._act(visitor, job)
+
+    def _welcome(self, visitor: Visitor) -> None:
+        play = self._play
+        world = play.world
+        encoder = Encoder(play.moment().scene, recording=False)
+        if not self._visitors:
+            self._due = self._clock()
+        self._visitors.append(visitor)
+        status = self._status_for(visitor)
+        self._status[visitor] = status
+        hello = {
+            **{key: status[key] for key in ("running", "speed", "holders", "policy")},
+            "type": "hello",
+            "protocol": PROTOCOL,
+            "interplay": __version__,
+            "source": self.source,
+            "world": one_line(world.id),
+            "schema": encoder.schema.model_dump(mode="json"),
+            "agents": [one_line(str(name)) for name in world.agents],
+            "teams": None if world.teams is None else [list(map(int, team)) for team in world.teams],
+            "tick": play.tick,
+            "tick_seconds": max(TICK_SECONDS, world.frames_per_step / VIDEO_FRAMES),
+            "may_play": True,
+            "turn_based": play.turn_based,
+            "controls": None,
+            "heads": play.heads(0),
+        }
+        visitor.welcome(hello, encoder)
+        visitor.post({**status, "tick": play.tick})
+        visitor.offer(play.moment())  # at once: a network's first step takes seconds
+
+    def _select(self, visitor: Visitor, slot: int | None) -> None:
+        if slot is not None:
+            self._check_slot(slot)
+            if (
+                self._play.world.privileged_view is not None
+                and self._plays(visitor)
+                and self._holders.get(slot) is not visitor
+            ):
+                name = one_line(self._play.world.agents[slot])
+                raise UserError(
+                    f"{name}: roles are hidden and you play; give back your slot to look at others"
+                )
+        visitor.selected, visitor.told = slot, NEVER
+
+    def _take(self, visitor: Visitor, slot: int) -> None:
+        self._check_slot(slot)
+        if self._holders.get(slot, visitor) is not visitor:
+            raise UserError(
+                f"{one_line(self._play.world.agents[slot])}: somebody plays it already; take another slot"
+            )
+        self._holders[slot] = visitor
+        hides = self._play.world.privileged_view is not None
+        if hides and self._holders.get(-1 if visitor.selected is None else visitor.selected) is not visitor:
+            visitor.selected = None
+
+    def _act(self, visitor: Visitor, job: said.Act) -> None:
+        self._held(visitor, job.slot)
+        now = self._play.tick
+        if job.tick > now or (self._play.turn_based and job.tick != now):
+            raise UserError(f"tick {job.tick}: the world is at {now}; choose again")
+        self._chosen[job.slot] = self._play.read(job.slot, job.action)
+        self._due = min(self._due, self._clock()) if self._play.turn_based else self._due
+
+    def _held(self, visitor: Visitor, slot: int) -> None:
+        self._check_slot(slot)
+        if self._holders.get(slot) is not visitor:
+            raise UserError(f"{one_line(self._play.world.agents[slot])}: you do not play it; take it first")
+
+    def _give(self, slot: int) -> None:
+        self._holders.pop(slot, None)
+        self._chosen.pop(slot, None)
+
+    def _plays(self, visitor: Visitor) -> bool:
+        return any(holder is visitor for holder in self._holders.values())
+
+    def _check_slot(self, slot: int) -> None:
+        if slot >= len(self._play.world.agents):
+            raise UserError(f"slot {slot}: the world has {len(self._play.world.agents)}; choose one of those")

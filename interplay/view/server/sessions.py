@@ -1,0 +1,94 @@
+"""All sessions of a server, by what they show."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from interplay.core.errors import UserError
+from interplay.view.server.config import PAGES, SESSIONS
+from interplay.view.server.play import Cast
+from interplay.view.server.session import Session
+from interplay.view.server.sources import Sources
+from interplay.view.server.visitor import Visitor
+
+MakeCast = Callable[
+    [str, str], Cast
+]  # ("run", its folder) or ("world", its id); called in the session's thread
+
+
+class Sessions:
+    """Opens a session for a source when the first page asks for it; time stands still while no page watches.
+
+    Args:
+        sources: that number runs and worlds.
+        make: the world of a source and who plays it; None: there are no sessions (``--read-only``).
+        seed: of worlds and policies.
+    """
+
+    def __init__(self, sources: Sources, make: MakeCast | None, seed: int = 0) -> None:
+        self._sources, self._make, self._seed = sources, make, seed
+        self._lock = threading.Lock()
+        self._sessions: dict[str, Session] = {}
+        self._watched: dict[Visitor, Session] = {}
+
+    def join(self, source: str, visitor: Visitor) -> Session:
+        """Shows a source to a page.
+
+        Args:
+            source: ``run:0`` or ``world:0``.
+            visitor: the page.
+
+        Raises:
+            UserError: if there is no such source, there are no sessions, or too many pages or sessions.
+        """
+        if self._make is None:
+            raise UserError(
+                "this viewer was opened with --read-only: nothing is played; open it without, or choose a recording"
+            )
+        kind, name = self._find(source)
+        with self._lock:
+            if len(self._watched) >= PAGES:
+                raise UserError(f"{PAGES} pages watch already; close one of them")
+            self._sessions = {key: one for key, one in self._sessions.items() if not one.ended}
+            session = self._sessions.get(source) or self._open(source, kind, name)
+            self._watched[visitor] = session
+            session.join(visitor)
+        return session
+
+    def leave(self, visitor: Visitor) -> None:
+        """A page has gone."""
+        with self._lock:
+            session = self._watched.pop(visitor, None)
+        if session is not None:
+            session.leave(visitor)
+
+    def stop(self) -> None:
+        """Ends all of them."""
+        with self._lock:
+            sessions, self._sessions = list(self._sessions.values()), {}
+        for session in sessions:
+            session.stop()
+
+    def _find(self, source: str) -> tuple[str, str]:
+        kind, colon, number = source.partition(":")
+        if not (colon and number.isascii() and number.isdecimal() and len(number) < 10):
+            raise UserError(f"source {source[:60]!r}: write run:0 or world:0; /api/sources lists all")
+        if kind == "run":
+            return kind, str(self._sources.run(int(number)))
+        if kind == "world":
+            return kind, self._sources.world(int(number))
+        raise UserError(f"source {source[:60]!r}: write run:0 or world:0; /api/sources lists all")
+
+    def _open(self, source: str, kind: str, name: str) -> Session:
+        if len(self._sessions) >= SESSIONS:
+            idle = [key for key, one in self._sessions.items() if one not in self._watched.values()]
+            if not idle:
+                raise UserError(f"{SESSIONS} worlds are played already; close a page of one of them")
+            self._sessions.pop(idle[0]).stop(0)
+        make = self._make
+        assert make is not None
+        session = Session(source, lambda: make(kind, name), self._seed)
+        session.start()
+        self._sessions[source] = session
+        return session

@@ -1,0 +1,207 @@
+/** What the server is asked, and the shapes of its answers. */
+
+import { T } from "./strings";
+
+export const PROTOCOL = 1;
+const TOKEN = "interplay.token";
+
+export interface About {
+  interplay: string;
+  protocol: number;
+  opened: string;
+  read_only: boolean;
+}
+
+export interface RunListed {
+  id: number;
+  name: string;
+  world: string;
+  agent_steps: number | null;
+  checkpoint: boolean;
+}
+
+export interface RecordingListed {
+  id: number;
+  run: number | null;
+  name: string;
+  world: string;
+  ticks: number;
+  policy: string;
+  date: string | null;
+  problem: string | null;
+}
+
+export interface WorldListed {
+  id: number;
+  name: string;
+}
+
+export interface Sources {
+  runs: RunListed[];
+  recordings: RecordingListed[];
+  worlds: WorldListed[];
+  more: boolean;
+}
+
+export interface RecordingTold {
+  header: unknown;
+  ticks: number;
+  chunks: { first: number; ticks: number; raw: number; stored: number }[];
+  complete: boolean;
+  problems: string[];
+}
+
+export interface Discrete {
+  name: string;
+  kind: "discrete";
+  n: number;
+  labels?: string[] | null;
+  probabilities?: number[] | null;
+  legal?: boolean[] | null;
+}
+
+export interface Box {
+  name: string;
+  kind: "box";
+  low: (number | null)[]; // null: without end
+  high: (number | null)[];
+  mean?: number[] | null;
+}
+
+/** The numbers of a box that lie nearest to nothing. */
+export function restOf(head: Box): number[] {
+  return head.low.map((_, i) => {
+    const [low, high] = rangeOf(head, i);
+    return Math.min(Math.max(0, low), high);
+  });
+}
+
+/** What a slider or a bar goes over, where a box may have no end. */
+export function rangeOf({ low, high }: Box, i: number): [number, number] {
+  const least = low[i] ?? Math.min(-1, (high[i] ?? 1) - 1);
+  return [least, high[i] ?? Math.max(1, least + 1)];
+}
+
+export type HeadTold = Discrete | Box;
+
+export interface Agent {
+  slot: number;
+  tick: number;
+  name: string;
+  present: boolean;
+  acting: boolean;
+  team: number | null;
+  policy: string;
+  reward: number | null;
+  return: number | null;
+  value: number | null;
+  metrics: Record<string, number | null>;
+  heads: HeadTold[];
+  observation: { name: string; shape: number[]; values: number[] | null }[];
+  chosen: Record<string, unknown> | null;
+}
+
+export interface Curve {
+  x: number[];
+  mean: (number | null)[];
+  low: (number | null)[];
+  high: (number | null)[];
+}
+
+export interface Curves {
+  loading: boolean;
+  names: string[];
+  against: string;
+  curves: Record<string, Curve>;
+}
+
+export interface Ratings {
+  players: { name: string; rating: number | null; low: number | null; high: number | null; games: number }[];
+  payoff: (number | null)[][];
+  games: number[][];
+}
+
+/** Something the server did not want to do; its message is for people. */
+export class Unwilling extends Error {
+  constructor(
+    message: string,
+    readonly status: number,
+  ) {
+    super(message);
+  }
+}
+
+/** Takes the token out of the address and keeps it for this tab alone. */
+export function takeToken(): string {
+  const fragment = new URLSearchParams(location.hash.slice(1));
+  const given = fragment.get("token");
+  if (given) {
+    sessionStorage.setItem(TOKEN, given);
+    fragment.delete("token");
+    history.replaceState(null, "", location.pathname + (fragment.size ? `#${fragment}` : ""));
+  }
+  return sessionStorage.getItem(TOKEN) ?? "";
+}
+
+export class Api {
+  constructor(private readonly token: string) {}
+
+  about = () => this.json<About>("/api/about");
+  recording = (id: number) => this.json<RecordingTold>(`/api/recordings/${id}`);
+  events = (id: number) => this.json<{ events: unknown[] }>(`/api/recordings/${id}/events`);
+  agent = (id: number, slot: number, tick: number) => this.json<Agent>(`/api/recordings/${id}/agent/${slot}?tick=${tick}`);
+  ratings = (run: number) => this.json<Ratings>(`/api/runs/${run}/ratings`);
+
+  /** All pages of the list. */
+  async sources(): Promise<Sources> {
+    const found: Sources = { runs: [], recordings: [], worlds: [], more: false };
+    for (let page = 0; page < 50; page++) {
+      const one = await this.json<Sources>(`/api/sources?page=${page}`);
+      found.runs.push(...one.runs);
+      found.recordings.push(...one.recordings);
+      if (page === 0 || !found.worlds.length) found.worlds.push(...one.worlds);
+      if (!one.more) break;
+    }
+    return found;
+  }
+
+  curves(run: number, names: string[], against: string, from: number | null, to: number | null): Promise<Curves> {
+    const query = new URLSearchParams({ names: names.join(","), against, points: "2000" });
+    if (from !== null) query.set("from", String(from));
+    if (to !== null) query.set("to", String(to));
+    return this.json<Curves>(`/api/runs/${run}/curves?${query}`);
+  }
+
+  /** Stored bytes of a chunk of scenes, still deflated. */
+  async chunk(id: number, chunk: number): Promise<Uint8Array> {
+    return new Uint8Array(await (await this.ask(`/api/recordings/${id}/chunks/${chunk}`)).arrayBuffer());
+  }
+
+  async file(id: number): Promise<Blob> {
+    return (await this.ask(`/api/recordings/${id}/file`)).blob();
+  }
+
+  /** A websocket to a session. */
+  live(source: string): WebSocket {
+    const socket = new WebSocket(`ws://${location.host}/api/live?source=${encodeURIComponent(source)}`, [`interplay.${PROTOCOL}`, `token.${this.token}`]);
+    socket.binaryType = "arraybuffer";
+    return socket;
+  }
+
+  private async json<Answer>(path: string): Promise<Answer> {
+    return (await (await this.ask(path)).json()) as Answer;
+  }
+
+  private async ask(path: string): Promise<Response> {
+    let answer: Response;
+    try {
+      answer = await fetch(path, { headers: { Authorization: `Bearer ${this.token}` } });
+    } catch {
+      throw new Unwilling(T.serverGone, 0);
+    }
+    if (answer.ok) return answer;
+    const told = (await answer.json().catch(() => null)) as { error?: unknown } | null;
+    const said = typeof told?.error === "string" ? told.error : T.answered(answer.status);
+    throw new Unwilling(answer.status === 401 ? T.noToken : said, answer.status);
+  }
+}

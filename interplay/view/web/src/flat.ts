@@ -1,0 +1,460 @@
+/** The flat renderer: what interplay/view/paint.py draws, on a canvas of the page. */
+
+import { agentsAt, isThere, middle, reach } from "./agents";
+import { Camera } from "./camera";
+import { Glide } from "./glide";
+import { Ground } from "./ground";
+import * as palette from "./palette";
+import { RGB, hex, mix, rgb, shapeOf } from "./palette";
+import { Layer, Scene, flag, number } from "./scene";
+import { names } from "./schema";
+import { circle, cross, sprite } from "./sprites";
+
+const GLYPH_FROM = 4; // pixels of radius below which signs inside a disc are left out
+const LABEL_FROM = 5; // pixels of radius below which bars and labels are left out
+const SQUARE_TO = 3; // pixels of radius below which agents are squares, drawn together
+const THIN = 1.25; // pixels, a line of width 0
+const FONT = 0.69; // of a text's height: the size of the letters, as in interplay's pictures
+const INK = rgb(palette.INK);
+const COLOURS = Array.from({ length: 256 }, (_, number) => rgb(number));
+const ALIGN: Record<string, CanvasTextAlign> = { left: "left", centre: "center", right: "right" };
+
+export interface Shown {
+  scene: Scene;
+  next: Scene | null;
+  share: number; // of the way to the next one
+  selected: number | null; // row of the layer called "agents"
+  thick: boolean; // people asked for more contrast
+}
+
+interface Words {
+  text: string;
+  x: number;
+  y: number;
+  size: number;
+  colour: string;
+  align: CanvasTextAlign;
+  halo: boolean;
+}
+
+export class Flat {
+  private readonly ground = new Ground();
+  private texts: Words[] = [];
+  private pen: CanvasRenderingContext2D;
+  private ratio = 1;
+  private camera!: Camera;
+  private thick = false;
+
+  constructor(private readonly canvas: HTMLCanvasElement) {
+    this.pen = canvas.getContext("2d", { alpha: true })!;
+  }
+
+  /** Draws one picture; the canvas gets the size that the camera has. */
+  draw(shown: Shown, camera: Camera): void {
+    const { canvas, pen } = this;
+    this.camera = camera;
+    this.thick = shown.thick;
+    this.ratio = Math.min(window.devicePixelRatio || 1, 3);
+    const [width, height] = [Math.round(camera.width * this.ratio), Math.round(camera.height * this.ratio)];
+    if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
+    pen.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    pen.clearRect(0, 0, camera.width, camera.height);
+    this.texts = [];
+    const finished = shown.scene.layers.find((layer) => layer.schema.kind === "picture");
+    if (finished) return this.ground.picture(pen, finished, camera.width, camera.height);
+    this.page();
+    const agents = agentsAt(shown.scene);
+    shown.scene.layers.forEach((layer, place) => {
+      const glide = new Glide(layer, shown.next?.layers[place] ?? null, shown.share);
+      this.layer(glide);
+      if (place === agents && shown.selected !== null) this.selection(glide, shown.selected);
+    });
+    for (const words of this.texts) this.write(words);
+  }
+
+  private page(): void {
+    const [left, top, width, height] = this.camera.frame();
+    this.pen.fillStyle = palette.PAGE;
+    const margin = 6;
+    this.pen.beginPath();
+    this.pen.roundRect(left - margin, top - margin, width + 2 * margin, height + 2 * margin, 6);
+    this.pen.fill();
+  }
+
+  private layer(glide: Glide): void {
+    const { kind } = glide.layer.schema;
+    if (kind === "tiles") this.ground.tiles(this.pen, glide.layer, this.camera);
+    else if (kind === "circles") this.circles(glide);
+    else if (kind === "boxes") this.boxes(glide);
+    else if (kind === "segments") this.segments(glide);
+    else if (kind === "polygons") this.polygons(glide);
+    else if (kind === "labels") this.labels(glide);
+  }
+
+  // -- circles --------------------------------------------------------------------------------------------------
+
+  /** Cones of sight first, then the discs, then bars and labels, so that no disc hides a neighbour's bar. */
+  private circles(glide: Glide): void {
+    const { layer } = glide;
+    const rows = this.inView(glide);
+    if ("sight.chords" in layer.schema.options) this.cones(glide);
+    const filled = layer.schema.options.fill !== false;
+    const small = filled && opacityOf(layer) === 1 ? rows.filter((row) => this.pixels(number(layer, "radius", row)) < SQUARE_TO && !flag(layer, "dimmed", row)) : [];
+    this.squares(glide, small);
+    const drawn = new Set(small);
+    if (small.length === rows.length) return;
+    for (const row of rows) if (!drawn.has(row)) this.circle(glide, row);
+    for (const row of rows) {
+      if (flag(layer, "dimmed", row) || this.pixels(number(layer, "radius", row)) < LABEL_FROM) continue;
+      this.bars(glide, row);
+      this.label(glide, row);
+    }
+  }
+
+  /** Agents of few pixels: squares on whole pixels, batched by colour, on darker ones where there is room for a rim. */
+  private squares(glide: Glide, rows: number[]): void {
+    const batches = new Map<number, number[]>();
+    for (const row of rows) {
+      const [red, green, blue] = colourOf(glide.layer, row);
+      const key = (red << 16) | (green << 8) | blue;
+      const batch = batches.get(key);
+      if (batch) batch.push(row);
+      else batches.set(key, [row]);
+    }
+    const rim = glide.layer.schema.options.outline !== false;
+    for (const [key, batch] of batches) {
+      const colour: RGB = [key >> 16, (key >> 8) & 255, key & 255];
+      const rimmed = rim ? batch.filter((row) => this.pixels(number(glide.layer, "radius", row)) >= GLYPH_FROM / 2) : [];
+      this.fillSquares(glide, rimmed, hex(mix(colour, INK, 0.55)), 1);
+      this.fillSquares(glide, batch, hex(colour), 0);
+    }
+  }
+
+  private fillSquares(glide: Glide, rows: number[], colour: string, more: number): void {
+    const { pen, ratio } = this;
+    pen.fillStyle = colour;
+    for (const row of rows) {
+      const size = Math.max(Math.round(2 * (this.pixels(number(glide.layer, "radius", row)) + more) * ratio), 2) / ratio;
+      const [x, y] = [Math.round((this.x(glide, row) - size / 2) * ratio) / ratio, Math.round((this.y(glide, row) - size / 2) * ratio) / ratio];
+      pen.fillRect(x, y, size, size);
+    }
+  }
+
+  private circle(glide: Glide, row: number): void {
+    const { layer } = glide;
+    const { options } = layer.schema;
+    const [x, y] = [this.x(glide, row), this.y(glide, row)];
+    const size = this.pixels(number(layer, "radius", row));
+    const [colour, opacity] = [colourOf(layer, row), opacityOf(layer, row)];
+    if (options.fill === false) return this.ring(x, y, size, hex(colour), this.lineWidth(layer), opacity, options.dashed === true);
+    if (flag(layer, "dimmed", row)) {
+      this.ring(x, y, size, palette.FAINT, 1.5, 0.8, false);
+      this.pen.globalAlpha = 0.8;
+      cross(this.pen, x, y, 0.45 * size, palette.FAINT, 0.25 * size, Math.PI / 4);
+      this.pen.globalAlpha = 1;
+      return;
+    }
+    const rim = options.outline !== false && size >= GLYPH_FROM / 2 && opacity === 1;
+    const sign = size >= GLYPH_FROM ? signOf(layer, row) : "";
+    this.pen.globalAlpha = opacity;
+    if (size > 200) this.large(x, y, size, colour, rim);
+    else this.stamp(x, y, { colour, size, rim, sign });
+    this.pen.globalAlpha = 1;
+    if (size < GLYPH_FROM) return;
+    this.heading(glide, row, x, y, size);
+    names(options.marks).forEach((name, i) => {
+      if (flag(layer, `mark.${name}`, row)) this.ring(x, y, size * (1.3 + 0.25 * i), palette.INK, THIN, 0.9, i % 2 === 0);
+    });
+  }
+
+  private stamp(x: number, y: number, look: { colour: RGB; size: number; rim: boolean; sign: string }): void {
+    const picture = sprite(look, this.ratio);
+    const side = picture.width / this.ratio;
+    this.pen.drawImage(picture, x - side / 2, y - side / 2, side, side);
+  }
+
+  /** Floors and zones: larger than a sprite should be. */
+  private large(x: number, y: number, size: number, colour: RGB, rim: boolean): void {
+    circle(this.pen, x, y, size);
+    this.pen.fillStyle = hex(colour);
+    this.pen.fill();
+    if (rim) this.ring(x, y, size, hex(mix(colour, INK, 0.55)), 3, 1, false);
+  }
+
+  private heading(glide: Glide, row: number, x: number, y: number, size: number): void {
+    const { layer } = glide;
+    if (!layer.columns.has("angle") && typeof layer.schema.options.angle !== "number") return;
+    const angle = glide.angle("angle", row);
+    const [dx, dy] = [Math.cos(angle) * size, Math.sin(angle) * size * this.camera.flip];
+    this.stroke([x + 0.5 * dx, y + 0.5 * dy, x + 0.95 * dx, y + 0.95 * dy], palette.PAPER, Math.max(1.5, 0.2 * size));
+  }
+
+  private cones(glide: Glide): void {
+    const { layer } = glide;
+    const { pen, camera } = this;
+    const chords = layer.schema.options["sight.chords"] as number;
+    pen.save();
+    pen.beginPath();
+    pen.rect(...camera.frame());
+    pen.clip();
+    for (const row of glide.rows()) {
+      if (flag(layer, "dimmed", row)) continue;
+      const [x, y, angle] = [this.x(glide, row), this.y(glide, row), glide.angle("angle", row)];
+      const [depth, field] = [this.pixels(number(layer, "sight.depth", row)), number(layer, "sight.angle", row)];
+      const points = [x, y];
+      for (let i = 0; i <= chords; i++) {
+        const turn = angle - field / 2 + (field * i) / chords;
+        points.push(x + depth * Math.cos(turn), y + depth * Math.sin(turn) * camera.flip);
+      }
+      const colour = hex(colourOf(layer, row));
+      this.area(points, colour, 0.1);
+      this.outline(points, colour, 1, 0.25);
+    }
+    pen.restore();
+  }
+
+  private bars(glide: Glide, row: number): void {
+    const { layer } = glide;
+    const bars = names(layer.schema.options.bars);
+    if (!bars.length) return;
+    const size = this.pixels(number(layer, "radius", row));
+    const [width, height] = [Math.max(22, 2.6 * size), Math.max(3.5, 0.42 * size)];
+    const left = this.x(glide, row) - width / 2;
+    let top = this.y(glide, row) - 1.45 * size - height;
+    for (const name of bars) {
+      const full = number(layer, `bar.${name}.full`, row);
+      this.bar(left, top, width, height, full > 0 ? number(layer, `bar.${name}`, row) / full : 0);
+      top -= height + 2;
+    }
+  }
+
+  private bar(left: number, top: number, width: number, height: number, share: number): void {
+    const { pen } = this;
+    const part = (colour: string, of: number) => {
+      pen.fillStyle = colour;
+      pen.fillRect(left, top, width * Math.min(Math.max(of, 0), 1), height);
+    };
+    pen.fillStyle = palette.INK;
+    pen.fillRect(left - 1, top - 1, width + 2, height + 2);
+    part(palette.BAR_EMPTY, 1);
+    part(share > 0.5 ? palette.BAR_GOOD : palette.BAR_LOW, share);
+    part(palette.BAR_MORE, share - 1); // what exceeds the full value, over it
+  }
+
+  private label(glide: Glide, row: number): void {
+    const text = glide.layer.text[row];
+    if (typeof text !== "string") return;
+    const size = this.pixels(number(glide.layer, "radius", row));
+    const [x, y] = [this.x(glide, row) + 1.25 * size + 2, this.y(glide, row)];
+    this.texts.push({ text, x, y, size: 1.9 * size + 3, colour: palette.INK, align: "left", halo: true });
+  }
+
+  // -- the other kinds ------------------------------------------------------------------------------------------
+
+  private boxes(glide: Glide): void {
+    const { layer } = glide;
+    for (const row of glide.rows()) {
+      const [x, y, angle] = [this.x(glide, row), this.y(glide, row), glide.angle("angle", row)];
+      const [half_x, half_y] = [this.pixels(number(layer, "half_x", row)), this.pixels(number(layer, "half_y", row))];
+      const corners = boxCorners(x, y, half_x, half_y, angle, this.camera.flip);
+      this.shape(layer, row, corners);
+      if (layer.schema.options.glyph === "crate") this.crate(layer, row, x, y, corners);
+    }
+  }
+
+  private crate(layer: Layer, row: number, x: number, y: number, corners: number[]): void {
+    const [colour, opacity] = [colourOf(layer, row), opacityOf(layer, row)];
+    const inner = corners.map((value, i) => (i % 2 ? y : x) + (value - (i % 2 ? y : x)) * 0.78);
+    const board = hex(mix(colour, INK, 0.22));
+    this.pen.globalAlpha = opacity;
+    this.stroke([...inner.slice(0, 2), ...inner.slice(4, 6)], board, 1);
+    this.stroke([...inner.slice(2, 4), ...inner.slice(6, 8)], board, 1);
+    this.pen.globalAlpha = 1;
+    this.outline(inner, board, 1, opacity);
+    this.outline(corners, hex(mix(colour, INK, 0.45)), THIN, opacity);
+  }
+
+  private polygons(glide: Glide): void {
+    const { layer } = glide;
+    const count = (layer.columns.get("x")?.length ?? 0) / Math.max(layer.rows, 1);
+    for (const row of glide.rows()) {
+      const points: number[] = [];
+      for (let i = row * count; i < (row + 1) * count; i++) points.push(this.camera.screenX(glide.at("x", row, i)), this.camera.screenY(glide.at("y", row, i)));
+      this.shape(layer, row, points);
+    }
+  }
+
+  private shape(layer: Layer, row: number, points: number[]): void {
+    const [colour, opacity] = [colourOf(layer, row), opacityOf(layer, row)];
+    const { fill, width } = layer.schema.options;
+    const filled = fill !== false;
+    if (filled) this.area(points, hex(colour), opacity);
+    const edge = filled ? mix(colour, INK, 0.45) : colour;
+    if (!filled || Number(width) > 0) this.outline(points, hex(edge), this.lineWidth(layer), opacity);
+  }
+
+  private segments(glide: Glide): void {
+    const { layer } = glide;
+    for (const row of glide.rows()) {
+      const [x0, x1] = [this.camera.screenX(glide.at("x0", row)), this.camera.screenX(glide.at("x1", row))];
+      const [y0, y1] = [this.camera.screenY(glide.at("y0", row)), this.camera.screenY(glide.at("y1", row))];
+      this.pen.globalAlpha = opacityOf(layer, row);
+      const dashes = layer.schema.options.dashed === true ? [7, 5] : [];
+      this.stroke([x0, y0, x1, y1], hex(colourOf(layer, row)), this.lineWidth(layer), dashes);
+      this.pen.globalAlpha = 1;
+    }
+  }
+
+  private labels(glide: Glide): void {
+    const { layer } = glide;
+    const { align, halo } = layer.schema.options;
+    for (const row of glide.rows()) {
+      const text = layer.text[row];
+      if (typeof text !== "string") continue;
+      const size = this.pixels(number(layer, "size", row));
+      this.texts.push({ text, x: this.x(glide, row), y: this.y(glide, row), size, colour: hex(colourOf(layer, row)), align: ALIGN[String(align)] ?? "center", halo: halo !== false });
+    }
+  }
+
+  /** A ring around who is selected, seen on any ground. */
+  private selection(glide: Glide, row: number): void {
+    const { layer } = glide;
+    if (!isThere(layer, row)) return;
+    const place = middle(glide, row);
+    const [x, y] = [this.camera.screenX(place[0]), this.camera.screenY(place[1])];
+    const size = Math.max(this.pixels(reach(layer, row)), 3) + 4;
+    this.ring(x, y, size, palette.PAPER, 5, 1, false);
+    this.ring(x, y, size, palette.INK, 2.5, 1, false);
+  }
+
+  // -- strokes, in pixels ---------------------------------------------------------------------------------------
+
+  private ring(x: number, y: number, size: number, colour: string, width: number, opacity: number, dashed: boolean): void {
+    const { pen } = this;
+    const turns = Math.max(24, Math.min(240, Math.floor(size)));
+    const dash = (4 * Math.PI * size) / turns;
+    pen.globalAlpha = opacity;
+    pen.lineCap = "butt";
+    pen.setLineDash(dashed ? [dash, dash] : []);
+    circle(pen, x, y, size);
+    pen.strokeStyle = colour;
+    pen.lineWidth = this.thick ? width + 1 : width;
+    pen.stroke();
+    pen.setLineDash([]);
+    pen.globalAlpha = 1;
+  }
+
+  private trace(points: number[]): void {
+    this.pen.beginPath();
+    for (let i = 0; i < points.length; i += 2) this.pen.lineTo(points[i]!, points[i + 1]!);
+  }
+
+  private area(points: number[], colour: string, opacity: number): void {
+    this.trace(points);
+    this.pen.globalAlpha = opacity;
+    this.pen.fillStyle = colour;
+    this.pen.fill();
+    this.pen.globalAlpha = 1;
+  }
+
+  private outline(points: number[], colour: string, width: number, opacity: number): void {
+    this.trace(points);
+    this.pen.closePath();
+    this.pen.globalAlpha = opacity;
+    this.pen.lineJoin = "round";
+    this.pen.strokeStyle = colour;
+    this.pen.lineWidth = this.thick ? width + 1 : width;
+    this.pen.stroke();
+    this.pen.globalAlpha = 1;
+  }
+
+  private stroke(points: number[], colour: string, width: number, dashes: number[] = []): void {
+    this.trace(points);
+    this.pen.setLineDash(dashes);
+    this.pen.lineCap = dashes.length ? "butt" : "round";
+    this.pen.strokeStyle = colour;
+    this.pen.lineWidth = this.thick ? width + 1 : width;
+    this.pen.stroke();
+    this.pen.setLineDash([]);
+  }
+
+  private write({ text, x, y, size, colour, align, halo }: Words): void {
+    const { pen } = this;
+    pen.font = `700 ${FONT * Math.min(Math.max(size, 8), 400)}px Helvetica, Arial, "Liberation Sans", sans-serif`;
+    pen.textAlign = align;
+    pen.textBaseline = "middle";
+    if (halo) {
+      pen.strokeStyle = palette.PAPER;
+      pen.lineWidth = 2.5;
+      pen.lineJoin = "round";
+      pen.strokeText(text, x, y);
+    }
+    pen.fillStyle = colour;
+    pen.fillText(text, x, y);
+  }
+
+  // -- places ---------------------------------------------------------------------------------------------------
+
+  private inView(glide: Glide): number[] {
+    const { camera } = this;
+    return glide.rows().filter((row) => {
+      const room = this.pixels(number(glide.layer, "radius", row)) + 40; // bars and labels stand beside
+      const x = this.x(glide, row);
+      if (x < -room || x > camera.width + room) return false;
+      const y = this.y(glide, row);
+      return y > -room && y < camera.height + room;
+    });
+  }
+
+  private x(glide: Glide, row: number): number {
+    return this.camera.screenX(glide.at("x", row));
+  }
+
+  private y(glide: Glide, row: number): number {
+    return this.camera.screenY(glide.at("y", row));
+  }
+
+  private pixels(length: number): number {
+    return length * this.camera.scale;
+  }
+
+  private lineWidth(layer: Layer): number {
+    return Math.max(Number(layer.schema.options.width ?? 0) * this.camera.scale, THIN);
+  }
+}
+
+/** x, y of the four corners one after another, in pixels. */
+function boxCorners(x: number, y: number, half_x: number, half_y: number, angle: number, flip: number): number[] {
+  const [c, s] = [Math.cos(angle), Math.sin(angle)];
+  return [
+    [-1, -1],
+    [1, -1],
+    [1, 1],
+    [-1, 1],
+  ].flatMap(([i, j]) => {
+    const [dx, dy] = [i! * half_x, j! * half_y];
+    return [x + dx * c - dy * s, y + (dx * s + dy * c) * flip];
+  });
+}
+
+/** The colour of a row. */
+export function colourOf(layer: Layer, row: number): RGB {
+  const number = layer.columns.get("colour")?.[row];
+  if (number !== undefined) return COLOURS[number]!;
+  const own = layer.columns.get("rgb");
+  if (own) return [own[3 * row]!, own[3 * row + 1]!, own[3 * row + 2]!];
+  const { colour } = layer.schema.options;
+  return rgb(typeof colour === "string" || typeof colour === "number" ? colour : 0);
+}
+
+function opacityOf(layer: Layer, row?: number): number {
+  const { opacity } = layer.schema.options;
+  return (typeof opacity === "number" ? Math.min(Math.max(opacity, 0), 1) : 1) * (row !== undefined && flag(layer, "dimmed", row) ? 0.3 : 1);
+}
+
+function signOf(layer: Layer, row: number): string {
+  const { glyph, colour } = layer.schema.options;
+  if (glyph !== "team") return typeof glyph === "string" ? glyph : "";
+  const own = layer.columns.get("colour")?.[row] ?? colour ?? 0;
+  return typeof own === "number" ? shapeOf(own) : "disc";
+}

@@ -1,0 +1,121 @@
+/** Single keys and what they do; while a slot is played its keys go to the world, and those of the page need Alt. */
+
+export type Command =
+  | "play" | "forward" | "back" | "forwardFar" | "backFar" | "start" | "end" | "previousEvent" | "nextEvent" | "eventKind"
+  | "faster" | "slower" | "goTo" | "live" | "previousAgent" | "nextAgent" | "follow" | "fit" | "zoomIn" | "zoomOut" | "take" | "panels" | "picture" | "help" | "close";
+
+export interface Pressed {
+  key: string;
+  shiftKey: boolean;
+  altKey: boolean;
+  ctrlKey: boolean;
+  metaKey: boolean;
+}
+
+const COMMANDS: Record<string, Command> = {
+  " ": "play",
+  ArrowRight: "forward",
+  ArrowLeft: "back",
+  "shift ArrowRight": "forwardFar",
+  "shift ArrowLeft": "backFar",
+  Home: "start",
+  End: "end",
+  ",": "previousEvent",
+  ".": "nextEvent",
+  e: "eventKind",
+  "+": "faster",
+  "=": "faster",
+  "-": "slower",
+  "−": "slower",
+  g: "goTo",
+  l: "live",
+  "[": "previousAgent",
+  "]": "nextAgent",
+  f: "follow",
+  z: "fit",
+  i: "zoomIn",
+  u: "zoomOut",
+  t: "take",
+  h: "panels",
+  s: "picture",
+  "?": "help",
+  Escape: "close",
+};
+
+/** The keys of each command, for the list that `?` shows. */
+export const KEYS_OF: [Command, string[]][] = [
+  ["play", ["Space"]],
+  ["back", ["←"]],
+  ["forward", ["→"]],
+  ["backFar", ["Shift ←"]],
+  ["forwardFar", ["Shift →"]],
+  ["start", ["Home"]],
+  ["end", ["End"]],
+  ["previousEvent", [","]],
+  ["nextEvent", ["."]],
+  ["eventKind", ["E"]],
+  ["faster", ["+"]],
+  ["slower", ["−"]],
+  ["goTo", ["G"]],
+  ["live", ["L"]],
+  ["previousAgent", ["["]],
+  ["nextAgent", ["]"]],
+  ["follow", ["F"]],
+  ["fit", ["Z"]],
+  ["zoomIn", ["I"]],
+  ["zoomOut", ["U"]],
+  ["take", ["T"]],
+  ["panels", ["H"]],
+  ["picture", ["S"]],
+  ["help", ["?"]],
+  ["close", ["Esc"]],
+];
+
+/**
+ * What a key does to the page.
+ *
+ * @param pressed the key and what was held with it.
+ * @param held whether somebody plays here: then Alt is needed.
+ */
+export function commandOf(pressed: Pressed, held = false): Command | null {
+  if (pressed.ctrlKey || pressed.metaKey || pressed.altKey !== held) return null;
+  const key = pressed.key.length === 1 ? pressed.key.toLowerCase() : pressed.key;
+  const far = pressed.shiftKey && key.startsWith("Arrow") ? "shift " : "";
+  return COMMANDS[far + key] ?? null;
+}
+
+/** Keys that are down, for worlds that say which keys do what: a set is sent once per tick. */
+export class HeldKeys {
+  private readonly down: string[] = [];
+
+  press(key: string): void {
+    if (!this.down.includes(key)) this.down.push(key);
+  }
+
+  release(key: string): void {
+    const place = this.down.indexOf(key);
+    if (place >= 0) this.down.splice(place, 1);
+  }
+
+  clear(): void {
+    this.down.length = 0;
+  }
+
+  /** The choice of each head by the keys that are down; of two for one head the later one counts. */
+  action(keys: Record<string, Choice | Choice[]>, heads: readonly string[]): Record<string, number> {
+    const found: Record<string, number> = {};
+    for (const key of this.down) {
+      const choices = keys[key] ?? keys[key.length === 1 ? key.toLowerCase() : key] ?? [];
+      for (const { head, choice } of Array.isArray(choices) ? choices : [choices]) {
+        const name = heads[head];
+        if (name !== undefined) found[name] = choice;
+      }
+    }
+    return found;
+  }
+}
+
+export interface Choice {
+  head: number;
+  choice: number;
+}

@@ -1,0 +1,231 @@
+/** A session on the server: frames as they come, who plays, and what people ask of it. */
+
+import { Agent, Api, HeadTold, PROTOCOL, Unwilling } from "./api";
+import { Reel } from "./reel";
+import { Mark, readMark } from "./replay";
+import { Refused, Schema, readSchema } from "./schema";
+import { Source } from "./source";
+import { T } from "./strings";
+
+const KEY_EVERY = 100; // frames: as often a key frame is asked for, so that one can go back
+const HELD_BYTES = 64 * 2 ** 20;
+const HELD_SECONDS = 600;
+const WAITS = [0.5, 1, 2, 4, 8]; // seconds before trying again
+const MARKS = 5_000;
+const AGENT_WAIT = 3_000; // ms
+const APART: Partial<Record<Said["type"], number>> = { shown: 15, act: 50 }; // ms between two: the server hears 60 a second, not counting answers to a frame
+
+export interface Controls {
+  keys: Record<string, { head: number; choice: number } | { head: number; choice: number }[]>;
+}
+
+export interface Status {
+  running: boolean;
+  speed: number;
+  tick: number;
+  holders: Record<string, "you" | "somebody">;
+  waiting: number | null;
+  policy: string;
+  note: string | null;
+}
+
+export type Connection = "connecting" | "open" | "again" | "ended";
+
+/** What the page may say; the server closes on anything else. */
+export type Said =
+  | { type: "shown"; tick: number }
+  | { type: "run"; on: boolean }
+  | { type: "step"; n: number }
+  | { type: "speed"; ticks_per_second: number }
+  | { type: "select"; slot: number | null }
+  | { type: "key" }
+  | { type: "reset"; seed: number | null }
+  | { type: "take"; slot: number }
+  | { type: "give"; slot: number }
+  | { type: "act"; slot: number; tick: number; action: Record<string, number | number[]> };
+
+export interface LiveListener {
+  /** Something of the session changed that people read. */
+  changed(): void;
+  /** A frame came. */
+  frame(): void;
+  /** Another hello: the scene may be another one. */
+  begun(): void;
+  /** One line for people: a refusal, a reason. */
+  said(line: string): void;
+}
+
+export class Live implements Source {
+  readonly live = true;
+  world = "";
+  agents: string[] = [];
+  schema: Schema = { bounds: null, up: "south", layers: [] };
+  reel = new Reel(this.schema);
+  marks: Mark[] = [];
+  problems: string[] = [];
+  tickSeconds = 0.1;
+  teams: number[][] | null = null;
+  turnBased = false;
+  mayPlay = false;
+  controls: Controls | null = null;
+  heads: HeadTold[] = [];
+  connection: Connection = "connecting";
+  interplay = "";
+  status: Status = { running: false, speed: 10, tick: 0, holders: {}, waiting: null, policy: "", note: null };
+  private socket: WebSocket | null = null;
+  private tries = 0;
+  private timer = 0;
+  private sinceKey = 0;
+  private selected: number | null = null;
+  private latest: Agent | null = null;
+  private waiting: ((agent: Agent) => void)[] = [];
+  private readonly later = new Map<Said["type"], Said>();
+  private readonly when = new Map<Said["type"], number>();
+
+  constructor(
+    private readonly api: Api,
+    readonly source: string,
+    readonly title: string,
+    private readonly listener: LiveListener,
+  ) {
+    this.connect();
+  }
+
+  get policy(): string {
+    return this.status.policy;
+  }
+
+  /** The slot that this page plays; null if none. */
+  get held(): number | null {
+    const found = Object.entries(this.status.holders).find(([, who]) => who === "you");
+    return found ? Number(found[0]) : null;
+  }
+
+  /** Says something now; of what may come often only the newest is said, a little later. */
+  say(message: Said): void {
+    const apart = APART[message.type];
+    if (!apart) return this.send(message);
+    const late = this.later.has(message.type);
+    this.later.set(message.type, message);
+    if (late) return;
+    const wait = Math.max((this.when.get(message.type) ?? 0) + apart - performance.now(), 0);
+    setTimeout(() => {
+      this.when.set(message.type, performance.now());
+      this.send(this.later.get(message.type)!);
+      this.later.delete(message.type);
+    }, wait);
+  }
+
+  private send(message: Said): void {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+  }
+
+  select(slot: number | null): void {
+    if (slot === this.selected) return;
+    this.selected = slot;
+    this.latest = null;
+    this.say({ type: "select", slot });
+  }
+
+  /** The newest that the server told of an agent; it tells of one agent at a time. */
+  agent(slot: number): Promise<Agent> {
+    this.select(slot);
+    if (this.latest?.slot === slot) return Promise.resolve(this.latest);
+    return new Promise((done, failed) => {
+      const timer = setTimeout(() => failed(new Unwilling(T.noDetailsNow, 404)), AGENT_WAIT);
+      this.waiting.push((agent) => (clearTimeout(timer), agent.slot === slot ? done(agent) : failed(new Unwilling(T.noDetailsNow, 404))));
+    });
+  }
+
+  close(): void {
+    clearTimeout(this.timer);
+    this.connection = "ended";
+    this.socket?.close();
+  }
+
+  /** Tries at once what would be tried later. */
+  again(): void {
+    clearTimeout(this.timer);
+    this.connect();
+  }
+
+  private connect(): void {
+    const socket = this.api.live(this.source);
+    this.socket = socket;
+    socket.onmessage = ({ data }) => {
+      if (socket !== this.socket) return;
+      try {
+        if (typeof data === "string") this.hear(JSON.parse(data) as Record<string, unknown>);
+        else this.take(new Uint8Array(data as ArrayBuffer));
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        this.say({ type: "key" });
+      }
+    };
+    socket.onclose = () => {
+      if (socket !== this.socket || this.connection === "ended") return;
+      this.connection = "again";
+      this.status = { ...this.status, holders: {}, waiting: null };
+      if (this.tries === WAITS.length) this.listener.said(T.serverGone);
+      this.timer = window.setTimeout(() => this.connect(), 1000 * WAITS[Math.min(this.tries++, WAITS.length - 1)]!);
+      this.listener.changed();
+    };
+  }
+
+  private hear(message: Record<string, unknown>): void {
+    if (message.type === "hello") this.begin(message);
+    else if (message.type === "status") this.status = { ...this.status, ...(message as unknown as Partial<Status>) };
+    else if (message.type === "event") this.marks = [...this.marks.slice(-MARKS), readMark(message)];
+    else if (message.type === "agent") this.hearAgent(message as unknown as Agent);
+    else if (message.type === "refused") this.listener.said(String(message.reason));
+    else if (message.type === "bye") {
+      if (message.again === false) this.connection = "ended";
+      this.listener.said(String(message.reason));
+    }
+    this.listener.changed();
+  }
+
+  private hearAgent(agent: Agent): void {
+    this.latest = agent;
+    const waiting = this.waiting;
+    this.waiting = [];
+    for (const done of waiting) done(agent);
+  }
+
+  private begin(hello: Record<string, unknown>): void {
+    if (hello.protocol !== PROTOCOL) {
+      this.connection = "ended";
+      this.socket?.close();
+      this.listener.said(T.otherProtocol(String(hello.interplay)));
+      return;
+    }
+    this.schema = readSchema(hello.schema);
+    this.reel = new Reel(this.schema);
+    this.marks = [];
+    this.world = String(hello.world);
+    this.agents = (hello.agents as unknown[]).map(String);
+    this.teams = (hello.teams as number[][] | null) ?? null;
+    this.tickSeconds = Number(hello.tick_seconds) || this.tickSeconds;
+    this.turnBased = hello.turn_based === true;
+    this.mayPlay = hello.may_play === true;
+    this.controls = (hello.controls as Controls | null) ?? null;
+    this.heads = (hello.heads as HeadTold[]) ?? [];
+    this.interplay = String(hello.interplay);
+    const { running, speed, tick, holders, policy } = hello as unknown as Status;
+    this.status = { running, speed, tick, holders: holders ?? {}, policy: policy ?? "", waiting: null, note: null };
+    this.connection = "open";
+    this.tries = 0;
+    this.sinceKey = 0;
+    if (this.selected !== null) this.say({ type: "select", slot: this.selected });
+    this.listener.begun();
+  }
+
+  private take(frame: Uint8Array): void {
+    const head = this.reel.push(frame);
+    this.status.tick = head.tick;
+    this.sinceKey = head.key ? 0 : this.sinceKey + 1;
+    if (this.sinceKey === KEY_EVERY) this.say({ type: "key" });
+    if (head.key) this.reel.trim(head.tick - HELD_SECONDS * Math.max(this.status.speed, 1), HELD_BYTES);
+    this.listener.frame();
+  }
+}

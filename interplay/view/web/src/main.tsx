@@ -1,0 +1,222 @@
+/** Starts the page and lays it out. */
+
+import { Component, FunctionComponent, render } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { Page } from "./page";
+import { AgentPanel } from "./panels/agent";
+import { KeyList } from "./panels/keys";
+import { RatingsPanel } from "./panels/ratings";
+import { SourceList } from "./panels/sources";
+import { Stage } from "./panels/stage";
+import { TablePanel } from "./panels/tables";
+import { Timeline } from "./panels/timeline";
+import { T } from "./strings";
+
+const REDRAW = 100; // ms between two drawings of the panels
+
+class App extends Component {
+  private readonly page = new Page(
+    () => this.refresh(),
+    (line) => this.aloud(line),
+  );
+  private timer = 0;
+  private last = 0;
+
+  override componentDidMount(): void {
+    const { page } = this;
+    // A handle for the console and for tests.
+    (window as unknown as { interplay: Page }).interplay = page;
+    addEventListener("keydown", (event) => page.onKey(event));
+    addEventListener("keyup", (event) => page.onKeyUp(event));
+    addEventListener("blur", () => page.releaseKeys());
+    addEventListener("resize", () => ((page.width = innerWidth), this.refresh()));
+    matchMedia("(prefers-color-scheme: light)").addEventListener("change", () => this.forceUpdate());
+    addEventListener("dragover", (event) => event.preventDefault());
+    addEventListener("drop", (event) => {
+      event.preventDefault();
+      const file = event.dataTransfer?.files[0];
+      if (file) void page.openFile(file);
+    });
+    void page.start();
+  }
+
+  /** Draws soon, and not more than ten times a second. */
+  private refresh(): void {
+    if (this.timer) return;
+    const wait = Math.max(REDRAW - (performance.now() - this.last), 0);
+    this.timer = window.setTimeout(() => {
+      this.timer = 0;
+      this.last = performance.now();
+      this.forceUpdate();
+    }, wait);
+  }
+
+  private aloud(line: string): void {
+    const region = document.getElementById("aloud");
+    if (region) region.textContent = line;
+  }
+
+  override render() {
+    const { page } = this;
+    const { source } = page.player;
+    const anything = source !== null || page.runId !== null;
+    return (
+      <div class={!page.panels || !anything ? "page alone" : source ? "page" : "page study"}>
+        <Header page={page} />
+        {source ? <Stage page={page} /> : anything ? <Study page={page} /> : <SourceList page={page} />}
+        {anything && page.panels && <Side page={page} />}
+        {source && <Timeline page={page} />}
+        {page.notice && (
+          <p class="toast" onClick={() => ((page.notice = null), this.forceUpdate())}>
+            {page.notice}
+          </p>
+        )}
+        {page.help && <KeyList page={page} />}
+      </div>
+    );
+  }
+}
+
+function Header({ page }: { page: Page }) {
+  const { source, live } = page.player;
+  return (
+    <header>
+      <strong>{T.name}</strong>
+      {source && <span class="title">{source.title}</span>}
+      {source && source.world !== source.title && <span class="quiet">{source.world}</span>}
+      {source?.policy && <span class="quiet policy">{source.policy}</span>}
+      <span class="gap" />
+      {live && <Connection page={page} />}
+      {page.busy && <span class="quiet">{page.busy}</span>}
+      {(source || page.runId !== null) && page.sources && (
+        <button type="button" onClick={() => page.leave()}>
+          {T.choose}
+        </button>
+      )}
+      {source && (
+        <button type="button" aria-pressed={page.panels} onClick={() => page.run("panels")}>
+          {T.panels}
+        </button>
+      )}
+    </header>
+  );
+}
+
+function Connection({ page }: { page: Page }) {
+  const live = page.player.live!;
+  const { connection, status } = live;
+  if (connection === "again" || connection === "ended")
+    return (
+      <span class="connection lost">
+        {connection === "again" ? T.again : T.ended}{" "}
+        <button type="button" onClick={() => live.again()}>
+          {T.tryNow}
+        </button>
+      </span>
+    );
+  if (connection === "connecting") return <span class="connection">{T.connecting}</span>;
+  const turn = status.waiting === null ? "" : status.holders[status.waiting] === "you" ? T.yourTurn(page.nameOf(status.waiting)) : T.somebodysTurn(page.nameOf(status.waiting));
+  return (
+    <>
+      {turn && <span class="turn">{turn}</span>}
+      {status.note && (
+        <span class="quiet note" title={status.note}>
+          {status.note}
+        </span>
+      )}
+      <span class="connection">
+        <span class={status.running ? "lamp on" : "lamp"} />
+        {status.running ? T.live : T.paused} · {T.fps(page.player.framesPerSecond)}
+      </span>
+      {!page.about?.read_only && (
+        <button type="button" onClick={() => live.say({ type: "reset", seed: null })}>
+          {T.reset}
+        </button>
+      )}
+    </>
+  );
+}
+
+/** A run without a world in play: what it has recorded, beside its curves. */
+function Study({ page }: { page: Page }) {
+  const run = page.sources?.runs.find((one) => one.id === page.runId);
+  const matches = page.sources?.recordings.filter((one) => one.run === page.runId) ?? [];
+  return (
+    <main class="sources">
+      <h1>{run?.name}</h1>
+      <p class="quiet">
+        {run?.world} {!!run?.agent_steps && `· ${T.agentSteps(run.agent_steps)}`}
+      </p>
+      {matches.length > 0 && <h2>{T.recordings}</h2>}
+      <ul>
+        {matches.map(({ id, name, ticks }) => (
+          <li>
+            <button type="button" onClick={() => void page.openMatch(id)}>
+              {name}
+            </button>{" "}
+            <span class="quiet">{T.ticks(ticks)}</span>
+          </li>
+        ))}
+      </ul>
+    </main>
+  );
+}
+
+function Side({ page }: { page: Page }) {
+  const { source } = page.player;
+  const tabs = [...(source ? ["agent"] : []), ...(source?.schema.bounds ? ["table"] : []), ...(page.runId !== null ? ["curves"] : []), ...(page.ratings ? ["ratings"] : [])];
+  const tab = tabs.includes(page.tab) ? page.tab : tabs[0]!;
+  const move = (by: number, event: KeyboardEvent) => {
+    event.preventDefault();
+    event.stopPropagation();
+    const next = tabs[(tabs.indexOf(tab) + by + tabs.length) % tabs.length]!;
+    page.setTab(next);
+    document.getElementById(`tab-${next}`)?.focus();
+  };
+  return (
+    <aside>
+      <div
+        role="tablist"
+        aria-label={T.panels}
+        onKeyDown={(event) => {
+          if (event.key === "ArrowRight") move(1, event);
+          if (event.key === "ArrowLeft") move(-1, event);
+        }}
+      >
+        {tabs.map((one) => (
+          <button type="button" role="tab" id={`tab-${one}`} aria-selected={one === tab} aria-controls="panel" tabIndex={one === tab ? 0 : -1} onClick={() => page.setTab(one)}>
+            {T.tabs[one]}
+          </button>
+        ))}
+      </div>
+      <div id="panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
+        {tab === "agent" && <AgentPanel page={page} />}
+        {tab === "table" && <TablePanel page={page} />}
+        {tab === "curves" && page.runId !== null && <Curves page={page} run={page.runId} />}
+        {tab === "ratings" && page.ratings && <RatingsPanel told={page.ratings} />}
+      </div>
+    </aside>
+  );
+}
+
+type OfRun = { page: Page; run: number };
+
+/** Curves bring a library, which is fetched when they are looked at. */
+function Curves(of: OfRun) {
+  const [Panel, setPanel] = useState<FunctionComponent<OfRun> | null>(null);
+  useEffect(() => void import("./panels/curves").then(({ CurvesPanel }) => setPanel(() => CurvesPanel)), []);
+  return Panel ? <Panel {...of} /> : <p class="quiet">{T.loading}</p>;
+}
+
+function begin(): void {
+  const root = document.getElementById("page")!;
+  try {
+    new DecompressionStream("deflate-raw");
+  } catch {
+    root.textContent = T.noModule;
+    return;
+  }
+  render(<App />, root);
+}
+
+begin();

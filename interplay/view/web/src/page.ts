@@ -1,0 +1,417 @@
+/** The state of the page: what is open, who is selected, what is said aloud. Panels read it; commands change it. */
+
+import { readAddress, writeAddress } from "./address";
+import { About, Agent, Api, PROTOCOL, Ratings, Sources, Unwilling, takeToken } from "./api";
+import { Hands } from "./hands";
+import { Command, commandOf } from "./keys";
+import { Live } from "./live";
+import { Player } from "./player";
+import { Mark } from "./replay";
+import { Refused } from "./schema";
+import { Source, openFile, openServed } from "./source";
+import { T } from "./strings";
+
+const DETAILS_EVERY = 200; // ms between two questions for an agent
+const FAR = 100; // ticks of a step with Shift
+const SUFFIX = ".replay";
+
+export class Page {
+  readonly api = new Api(takeToken());
+  readonly player: Player;
+  about: About | null = null;
+  sources: Sources | null = null;
+  error: string | null = null;
+  busy: string | null = null;
+  match: number | null = null;
+  /** The run that curves and ratings belong to. */
+  runId: number | null = null;
+  ratings: Ratings | null = null;
+  live: string | null = null;
+  tab = "agent";
+  panels = true;
+  help = false;
+  eventKind: string | null = null;
+  details: Agent | null = null;
+  detailsError: string | null = null;
+  readonly hands: Hands;
+  notice: string | null = null;
+  canvas: HTMLCanvasElement | null = null;
+  goToField: HTMLInputElement | null = null;
+  width = innerWidth;
+  private asked = "";
+  private asking = false;
+  private noticeTimer = 0;
+  private opening = 0;
+  private heardTo = 0; // events until this tick were told
+
+  /** @param show draws the panels anew; @param aloud is heard by screen readers. */
+  constructor(
+    private readonly show: () => void,
+    private readonly aloud: (line: string) => void,
+  ) {
+    this.player = new Player(() => this.changed());
+    this.hands = new Hands(show, () => this.details);
+  }
+
+  get dark(): boolean {
+    return !matchMedia("(prefers-color-scheme: light)").matches;
+  }
+
+  // -- opening ----------------------------------------------------------------------------------------------------
+
+  async start(): Promise<void> {
+    try {
+      this.about = await this.api.about();
+      if (this.about.protocol !== PROTOCOL) throw new Refused(T.otherProtocol(this.about.interplay));
+      this.sources = await this.api.sources();
+      this.error = null;
+      await this.arrive();
+    } catch (problem) {
+      this.error = lineOf(problem);
+    }
+    this.show();
+  }
+
+  /** Goes where the address says, or to the one thing there is. */
+  private async arrive(): Promise<void> {
+    const { run, match, live, at, agent, tab } = readAddress(location.hash);
+    if (tab) this.tab = tab;
+    const { runs, recordings, worlds } = this.sources!;
+    if (match !== null) await this.openMatch(match, at);
+    else if (live) this.openLive(live);
+    else if (run !== null) await this.openRun(run);
+    else if (recordings.length === 1 && !runs.length) await this.openMatch(recordings[0]!.id);
+    else if (runs.length === 1 && recordings.every((one) => one.run === runs[0]!.id)) await this.openRun(runs[0]!.id);
+    else if (!runs.length && !recordings.length && worlds.length === 1) this.openLive(`world:${worlds[0]!.id}`);
+    if (agent !== null && this.player.source) this.select(agent);
+  }
+
+  async openMatch(id: number, at: number | null = null): Promise<void> {
+    const listed = this.sources?.recordings.find((one) => one.id === id);
+    const title = listed?.name ?? `match ${id}`;
+    await this.openWhen(title, () => openServed(this.api, id, title), at, () => {
+      this.match = id;
+      this.belongsTo(listed?.run ?? null);
+    });
+  }
+
+  async openFile(file: File): Promise<void> {
+    if (!file.name.endsWith(SUFFIX)) return this.tell(T.notOpened(file.name, T.noRecording));
+    await this.openWhen(file.name, () => openFile(file, file.name), null, () => undefined);
+  }
+
+  private async openWhen(title: string, open: () => Promise<Source>, at: number | null, then: () => void): Promise<void> {
+    const turn = ++this.opening;
+    this.busy = T.opening;
+    this.show();
+    try {
+      const source = await open();
+      if (turn !== this.opening) return source.close();
+      this.forget();
+      then();
+      this.player.open(source, at);
+      this.say(T.opened(title, source.reel.last - source.reel.first + 1));
+      if (source.problems[0]) this.tell(source.problems[0]);
+    } catch (problem) {
+      this.tell(T.notOpened(title, lineOf(problem)));
+    }
+    this.busy = null;
+    this.changed();
+  }
+
+  /** The curves of a run, and its world where it can be watched. */
+  async openRun(id: number, watch = true): Promise<void> {
+    const listed = this.sources?.runs.find((one) => one.id === id);
+    if (watch && listed?.checkpoint && !this.about?.read_only) this.openLive(`run:${id}`);
+    else {
+      this.forget();
+      this.player.open(null);
+    }
+    if (this.runId !== id) this.belongsTo(id);
+    this.tab = "curves";
+    this.changed();
+  }
+
+  /** Asks for the ratings of a run; most have none. */
+  private belongsTo(run: number | null): void {
+    this.runId = run;
+    if (run === null) return;
+    this.api.ratings(run).then(
+      (found) => {
+        if (this.runId !== run) return;
+        this.ratings = found;
+        // Tournaments have learnt nothing.
+        if (!this.sources?.runs.find((one) => one.id === run)?.agent_steps) this.tab = "ratings";
+        this.show();
+      },
+      () => undefined,
+    );
+  }
+
+  openLive(source: string): void {
+    this.opening++;
+    const [kind, id] = source.split(":") as [string, string];
+    const list = kind === "run" ? this.sources?.runs : this.sources?.worlds;
+    const title = list?.find((one) => one.id === Number(id))?.name ?? source;
+    this.forget();
+    this.live = source;
+    if (kind === "run") this.belongsTo(Number(id));
+    const session: Live = new Live(this.api, source, title, {
+      changed: () => this.changed(),
+      frame: () => this.frame(session),
+      begun: () => this.player.source === session && this.player.begin(),
+      said: (line) => this.tell(line),
+    });
+    this.player.open(session);
+    this.changed();
+  }
+
+  /** Back to the list. */
+  leave(): void {
+    this.forget();
+    this.player.open(null);
+    this.changed();
+    void this.api.sources().then((found) => ((this.sources = found), this.show()), () => undefined);
+  }
+
+  private forget(): void {
+    this.match = this.runId = this.live = null;
+    this.ratings = null;
+    this.details = null;
+    this.detailsError = null;
+    this.eventKind = null;
+    this.error = null;
+    this.hands.drop();
+  }
+
+  // -- telling ----------------------------------------------------------------------------------------------------
+
+  /** Shows a line for a while, and says it. */
+  tell(line: string): void {
+    this.notice = line;
+    clearTimeout(this.noticeTimer);
+    this.noticeTimer = window.setTimeout(() => ((this.notice = null), this.show()), 9000);
+    this.say(line);
+    this.show();
+  }
+
+  say(line: string): void {
+    this.aloud(line);
+  }
+
+  private changed(): void {
+    this.tellFollowed();
+    this.ask();
+    this.remember();
+    this.show();
+  }
+
+  /** Says what happened to the followed agent since the last look, while time goes on. */
+  private tellFollowed(): void {
+    const { source, tick, following, selected, running } = this.player;
+    const before = this.heardTo;
+    this.heardTo = tick;
+    if (!source || !following || !running || tick <= before) return;
+    const told = source.marks.filter((mark) => mark.tick > before && mark.tick <= tick && mark.slots.includes(selected!));
+    if (told.length) this.say(told.map((mark) => T.event(T.kinds[mark.kind] ?? mark.kind, [this.nameOf(selected!)], mark.tick)).join("; "));
+  }
+
+  /** Writes the address, while nothing moves. */
+  private remember(): void {
+    const { player } = this;
+    if (player.running || player.loading) return;
+    const at = player.source && !player.live ? player.tick : null;
+    const tab = player.source || this.runId !== null ? this.tab : null;
+    const hash = writeAddress({ run: this.match === null && this.live === null ? this.runId : null, match: this.match, live: this.live, at, agent: player.selected, tab });
+    if (hash !== location.hash && (this.sources || this.error)) history.replaceState(null, "", location.pathname + hash);
+  }
+
+  /** Asks for the selected agent's details, one question at a time, and only while somebody looks. */
+  private ask(): void {
+    const { source, selected, tick, live } = this.player;
+    const question = `${selected} ${tick}`;
+    if (!source || selected === null || !this.panels || (this.tab !== "agent" && live?.held !== selected)) return;
+    if (this.asking || question === this.asked) return;
+    if (this.detailsError && !live && this.player.running) return; // it would most likely say the same at every tick
+    this.asking = true;
+    this.asked = question;
+    source
+      .agent(selected, tick)
+      .then(
+        (agent) => ((this.details = agent), (this.detailsError = null)),
+        (problem: unknown) => ((this.details = null), (this.detailsError = lineOf(problem))),
+      )
+      .then(() => {
+        if (source !== this.player.source || selected !== this.player.selected) this.details = null;
+        this.show();
+        setTimeout(() => ((this.asking = false), this.ask()), DETAILS_EVERY);
+      });
+  }
+
+  nameOf(slot: number): string {
+    return this.player.source?.agents[slot] ?? `${slot}`;
+  }
+
+  // -- commands ---------------------------------------------------------------------------------------------------
+
+  select(slot: number | null): void {
+    if (slot !== this.player.selected) this.details = this.detailsError = null;
+    this.asked = "";
+    this.player.select(slot);
+    this.say(slot === null ? T.nobody : T.selected(this.nameOf(slot)));
+  }
+
+  setTab(tab: string): void {
+    this.tab = tab;
+    this.asked = "";
+    this.changed();
+  }
+
+  showHelp(on: boolean): void {
+    this.help = on;
+    this.show();
+  }
+
+  /** Does what a key or a button says. */
+  run(command: Command): void {
+    const { player } = this;
+    const { clock } = player;
+    if (command === "help") return this.showHelp(!this.help);
+    if (command === "panels") return ((this.panels = !this.panels), this.show());
+    if (!player.source) return;
+    const acts: Partial<Record<Command, () => void>> = {
+      play: () => {
+        player.toggle();
+        if (!player.live) this.say(player.running ? T.playing : T.pausedAt(player.tick));
+      },
+      forward: () => player.step(1),
+      back: () => player.step(-1),
+      forwardFar: () => player.step(FAR),
+      backFar: () => player.step(-FAR),
+      start: () => player.seek(clock.first),
+      end: () => player.seek(clock.last),
+      previousEvent: () => this.event(-1),
+      nextEvent: () => this.event(1),
+      eventKind: () => this.nextKind(),
+      faster: () => player.faster(1),
+      slower: () => player.faster(-1),
+      goTo: () => (this.goToField?.focus(), this.goToField?.select()),
+      live: () => player.present(),
+      previousAgent: () => (player.neighbour(-1), this.said()),
+      nextAgent: () => (player.neighbour(1), this.said()),
+      follow: () => {
+        player.follow();
+        this.say(player.following ? T.followed(this.nameOf(player.selected!)) : T.unfollowed);
+      },
+      fit: () => player.fit(),
+      zoomIn: () => player.zoom(1.4),
+      zoomOut: () => player.zoom(1 / 1.4),
+      take: () => this.take(),
+      picture: () => void this.savePicture(),
+      close: () => this.select(null),
+    };
+    acts[command]?.();
+  }
+
+  private said(): void {
+    this.details = this.detailsError = null;
+    this.say(this.player.selected === null ? T.nobody : T.selected(this.nameOf(this.player.selected)));
+  }
+
+  /** Kinds of events that there are, in the order in which they first happen. */
+  eventKinds(): string[] {
+    return [...new Set(this.player.source?.marks.map((mark) => mark.kind) ?? [])];
+  }
+
+  wanted(marks: Mark[]): Mark[] {
+    return this.eventKind === null ? marks : marks.filter((mark) => mark.kind === this.eventKind);
+  }
+
+  setEventKind(kind: string | null): void {
+    this.eventKind = kind;
+    this.show();
+  }
+
+  private nextKind(): void {
+    const kinds = [null, ...this.eventKinds()];
+    this.setEventKind(kinds[(kinds.indexOf(this.eventKind) + 1) % kinds.length]!);
+    this.say(T.eventKindNow(this.eventKind === null ? T.allEvents : (T.kinds[this.eventKind] ?? this.eventKind)));
+  }
+
+  private event(by: 1 | -1): void {
+    const { player } = this;
+    const marks = this.wanted(player.source!.marks);
+    const mark = by > 0 ? marks.find(({ tick }) => tick > player.tick) : marks.findLast(({ tick }) => tick < player.tick);
+    if (!mark) return this.tell(T.noMoreEvents);
+    player.clock.playing = false;
+    player.seek(mark.tick);
+    const told = marks.filter(({ tick }) => tick === mark.tick);
+    this.tell(told.map(({ kind, slots }) => T.event(T.kinds[kind] ?? kind, slots.map((slot) => this.nameOf(slot)), mark.tick)).join("; "));
+  }
+
+  async savePicture(): Promise<void> {
+    const blob = this.canvas && (await this.player.picture(this.canvas));
+    if (!blob) return this.tell(T.noPicture);
+    this.save(blob, `${(this.player.source?.world ?? "world").replaceAll(/[^\w-]+/g, "-")}-${this.player.tick}.png`);
+    this.say(T.saved);
+  }
+
+  /** Hands a file to the browser's downloads. */
+  save(blob: Blob, name: string): void {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(blob);
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  }
+
+  // -- playing ----------------------------------------------------------------------------------------------------
+
+  private take(): void {
+    const { live, selected } = this.player;
+    if (!live) return this.tell(T.onlyLive);
+    const { held } = live;
+    const slot = held ?? selected;
+    if (slot === null) return this.tell(T.selectAgent);
+    this.hands.drop();
+    live.say(held === null ? { type: "take", slot } : { type: "give", slot });
+    this.say(held === null ? T.taken(this.nameOf(slot)) : T.given(this.nameOf(slot)));
+  }
+
+  private frame(live: Live): void {
+    if (this.player.source !== live) return;
+    this.player.arrived();
+    this.hands.tick(live);
+  }
+
+  // -- keys -------------------------------------------------------------------------------------------------------
+
+  onKey(event: KeyboardEvent): void {
+    const target = event.target as HTMLElement;
+    const writes = target.matches?.("input:not([type=checkbox]), select, textarea, dialog *");
+    if (writes || event.defaultPrevented) return;
+    const live = this.player.live;
+    const held = live?.held ?? null;
+    if (live && held !== null && !event.altKey && !event.ctrlKey && !event.metaKey && this.hands.press(event, live, held)) return event.preventDefault();
+    const pressesIt = target.matches?.("button, summary, label") && (event.key === " " || event.key === "Enter");
+    const command = pressesIt ? null : commandOf(event, held !== null && event.key !== "?" && event.key !== "Escape");
+    if (!command) return;
+    event.preventDefault();
+    this.run(command);
+  }
+
+  onKeyUp(event: KeyboardEvent): void {
+    this.hands.release(event.key);
+  }
+
+  /** Windows that lose the focus never hear of a key's end. */
+  releaseKeys(): void {
+    this.hands.release(null);
+  }
+}
+
+function lineOf(problem: unknown): string {
+  if (problem instanceof Unwilling || problem instanceof Refused) return problem.message;
+  console.error(problem);
+  return T.fault(problem instanceof Error ? problem.message : String(problem));
+}

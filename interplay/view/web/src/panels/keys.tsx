@@ -1,0 +1,36 @@
+/** What `?` shows. */
+
+import { useEffect, useRef } from "preact/hooks";
+import { KEYS_OF } from "../keys";
+import type { Page } from "../page";
+import { T } from "../strings";
+
+export function KeyList({ page }: { page: Page }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    dialog.current!.showModal();
+  }, []);
+  return (
+    <dialog ref={dialog} aria-label={T.keys} onClose={() => page.showHelp(false)}>
+      <h2>{T.keys}</h2>
+      <dl class="keys">
+        {KEYS_OF.map(([command, keys]) => (
+          <div>
+            <dt>
+              {keys.map((key) => (
+                <kbd>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{T.commands[command]}</dd>
+          </div>
+        ))}
+      </dl>
+      <p class="quiet">
+        {T.mouse} {T.whilePlaying}
+      </p>
+      <button type="button" onClick={() => dialog.current!.close()}>
+        {T.close}
+      </button>
+    </dialog>
+  );
+}

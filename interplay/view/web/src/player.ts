@@ -1,0 +1,354 @@
+/** Brings a source, the clock and the picture together; panels listen to it and never draw the world themselves. */
+
+import { agentsAt, isThere, middle, reach } from "./agents";
+import { Camera } from "./camera";
+import { Clock, SPEEDS } from "./clock";
+import { Flat } from "./flat";
+import { Glide } from "./glide";
+import { Live } from "./live";
+import { Shot } from "./reel";
+import { Layer } from "./scene";
+import { Source } from "./source";
+
+const TOLD = 100; // ms between two tellings of the panels while time goes on
+const LONGEST_GLIDE = 1000; // ms
+const NEAR = 8; // pixels beside an agent that still hit it
+const FOLLOWED = 3; // times nearer than the whole world, when following begins
+
+export class Player {
+  readonly clock = new Clock();
+  readonly camera = new Camera();
+  source: Source | null = null;
+  selected: number | null = null;
+  following = false;
+  /** Live: the newest frame is shown, not one of those that are held. */
+  atPresent = true;
+  shot: Shot | null = null;
+  loading = false;
+  problem: string | null = null;
+  framesPerSecond = 0;
+  reducedMotion = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  private readonly thick = matchMedia("(prefers-contrast: more)");
+  private flat: Flat | null = null;
+  private before = 0; // time of the last picture
+  private told = 0;
+  private dirty = true;
+  private arrival = { from: null as number | null, to: null as number | null, at: 0, span: 100 };
+  private shownTick: number | null = null;
+  private drawn = "";
+  private drawings: number[] = [];
+
+  /** @param changed is called when panels have something new to show. */
+  constructor(private readonly changed: () => void) {
+    matchMedia("(prefers-reduced-motion: reduce)").addEventListener("change", (event) => (this.reducedMotion = event.matches));
+    requestAnimationFrame((now) => this.loop(now));
+  }
+
+  get live(): Live | null {
+    return this.source?.live ? (this.source as Live) : null;
+  }
+
+  /** The tick in view. */
+  get tick(): number {
+    return this.problem ? this.clock.tick : (this.shot?.tick ?? this.clock.tick);
+  }
+
+  get running(): boolean {
+    return this.live && this.atPresent ? this.live.status.running : this.clock.playing;
+  }
+
+  get speed(): number {
+    return this.live ? this.live.status.speed : this.clock.speed;
+  }
+
+  get agents(): Layer | null {
+    return (this.shot && this.shot.scene.layers[agentsAt(this.shot.scene)]) ?? null;
+  }
+
+  attach(canvas: HTMLCanvasElement | null): void {
+    this.flat = canvas && new Flat(canvas);
+    this.touch();
+  }
+
+  open(source: Source | null, tick: number | null = null): void {
+    this.source?.close();
+    this.source = source;
+    this.shot = null;
+    this.selected = null;
+    this.following = false;
+    this.problem = null;
+    this.begin();
+    if (!source) return this.touch();
+    if (!source.live) {
+      this.clock.speed = 1 / source.tickSeconds;
+      this.clock.seek(tick ?? source.reel.first);
+      if (tick === null) this.clock.playing = !this.reducedMotion;
+    }
+    this.touch();
+  }
+
+  /** The scene is another one: a new source, or a session that began anew. */
+  begin(): void {
+    this.atPresent = true;
+    this.arrival = { from: null, to: null, at: 0, span: 100 };
+    this.shownTick = null;
+    this.shot = null;
+    this.clock.playing = false;
+    if (!this.source) return;
+    this.camera.look(this.source.schema);
+    this.clock.range(this.source.reel.first, this.source.reel.last);
+    this.touch();
+  }
+
+  /** A live frame came. */
+  arrived(): void {
+    const { live, arrival } = this;
+    if (!live) return;
+    const now = performance.now();
+    const gap = Math.min(now - arrival.at, LONGEST_GLIDE);
+    const asked = live.status.speed > 0 ? 1000 / live.status.speed : 0;
+    arrival.span = Math.min(asked || gap, gap + 50, LONGEST_GLIDE);
+    const key = arrival.to !== null && live.reel.last < arrival.to;
+    arrival.from = key ? null : arrival.to;
+    arrival.to = live.reel.last;
+    arrival.at = now;
+    this.clock.range(live.reel.first, live.reel.last);
+    this.dirty = true;
+  }
+
+  // -- commands ---------------------------------------------------------------------------------------------------
+
+  toggle(): void {
+    if (this.live && this.atPresent) this.live.say({ type: "run", on: !this.live.status.running });
+    else this.clock.toggle();
+    this.touch();
+  }
+
+  seek(tick: number): void {
+    if (this.live) this.atPresent = tick >= this.clock.last;
+    this.clock.seek(tick);
+    // What could not be had before may be there now: the server was away, or the file has grown.
+    if (this.source?.reel.problem(this.clock.tick)) void this.source.reel.fetch(this.clock.tick).then(() => this.touch());
+    this.touch();
+  }
+
+  step(ticks: number): void {
+    const { live } = this;
+    if (live && this.atPresent) {
+      if (live.status.running) live.say({ type: "run", on: false });
+      if (ticks > 0) return live.say({ type: "step", n: ticks });
+      this.clock.seek(live.reel.last);
+      this.atPresent = false;
+    }
+    const reel = this.source?.reel;
+    if (!reel) return;
+    const near = ticks === 1 ? reel.after(this.clock.tick) : ticks === -1 ? reel.before(this.clock.tick) : null;
+    this.clock.step(near === null ? ticks : near - this.clock.tick);
+    this.touch();
+  }
+
+  faster(by: 1 | -1): void {
+    if (this.live) this.clock.speed = this.live.status.speed;
+    const [fastest, speed] = [SPEEDS[SPEEDS.length - 1]!, this.clock.speed];
+    if (this.live && by > 0 && speed === fastest) this.clock.speed = 0; // as fast as possible
+    else if (this.live && speed === 0) this.clock.speed = by > 0 ? 0 : fastest;
+    else this.clock.faster(by);
+    this.live?.say({ type: "speed", ticks_per_second: this.clock.speed });
+    this.touch();
+  }
+
+  present(): void {
+    if (!this.live) return;
+    this.atPresent = true;
+    this.touch();
+  }
+
+  select(slot: number | null): void {
+    this.selected = slot;
+    if (slot === null) this.following = false;
+    this.live?.select(slot);
+    this.touch();
+  }
+
+  /** The next agent that is there, up or down the list. */
+  neighbour(by: 1 | -1): void {
+    const { agents } = this;
+    if (!agents?.rows) return;
+    let slot = this.selected ?? (by > 0 ? -1 : agents.rows);
+    for (let i = 0; i < agents.rows; i++) {
+      slot = (slot + by + agents.rows) % agents.rows;
+      if (isThere(agents, slot)) return this.select(slot);
+    }
+  }
+
+  follow(on = !this.following): void {
+    this.following = on && this.selected !== null;
+    if (this.following && this.camera.fitted) this.camera.zoom(FOLLOWED);
+    this.touch();
+  }
+
+  fit(): void {
+    this.following = false;
+    this.camera.fit();
+    this.touch();
+  }
+
+  zoom(factor: number, x?: number, y?: number): void {
+    this.camera.zoom(factor, x, y);
+    this.touch();
+  }
+
+  drag(dx: number, dy: number): void {
+    this.following = false;
+    this.camera.drag(dx, dy);
+    this.touch();
+  }
+
+  resize(width: number, height: number): void {
+    this.camera.resize(width, height);
+    this.touch();
+    this.paint(performance.now());
+  }
+
+  /** The agent at a pixel; null where there is none. */
+  hit(px: number, py: number): number | null {
+    const { agents, camera } = this;
+    if (!agents) return null;
+    let [found, least] = [null as number | null, Infinity];
+    const glide = new Glide(agents, null, 0);
+    for (const row of glide.rows()) {
+      const [x, y] = middle(glide, row);
+      const [dx, dy] = [camera.screenX(x) - px, camera.screenY(y) - py];
+      const distance = Math.hypot(dx, dy);
+      if (distance <= Math.max(reach(agents, row) * camera.scale, NEAR) && distance < least) [found, least] = [row, distance];
+    }
+    return found;
+  }
+
+  /** The picture as it stands, as a file. */
+  picture(canvas: HTMLCanvasElement): Promise<Blob | null> {
+    return new Promise((done) => canvas.toBlob(done, "image/png"));
+  }
+
+  /** Something was commanded: draw and tell at once. */
+  touch(): void {
+    this.dirty = true;
+    this.told = 0;
+    this.changed();
+  }
+
+  // -- time -------------------------------------------------------------------------------------------------------
+
+  private loop(now: number): void {
+    requestAnimationFrame((next) => this.loop(next));
+    const past = Math.min(now - this.before, 250);
+    this.before = now;
+    if (!this.source) return;
+    if (this.clock.playing) this.advance(past);
+    this.paint(now);
+    if (this.running && now - this.told >= TOLD) {
+      this.told = now;
+      this.changed();
+    }
+  }
+
+  private advance(past: number): void {
+    const { reel } = this.source!;
+    let ready = this.clock.tick;
+    for (let place = reel.find(ready); place >= 0 && place < reel.chunks.length; place++) {
+      const chunk = reel.chunks[place]!;
+      if (!reel.ready(chunk.first)) {
+        void reel.fetch(chunk.first).then(() => (this.dirty = true));
+        break;
+      }
+      ready = chunk.first + chunk.ticks - 1;
+      if (ready > this.clock.tick + 4 * this.clock.speed) break;
+    }
+    this.clock.advance(past, ready === reel.last ? ready : ready + 0.999);
+    this.dirty = true;
+    if (!this.clock.playing) {
+      if (this.live) this.atPresent = true;
+      this.touch();
+    }
+  }
+
+  private paint(now: number): void {
+    const { source } = this;
+    if (!source) return;
+    const gliding = this.live && this.atPresent && now - this.arrival.at <= this.arrival.span + 50;
+    if (!this.dirty && !gliding) return;
+    const { shot, next, share } = this.live && this.atPresent ? this.newest(now) : this.recorded();
+    this.acknowledge();
+    if (!shot) return;
+    const fresh = shot !== this.shot;
+    this.shot = shot;
+    this.dirty = false;
+    const glides = next && !this.reducedMotion ? share : 0;
+    if (this.following) this.centre(shot, next, glides);
+    const state = `${shot.tick} ${next?.tick} ${glides} ${this.selected} ${this.camera.x} ${this.camera.y} ${this.camera.scale} ${this.camera.width} ${this.camera.height}`;
+    if (this.flat && (fresh || state !== this.drawn)) {
+      this.flat.draw({ scene: shot.scene, next: next?.scene ?? null, share: glides, selected: this.selected, thick: this.thick.matches }, this.camera);
+      this.drawn = state;
+      this.count(now);
+    }
+    if (fresh && !this.running) this.changed();
+  }
+
+  redraw(): void {
+    this.drawn = "";
+    this.dirty = true;
+  }
+
+  private recorded(): { shot: Shot | null; next: Shot | null; share: number } {
+    const { reel } = this.source!;
+    const { tick, share } = this.clock;
+    if (!reel.ready(tick)) {
+      this.loading = true;
+      void reel.fetch(tick).then(() => this.touch());
+      return { shot: null, next: null, share: 0 };
+    }
+    const shot = reel.at(tick);
+    this.loading = false;
+    const problem = shot ? null : reel.problem(tick);
+    if (problem !== this.problem) {
+      this.problem = problem;
+      this.changed();
+    }
+    const after = share > 0 && shot ? reel.after(tick) : null;
+    const next = after !== null && reel.ready(after) ? reel.at(after) : null;
+    return { shot, next: next?.first ? null : next, share };
+  }
+
+  private newest(now: number): { shot: Shot | null; next: Shot | null; share: number } {
+    const { from, to, at, span } = this.arrival;
+    const { reel } = this.source!;
+    if (to === null) return { shot: null, next: null, share: 0 };
+    const newest = reel.at(to);
+    const share = span > 20 && !this.reducedMotion ? (now - at) / span : 1;
+    const old = from === null || share >= 1 || !newest || newest.first ? null : reel.at(from);
+    this.clock.seek(old ? from! : to);
+    return old ? { shot: old, next: newest, share } : { shot: newest, next: null, share: 0 };
+  }
+
+  /** Says which frame was drawn, so that the server sends more. */
+  private acknowledge(): void {
+    const { live, arrival } = this;
+    if (!live || arrival.to === null || arrival.to === this.shownTick) return;
+    this.shownTick = arrival.to;
+    const tick = arrival.to;
+    queueMicrotask(() => live.say({ type: "shown", tick }));
+  }
+
+  private centre(shot: Shot, next: Shot | null, share: number): void {
+    const place = agentsAt(shot.scene);
+    const layer = shot.scene.layers[place];
+    if (!layer || this.selected === null || !isThere(layer, this.selected)) return;
+    this.camera.centre(...middle(new Glide(layer, next?.scene.layers[place] ?? null, share), this.selected));
+  }
+
+  private count(now: number): void {
+    this.drawings.push(now);
+    while (this.drawings[0]! < now - 1000) this.drawings.shift();
+    this.framesPerSecond = this.drawings.length;
+  }
+}

@@ -1,0 +1,80 @@
+/** What is watched: a served recording or a dropped file here, a session in live.ts; one interface for all three. */
+
+import { Agent, Api, Unwilling } from "./api";
+import { inflate } from "./inflate";
+import { Reel } from "./reel";
+import { Header, Mark, ReplayFile, readHeader, readMark } from "./replay";
+import { Refused, Schema, readSchema } from "./schema";
+import { T } from "./strings";
+
+export interface Source {
+  readonly live: boolean;
+  readonly title: string;
+  readonly world: string;
+  readonly policy: string;
+  readonly agents: string[];
+  readonly schema: Schema;
+  readonly reel: Reel;
+  readonly marks: Mark[];
+  readonly problems: string[];
+  readonly tickSeconds: number;
+  /** What the server knows of an agent at a tick; an error says why it knows nothing. */
+  agent(slot: number, tick: number): Promise<Agent>;
+  close(): void;
+}
+
+class Recording implements Source {
+  readonly live = false;
+  readonly close = () => undefined;
+
+  constructor(
+    readonly title: string,
+    private readonly header: Header,
+    readonly schema: Schema,
+    readonly reel: Reel,
+    readonly marks: Mark[],
+    readonly problems: string[],
+    readonly agent: (slot: number, tick: number) => Promise<Agent>,
+  ) {}
+
+  get world() {
+    return this.header.world;
+  }
+  get tickSeconds() {
+    return this.header.tickSeconds;
+  }
+  get policy() {
+    return this.header.policy;
+  }
+  get agents() {
+    return this.header.agents;
+  }
+}
+
+/** A recording that the server has. */
+export async function openServed(api: Api, id: number, title: string): Promise<Source> {
+  const [told, marks] = await Promise.all([api.recording(id), api.events(id)]);
+  const header = readHeader(told.header);
+  const schema = readSchema(header.scene);
+  const problems = [...told.problems];
+  const load = async (place: number) => {
+    try {
+      return await inflate(await api.chunk(id, place), told.chunks[place]!.raw);
+    } catch (error) {
+      throw error instanceof Unwilling ? new Refused(error.message) : error;
+    }
+  };
+  const reel = new Reel(schema, told.chunks, load);
+  return new Recording(title, header, schema, reel, marks.events.map(readMark), problems, (slot, tick) => api.agent(id, slot, tick));
+}
+
+/** A file from this machine; nothing of it leaves the browser. */
+export async function openFile(blob: Blob, title: string): Promise<Source> {
+  const file = await ReplayFile.open(blob);
+  const schema = readSchema(file.header.scene);
+  const scenes = file.scenes;
+  if (!scenes.length) throw new Refused(T.emptyRecording);
+  const reel = new Reel(schema, scenes, (place) => file.read(scenes[place]!));
+  const nobody = () => Promise.reject(new Unwilling(T.noDetailsInFile, 404));
+  return new Recording(title, file.header, schema, reel, await file.marks(), file.problems, nobody);
+}

@@ -1,0 +1,83 @@
+/** Agents drawn once and stamped many times: a disc, its rim and its sign. */
+
+import { CORNERS, INK, PAPER, RGB, hex, mix, rgb } from "./palette";
+
+const MOST = 400; // kept at a time; zooming makes new ones
+const STEP = 4; // sizes per pixel
+
+const kept = new Map<string, HTMLCanvasElement>();
+
+export interface Look {
+  colour: RGB;
+  size: number; // radius, pixels
+  rim: boolean;
+  sign: string; // shape of the palette, "plus", or empty
+}
+
+/** A picture of `look`, its middle in the middle. */
+export function sprite(look: Look, ratio: number): HTMLCanvasElement {
+  const size = Math.max(Math.round(look.size * STEP), 1) / STEP;
+  const key = `${look.colour}|${size}|${look.rim}|${look.sign}|${ratio}`;
+  const known = kept.get(key);
+  if (known) return known;
+  if (kept.size >= MOST) kept.clear();
+  const canvas = document.createElement("canvas");
+  const side = 2 * Math.ceil((size + 3) * ratio);
+  canvas.width = canvas.height = side;
+  const pen = canvas.getContext("2d")!;
+  pen.translate(side / 2, side / 2);
+  pen.scale(ratio, ratio);
+  drawDisc(pen, { ...look, size });
+  kept.set(key, canvas);
+  return canvas;
+}
+
+function drawDisc(pen: CanvasRenderingContext2D, { colour, size, rim, sign }: Look): void {
+  circle(pen, 0, 0, Math.max(size, 0.75));
+  pen.fillStyle = hex(colour);
+  pen.fill();
+  if (rim) {
+    circle(pen, 0, 0, size);
+    pen.strokeStyle = hex(mix(colour, rgb(INK), 0.55));
+    pen.lineWidth = Math.min(Math.max(1, 0.09 * size), 3);
+    pen.stroke();
+  }
+  drawSign(pen, sign, size);
+}
+
+function drawSign(pen: CanvasRenderingContext2D, sign: string, size: number): void {
+  pen.fillStyle = PAPER;
+  const corners = CORNERS[sign];
+  if (sign === "plus") cross(pen, 0, 0, 0.55 * size, PAPER, 0.34 * size, 0);
+  else if (sign === "disc") (circle(pen, 0, 0, 0.3 * size), pen.fill());
+  else if (corners) {
+    const [count, first] = corners;
+    pen.beginPath();
+    for (let i = 0; i < count; i++) {
+      const turn = first + (2 * Math.PI * i) / count;
+      // In pixels y grows down whichever way the world grows: signs stand upright.
+      pen.lineTo(0.42 * size * Math.cos(turn), -0.42 * size * Math.sin(turn));
+    }
+    pen.fill();
+  }
+}
+
+/** A path around (x, y). */
+export function circle(pen: CanvasRenderingContext2D, x: number, y: number, radius: number): void {
+  pen.beginPath();
+  pen.arc(x, y, Math.max(radius, 0), 0, 2 * Math.PI);
+}
+
+/** Two crossing strokes. */
+export function cross(pen: CanvasRenderingContext2D, x: number, y: number, arm: number, colour: string, width: number, turn: number): void {
+  pen.strokeStyle = colour;
+  pen.lineWidth = width;
+  pen.lineCap = "round";
+  pen.beginPath();
+  for (const angle of [turn, turn + Math.PI / 2]) {
+    const [dx, dy] = [arm * Math.cos(angle), arm * Math.sin(angle)];
+    pen.moveTo(x - dx, y - dy);
+    pen.lineTo(x + dx, y + dy);
+  }
+  pen.stroke();
+}

@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { HeadTold, rangeOf, restOf } from "../src/api";
+import { Hands } from "../src/hands";
+import { Controls, Live, Said } from "../src/live";
+
+/** A session that keeps what it is told. */
+function session(heads: HeadTold[], controls: Controls | null = null, turnBased = false) {
+  const said: Said[] = [];
+  const live = { held: 3, heads, controls, turnBased, status: { tick: 9 }, say: (message: Said) => said.push(message) };
+  const hands = new Hands(() => undefined, () => null);
+  return { live: live as unknown as Live, said, hands };
+}
+
+const key = (name: string) => ({ key: name, repeat: false }) as KeyboardEvent;
+const move: HeadTold = { name: "move", kind: "discrete", n: 3, legal: [false, true, true] };
+const thrust: HeadTold = { name: "thrust", kind: "box", low: [-1, 2, null], high: [1, 5, null] };
+const act = (action: Record<string, number | number[]>) => ({ type: "act", slot: 3, tick: 9, action });
+
+describe("a form", () => {
+  it("fills in what was not chosen with what is legal", () => {
+    const { live, said, hands } = session([move, thrust]);
+    hands.choose("thrust", [0.5, 3, 0]);
+    hands.act(live, 3);
+    expect(said).toEqual([act({ move: 1, thrust: [0.5, 3, 0] })]);
+    expect([restOf(thrust as never), rangeOf(thrust as never, 2)]).toEqual([[0, 2, 0], [-1, 1]]);
+  });
+
+  it("goes on at every tick until it is told otherwise", () => {
+    const { live, said, hands } = session([move]);
+    expect(hands.press(key("2"), live, 3)).toBe(true);
+    hands.tick(live);
+    expect(said).toEqual([act({ move: 2 }), act({ move: 2 })]);
+    hands.setRepeat(false);
+    hands.tick(live);
+    expect(said.length).toBe(2);
+  });
+
+  it("counts once where there are turns, and takes nothing illegal", () => {
+    const { live, said, hands } = session([move], null, true);
+    expect(hands.press(key("0"), live, 3)).toBe(false);
+    expect(hands.press(key("7"), live, 3)).toBe(false);
+    hands.press(key("1"), live, 3);
+    hands.tick(live);
+    expect(said).toEqual([act({ move: 1 })]);
+  });
+});
+
+describe("keys of a world", () => {
+  it("are said while they are down", () => {
+    const { live, said, hands } = session([move], { keys: { ArrowUp: { head: 0, choice: 2 } } });
+    expect([hands.press(key("ArrowUp"), live, 3), hands.press(key("x"), live, 3)]).toEqual([true, false]);
+    hands.tick(live);
+    hands.release("ArrowUp");
+    hands.tick(live);
+    expect(said).toEqual([act({ move: 2 }), act({ move: 2 })]);
+  });
+});

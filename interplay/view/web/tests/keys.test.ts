@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { readAddress, writeAddress } from "../src/address";
+import { HeldKeys, KEYS_OF, Pressed, commandOf } from "../src/keys";
+import { T } from "../src/strings";
+import { short, shown } from "../src/words";
+
+function key(name: string, held: Partial<Pressed> = {}): Pressed {
+  return { key: name, shiftKey: false, altKey: false, ctrlKey: false, metaKey: false, ...held };
+}
+
+describe("keys", () => {
+  it("do what the list says", () => {
+    const written: Record<string, Pressed> = { Space: key(" "), "←": key("ArrowLeft"), "→": key("ArrowRight"), "Shift ←": key("ArrowLeft", { shiftKey: true }), "Shift →": key("ArrowRight", { shiftKey: true }), Esc: key("Escape"), "?": key("?", { shiftKey: true }) };
+    for (const [command, keys] of KEYS_OF) for (const name of keys) expect([name, commandOf(written[name] ?? key(name))]).toEqual([name, command]);
+    expect(KEYS_OF.map(([command]) => command).sort()).toEqual(Object.keys(T.commands).sort());
+  });
+
+  it("leave the browser's own alone", () => {
+    expect(commandOf(key("s", { ctrlKey: true }))).toBeNull();
+    expect(commandOf(key("f", { metaKey: true }))).toBeNull();
+    expect(commandOf(key("ArrowLeft", { altKey: true }))).toBeNull();
+    expect(commandOf(key("Tab"))).toBeNull();
+  });
+
+  it("need Alt while somebody plays", () => {
+    expect(commandOf(key(" "), true)).toBeNull();
+    expect(commandOf(key(" ", { altKey: true }), true)).toBe("play");
+  });
+});
+
+describe("keys that are down", () => {
+  const controls = { ArrowUp: { head: 0, choice: 4 }, ArrowLeft: { head: 0, choice: 1 }, " ": { head: 1, choice: 1 } };
+  it("are sent together, the later one of a head", () => {
+    const held = new HeldKeys();
+    held.press("ArrowUp");
+    held.press(" ");
+    held.press("ArrowLeft");
+    held.press("x");
+    expect(held.action(controls, ["move", "attack"])).toEqual({ move: 1, attack: 1 });
+    held.release("ArrowLeft");
+    expect(held.action(controls, ["move", "attack"])).toEqual({ move: 4, attack: 1 });
+    held.clear();
+    expect(held.action(controls, ["move", "attack"])).toEqual({});
+  });
+});
+
+describe("the address", () => {
+  const nowhere = { run: null, match: null, live: null, at: null, agent: null, tab: null };
+  it("comes back", () => {
+    const address = { ...nowhere, match: 3, at: 1234, agent: 17, tab: "table" };
+    expect(readAddress(writeAddress(address))).toEqual(address);
+    expect(readAddress(writeAddress({ ...nowhere, live: "run:0" }))).toEqual({ ...nowhere, live: "run:0" });
+    expect(writeAddress(nowhere)).toBe("");
+  });
+  it("says nothing else", () => {
+    expect(readAddress("#match=-1&at=1e9&live=javascript:1&tab=<b>&agent=%00")).toEqual(nowhere);
+  });
+});
+
+it("cells and numbers read as in pictures", () => {
+  expect([true, false, null, 7, "x", 0.123456, 1234567, NaN].map((cell) => shown(cell))).toEqual(["yes", "no", "-", "7", "x", "0.1235", "1,234,567", "nan"]);
+  expect([0.5, 1.1, -0.0001234, 12345.678, undefined].map(short)).toEqual(["0.5", "1.1", "-0.0001234", "12350", "-"]);
+});

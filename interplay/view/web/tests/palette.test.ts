@@ -1,0 +1,21 @@
+import { expect, it } from "vitest";
+import * as palette from "../src/palette";
+import { json } from "./fixtures";
+
+const python = json<Record<string, unknown>>("palette.json");
+
+it("every colour and shape is Python's", () => {
+  const { shapes_of, rgb, tiles, mixed, ...constants } = python;
+  expect(Object.keys(constants).length).toBeGreaterThan(10);
+  for (const [name, value] of Object.entries(constants)) expect([name, palette[name as keyof typeof palette]]).toEqual([name, value]);
+  expect(Array.from({ length: 49 }, (_, number) => palette.shapeOf(number))).toEqual(shapes_of);
+  expect(Array.from({ length: 21 }, (_, number) => palette.rgb(number))).toEqual(rgb);
+  expect(palette.tileColours("terrain")).toEqual(tiles);
+});
+
+it("mixtures are rounded as Python rounds", () => {
+  const colours = Array.from({ length: 7 }, (_, number) => palette.rgb(number));
+  const found = colours.flatMap((colour) => [0.22, 0.45, 0.5, 0.55].map((share) => palette.mix(colour, palette.rgb(palette.INK), share)));
+  expect(found).toEqual(python.mixed);
+  expect(palette.hex([1, 128, 255])).toBe("#0180ff");
+});

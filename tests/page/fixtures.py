@@ -1,0 +1,207 @@
+"""What the page's tests compare with: streams, recordings, colours and digests, made by Python each time anew.
+
+python -m tests.page.fixtures FOLDER
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from interplay.core.frames import Decoder, Encoder
+from interplay.core.replay import Mark, ReplayReader, ReplayWriter
+from interplay.core.scene import Canvas, Scene
+from interplay.evaluate.tournaments.round_robins import round_robin
+from interplay.registry import make_policy
+from interplay.view import palette
+from interplay.view.picture import MARGIN, render
+from tests.core.drawings import KINDS, draw
+from tests.page.canonical import digest
+
+TICKS, AGENTS, SIDE = 250, 40, 24
+SEEN = 60  # the tick whose picture is compared
+LINES, PEAK = 5_000, 50.0  # of a run's log
+ROWS = (4, 4, 4, 0, 6, 6, 6, 3, 3, 3, 65, 65)
+
+
+def write_all(folder: Path) -> None:
+    """Writes every fixture into a folder that is there."""
+    write_streams(folder / "streams.json")
+    write_palette(folder / "palette.json")
+    write_match(folder / "match.replay")
+    write_tables(folder / "tables.replay")
+    write_run(folder / "first")
+    players = {name: make_policy("dilemma/fixed", name) for name in ("random", "tit_for_tat", "grim")}
+    standings = round_robin(players, "dilemma/fixed", matches=4, out=folder / "cup")
+    _write(folder / "cup" / "ratings.json", standings.to_dict())
+    digests = {}
+    for name in ("match", "tables"):
+        with ReplayReader(folder / f"{name}.replay") as reader:
+            digests[name] = [digest(frame.scene) for frame in reader.frames()]
+            if name == "match":
+                write_blocks(folder / "blocks.json", reader.frame(SEEN).scene)
+    _write(folder / "digests.json", digests)
+    whole = (folder / "match.replay").read_bytes()
+    (folder / "cut.replay").write_bytes(whole[: int(len(whole) * 0.7)])
+    damaged = bytearray(whole)
+    with ReplayReader(folder / "match.replay") as reader:
+        second = [chunk for chunk in reader.chunks if chunk.tag == b"SCNE"][1]
+    damaged[second.offset + 200] ^= 255
+    (folder / "damaged.replay").write_bytes(damaged)
+    (folder / "future.replay").write_bytes(whole[:8] + b"\x09\x00" + whole[10:])
+
+
+def write_streams(path: Path) -> None:
+    """Frames of scenes by chance, live and recorded: all kinds of layers alone and together, widened columns among them."""
+    streams = []
+    for number, kinds in enumerate([KINDS, *((kind,) for kind in KINDS), KINDS[:4], KINDS[1:]]):
+        for recording in (False, True):
+            streams.append(_stream(kinds, np.random.default_rng(number), recording))
+    _write(path, streams)
+
+
+def _stream(kinds: tuple[str, ...], rng: np.random.Generator, recording: bool) -> dict[str, Any]:
+    # Every other scene is drawn twice, so that layers stay the same or change in a few rows.
+    scenes = [draw(kinds, rng, count, odd=t in (2, 8)) for t, count in enumerate(ROWS)]
+    scenes = [scene for scene in scenes for _ in range(2)]
+    encoder = Encoder(scenes[0], recording)
+    decoder = Decoder(encoder.schema)
+    frames, digests = [], []
+    for t, scene in enumerate(scenes):
+        frame = encoder.encode(scene, t + 5, key=t == 17, first=t == 0, last=t == 11)
+        decoder.decode(frame)
+        frames.append(base64.b64encode(frame).decode())
+        digests.append(digest(decoder.scene()))
+    schema = encoder.schema.model_dump(mode="json")
+    name = f"{', '.join(kinds)}, {'recording' if recording else 'live'}"
+    return {"name": name, "schema": schema, "frames": frames, "digests": digests}
+
+
+def write_palette(path: Path) -> None:
+    """What interplay/view/palette.py says."""
+    names = [name for name in vars(palette) if name.isupper() and name != "RGB"]
+    said: dict[str, Any] = {name: getattr(palette, name) for name in names}
+    said["shapes_of"] = [palette.shape_of(number) for number in range(49)]
+    said["rgb"] = [palette.rgb(number) for number in range(21)]
+    said["tiles"] = palette.tile_colours("terrain").tolist()
+    colours = [palette.rgb(number) for number in range(7)]
+    ink = palette.rgb(palette.INK)
+    said["mixed"] = [
+        palette.mix(colour, ink, share) for colour in colours for share in (0.22, 0.45, 0.5, 0.55)
+    ]
+    _write(path, said)
+
+
+def write_match(path: Path) -> None:
+    """A match of walkers on tiles that change: births, deaths, bars and marks, in three chunks."""
+    rng = np.random.default_rng(3)
+    ground = rng.integers(0, 6, (SIDE, SIDE))
+    x, y = rng.uniform(1, SIDE - 1, (2, AGENTS))
+    angle, health = rng.uniform(0, 6, AGENTS), np.full(AGENTS, 10.0)
+    alive, fallen = np.ones(AGENTS, bool), np.zeros(AGENTS, bool)
+
+    def drawn(tick: int, born: np.ndarray) -> Scene:
+        canvas = Canvas((0, 0, SIDE, SIDE))
+        canvas.tiles("ground", ground)
+        canvas.circles(
+            "agents",
+            x,
+            y,
+            radius=0.45,
+            angle=angle,
+            colour=np.arange(AGENTS, dtype=np.uint8) % 9,
+            absent=~alive,
+            jump=born,
+            dimmed=fallen,
+            glyph="team",
+            bars={"health": (health, 10)},
+            marks={"frozen": health < 3},
+            sight=(3.0, 1.0),
+            labels=[str(number) for number in range(AGENTS)],
+        )
+        canvas.labels("causes", [2.0], [2.0], [f"<b>tick {tick}</b>"])
+        canvas.table("status", ["tick", "alive"], [[tick, int(alive.sum())]], caption=True)
+        canvas.table("<i>words</i>", ["who", "says"], [["0", "<img src=x onerror=alert(1)>"], ["1", None]])
+        return canvas.scene()
+
+    header = {
+        "world": "toys:Walkers",
+        "agents": tuple(f"walker {number}" for number in range(AGENTS)),
+        "policy": "random walk",
+    }
+    nobody = np.zeros(AGENTS, bool)
+    with ReplayWriter(path, drawn(0, nobody), header) as writer:
+        for tick in range(TICKS):
+            marks, born = [], nobody.copy()
+            if tick:
+                x[:] = np.clip(x + 0.2 * np.cos(angle), 0.5, SIDE - 0.5)
+                y[:] = np.clip(y + 0.2 * np.sin(angle), 0.5, SIDE - 0.5)
+                angle[:] += rng.normal(0, 0.2, AGENTS)
+                health[:] = np.maximum(health - rng.integers(0, 2, AGENTS) * 0.1, 0)
+                ground[rng.integers(SIDE), rng.integers(SIDE)] = rng.integers(6)
+            if tick % 40 == 20:
+                who = int(tick // 40)
+                alive[who] = False
+                fallen[who + 20] = True
+                marks.append(Mark(tick, "death", (who, who + 20)))
+            if tick % 40 == 35:
+                who = int(tick // 40)
+                alive[who], born[who], health[who] = True, True, 10.0
+                x[who], y[who] = rng.uniform(1, SIDE - 1, 2)
+                marks.append(Mark(tick, "birth", (who,)))
+            if tick == TICKS - 1:
+                marks.append(Mark(tick, "end"))
+            writer.add_scene(drawn(tick, born), tick, tick == 0, tick == TICKS - 1, marks)
+
+
+def write_blocks(path: Path, scene: Scene) -> None:
+    """The mean colour of each tile in the picture that interplay/view/picture.py draws, (SIDE, SIDE, 3)."""
+    scale = 25  # pixels of a tile
+    inside = scale * SIDE
+    bare = scene._replace(layers=tuple(layer for layer in scene.layers if layer.kind != "table"))
+    size = round(inside / (1 - 2 * MARGIN))
+    margin = (size - inside) / 2
+    picture = render(bare, size).astype(float)
+    edges = [round(margin + scale * i) for i in range(SIDE + 1)]
+    means = [
+        [picture[top:bottom, left:right].mean(axis=(0, 1)).tolist() for left, right in pairwise(edges)]
+        for top, bottom in pairwise(edges)
+    ]
+    _write(path, {"tick": SEEN, "means": means})
+
+
+def write_tables(path: Path) -> None:
+    """A world without places."""
+
+    def drawn(tick: int) -> Scene:
+        canvas = Canvas()
+        canvas.table("rounds", ["round", "left", "right"], [[i, i % 2 == 0, 0.5 * i] for i in range(tick)])
+        return canvas.scene()
+
+    header = {"world": "toys:Tables", "agents": ("left", "right"), "policy": "nobody"}
+    with ReplayWriter(path, drawn(0), header) as writer:
+        for tick in range(5):
+            writer.add_scene(drawn(tick), tick, tick == 0, tick == 4)
+
+
+def write_run(folder: Path) -> None:
+    """A run's log with one high peak among many lines."""
+    folder.mkdir()
+    (folder / "settings.toml").write_text('[world]\nid = "dilemma/fixed"\n')
+    returns = [PEAK if i == LINES // 3 else i / LINES for i in range(LINES)]
+    lines = [{"agent_steps": 100 * (i + 1), "episode_return": value} for i, value in enumerate(returns)]
+    (folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def _write(path: Path, value: Any) -> None:
+    path.write_text(json.dumps(value, default=list), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_all(Path(sys.argv[1]))

@@ -1,0 +1,459 @@
+"""Specification viewer 6.1 and 7: the websocket of a page, with a server on a port."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import websockets
+import websockets.sync.client
+
+from interplay.core.errors import UserError
+from interplay.core.frames import Encoder
+from interplay.core.policy import RandomPolicy
+from interplay.core.scene import scene_of
+from interplay.train.run.checkpoint import CheckpointWriter, read_checkpoint
+from interplay.train.run.settings_file import settings_of
+from interplay.verbs.viewing import Players
+from interplay.view.server.config import MESSAGES, PAGES, SESSIONS
+from interplay.view.server.live import Pace
+from interplay.view.server.messages import read_message
+from interplay.view.server.play import Play
+from interplay.view.server.session import FOG, FOG_OF_ROLES
+from interplay.view.server.sources import Opened
+from interplay.view.server.visitor import Visitor
+from interplay.view.stepping import stands
+from tests.cli.planting import make_run
+from tests.core.drawings import check_alike
+from tests.view.scenes import WalkWorld
+from tests.view.server.asking import Watcher, cast_of, no_root, served
+from tests.view.server.tables import BreakingWorld, GrowingWorld, TableWorld
+from tests.view.server.test_sources import Clock
+
+WALK = "survival/1v1-heals-low"
+
+
+@pytest.fixture(scope="module")
+def address():
+    """A server of registered worlds."""
+    with served(no_root([WALK, "dilemma/fixed", "pong/2p"])) as address:
+        yield address
+
+
+def table(**options):
+    """A server of a table of one's own."""
+    return served(no_root(["table"]), cast_of(lambda: TableWorld(**options)))
+
+
+def test_hello_says_everything_first():
+    with served(no_root([WALK])) as own, Watcher(own) as page:
+        hello = page.hear()
+        assert hello["type"] == "hello"
+        assert {key: hello[key] for key in ("protocol", "source", "world", "agents", "policy", "may_play", "turn_based", "controls")} == {
+            "protocol": 1, "source": "world:0", "world": WALK, "agents": ["agent_0", "agent_1"], "policy": "random", "may_play": True,
+            "turn_based": False, "controls": None,
+        }  # fmt: skip
+        assert (hello["running"], hello["speed"], hello["tick_seconds"], hello["holders"]) == (
+            True,
+            10.0,
+            0.1,
+            {},
+        )
+        assert all(head["kind"] == "discrete" for head in hello["heads"])
+        assert page.hear()["type"] == "status"
+        assert page.hear()["head"].key
+
+
+def test_frames_are_the_worlds_scenes():
+    """Every tick of two episodes, stepped one by one, against the same world stepped by hand."""
+    world = WalkWorld(length=12)
+    scenes = []
+    for _ in stands(world, RandomPolicy(), episodes=2, seed=0):
+        scenes.append(scene_of(world))
+    with served(no_root(["walk"]), cast_of(lambda: WalkWorld(length=12))) as own, Watcher(own) as page:
+        page.stand_still()
+        page.say("reset", seed=0)
+        frame = page.until("frame")
+        start = frame["tick"]
+        for number, scene in enumerate(scenes):
+            if number:
+                page.say("step", n=1)
+                frame = page.until("frame", tick=start + number)
+            assert page.decoder is not None
+            check_alike(frame["scene"], scene, page.decoder.schema)
+            assert frame["head"].first == (number in (0, 13))
+            assert frame["head"].last == (number in (12, 25))
+
+
+def test_steps_and_the_end_of_an_episode_are_told(address):
+    with Watcher(address, "world:1") as page:
+        page.stand_still()
+        page.say("reset", seed=4)
+        at = page.until("frame")["tick"]
+        page.say("step", n=50)
+        assert page.until("event", kind="end") == {
+            "type": "event",
+            "tick": at + 50,
+            "kind": "end",
+            "slots": [],
+        }
+        assert page.until("frame", tick=at + 50)["head"].last
+
+
+def test_a_slow_page_gets_two_frames_and_slows_nobody():
+    with served(no_root([WALK])) as own, Watcher(own) as quick, Watcher(own, shows=False) as slow:
+        quick.say("speed", ticks_per_second=200)
+        quick.until("status", speed=200.0)
+        while len(slow.ticks) < 2:
+            slow.hear()
+        began, first = time.monotonic(), quick.until("frame")["tick"]
+        while time.monotonic() - began < 1.5:
+            quick.hear()
+        seconds = time.monotonic() - began
+        assert quick.ticks[-1] - first > 0.5 * 200 * seconds
+        slow.until_silence(0.3)
+        assert len(slow.ticks) == 2
+        behind = slow.ticks[-1]
+        slow.say("shown", tick=slow.ticks[0])
+        frame = slow.until("frame")  # relative to the last one that was sent, or the decoder would refuse it
+        assert not frame["head"].key
+        assert frame["tick"] > behind + 50
+        assert len(slow.ticks) == 3
+
+
+def test_a_frame_that_was_sent_meanwhile_takes_its_room():
+    """The session asks for room, the server sends, the session offers: the third frame has to wait."""
+    play = Play(cast_of(TableWorld)("world", "table"))
+    visitor = Visitor(lambda: None)
+    visitor.welcome({"type": "hello"}, Encoder(play.moment().scene, recording=False))
+    for _ in range(2):
+        assert visitor.wants(play.tick)
+        visitor.offer(play.moment())
+        play.step()
+        asked = visitor.wants(play.tick)
+        assert asked
+        assert visitor.fetch()[1] is not None
+    visitor.offer(play.moment())
+    assert visitor.fetch()[1] is None
+    assert visitor.shown(0)
+    visitor.offer(play.moment())
+    assert visitor.fetch()[1] is not None
+    assert not visitor.shown(0)
+
+
+def test_time_can_be_stopped_and_its_speed_chosen(address):
+    with Watcher(address) as page:
+        tick = page.stand_still()
+        with pytest.raises(TimeoutError):
+            page.hear(timeout=0.4)
+        page.say("speed", ticks_per_second=0)
+        page.say("run", on=True)
+        began = time.monotonic()
+        while page.until("frame")["tick"] < tick + 100:
+            assert time.monotonic() - began < 10
+        page.say("speed", ticks_per_second=10)
+
+
+def test_a_key_frame_can_be_asked_for(address):
+    with Watcher(address) as page:
+        tick = page.stand_still()
+        page.say("key")
+        frame = page.until("frame")
+        assert (frame["tick"], frame["head"].key) == (tick, True)
+
+
+def test_a_selected_agent_is_told_ten_times_a_second_at_most(address):
+    with Watcher(address) as page:
+        page.say("run", on=True)
+        page.say("speed", ticks_per_second=100)
+        page.say("select", slot=1)
+        page.until("agent", slot=1)
+        began = time.monotonic()
+        while time.monotonic() - began < 1.0:
+            page.hear()
+        count = sum(message["type"] == "agent" for message in page.said)
+        assert 3 <= count <= 13
+        page.say("select", slot=None)
+        page.say("speed", ticks_per_second=10)
+        tick = page.stand_still()
+        page.say("select", slot=0)
+        assert page.until("agent")["tick"] == tick
+        page.say("select", slot=2)
+        assert page.until("refused") == {
+            "type": "refused",
+            "what": "select",
+            "reason": "slot 2: the world has 2; choose one of those",
+        }
+
+
+MALFORMED = [
+    "", "{", "[]", "null", "7", '"run"', "{}", '{"type": "rum", "on": true}', '{"type": "run"}', '{"type": "run", "on": 1}',
+    '{"type": "run", "on": true, "more": 1}', '{"type": "run", "on": true, "on": false}', '{"type": "step", "n": 0}',
+    '{"type": "step", "n": 1.0}', '{"type": "step", "n": true}', '{"type": "step", "n": 10001}', '{"type": "speed", "ticks_per_second": NaN}',
+    '{"type": "speed", "ticks_per_second": 1e999}', '{"type": "speed", "ticks_per_second": -1}', '{"type": "speed", "ticks_per_second": 0.01}',
+    '{"type": "speed", "ticks_per_second": 1001}', '{"type": "shown", "tick": -1}', '{"type": "shown", "tick": 4294967296}',
+    '{"type": "select"}', '{"type": "select", "slot": "0"}', '{"type": "reset", "seed": -1}', '{"type": "take", "slot": null}',
+    '{"type": "act", "slot": 0, "tick": 0, "action": {"action": true}}', '{"type": "act", "slot": 0, "tick": 0, "action": {"action": "0"}}',
+    '{"type": "act", "slot": 0, "tick": 0, "action": {"action": 1.5}}', '{"type": "act", "slot": 0, "tick": 0, "action": [0]}',
+    '{"type": "place", "slot": 0}', '{"type": "run", "on": ' + "[" * 40 + "]" * 40 + "}", "[" * 30_000, '{"a":' * 10_000,
+    '{"type": "step", "n": ' + "9" * 5_000 + "}", '{"type": "key"}\n{"type": "key"}', '{"type": "\\ud800"}',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", MALFORMED, ids=range(len(MALFORMED)))
+def test_malformed_messages_are_no_messages(text):
+    with pytest.raises(ValueError, match=r".") as caught:
+        read_message(text)
+    assert not isinstance(caught.value, RecursionError)
+
+
+@pytest.mark.parametrize("text", ['{"type": "rum"}', "[" * 50_000, "x" * 65_536])
+def test_what_no_page_says_ends_its_connection_alone(address, text):
+    with Watcher(address) as other, Watcher(address) as page:
+        page.until("frame")
+        page.socket.send(text)
+        assert page.until_closed() == 1008
+        other.until("frame")
+
+
+def test_too_long_and_binary_messages_end_a_connection(address):
+    for message, code in (("x" * 70_000, 1009), (b"\1\2", 1003)):
+        with Watcher(address) as page:
+            page.until("frame")
+            page.socket.send(message)
+            assert page.until_closed() == code
+
+
+def test_a_flood_of_messages_ends_a_connection(address):
+    with Watcher(address, shows=False) as page:
+        page.until("frame")
+        with contextlib.suppress(websockets.ConnectionClosed):
+            for _ in range(5 * MESSAGES):
+                page.say("select", slot=None)
+        assert page.until_closed() == 1008
+
+
+def test_the_pace():
+    clock = Clock()
+    pace = Pace(60, clock)
+    assert [pace.lets_through() for _ in range(61)] == [True] * 60 + [False]
+    clock.now += 0.5
+    assert [pace.lets_through() for _ in range(31)].count(True) <= 30
+
+
+def test_a_slot_is_taken_played_and_given_back():
+    with table() as own, Watcher(own) as page:
+        page.stand_still()
+        page.say("act", slot=0, tick=0, action={"action": 1})
+        assert page.until("refused")["reason"] == "seat_0: you do not play it; take it first"
+        page.say("take", slot=0)
+        assert page.until("status", holders={"0": "you"})["note"] == FOG
+        page.say("select", slot=0)
+        for choice in (2, 1, 2):
+            page.say("act", slot=0, tick=page.ticks[-1], action={"action": choice})
+            page.say("step", n=1)
+            told = page.until("agent", chosen={"action": choice})
+            assert (told["policy"], told["reward"]) == ("a person", choice)
+        page.say("step", n=1)
+        page.until("agent", chosen={"action": 0}, reward=0.0)  # without a word: the first legal choice
+        page.say("take", slot=1)
+        page.say("act", slot=1, tick=0, action={"action": 0})
+        assert page.until("refused") == {
+            "type": "refused",
+            "what": "act",
+            "reason": "action = 0 is not legal now; choose another one",
+        }
+        page.say("act", slot=0, tick=10_000, action={"action": 1})
+        assert "choose again" in page.until("refused")["reason"]
+        page.say("give", slot=0)
+        page.say("give", slot=1)
+        assert page.until("status", holders={})["note"] is None
+        page.say("give", slot=1)
+        assert page.until("refused")["what"] == "give"
+
+
+def test_two_people_cannot_hold_one_slot():
+    with table() as own, Watcher(own) as first:
+        first.say("take", slot=1)
+        first.until("status", holders={"1": "you"})
+        with Watcher(own) as second:
+            assert second.hear()["holders"] == {"1": "somebody"}
+            second.say("take", slot=1)
+            assert second.until("refused") == {
+                "type": "refused", "what": "take", "reason": "seat_1: somebody plays it already; take another slot",
+            }  # fmt: skip
+            second.say("give", slot=1)
+            assert second.until("refused")["what"] == "give"
+            second.say("take", slot=0)
+            first.until("status", holders={"0": "somebody", "1": "you"})
+        first.until("status", holders={"1": "you"})  # who goes gives back
+
+
+def test_a_world_of_turns_waits_for_the_person():
+    with table(seats=2, turns=True) as own, Watcher(own) as page:
+        assert page.hear()["turn_based"] is True
+        page.say("take", slot=0)
+        page.say("reset", seed=1)
+        page.until("status", waiting=0)
+        page.say("speed", ticks_per_second=1000)
+        page.until_silence(0.5)
+        tick = page.ticks[-1]
+        page.say("act", slot=0, tick=tick - 1, action={"action": 1})
+        assert "choose again" in page.until("refused")["reason"]
+        page.say("act", slot=0, tick=tick, action={"action": 1})
+        while page.hear().get("tick") != tick + 2:
+            pass  # the other seat moved at once, and it waits again
+        page.until_silence(0.4)
+        assert page.ticks[-1] == tick + 2
+        page.say("give", slot=0)
+        page.until("status", waiting=None)
+        while page.until("frame")["tick"] < tick + 5:
+            pass
+
+
+def test_who_plays_where_roles_are_hidden_looks_at_nobody_else():
+    with table(seats=3, hides=True) as own, Watcher(own) as page:
+        page.stand_still()
+        page.say("select", slot=2)
+        page.until("agent", slot=2)
+        page.say("take", slot=1)
+        assert page.until("status", holders={"1": "you"})["note"] == FOG_OF_ROLES
+        told = len(page.said)
+        page.say("step", n=3)
+        page.until_silence(0.4)  # whoever is selected is told of by then
+        page.say("select", slot=0)
+        assert "roles are hidden" in page.until("refused")["reason"]
+        page.say("select", slot=1)
+        page.until("agent", slot=1)
+        others = [m for m in page.said[told:] if m["type"] == "agent" and m["slot"] != 1]
+        assert others == []
+        assert "52.0" not in json.dumps(page.said[told:])
+        page.say("give", slot=1)
+        page.say("select", slot=0)
+        page.until("agent", slot=0)
+
+
+def test_a_world_that_breaks_is_told_and_the_server_lives():
+    with served(no_root(["table"]), cast_of(BreakingWorld)) as own:
+        for _ in range(2):
+            with Watcher(own) as page:
+                bye = page.until("bye")
+                assert (
+                    bye["reason"]
+                    == "world:0 broke: ZeroDivisionError: somebody's own mistake; mend it and come back"
+                )
+                assert bye["again"] is False
+
+
+def test_a_source_that_cannot_be_opened_is_told():
+    def refused(kind, name):
+        raise UserError(f"{kind} {name}: refused; mend it")
+
+    with served(no_root(["table"]), refused) as own:
+        with Watcher(own) as page:
+            assert page.hear() == {"type": "bye", "reason": "world table: refused; mend it", "again": False}
+        for source, said in (("world:1", "there is none"), ("run:0", "there is none"), ("", "write run:0"), ("file:0", "write run:0"),
+                             ("world:-1", "write run:0"), ("world:0x0", "write run:0")):  # fmt: skip
+            with Watcher(own, source) as page:
+                assert said in page.hear()["reason"]
+
+
+def test_a_scene_of_another_kind_sends_the_page_round_again():
+    with served(no_root(["table"]), cast_of(GrowingWorld)) as own:
+        with Watcher(own) as page:
+            page.stand_still()
+            page.say("reset", seed=None)
+            bye = page.until("bye")
+            assert (bye["again"], "bounds" in bye["reason"]) == (True, True)
+        with Watcher(own) as page:
+            assert page.hear()["schema"]["bounds"][2] == 12.0
+            page.until("frame")
+
+
+def test_read_only_has_no_sessions():
+    with served(no_root(["table"]), None) as own, Watcher(own) as page:
+        assert "--read-only" in page.hear()["reason"]
+
+
+def test_pages_and_sessions_are_counted():
+    worlds = [f"table {n}" for n in range(SESSIONS + 1)]
+    with served(no_root(worlds), cast_of(TableWorld)) as own:
+        pages = [Watcher(own, f"world:{n % SESSIONS}") for n in range(PAGES)]
+        for page in pages:
+            page.until("frame")
+        with Watcher(own) as page:
+            assert page.hear()["reason"] == f"{PAGES} pages watch already; close one of them"
+        for page in pages[SESSIONS:]:
+            page.socket.close()
+        with Watcher(own, f"world:{SESSIONS}") as page:
+            assert (
+                page.hear()["reason"] == f"{SESSIONS} worlds are played already; close a page of one of them"
+            )
+        pages[0].socket.close()
+        time.sleep(0.3)
+        with Watcher(own, f"world:{SESSIONS}") as page:  # takes the place of the one that nobody watches
+            page.until("frame")
+        for page in pages:
+            page.socket.close()
+
+
+def test_time_stands_still_while_nobody_watches():
+    with table(length=10_000) as own:
+        with Watcher(own) as page:
+            page.say("speed", ticks_per_second=1000)
+            page.until("status", speed=1000.0)
+            tick = page.stand_still()
+            page.say("run", on=True)
+            page.until("status", running=True)
+        time.sleep(1.5)
+        with Watcher(own) as page:
+            assert page.hear()["tick"] < tick + 1_000
+
+
+def test_foreign_pages_are_not_accepted(address):
+    base = f"ws://127.0.0.1:{address.port}/api/live?source=world:0"
+    own = f"http://127.0.0.1:{address.port}"
+    for origin, token in (
+        ("http://evil.example", address.token),
+        (None, address.token),
+        (own, "wrong"),
+        (own, ""),
+    ):
+        with pytest.raises(websockets.InvalidStatus) as refused:
+            websockets.sync.client.connect(
+                base, origin=origin, subprotocols=["interplay.1", f"token.{token}x"[: 6 + len(token)]]
+            )
+        assert refused.value.response.status_code == 403
+
+
+def test_a_run_is_played_by_its_newest_checkpoint(tmp_path: Path):
+    """What the network says of an agent, a damaged checkpoint, and a sound newer one that takes over in the middle of an episode."""
+    run = make_run(tmp_path / "run")
+    (first,) = (run / "checkpoints").iterdir()
+    steps = int(first.name)
+    with served(Opened("run", run), Players().cast) as own, Watcher(own, "run:0") as page:
+        assert page.hear()["policy"] == f"run at {steps:,}"
+        page.say("select", slot=0)
+        told = page.until("agent", acting=True)
+        chances = told["heads"][0]["probabilities"]
+        assert sum(chances) == pytest.approx(1.0, abs=1e-4)
+        assert isinstance(told["value"], float)
+        shutil.copytree(first, first.with_name(f"{steps + 4:012d}"))
+        status = page.until("status")
+        while status["note"] is None:
+            status = page.until("status")
+        assert ("is damaged" in status["note"], status["policy"]) == (True, f"run at {steps:,}")
+        found = read_checkpoint(first)
+        with CheckpointWriter(run, steps + 8) as writer:
+            for stem, arrays in found.arrays.items():
+                writer.write(stem, {name: np.zeros_like(array) for name, array in arrays.items()})
+            writer.commit(found.record, settings=settings_of(first))
+        assert page.until("status", policy=f"run at {steps + 8:,}")["note"] is None
+        told = page.until("agent", acting=True, policy=f"run at {steps + 8:,}")
+        assert told["heads"][0]["probabilities"] == pytest.approx([1 / 3] * 3)
+        assert told["value"] == 0.0

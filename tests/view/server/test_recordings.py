@@ -1,0 +1,192 @@
+"""Recordings over the routes: what was written comes back, damage is told and costs its own ticks."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+import pytest
+
+from interplay.core.frames import Decoder, Schema, split_frames
+from interplay.core.policy import RandomPolicy
+from interplay.core.replay import ReplayReader, WorldRecorder
+from interplay.core.replay.layout import CHUNK_HEAD, SCENES
+from interplay.registry import make_world
+from tests.view.server.asking import app_of, ask, beneath
+from tests.view.server.test_sources import record
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    """A folder with a recording of three episodes, and what was played."""
+    root = tmp_path_factory.mktemp("played")
+    world, policy = make_world("dilemma/fixed"), RandomPolicy()
+    hashes = []
+    with WorldRecorder(root / "match.replay", world, header={"seed": 5, "policy": "random"}) as recorder:
+        world.reset(seeds=5)
+        policy.start(world, 5)
+        for episode in range(3):
+            if episode:
+                world.reset()
+            recorder.begin()
+            hashes.append(int(world.hash()[0]))
+            while not world.timestep.over[0]:
+                action = policy.act(world.timestep)
+                world.step(action)
+                recorder.step(action, last=bool(world.timestep.over[0]))
+                hashes.append(int(world.hash()[0]))
+    return root, hashes
+
+
+def test_the_page_can_decode_what_it_is_given(played):
+    root, hashes = played
+    app = app_of(beneath(root))
+    told = ask(app, "/api/recordings/0").json
+    assert (told["ticks"], told["complete"], told["problems"]) == (len(hashes), True, [])
+    assert told["header"]["world"] == "dilemma/fixed"
+    decoder, ticks = Decoder(Schema.model_validate(told["header"]["scene"])), []
+    with ReplayReader(root / "match.replay") as reader:
+        for number, chunk in enumerate(told["chunks"]):
+            answer = ask(app, f"/api/recordings/0/chunks/{number}")
+            assert answer.header(b"content-type") == b"application/octet-stream"
+            assert len(answer.body) == chunk["stored"]
+            raw = zlib.decompress(answer.body, -15)
+            assert len(raw) == chunk["raw"]
+            for frame in split_frames(raw):
+                head = decoder.decode(frame)
+                assert decoder.scene().layers == reader.frame(head.tick).scene.layers
+                ticks.append(head.tick)
+            assert ticks[-1] == chunk["first"] + chunk["ticks"] - 1
+    assert ticks == list(range(len(hashes)))
+    assert len(told["chunks"]) == 2
+
+
+def test_events_and_the_file(played):
+    root, _ = played
+    app = app_of(beneath(root))
+    events = ask(app, "/api/recordings/0/events").json["events"]
+    assert [(one["tick"], one["kind"]) for one in events if one["kind"] == "end"] == [
+        (50, "end"),
+        (101, "end"),
+        (152, "end"),
+    ]
+    answer = ask(app, "/api/recordings/0/file")
+    assert answer.body == (root / "match.replay").read_bytes()
+    assert answer.header(b"content-disposition") == b'attachment; filename="match.replay"'
+
+
+def test_an_agent_is_looked_at_where_the_world_can_be_stepped_again(played):
+    root, hashes = played
+    app = app_of(beneath(root))
+    for tick in (60, 7):
+        with ReplayReader(root / "match.replay") as reader:
+            world = reader.world_at(tick)
+        assert int(world.hash()[0]) == hashes[tick]
+        told = ask(app, "/api/recordings/0/agent/1", query=f"tick={tick}".encode()).json
+        assert (told["slot"], told["tick"], told["name"], told["policy"]) == (1, tick, "agent_1", "random")
+        assert told["reward"] == float(world.timestep.reward[0, 1])
+        seen = {part["name"]: part["values"] for part in told["observation"]}
+        assert seen == {name: np.ravel(a[0, 1]).tolist() for name, a in world.timestep.observation.items()}
+        assert told["heads"][0]["legal"] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "said"),
+    [("agent/2", "tick=1", "the world has 2"), ("agent/0", "tick=999", "cannot be played on"), ("agent/0", "", "no whole number")],
+)  # fmt: skip
+def test_agents_that_there_are_not(played, path, query, said):
+    answer = ask(app_of(beneath(played[0])), f"/api/recordings/0/{path}", query=query.encode())
+    assert (answer.status, said in answer.json["error"]) == (404, True), answer
+
+
+def test_without_states_no_agent_can_be_looked_at(tmp_path):
+    world = make_world("dilemma/fixed")
+    with WorldRecorder(tmp_path / "a.replay", world, exact=False) as recorder:
+        world.reset(seeds=1)
+        recorder.begin()
+    answer = ask(app_of(beneath(tmp_path)), "/api/recordings/0/agent/0", query=b"tick=0")
+    assert (answer.status, answer.json["error"]) == (
+        404,
+        "a.replay: tick 0 cannot be played on, it holds scenes alone; watching works",
+    )
+
+
+def test_a_damaged_chunk_is_refused_and_the_others_are_not(played, tmp_path):
+    data = bytearray((played[0] / "match.replay").read_bytes())
+    with ReplayReader(played[0] / "match.replay") as reader:
+        first = next(chunk for chunk in reader.chunks if chunk.tag == SCENES)
+    data[first.offset + CHUNK_HEAD.size + 5] ^= 255
+    (tmp_path / "a.replay").write_bytes(data)
+    app = app_of(beneath(tmp_path))
+    answer = ask(app, "/api/recordings/0/chunks/0")
+    assert answer.status == 422
+    assert answer.json["error"].startswith("ticks 0..99 are damaged (")
+    assert ask(app, "/api/recordings/0/chunks/1").status == 200
+    assert len(ask(app, "/api/recordings/0").json["chunks"]) == 2
+
+
+def test_a_chunk_that_claims_too_much_is_not_sent(played, tmp_path):
+    data = bytearray((played[0] / "match.replay").read_bytes())
+    with ReplayReader(played[0] / "match.replay") as reader:
+        first = next(chunk for chunk in reader.chunks if chunk.tag == SCENES)
+    tag, tick, ticks, _, stored, _ = CHUNK_HEAD.unpack_from(data, first.offset)
+    body = bytes(data[first.offset + CHUNK_HEAD.size :][:stored])
+    head = CHUNK_HEAD.pack(tag, tick, ticks, 2**31, stored, 0)[:-4]
+    data[first.offset : first.offset + CHUNK_HEAD.size] = head + zlib.crc32(body, zlib.crc32(head)).to_bytes(
+        4, "little"
+    )
+    (tmp_path / "a.replay").write_bytes(data)
+    answer = ask(app_of(beneath(tmp_path)), "/api/recordings/0/chunks/0")
+    assert (answer.status, "67,108,864 are read at most" in answer.json["error"]) == (422, True)
+
+
+@pytest.mark.parametrize("cut", [0, 3, 15, 40, 300])
+def test_files_that_were_cut(played, tmp_path, cut):
+    (tmp_path / "a.replay").write_bytes((played[0] / "match.replay").read_bytes()[:cut])
+    app = app_of(beneath(tmp_path))
+    answer = ask(app, "/api/recordings/0")
+    assert answer.status == 422
+    assert answer.json["error"].startswith("a.replay")
+    assert str(tmp_path) not in answer.json["error"]
+    assert ask(app, "/api/sources").json["recordings"][0]["problem"] == answer.json["error"]
+
+
+def test_a_file_that_grows_is_read_to_its_last_whole_chunk(tmp_path):
+    world = make_world("dilemma/fixed")
+    path = tmp_path / "a.replay"
+    app = None
+    with WorldRecorder(path, world, growing=True) as recorder:
+        world.reset(seeds=1)
+        recorder.begin()
+        for step in range(320):
+            if world.timestep.over[0]:
+                world.reset()
+                recorder.begin()
+            else:
+                world.step([[0, 1]])
+                recorder.step([[0, 1]])
+            if step == 150:
+                app = app_of(beneath(tmp_path))
+                assert ask(app, "/api/recordings/0").json["ticks"] == 100
+        assert app is not None
+        told = ask(app, "/api/recordings/0").json
+        assert (told["ticks"], told["complete"], len(told["chunks"])) == (300, False, 3)
+        assert ask(app, "/api/recordings/0/chunks/2").status == 200
+    told = ask(app, "/api/recordings/0").json
+    assert (told["ticks"], told["complete"], told["problems"]) == (321, True, [])
+
+
+def test_another_file_under_the_name_is_read_anew(tmp_path):
+    record(tmp_path / "a.replay", steps=3)
+    app = app_of(beneath(tmp_path))
+    assert ask(app, "/api/recordings/0").json["ticks"] == 4
+    record(tmp_path / "b", steps=5).rename(tmp_path / "a.replay")
+    assert ask(app, "/api/recordings/0").json["ticks"] == 6
+    assert ask(app, "/api/sources").json["recordings"][0]["ticks"] == 6
+
+
+def test_no_world_is_stepped_in_a_read_only_viewer(played):
+    app = app_of(beneath(played[0]), None)
+    answer = ask(app, "/api/recordings/0/agent/0", query=b"tick=1")
+    assert answer.status == 404
+    assert ask(app, "/api/about").json["read_only"] is True

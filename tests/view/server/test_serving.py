@@ -1,0 +1,203 @@
+"""The verbs `view` and `play`, the port, and the page that was or was not built."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from interplay.core.errors import UserError
+from interplay.verbs.viewing import Players
+from interplay.view.server.play import Play
+from interplay.view.server.serving import Address, bind, open_browser
+from tests.cli.command import ROOT, refusal
+from tests.view.server.asking import HOST, app_of, ask, no_root, served
+from tests.view.server.test_sources import make_run, record
+
+OPEN = [(b"host", HOST)]
+
+
+def test_without_a_built_page_it_says_how_to_build_it(tmp_path):
+    answer = ask(app_of(no_root([]), static=tmp_path / "none"), "/", OPEN)
+    assert answer.status == 503
+    assert b"npm ci && npm run build" in answer.body
+
+
+def test_a_built_page_is_served_by_the_names_of_its_files(tmp_path):
+    (tmp_path / "index.html").write_text("<!doctype html>")
+    (tmp_path / "main-1a2b.js").write_text("go()")
+    (tmp_path.parent / "secret.js").write_text("secret")
+    (tmp_path / "link.js").symlink_to(tmp_path.parent / "secret.js")
+    app = app_of(no_root([]), static=tmp_path)
+    index = ask(app, "/", OPEN)
+    assert (index.status, index.body, index.header(b"cache-control")) == (
+        200,
+        b"<!doctype html>",
+        b"no-cache",
+    )
+    script = ask(app, "/static/main-1a2b.js", OPEN)
+    assert (script.status, script.body, script.header(b"content-type")) == (
+        200,
+        b"go()",
+        b"text/javascript; charset=utf-8",
+    )
+    assert script.header(b"cache-control") == b"public, max-age=31536000, immutable"
+    for name in ("link.js", "..", "../secret.js", "%2e%2e%2fsecret.js", "none.js"):
+        assert ask(app, f"/static/{name}", OPEN).status == 404
+
+
+def test_over_a_real_port(tmp_path):
+    with served(no_root(["dilemma/fixed"]), static=tmp_path) as address:
+        base = f"http://127.0.0.1:{address.port}"
+        request = urllib.request.Request(
+            f"{base}/api/about", headers={"Authorization": f"Bearer {address.token}"}
+        )
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            assert answer.status == 200
+            assert "server" not in answer.headers
+            assert answer.headers["Content-Security-Policy"].startswith("default-src 'none'")
+        for path, status in (("/api/about", 401), ("/", 503)):
+            with pytest.raises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(base + path, timeout=10)
+            assert refused.value.code == status
+        for raw, status in ((b"GET /api/about HTTP/1.1\r\n\r\n", b"400"), (b"GET / HTTP/1.0\r\n\r\n", b"403"), (b"\0\1\2\r\n\r\n", b"400"),
+                            (b"GET /" + b"a" * 90_000, b"400")):  # fmt: skip
+            with socket.create_connection(("127.0.0.1", address.port), 10) as line:
+                line.sendall(raw)
+                assert line.recv(100).split()[1] == status
+        assert urllib.request.urlopen(request, timeout=10).status == 200
+
+
+def test_every_start_has_a_token_of_its_own():
+    found = set()
+    for _ in range(3):
+        listening, address = bind()
+        listening.close()
+        found.add(address.token)
+        assert len(address.token) == 32
+        assert address.url == f"http://127.0.0.1:{address.port}/#token={address.token}"
+    assert len(found) == 3
+
+
+def test_a_port_in_use_is_one_line(capsys):
+    listening, address = bind()
+    try:
+        line = refusal(capsys, "view", "dilemma/fixed", "--port", str(address.port), "--no-browser")
+        assert (
+            line
+            == f"interplay: --port {address.port}: another program serves it; leave --port out for any free one"
+        )
+        with pytest.raises(UserError, match="another program serves it"):
+            bind(port=address.port)
+    finally:
+        listening.close()
+
+
+def test_addresses():
+    assert Address("::1", 80, "t").url == "http://[::1]:80/#token=t"
+    assert not Address("localhost", 80, "t").is_far
+    assert Address("192.0.2.7", 80, "t").is_far
+    assert Address("127.0.0.1", 81, "t").ssh().startswith("ssh -L 81:127.0.0.1:81 ")
+    with pytest.raises(UserError, match=r"--host 192\.0\.2\.7 --port 0: "):
+        bind("192.0.2.7")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("view", "surviva"), "unknown world 'surviva'"), (("play", "surviva"), "unknown world 'surviva'"),
+        (("view", "none.replay"), "none.replay"), (("view", "damaged.replay"), "is no recording of interplay"),
+        (("view", "text.txt"), "text.txt: neither a folder nor a .replay file"), (("view", "--port", "70000"), "70000"),
+        (("play",), "WORLD"), (("view", "--option", "x"), "x"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_opened_is_one_line(capsys, tmp_path, monkeypatch, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text.txt").write_text("text")
+    (tmp_path / "damaged.replay").write_bytes(b"damaged")
+    assert said in refusal(capsys, *arguments)
+
+
+def test_the_command_prints_the_address_and_ends_in_order(tmp_path):
+    make_run(tmp_path / "run")
+    record(tmp_path / "a.replay")
+    command = [sys.executable, "-m", "interplay.cli", "view", str(tmp_path), "--no-browser"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        assert process.stdout is not None
+        url, ssh = process.stdout.readline().strip(), process.stdout.readline()
+        base, token = url.split("/#token=")
+        request = urllib.request.Request(f"{base}/api/sources", headers={"Authorization": f"Bearer {token}"})
+        assert b"a.replay" in urllib.request.urlopen(request, timeout=10).read()
+        assert ssh.startswith("from another machine: ssh -L ")
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+        assert (process.returncode, errors) == (0, "")
+
+
+def test_other_machines_are_warned_about(monkeypatch, capsys):
+    from interplay.cli.main import run
+
+    address = Address("192.0.2.7", 8123, "secret")
+    monkeypatch.setattr("interplay.view.server.serving.bind", lambda host, port: (socket.socket(), address))
+    monkeypatch.setattr(
+        "interplay.view.server.serving.serve", lambda app, listening, begun: begun(lambda: None)
+    )
+    opened: list[str] = []
+    monkeypatch.setattr("interplay.view.server.serving.open_browser", opened.append)
+    assert run(["view", "dilemma/fixed", "--host", "192.0.2.7"]) == 0
+    captured = capsys.readouterr()
+    assert "other machines can reach this page" in captured.err
+    assert captured.out.startswith("http://192.0.2.7:8123/#token=secret\n")
+    assert opened == [address.url]
+    assert run(["play", "dilemma/fixed", "--no-browser"]) == 0
+    assert len(opened) == 1
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems always have a display")
+def test_without_a_display_no_browser_is_opened(monkeypatch):
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("webbrowser.open", lambda url: pytest.fail("it was opened"))
+    assert not open_browser("http://127.0.0.1:1/")
+    monkeypatch.setenv("DISPLAY", ":0")
+    monkeypatch.setattr("webbrowser.open", lambda url: True)
+    assert open_browser("http://127.0.0.1:1/")
+
+
+def test_the_server_loads_no_trainer():
+    code = (
+        "import sys, interplay.view.server.app, interplay.verbs.viewing as v; v.find_opened('');"
+        "print([name for name in ('jax', 'torch', 'matplotlib', 'numba') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_package_of_pictures_loads_no_server():
+    code = "import sys, interplay.view; print([n for n in ('starlette', 'uvicorn', 'numpy') if n in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.strip() == "[]"
+    assert not (Path(ROOT) / "interplay" / "view" / "__init__.py").read_text().count("import ")
+
+
+def test_who_plays_a_world_without_a_run():
+    cast = Players("defect", {"rounds": 3}, seed=4).cast("world", "dilemma/fixed")
+    assert (cast.words, cast.policy.name, cast.renew, cast.world.num_worlds) == ("defect", "defect", None, 1)
+    play = Play(cast, 4)
+    for _ in range(3):
+        play.step()
+    assert play.over
+    with pytest.raises(UserError, match="unknown policy 'defekt'; did you mean 'defect'"):
+        Players("defekt").cast("world", "dilemma/fixed")
+    with pytest.raises(UserError, match="no such run folder"):
+        Players("runs/none").cast("world", "dilemma/fixed")
