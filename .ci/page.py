@@ -1,7 +1,7 @@
 """Builds the viewer's page, interplay/view/static, from interplay/view/web, if it is not built of these sources already.
 
 python .ci/page.py                  needs Node 20 or later; fails without
-python .ci/page.py --if-possible    says so and goes on
+python .ci/page.py --if-possible    says so and goes on, also where npm's registry cannot be reached
 """
 
 from __future__ import annotations
@@ -39,24 +39,28 @@ def state_of_page(root: Path = ROOT) -> str:
     return "built" if whole and found["sources"] == stamp_of_page(root) else "stale"
 
 
-def build_page() -> None:
-    """Fetches what the lock file names, where that has changed, and builds."""
+def fetch_packages() -> bool:
+    """Fetches what the lock file names, where that has changed; whether it is there."""
     web = ROOT / WEB
     installed, lock = web / "node_modules" / ".package-lock.json", web / "package-lock.json"
-    if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
-        subprocess.run(["npm", "ci"], cwd=web, check=True)
-    subprocess.run(["npm", "run", "build"], cwd=web, check=True)
+    if installed.exists() and installed.stat().st_mtime >= lock.stat().st_mtime:
+        return True
+    return subprocess.run(["npm", "ci", "--no-audit", "--no-fund"], cwd=web).returncode == 0
 
 
 def main(arguments: list[str]) -> int:
     """The exit status."""
     if state_of_page() == "built":
         return 0
+    missing = None
     if shutil.which("npm") is None:
-        print("the page is not built: Node is not installed (20 or later is needed)", file=sys.stderr)
+        missing = "Node is not installed (20 or later is needed)"
+    elif not fetch_packages():
+        missing = "npm could not fetch its packages"
+    if missing is not None:
+        print(f"the page is not built: {missing}", file=sys.stderr)
         return 0 if "--if-possible" in arguments else 1
-    build_page()
-    return 0
+    return subprocess.run(["npm", "run", "build"], cwd=ROOT / WEB).returncode
 
 
 if __name__ == "__main__":

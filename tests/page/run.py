@@ -29,6 +29,9 @@ def main(names: list[str]) -> int:
     if shutil.which("npx") is None:
         print("the page was not tested: Node is not installed (20 or later is needed)")
         return 0
+    if not (WEB / "node_modules" / "vitest").exists():
+        print("the page was not tested: its packages were not fetched (make page)")
+        return 0
     browser = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
     with tempfile.TemporaryDirectory() as folder:
         write_all(Path(folder))
