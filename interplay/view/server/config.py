@@ -5,6 +5,7 @@ from __future__ import annotations
 PROTOCOL = 1  # raised when page and server would no longer understand each other
 SUBPROTOCOL = f"interplay.{PROTOCOL}"
 TOKEN_BYTES = 24  # 192 bits, new at each start
+TICKET_SECONDS = 60.0  # that a browser which was started here has to open the page
 
 MESSAGE_BYTES = 64 * 2**10  # of a message of the page
 MESSAGES = 60  # of a page in a second
