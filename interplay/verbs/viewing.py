@@ -169,7 +169,7 @@ def serve_page(
     make = None if players is None else players.cast
     seed = 0 if players is None else players.seed
     try:
-        app = make_app(opened, make, address.port, address.token, host, seed)
+        app = make_app(opened, make, address.port, address.token, host, seed, ticket=address.ticket)
     except BaseException:
         listening.close()
         raise
@@ -182,6 +182,6 @@ def serve_page(
         say(address.url)
         say(f"from another machine: {address.ssh()}, then the same address there; Ctrl-C ends")
         if browser:
-            open_browser(address.url)
+            open_browser(address.once)
 
     serve(app, listening, begun)

@@ -24,6 +24,9 @@ from interplay.core.replay.exact import load_snapshot, read_actions, write_actio
 from interplay.core.replay.layout import (
     ACTIONS,
     CHUNK_HEAD,
+    INDEX_ENTRY,
+    MARKS,
+    MAX_MARKS,
     MAX_RAW,
     PRELUDE,
     SCENES,
@@ -431,6 +434,34 @@ def test_a_bomb_is_refused_before_it_is_inflated():
     tracemalloc.stop()
     with pytest.raises(UserError, match="draw less in a frame"):
         write_chunk(SCENES, 0, 1, bytes(MAX_RAW + 1))
+
+
+def test_marks_that_inflate_to_gigabytes_are_left_out(tmp_path):
+    path = tmp_path / "a.replay"
+    line = b'{"tick":0,"kind":"birth","rows":[]}\n'
+    with ReplayWriter(path, still(0), {"world": "still", "agents": ("a",)}) as writer:
+        for first in range(3):
+            writer.add(MARKS, first, 1, line)
+        writer.add(MARKS, 3, 1, line * (MAX_MARKS // len(line)))
+        writer.add(MARKS, 4, 1, line)
+    assert path.stat().st_size < MAX_MARKS // 100
+    with ReplayReader(path) as reader:
+        assert [mark.kind for mark in reader.marks()] == ["birth"] * 3
+        assert ["left out: over 16,777,216 bytes" in line for line in reader.troubles] == [True]
+
+
+def test_no_more_chunks_are_held_than_a_recording_has(tmp_path, monkeypatch):
+    data = small(tmp_path / "whole.replay", 350).read_bytes()
+    with ReplayReader(tmp_path / "whole.replay") as reader:
+        assert len(reader.chunks) == 8
+    monkeypatch.setattr("interplay.core.replay.reader.MAX_CHUNKS", 3)
+    monkeypatch.setattr("interplay.core.replay.reader.MAX_INDEX", 3 * INDEX_ENTRY.size)
+    for cut in (0, 1):  # with its index, and without
+        path = tmp_path / f"{cut}.replay"
+        path.write_bytes(data[: len(data) - cut])
+        with ReplayReader(path) as reader:
+            assert (len(reader.chunks), reader.ticks, reader.closed) == (3, 200, False)
+            assert "it has more than 3 chunks" in reader.troubles[0]
 
 
 def read_all(path: Path) -> tuple[Any, list[str]]:

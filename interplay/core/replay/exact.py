@@ -59,15 +59,15 @@ def write_actions(actions: Sequence[Any]) -> bytes:
     return _write({**arrays, _STEPPED: np.array([action is not None for action in actions])})
 
 
-def read_actions(world: World, data: bytes) -> list[Any]:
-    """What `write_actions` gave, in the form that the world's `step` takes.
+def read_actions(world: World, data: bytes, ticks: int | None = None) -> list[Any]:
+    """What `write_actions` gave, in the form that the world's `step` takes; of another number of `ticks` it is refused unread.
 
     Raises:
         UserError: if they are none of this world.
     """
     arrays = _read(data)
     stepped = arrays.get(_STEPPED)
-    if stepped is None or stepped.dtype != bool or stepped.ndim != 1:
+    if stepped is None or stepped.dtype != bool or stepped.ndim != 1 or ticks not in (None, len(stepped)):
         raise UserError(f"these are no actions of {world.id}")
     whole = {kind.name: _gather(kind.action_space, f"/{kind.name}", arrays) for kind in world.kinds}
     tree = whole if len(world.kinds) > 1 else _gather(world.kinds[0].action_space, "", arrays)

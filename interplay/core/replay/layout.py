@@ -27,7 +27,9 @@ SCENES, ACTIONS, SNAPSHOT, MARKS = b"SCNE", b"ACTN", b"SNAP", b"EVNT"
 MAX_HEADER = MIB
 MAX_RAW = 64 * MIB  # bytes of a chunk when it is inflated
 MAX_STORED = MAX_RAW + MIB  # and in the file: what does not shrink grows by less than a thousandth
-MAX_INDEX = 64 * MIB  # bytes of an index
+MAX_CHUNKS = 2**18  # of a recording; of 100 ticks each they are 26 million
+MAX_INDEX = MAX_CHUNKS * INDEX_ENTRY.size  # bytes
+MAX_MARKS = 16 * MIB  # bytes of all marks when they are inflated: a few kB of a file may claim gigabytes
 SCENE_TICKS, SCENE_BYTES = 100, 4 * MIB  # of a chunk of scenes: whichever comes first ends it
 
 

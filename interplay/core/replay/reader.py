@@ -18,7 +18,9 @@ from interplay.core.replay.layout import (
     INDEX_ENTRY,
     MAGIC,
     MARKS,
+    MAX_CHUNKS,
     MAX_INDEX,
+    MAX_MARKS,
     MAX_STORED,
     PRELUDE,
     SCENES,
@@ -84,6 +86,9 @@ class ReplayReader:
         at = self._end()
         ends = {chunk.tag: chunk.first + chunk.ticks for chunk in self.chunks}
         while (chunk := self._chunk_at(at)) is not None:
+            if len(self.chunks) >= MAX_CHUNKS:
+                self._tell(f"it has more than {MAX_CHUNKS:,} chunks, the others are left out")
+                break
             at = chunk.end
             if not self._sound(chunk):
                 following = self._chunk_at(at)
@@ -140,8 +145,13 @@ class ReplayReader:
     def marks(self) -> list[Mark]:
         """What happened, in the order of the ticks."""
         found: list[Mark] = []
+        size = 0
         for chunk in self.of(MARKS):
             data = self.inflated(chunk)
+            size += 0 if data is None else len(data)
+            if size > MAX_MARKS:
+                self._tell(f"marks of {_ticks(chunk)} and later are left out: over {MAX_MARKS:,} bytes")
+                break
             if data is not None:
                 try:
                     found += read_marks(data, len(self.header.agents))
@@ -149,7 +159,9 @@ class ReplayReader:
                     self._tell(f"marks of {_ticks(chunk)}: {error}")
         return found
 
-    def world_at(self, tick: int, world: World | None = None, start: int | None = None) -> World:
+    def world_at(
+        self, tick: int, world: World | None = None, start: int | None = None, most: int | None = None
+    ) -> World:
         """The world as it stood at a tick, ready to be played on: the nearest state, and the actions from there.
 
         Args:
@@ -157,14 +169,16 @@ class ReplayReader:
             world: a batch of one that was made as the recorded one was; None: the registry makes it. Worlds that are programs,
                 ``module:name``, have to be made by the caller: a file does not say what runs.
             start: begin at the last state before this tick instead, and hold the world against every state on the way.
+            most: ticks that may be played from there; None: as many as it takes.
 
         Returns:
             The world. Of the policies that played nothing is restored.
 
         Raises:
-            UserError: if the recording holds no states, the world or its version is another, or it comes to another state.
+            UserError: if the recording holds no states, the world or its version is another, it comes to another state, or it is
+                more than `most` ticks from one.
         """
-        return world_at(self, tick, world, start)
+        return world_at(self, tick, world, start, most)
 
     def inflated(self, chunk: Chunk) -> bytes | None:
         """What a chunk holds; None, and a line in `troubles`, if it is damaged."""

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 _NO_OPTIONS = {"world_id", "num_worlds", "seed", "threads", "first_world"}  # what else `make_world` takes
 
 
-def world_at(reader: ReplayReader, tick: int, world: World | None, start: int | None) -> World:
+def world_at(
+    reader: ReplayReader, tick: int, world: World | None, start: int | None, most: int | None
+) -> World:
     """See `ReplayReader.world_at`."""
     states = [chunk for chunk in reader.of(SNAPSHOT) if chunk.first <= tick]
     if not reader.header.exact or not states or not 0 <= tick < reader.ticks:
@@ -31,7 +33,11 @@ def world_at(reader: ReplayReader, tick: int, world: World | None, start: int | 
     before = [chunk for chunk in states if chunk.first <= limit] or states[:1]
     try:
         now = _load_last(reader, world, before)
-        _play(reader, world, now, tick, {chunk.first: chunk for chunk in states})
+        if most is not None and tick - now > most:
+            raise ValueError(
+                f"the last whole state is {tick - now:,} ticks before; {most:,} are played at most"
+            )
+        _play(reader, world, now, tick, {chunk.first: chunk for chunk in states}, most)
     except ValueError as error:
         raise UserError(
             f"{reader.path}: it cannot be played on with this version of {world.id} ({error}); watching works"
@@ -50,13 +56,17 @@ def _load_last(reader: ReplayReader, world: World, states: list[Chunk]) -> int:
     raise ValueError("its states are damaged")
 
 
-def _play(reader: ReplayReader, world: World, now: int, tick: int, states: dict[int, Chunk]) -> None:
+def _play(
+    reader: ReplayReader, world: World, now: int, tick: int, states: dict[int, Chunk], most: int | None
+) -> None:
     """Plays the actions from one tick to another and holds the world against the states that it passes."""
     for chunk in reader.of(ACTIONS):
         if chunk.first + chunk.ticks <= now + 1 or now == tick:
             continue
+        if most is not None and chunk.ticks > most:
+            raise ValueError(f"actions of {chunk.ticks:,} ticks in a chunk; {most:,} are read at most")
         data = reader.inflated(chunk)
-        actions = [] if data is None else read_actions(world, data)
+        actions = [] if data is None else read_actions(world, data, chunk.ticks)
         if chunk.first > now + 1 or len(actions) != chunk.ticks:
             break
         for action in actions[now + 1 - chunk.first : tick + 1 - chunk.first]:

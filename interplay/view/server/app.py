@@ -44,19 +44,20 @@ def make_app(
     host: str = "127.0.0.1",
     seed: int = 0,
     static: Path = STATIC,
+    ticket: str = "",
 ) -> Guard:
     """The whole server as an ASGI application, behind its guard.
 
     Args:
         opened: what is shown.
         make: worlds and who plays them; None: recordings and curves alone (``--read-only``).
-        port, token, host: see `Guard`.
+        port, token, host, ticket: see `Guard`.
         seed: of worlds and policies.
         static: folder of the page.
     """
     sources = Sources(opened)
     return Guard(
-        Routes(sources, Sessions(sources, make, seed), make is None, static).app(), port, token, host
+        Routes(sources, Sessions(sources, make, seed), make is None, static).app(), port, token, host, ticket
     )
 
 

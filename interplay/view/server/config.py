@@ -5,6 +5,7 @@ from __future__ import annotations
 PROTOCOL = 1  # raised when page and server would no longer understand each other
 SUBPROTOCOL = f"interplay.{PROTOCOL}"
 TOKEN_BYTES = 24  # 192 bits, new at each start
+TICKET_SECONDS = 60.0  # that a browser which was started here has to open the page
 
 MESSAGE_BYTES = 64 * 2**10  # of a message of the page
 MESSAGES = 60  # of a page in a second
@@ -32,3 +33,5 @@ END_SECONDS = 1.5  # that the end of an episode stays in view
 AGENT_SECONDS = 0.1  # between two accounts of a selected agent
 RENEW_SECONDS = 2.0  # between two looks for a newer checkpoint
 OBSERVED = 4_096  # numbers of a part of an observation that are told
+STEPPED = 4_096  # ticks that a recorded world is played again for one look at an agent; states are 256 apart
+STEPPING_SECONDS = 2.0  # that a look waits for the one before

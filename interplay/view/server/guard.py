@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hmac
 import json
+import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
-from interplay.view.server.config import SUBPROTOCOL, TARGET_BYTES
+from interplay.view.server.config import SUBPROTOCOL, TARGET_BYTES, TICKET_SECONDS
 
 Scope = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Any]]
@@ -19,6 +20,7 @@ Send = Callable[[Any], Awaitable[None]]
 App = Callable[[Any, Receive, Send], Awaitable[None]]
 Refusal = tuple[int, str]
 
+TICKETS = "/open/"
 _OWN_SITE = (b"same-origin", b"none")
 _POLICY_VIOLATED = 1008  # of a websocket
 
@@ -43,10 +45,13 @@ class Guard:
         port: that is served.
         token: of this start.
         host: that is served, 127.0.0.1 unless the user named another.
+        ticket: opens the page once, within a minute; empty: none does. The command line of a browser shows every user of the
+            machine what was opened.
     """
 
-    def __init__(self, app: App, port: int, token: str, host: str = "127.0.0.1") -> None:
+    def __init__(self, app: App, port: int, token: str, host: str = "127.0.0.1", ticket: str = "") -> None:
         self._app, self._token, self._hosts = app, token.encode(), host_names(port, host)
+        self._ticket, self._until = ticket.encode(), time.monotonic() + TICKET_SECONDS
         own = {f"ws://{name}:{port}": None for name in ("127.0.0.1", "localhost", *_others(host))}
         policy = (
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
@@ -81,7 +86,10 @@ class Guard:
                 message = {**message, "headers": [*_with_caching(kept), *self._headers]}
             await send(message)
 
-        if refusal is None:
+        if refusal is None and scope["path"].startswith(TICKETS):
+            status, headers = self._admit(scope)
+            await _answer(sealed, status, "ticket: used, or too late; open the printed address", headers)
+        elif refusal is None:
             await self._app(scope, receive, sealed)
         else:
             await _answer(sealed, *refusal)
@@ -101,11 +109,20 @@ class Guard:
             return 414, f"address: longer than {TARGET_BYTES} bytes; ask for less"
         if not socket and scope["method"] not in ("GET", "HEAD"):
             return 405, f"{scope['method'][:20]}: nothing can be changed here; use GET"
-        if not socket and (scope["path"] == "/" or scope["path"].startswith("/static/")):
+        if not socket and (scope["path"] == "/" or scope["path"].startswith(("/static/", TICKETS))):
             return None
         if not self._knows_token(scope, headers, socket):
             return 401, "token: missing or of another start; open the address that the server printed"
         return None
+
+    def _admit(self, scope: Scope) -> tuple[int, list[tuple[bytes, bytes]]]:
+        """Leads whoever has the ticket to the page, token and all, and takes it from him."""
+        given, ticket = scope["path"][len(TICKETS) :].encode(), self._ticket
+        known = bool(ticket) and time.monotonic() < self._until and hmac.compare_digest(given, ticket)
+        if not known or scope["method"] != "GET":
+            return 404, []
+        self._ticket = b""
+        return 303, [(b"location", b"/#token=" + self._token)]
 
     def _knows_token(self, scope: Scope, headers: _Headers, socket: bool) -> bool:
         if socket:
@@ -143,8 +160,8 @@ def _with_caching(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes
     return headers if told else [*headers, (b"cache-control", b"no-store")]
 
 
-async def _answer(send: Send, status: int, error: str) -> None:
+async def _answer(send: Send, status: int, error: str, more: Iterable[tuple[bytes, bytes]] = ()) -> None:
     body = json.dumps({"error": error}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *more]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

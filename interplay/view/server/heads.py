@@ -139,11 +139,13 @@ class Heads:
         if not isinstance(value, list) or len(value) != len(head.low):
             raise UserError(f"{head.name} = {str(value)[:60]}; give a list of {len(head.low)} numbers")
         found = np.array(value, float).reshape(part.shape)
-        if not (np.isfinite(found) & (found >= part.low) & (found <= part.high)).all():
+        with np.errstate(over="ignore", invalid="ignore"):
+            kept = found.astype(part.dtype)  # which may have no room for what is between infinite ends
+        if not (np.isfinite(kept) & (found >= part.low) & (found <= part.high)).all():
             raise UserError(f"{head.name} = {str(value)[:60]}: out of range; stay between low and high")
-        if np.dtype(part.dtype).kind in "iu" and (found != np.rint(found)).any():
+        if np.dtype(part.dtype).kind in "iu" and (found != kept).any():
             raise UserError(f"{head.name} = {str(value)[:60]}: whole numbers are asked for; round them")
-        return found
+        return kept
 
     def idle(self, legal: Array) -> dict[str, Array]:
         """What happens without a word: the first legal choice of every head, and of a Box what is nearest to 0."""

@@ -14,6 +14,7 @@ from interplay.view.run_log import one_line
 from interplay.view.server.refusals import NotThere, Unreadable
 
 RATINGS = "ratings.json"
+_MOST_GAMES = 2**53  # of two players; sums of more are no whole numbers any more
 
 
 def ratings_of(run: Path) -> dict[str, Any]:
@@ -33,7 +34,10 @@ def ratings_of(run: Path) -> dict[str, Any]:
 
 
 def _of_tournament(folder: Path) -> dict[str, Any]:
-    told = read_json(folder / RATINGS, links=False)
+    try:
+        told = read_json(folder / RATINGS, links=False)
+    except UserError as error:
+        raise Unreadable(str(error).replace(str(folder), folder.name)) from None
     try:
         names = [one_line(str(name)) for name in told["names"]]
         players = {str(row["player"]): row for row in told["players"]}
@@ -41,6 +45,8 @@ def _of_tournament(folder: Path) -> dict[str, Any]:
         rows = [players[str(name)] for name in told["names"]]
         if len(wins) != len(names) or any(len(row) != len(names) for row in wins):
             raise ValueError("rows of another length")
+        if not all(0 <= x <= _MOST_GAMES for row in wins for x in row):
+            raise ValueError("no numbers of games")
         games = [[wins[i][j] + wins[j][i] for j in range(len(names))] for i in range(len(names))]
         return {
             "players": [

@@ -17,7 +17,8 @@ from interplay.core.replay.layout import CHUNK_HEAD, MAX_RAW, SCENES, Chunk, che
 from interplay.core.world import World
 from interplay.view.run_log import one_line
 from interplay.view.server.agent import tell_agent
-from interplay.view.server.refusals import NotThere, Unreadable
+from interplay.view.server.config import STEPPED, STEPPING_SECONDS
+from interplay.view.server.refusals import Busy, NotThere, Unreadable
 from interplay.view.server.sources import Sources
 
 KEPT = 8  # recordings that are open
@@ -98,10 +99,13 @@ class Recordings:
         """An agent at a tick, in a world that was stepped there again.
 
         Raises:
-            NotThere: where the recording holds no states, or has no such agent.
+            NotThere: where the recording holds no states near, or has no such agent.
+            Busy: while another look takes long: whoever waits holds one of the threads that answer all.
         """
         path = self._sources.recording(number)
-        with self._stepping:
+        if not self._stepping.acquire(timeout=STEPPING_SECONDS):
+            raise Busy("agents: another one is still looked for; ask again in a moment")
+        try:
             held, self._world = self._world, None
             try:
                 with ReplayReader(path, links=False) as reader:
@@ -109,11 +113,13 @@ class Recordings:
                     if not 0 <= slot < len(agents):
                         raise UserError(f"slot {slot}: the world has {len(agents)}; ask for one of those")
                     known = held[1] if held is not None and held[0] == path else None
-                    world = reader.world_at(tick, known)
+                    world = reader.world_at(tick, known, most=STEPPED)
             except UserError as error:
                 raise NotThere(self._plain(str(error), path)) from None
             self._world = (path, world)
             return tell_agent(world, slot, tick, policy)
+        finally:
+            self._stepping.release()
 
     def path(self, number: int) -> Path:
         """The file."""

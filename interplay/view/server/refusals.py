@@ -17,6 +17,12 @@ class Unreadable(UserError):
     status = 422
 
 
+class Busy(UserError):
+    """Others are served first: 503."""
+
+    status = 503
+
+
 def status_of(error: UserError) -> int:
     """The status of an answer that tells this error."""
     return int(getattr(error, "status", 400))

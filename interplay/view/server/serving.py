@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from interplay.core.errors import UserError
 from interplay.view.server.config import MESSAGE_BYTES, TOKEN_BYTES
-from interplay.view.server.guard import App
+from interplay.view.server.guard import TICKETS, App
 
 HOME = "127.0.0.1"
 GRACE = 2  # seconds that requests have to end in
@@ -27,11 +27,18 @@ class Address(NamedTuple):
     Attributes:
         host, port: that are served.
         token: of this start, 192 random bits.
+        ticket: of this start, for one request.
     """
 
     host: str
     port: int
     token: str
+    ticket: str = ""
+
+    @property
+    def once(self) -> str:
+        """What a browser is started with: every user of the machine can read that in the list of processes, so it opens the page once."""
+        return self.url.partition("#")[0] + TICKETS[1:] + self.ticket
 
     @property
     def url(self) -> str:
@@ -75,7 +82,8 @@ def bind(host: str = HOME, port: int = 0) -> tuple[socket.socket, Address]:
         raise UserError(
             f"--host {host} --port {port}: {reason}; leave both out for {HOME} and any free port"
         ) from None
-    return listening, Address(host, listening.getsockname()[1], secrets.token_urlsafe(TOKEN_BYTES))
+    token, ticket = secrets.token_urlsafe(TOKEN_BYTES), secrets.token_urlsafe(TOKEN_BYTES)
+    return listening, Address(host, listening.getsockname()[1], token, ticket)
 
 
 def serve(app: App, listening: socket.socket, begun: Callable[[Callable[[], None]], object]) -> None:

@@ -61,6 +61,7 @@ class Session:
         self._due = self._renew_due = clock()
         self._status: dict[Visitor, dict[str, Any]] = {}
         self._problem: str | None = None
+        self._again: tuple[Visitor, said.Reset] | None = None
         self._play: Play
         self._end: tuple[str, bool] | None = None
         self._thread = threading.Thread(target=self._live, name=f"session {source}", daemon=True)
@@ -71,6 +72,11 @@ class Session:
     def ended(self) -> bool:
         """Whether it is over, so that another one has to take its place."""
         return self._end is not None
+
+    @property
+    def alive(self) -> bool:
+        """Whether its thread holds a world, or makes one."""
+        return self._thread.is_alive()
 
     def start(self) -> None:
         """Begins to play as soon as somebody watches."""
@@ -106,6 +112,7 @@ class Session:
             self._play = Play(self._make(), self._seed)
             self._speed = 1 / max(TICK_SECONDS, self._play.world.frames_per_step / VIDEO_FRAMES)
             while self._hear():
+                self._begin_again()
                 if self._is_due():
                     self._step()
                 self._show()
@@ -225,14 +232,16 @@ class Session:
                 visitor.post({**status, "tick": self._play.tick})
 
     def _status_for(self, visitor: Visitor) -> dict[str, Any]:
-        hides = self._play.world.privileged_view is not None
+        hides, awaited = self._play.world.privileged_view is not None, self._awaited()
+        if hides and awaited is not None and self._holders[awaited] is not visitor:
+            awaited = None  # whose turn it is at night tells the role
         note = self._problem or ((FOG_OF_ROLES if hides else FOG) if self._holders else None)
         return {
             "type": "status",
             "running": self._running,
             "speed": self._speed,
             "holders": self._holders_for(visitor),
-            "waiting": self._awaited(),
+            "waiting": awaited,
             "policy": one_line(self._play.cast.words),
             "note": note,
         }
@@ -254,10 +263,20 @@ class Session:
             for slot in [slot for slot, holder in self._holders.items() if holder is visitor]:
                 self._give(slot)
         elif visitor in self._visitors and not isinstance(job, str):
-            try:
-                self._do(visitor, job)
-            except UserError as error:
-                visitor.post({"type": "refused", "what": job.type, "reason": one_line(str(error))})
+            self._try(visitor, job, self._do)
+
+    def _try(self, visitor: Visitor, job: Any, deed: Callable[[Visitor, Any], object]) -> None:
+        try:
+            deed(visitor, job)
+        except UserError as error:
+            visitor.post({"type": "refused", "what": job.type, "reason": one_line(str(error))})
+
+    def _begin_again(self) -> None:
+        """Resets as the last of those asked who came since: they can ask faster than a large world begins."""
+        if self._again is not None:
+            (visitor, job), self._again = self._again, None
+            self._try(visitor, job, lambda _, asked: self._play.reset(asked.seed))
+            self._chosen, self._due = {}, self._clock()
 
     def _do(self, visitor: Visitor, job: said.Said) -> None:
         match job:
@@ -270,8 +289,7 @@ class Session:
             case said.Select():
                 self._select(visitor, job.slot)
             case said.Reset():
-                self._play.reset(job.seed)
-                self._chosen, self._due = {}, self._clock()
+                self._again = (visitor, job)
             case said.Take():
                 self._take(visitor, job.slot)
             case said.Give():

@@ -31,6 +31,7 @@ class Sessions:
         self._lock = threading.Lock()
         self._sessions: dict[str, Session] = {}
         self._watched: dict[Visitor, Session] = {}
+        self._ending: list[Session] = []  # whose threads make or step a world for the last time
 
     def join(self, source: str, visitor: Visitor) -> Session:
         """Shows a source to a page.
@@ -81,11 +82,15 @@ class Sessions:
         raise UserError(f"source {source[:60]!r}: write run:0 or world:0; /api/sources lists all")
 
     def _open(self, source: str, kind: str, name: str) -> Session:
+        self._ending = [one for one in self._ending if one.alive]
+        if len(self._ending) >= SESSIONS:
+            raise UserError(f"{SESSIONS} worlds are still being left; come back in a moment")
         if len(self._sessions) >= SESSIONS:
             idle = [key for key, one in self._sessions.items() if one not in self._watched.values()]
             if not idle:
                 raise UserError(f"{SESSIONS} worlds are played already; close a page of one of them")
-            self._sessions.pop(idle[0]).stop(0)
+            self._ending.append(self._sessions.pop(idle[0]))
+            self._ending[-1].stop(0)
         make = self._make
         assert make is not None
         session = Session(source, lambda: make(kind, name), self._seed)

@@ -150,6 +150,9 @@ def test_ratings_of_a_tournament(tmp_path):
     assert told["payoff"][1][1] is None
 
 
+ONE = '{"player": "a", "elo": 1, "elo_interval": [0, 1], "matches": 1}'
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -157,6 +160,7 @@ def test_ratings_of_a_tournament(tmp_path):
         "[]",
         '{"names": ["a"], "players": [], "wins": [[0]]}',
         '{"names": ["a"], "players": 3, "wins": "x"}',
+        *(f'{{"names": ["a"], "players": [{ONE}], "wins": [[{wins}]]}}' for wins in ('"nan"', "1e308", "-1")),
     ],
 )
 def test_ratings_of_another_form_are_refused(tmp_path, text):
@@ -166,6 +170,9 @@ def test_ratings_of_another_form_are_refused(tmp_path, text):
     (cup / "ratings.json").write_text(text)
     answer = ask(app_of(beneath(tmp_path)), "/api/runs/0/ratings")
     assert (answer.status, "no standings" in answer.json["error"]) == (422, True)
+    (cup / "ratings.json").write_text("{")
+    answer = ask(app_of(beneath(tmp_path)), "/api/runs/0/ratings")
+    assert (answer.status, answer.json["error"][:28]) == (422, "cup/ratings.json is not JSON")
 
 
 def test_a_run_without_ratings_says_so(tmp_path):

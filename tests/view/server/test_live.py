@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
+import threading
 import time
 from pathlib import Path
 
@@ -23,15 +24,16 @@ from interplay.verbs.viewing import Players
 from interplay.view.server.config import MESSAGES, PAGES, SESSIONS
 from interplay.view.server.live import Pace
 from interplay.view.server.messages import read_message
-from interplay.view.server.play import Play
+from interplay.view.server.play import Cast, Play
 from interplay.view.server.session import FOG, FOG_OF_ROLES
-from interplay.view.server.sources import Opened
+from interplay.view.server.sessions import Sessions
+from interplay.view.server.sources import Opened, Sources
 from interplay.view.server.visitor import Visitor
 from interplay.view.stepping import stands
 from tests.cli.planting import make_run
 from tests.core.drawings import check_alike
 from tests.view.scenes import WalkWorld
-from tests.view.server.asking import Watcher, cast_of, no_root, served
+from tests.view.server.asking import PATIENCE, Watcher, cast_of, no_root, served
 from tests.view.server.tables import BreakingWorld, GrowingWorld, TableWorld
 from tests.view.server.test_sources import Clock
 
@@ -400,6 +402,68 @@ def test_pages_and_sessions_are_counted():
             page.until("frame")
         for page in pages:
             page.socket.close()
+
+
+def test_worlds_that_are_left_are_counted_until_their_threads_end():
+    """Who goes from world to world makes no more of them at a time than the server has room for."""
+    go = threading.Event()
+
+    def make(kind: str, name: str) -> Cast:
+        assert go.wait(PATIENCE)
+        return Cast(TableWorld(), RandomPolicy(), "random")
+
+    sessions = Sessions(Sources(no_root([f"table {n}" for n in range(3 * SESSIONS)])), make)
+    for n in range(2 * SESSIONS):
+        visitor = Visitor(lambda: None)
+        sessions.join(f"world:{n}", visitor)
+        sessions.leave(visitor)
+    with pytest.raises(UserError, match="still being left; come back in a moment"):
+        sessions.join(f"world:{2 * SESSIONS}", Visitor(lambda: None))
+    go.set()
+    began = time.monotonic()
+    while time.monotonic() - began < PATIENCE:
+        try:
+            sessions.join(f"world:{2 * SESSIONS}", Visitor(lambda: None))
+            break
+        except UserError:
+            time.sleep(0.05)
+    else:
+        raise AssertionError("they are never left")
+    sessions.stop()
+
+
+def test_many_resets_are_one():
+    begins = []
+
+    class Slow(TableWorld):
+        def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
+            begins.append(seeds)
+            time.sleep(0.1)
+            super()._begin(which, seeds)
+
+    with served(no_root(["table"]), cast_of(Slow)) as own, Watcher(own) as page:
+        page.stand_still()
+        before = len(begins)
+        for seed in range(30):
+            page.say("reset", seed=seed)
+        page.say("speed", ticks_per_second=2)
+        page.until("status", speed=2.0)
+        page.until_silence(0.5)
+        assert 0 < len(begins) - before < 10
+    last = begins[-1]
+    Slow().reset(seeds=29)
+    assert last.tolist() == begins[-1].tolist()
+
+
+def test_whose_turn_it_is_where_roles_are_hidden_is_told_to_him_alone():
+    with table(turns=True, hides=True) as own, Watcher(own) as first, Watcher(own) as second:
+        first.say("take", slot=0)
+        first.say("reset", seed=1)
+        first.until("status", waiting=0)
+        second.until_silence(0.4)
+        told = [message for message in second.said if message["type"] == "status"]
+        assert told[-1]["holders"] == {"0": "somebody"}
+        assert {message["waiting"] for message in told} == {None}
 
 
 def test_time_stands_still_while_nobody_watches():

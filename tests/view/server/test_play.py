@@ -168,6 +168,15 @@ def test_whole_numbers_stay_whole():
         heads.read({"action": [1.5]}, np.ones(0, bool))
 
 
+def test_numbers_that_the_type_has_no_room_for_are_refused():
+    for space, value in (
+        (spaces.Box(-np.inf, np.inf, (1,), np.float32), 1e308),
+        (spaces.Box(-(2**63), 2**63 - 1, (1,), np.int64), 2.0**63),
+    ):
+        with pytest.raises(UserError, match=r"out of range|whole numbers"):
+            Heads(space).read({"action": [value]}, np.ones(0, bool))
+
+
 def test_agents_of_several_kinds():
     """The slots of each kind choose from their own heads, and their choices arrive in their own columns."""
     world = TwoKinds()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import zlib
 
 import numpy as np
@@ -9,9 +10,15 @@ import pytest
 
 from interplay.core.frames import Decoder, Schema, split_frames
 from interplay.core.policy import RandomPolicy
-from interplay.core.replay import ReplayReader, WorldRecorder
-from interplay.core.replay.layout import CHUNK_HEAD, SCENES
+from interplay.core.replay import ReplayReader, ReplayWriter, WorldRecorder
+from interplay.core.replay.exact import write_actions, write_snapshot
+from interplay.core.replay.layout import ACTIONS, CHUNK_HEAD, SCENES, SNAPSHOT
+from interplay.core.scene import scene_of
 from interplay.registry import make_world
+from interplay.view.server.config import STEPPED
+from interplay.view.server.recordings import Recordings
+from interplay.view.server.refusals import Busy, status_of
+from interplay.view.server.sources import Sources
 from tests.view.server.asking import app_of, ask, beneath
 from tests.view.server.test_sources import record
 
@@ -97,6 +104,47 @@ def test_an_agent_is_looked_at_where_the_world_can_be_stepped_again(played):
 def test_agents_that_there_are_not(played, path, query, said):
     answer = ask(app_of(beneath(played[0])), f"/api/recordings/0/{path}", query=query.encode())
     assert (answer.status, said in answer.json["error"]) == (404, True), answer
+
+
+def test_a_few_bytes_do_not_make_a_world_play_for_hours(tmp_path):
+    """Chunks may claim millions of ticks: resets of those are a few kB."""
+    world, ticks = make_world("dilemma/fixed"), STEPPED + 1
+    world.reset(seeds=1)
+    header = {"world": world.id, "world_version": world.version, "agents": world.agents, "exact": True}
+    for last, claimed in ((ticks, ticks), (1, ticks), (1, 1)):
+        with ReplayWriter(tmp_path / "a.replay", scene_of(world, 0), header) as writer:
+            writer.add(SNAPSHOT, 0, 1, write_snapshot(world, 0))
+            writer.add(ACTIONS, 1, claimed, write_actions([None] * ticks))
+            writer.add(SCENES, 0, ticks + 1, b"")
+        answer = ask(app_of(beneath(tmp_path)), "/api/recordings/0/agent/0", query=f"tick={last}".encode())
+        said = answer.json["error"]
+        assert answer.status == 404
+        assert ("4,097" in said and "at most" in said) if claimed > 1 else "no actions of" in said
+
+
+def test_who_looks_at_an_agent_does_not_wait_for_ever(played, monkeypatch):
+    """Otherwise forty looks at one slow world would hold every thread of the server."""
+    sources = Sources(beneath(played[0]))
+    recordings = Recordings(sources)
+    monkeypatch.setattr("interplay.view.server.recordings.STEPPING_SECONDS", 0.05)
+    began, go = threading.Event(), threading.Event()
+    world_at = ReplayReader.world_at
+
+    def slow(*args, **more):
+        began.set()
+        go.wait(20)
+        return world_at(*args, **more)
+
+    monkeypatch.setattr(ReplayReader, "world_at", slow)
+    thread = threading.Thread(target=recordings.agent, args=(0, 0, 1))
+    thread.start()
+    assert began.wait(20)
+    with pytest.raises(Busy, match="ask again") as busy:
+        recordings.agent(0, 0, 1)
+    assert status_of(busy.value) == 503
+    go.set()
+    thread.join(20)
+    assert recordings.agent(0, 1, 1)["slot"] == 1
 
 
 def test_without_states_no_agent_can_be_looked_at(tmp_path):

@@ -7,9 +7,11 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -18,7 +20,7 @@ from interplay.verbs.viewing import Players
 from interplay.view.server.play import Play
 from interplay.view.server.serving import Address, bind, open_browser
 from tests.cli.command import ROOT, refusal
-from tests.view.server.asking import HOST, app_of, ask, no_root, served
+from tests.view.server.asking import HOST, TOKEN, app_of, ask, no_root, served
 from tests.view.server.test_sources import make_run, record
 
 OPEN = [(b"host", HOST)]
@@ -73,6 +75,31 @@ def test_over_a_real_port(tmp_path):
                 line.sendall(raw)
                 assert line.recv(100).split()[1] == status
         assert urllib.request.urlopen(request, timeout=10).status == 200
+
+
+def test_what_a_browser_is_started_with_opens_the_page_once():
+    """Command lines can be read by every user of the machine; the token is in none."""
+    address = Address("::1", 80, "secret", "ticket")
+    assert address.once == "http://[::1]:80/open/ticket"
+    app = app_of(no_root(["pong/2p"]), ticket="ticket")
+    host = [(b"host", HOST)]
+    for path in ("/open/", "/open/ticke", "/open/ticket2", "/open/\xff"):
+        assert ask(app, path, host).status == 404
+    assert ask(app, "/open/ticket", host, method="HEAD").status == 404
+    assert ask(app, "/open/ticket", [*host, (b"sec-fetch-site", b"cross-site")]).status == 403
+    found = ask(app, "/open/ticket", host)
+    assert (found.status, found.header(b"location")) == (303, b"/#token=" + TOKEN.encode())
+    assert found.header(b"cache-control") == b"no-store"
+    again = ask(app, "/open/ticket", host)
+    assert (again.status, again.header(b"location")) == (404, None)
+    assert ask(app_of(no_root(["pong/2p"])), "/open/", host).status == 404
+
+
+def test_a_ticket_ends_after_a_minute(monkeypatch):
+    app = app_of(no_root(["pong/2p"]), ticket="ticket")
+    late = time.monotonic() + 61
+    monkeypatch.setattr("interplay.view.server.guard.time", SimpleNamespace(monotonic=lambda: late))
+    assert ask(app, "/open/ticket", [(b"host", HOST)]).status == 404
 
 
 def test_every_start_has_a_token_of_its_own():
@@ -147,7 +174,7 @@ def test_the_command_prints_the_address_and_ends_in_order(tmp_path):
 def test_other_machines_are_warned_about(monkeypatch, capsys):
     from interplay.cli.main import run
 
-    address = Address("192.0.2.7", 8123, "secret")
+    address = Address("192.0.2.7", 8123, "secret", "ticket")
     monkeypatch.setattr("interplay.view.server.serving.bind", lambda host, port: (socket.socket(), address))
     monkeypatch.setattr(
         "interplay.view.server.serving.serve", lambda app, listening, begun: begun(lambda: None)
@@ -158,7 +185,7 @@ def test_other_machines_are_warned_about(monkeypatch, capsys):
     captured = capsys.readouterr()
     assert "other machines can reach this page" in captured.err
     assert captured.out.startswith("http://192.0.2.7:8123/#token=secret\n")
-    assert opened == [address.url]
+    assert opened == [address.once]
     assert run(["play", "dilemma/fixed", "--no-browser"]) == 0
     assert len(opened) == 1
 
