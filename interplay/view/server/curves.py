@@ -123,13 +123,14 @@ class Logs:
             held = self._logs.setdefault(run, _Log(run, self._clock))
         log = held.latest()
         if log is None:
-            return {"loading": True, "names": [], "against": asked.against, "curves": {}}
+            return {"loading": True, "names": [], "against": asked.against, "of_episodes": [], "curves": {}}
         (moved,) = choose_axis([log], (), asked.against)[1]
         names = [name for name in log.columns if np.isfinite(log.columns[name]).any()]
         return {
             "loading": False,
             "names": [one_line(name) for name in names],
             "against": asked.against,
+            "of_episodes": [one_line(name) for name in names if name in log.of_episodes],
             "curves": dict(_told(moved, asked, names)),
         }
 

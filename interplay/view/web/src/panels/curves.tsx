@@ -67,7 +67,9 @@ export function CurvesPanel({ page, run }: { page: Page; run: number }) {
       <label class="row">
         <input type="checkbox" checked={logarithmic} onChange={(event) => setLogarithmic(event.currentTarget.checked)} /> {T.logScale}
       </label>
-      <p class="quiet">{T.band}</p>
+      <p class="quiet">
+        {T.band} {name && told.of_episodes.includes(name) && T.began}
+      </p>
       {curve && (
         <button type="button" onClick={() => page.save(csvOf(curve, against, name!), `${name}.csv`)}>
           {T.csv}
@@ -98,7 +100,7 @@ function Plot({ name, curve, axis, logarithmic, dark, zoom }: PlotArguments) {
     const options: uPlot.Options = {
       width: place.clientWidth,
       height: HEIGHT,
-      scales: { x: { time: false }, y: { distr: logarithmic ? 3 : 1 } },
+      scales: { x: { time: false }, y: logarithmic ? { distr: 3 } : { range: rangeOf } },
       axes: [
         { ...axes, label: axis, values: (_, splits) => splits.map(compact) },
         { ...axes, size: 60, values: (_, splits) => splits.map((split) => (split === null ? "" : compact(split))) },
@@ -125,6 +127,13 @@ function Plot({ name, curve, axis, logarithmic, dark, zoom }: PlotArguments) {
   }, [name, axis, logarithmic, dark]);
   useEffect(() => plot.current?.setData(dataOf(curve, logarithmic)), [curve]);
   return <div ref={box} class="plot" role="img" aria-label={sentence(name, curve, axis)} onDblClick={() => zoom(null)} />;
+}
+
+/** What the upright axis shows; a flat line lies in the middle, also one at zero. */
+function rangeOf(_: uPlot, low: number | null, high: number | null): [number, number] {
+  if (low === null || high === null) return [0, 1];
+  const room = Math.abs(low) / 10 || 1;
+  return low === high ? [low - room, high + room] : (uPlot.rangeNum(low, high, 0.1, true) as [number, number]);
 }
 
 function dataOf({ x, mean, low, high }: Curve, logarithmic: boolean): uPlot.AlignedData {
