@@ -215,6 +215,7 @@ describe("a run", () => {
       const rows = readFileSync(await download.path(), "utf8").trim().split("\n");
       expect(rows[0]).toBe('agent_steps,"episode_return",lowest,highest');
       expect(Math.max(...rows.slice(1).map((row) => Number(row.split(",")[3])))).toBe(50);
+      expect(await tab.getByText("Episodes count where they began").count()).toBe(0); // this log names none
       await tab.getByLabel("Over").selectOption("slot_steps");
       await tab.getByLabel("Logarithmic").check();
       await tab.waitForTimeout(300);
@@ -361,6 +362,14 @@ describe("a session", () => {
     await tab.evaluate(() => window.interplay.player.live!.say({ type: "run", on: true }));
   }
   const status = (tab: Tab) => tab.evaluate(() => ({ ...window.interplay.player.live!.status, held: window.interplay.player.live!.held }));
+
+  it("says what is waited for until its world is there", () =>
+    withTab(async (tab) => {
+      await tab.routeWebSocket(/api.live/, () => undefined); // a server that does not answer yet
+      await tab.evaluate(() => window.interplay.openLive("world:0"));
+      await tab.getByText("The world is being prepared.").waitFor();
+      expect(await tab.getByText("no agents to select").count()).toBe(0);
+    }));
 
   it("is watched, paused, stepped and looked back on", () =>
     withTab(async (tab) => {
