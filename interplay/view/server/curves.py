@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -119,6 +120,8 @@ class Logs:
             UserError: for a number out of range, an unknown axis, or a log that cannot be read.
         """
         asked.check()
+        if not os.path.lexists(run / "metrics.jsonl"):  # a run that has just begun
+            return {"loading": False, "names": [], "against": asked.against, "of_episodes": [], "curves": {}}
         with self._lock:
             held = self._logs.setdefault(run, _Log(run, self._clock))
         log = held.latest()

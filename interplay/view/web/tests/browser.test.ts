@@ -223,6 +223,20 @@ describe("a run", () => {
       await tab.waitForTimeout(200);
     }));
 
+  it("that has just begun is watched as soon as it has a checkpoint", () =>
+    withTab(async (tab) => {
+      const opened = await tab.evaluate(() => {
+        const { interplay } = window;
+        const [run] = interplay.sources!.runs;
+        const told = { ...interplay.sources!, runs: [{ ...run!, checkpoint: true }] };
+        interplay.sources = { ...told, runs: [{ ...run!, checkpoint: false }] };
+        interplay.api.sources = async () => told;
+        return interplay.openRun(run!.id).then(() => interplay.live);
+      });
+      expect(opened).toBe(null);
+      await expect.poll(() => tab.evaluate(() => window.interplay.live), { timeout: 8000 }).toMatch(/^run:/);
+    }));
+
   it("of a tournament shows who is best", () =>
     withTab(async (tab) => {
       await openRun(tab, "cup");

@@ -14,6 +14,7 @@ const HEIGHT = 260;
 
 export function CurvesPanel({ page, run }: { page: Page; run: number }) {
   const [name, setName] = useState<string | null>(null);
+  const [chosen, setChosen] = useState(false); // by the user
   const [against, setAgainst] = useState("agent_steps");
   const [span, setSpan] = useState<[number, number] | null>(null);
   const [logarithmic, setLogarithmic] = useState(false);
@@ -27,7 +28,9 @@ export function CurvesPanel({ page, run }: { page: Page; run: number }) {
         if (gone) return;
         setTold(found);
         setError(null);
-        if (!name && found.names.length) setName(FIRST.find((first) => found.names.includes(first)) ?? found.names[0]!);
+        const first = FIRST.find((one) => found.names.includes(one));
+        // A run that has just begun has ended no episode: until then any curve, and then the one that people look for.
+        if (!chosen && (first ?? found.names[0])) setName(first ?? found.names[0]!);
         timer = window.setTimeout(look, found.loading ? 500 : AGAIN);
       } catch (problem) {
         if (gone) return;
@@ -40,7 +43,7 @@ export function CurvesPanel({ page, run }: { page: Page; run: number }) {
       gone = true;
       clearTimeout(timer);
     };
-  }, [run, name, against, span]);
+  }, [run, name, chosen, against, span]);
   if (error) return <p class="quiet">{error}</p>;
   if (!told || told.loading) return <p class="quiet">{T.curvesLoading}</p>;
   if (!told.names.length) return <p class="quiet">{T.noCurves}</p>;
@@ -49,7 +52,7 @@ export function CurvesPanel({ page, run }: { page: Page; run: number }) {
     <div class="curves">
       <label class="row">
         <span>{T.curvesOf}</span>
-        <select value={name ?? ""} onChange={(event) => (setName(event.currentTarget.value), setSpan(null))}>
+        <select value={name ?? ""} onChange={(event) => (setName(event.currentTarget.value), setChosen(true), setSpan(null))}>
           {told.names.map((one) => (
             <option value={one}>{one}</option>
           ))}
