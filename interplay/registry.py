@@ -146,6 +146,17 @@ def options_of(world_id: str) -> tuple[str, ...]:
     return tuple(load(spec.settings).model_fields) if spec is not None and spec.settings else ()
 
 
+def check_options(world_id: str, options: Mapping[str, Any]) -> None:
+    """Refuses options that a world has not, and makes none; those of functions of users are only known when they are called.
+
+    Raises:
+        UserError: for an unknown id, or an option that is unknown or out of range.
+    """
+    spec = _spec_of(world_id)
+    if spec is not None:
+        _settings(spec, options)
+
+
 def list_policies(world_id: str) -> tuple[str, ...]:
     """Names of the scripted policies of a world; ``"random"`` plays every world."""
     return tuple(sorted({"random", *_policies(world_id)}))

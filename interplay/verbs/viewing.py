@@ -30,6 +30,19 @@ class Players(NamedTuple):
     seed: int = 0
     trust: bool = False
 
+    def check(self, world: str) -> None:
+        """Refuses what `cast` would refuse later, on the page: who plays, and options; makes no world and loads no network.
+
+        Raises:
+            UserError: as `cast`.
+        """
+        from interplay.registry import check_options
+        from interplay.verbs.players import find_player
+
+        check_options(world, self.options)
+        if not is_folder(self.policy):
+            find_player(self.policy, world, self.options, trust=self.trust)
+
     def cast(self, kind: str, name: str) -> Cast:
         """The world of a source, and who plays it.
 
@@ -123,20 +136,30 @@ def find_opened(what: str) -> Opened:
             return Opened(what, None, file=path)
     if ":" not in what and path.exists():
         raise UserError(f"{what}: neither a folder nor a {SUFFIX} file; name a run, a recording or a world")
-    return find_world_to_play(what)
+    try:
+        return find_world_to_play(what)
+    except UserError as error:
+        raise UserError(f"{what}: no such run, recording or folder; {error}") from None
 
 
 def find_world_to_play(world: str) -> Opened:
     """A world that is played by a person.
 
     Raises:
-        UserError: for an unknown id.
+        UserError: for an unknown id, or a folder.
     """
     from interplay.registry import find_world
     from interplay.view.server.sources import Opened
 
-    if ":" not in world:
+    if ":" in world:
+        return Opened(world, None, worlds=(world,))
+    try:
         find_world(world)
+    except UserError:
+        if is_folder(world):
+            line = f"{world}: a folder; name a world to play in, and a run with --opponent {world}"
+            raise UserError(line) from None
+        raise
     return Opened(world, None, worlds=(world,))
 
 
@@ -160,11 +183,14 @@ def serve_page(
         warn: is told what there is to be careful about.
 
     Raises:
-        UserError: if the port is taken, or the host is not of this machine.
+        UserError: if the port is taken, the host is not of this machine, or the world that is named cannot be played so.
     """
     from interplay.view.server.app import make_app
     from interplay.view.server.serving import bind, open_browser, serve
 
+    if players is not None and opened.root is None:
+        for world in opened.worlds:
+            players.check(world)
     listening, address = bind(host, port)
     make = None if players is None else players.cast
     seed = 0 if players is None else players.seed

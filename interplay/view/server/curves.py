@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -119,17 +120,20 @@ class Logs:
             UserError: for a number out of range, an unknown axis, or a log that cannot be read.
         """
         asked.check()
+        if not os.path.lexists(run / "metrics.jsonl"):  # a run that has just begun
+            return {"loading": False, "names": [], "against": asked.against, "of_episodes": [], "curves": {}}
         with self._lock:
             held = self._logs.setdefault(run, _Log(run, self._clock))
         log = held.latest()
         if log is None:
-            return {"loading": True, "names": [], "against": asked.against, "curves": {}}
+            return {"loading": True, "names": [], "against": asked.against, "of_episodes": [], "curves": {}}
         (moved,) = choose_axis([log], (), asked.against)[1]
         names = [name for name in log.columns if np.isfinite(log.columns[name]).any()]
         return {
             "loading": False,
             "names": [one_line(name) for name in names],
             "against": asked.against,
+            "of_episodes": [one_line(name) for name in names if name in log.of_episodes],
             "curves": dict(_told(moved, asked, names)),
         }
 

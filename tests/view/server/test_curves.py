@@ -71,6 +71,7 @@ def test_curves_of_a_run(tmp_path):
         "loading": False,
         "names": ["episode_return", "time"],
         "against": "agent_steps",
+        "of_episodes": [],
         "curves": {
             "episode_return": {"x": [10.0, 20.0, 40.0], "mean": [0.0, 5.0, -1.0], "low": [0.0, 5.0, -1.0], "high": [0.0, 5.0, -1.0]}
         },
@@ -79,6 +80,26 @@ def test_curves_of_a_run(tmp_path):
         app, "/api/runs/0/curves", query=b"names=episode_return&against=time&from=0.25&to=2&points=1"
     ).json
     assert told["curves"]["episode_return"] == {"x": [1.0], "mean": [2.0], "low": [-1.0], "high": [5.0]}
+
+
+def test_a_run_that_has_just_begun_has_no_curves_and_is_no_mistake(tmp_path):
+    run = make_run(tmp_path / "run")
+    (run / "metrics.jsonl").unlink()
+    (run / "checkpoints").mkdir()
+    app = app_of(beneath(tmp_path))
+    answer = ask(app, "/api/runs/0/curves")
+    assert (answer.status, answer.json["loading"], answer.json["names"]) == (200, False, [])
+    write_log(run, [0.0])
+    assert ask(app, "/api/runs/0/curves").json["names"] == ["episode_return", "time"]
+
+
+def test_means_over_episodes_stand_where_these_began_and_are_named(tmp_path):
+    run = make_run(tmp_path / "run")
+    line = {"agent_steps": 900, "episode_return": 2.0, "episodes_began": 300.0, "kl": 0.1, "of_episodes": ["episode_return"]}  # fmt: skip
+    (run / "metrics.jsonl").write_text(json.dumps(line) + "\n")
+    told = ask(app_of(beneath(tmp_path)), "/api/runs/0/curves", query=b"names=episode_return,kl").json
+    assert told["of_episodes"] == ["episode_return"]
+    assert [told["curves"][name]["x"] for name in ("episode_return", "kl")] == [[300.0], [900.0]]
 
 
 @pytest.mark.parametrize(

@@ -143,10 +143,16 @@ def test_addresses():
         (("view", "none.replay"), "none.replay"), (("view", "damaged.replay"), "is no recording of interplay"),
         (("view", "text.txt"), "text.txt: neither a folder nor a .replay file"), (("view", "--port", "70000"), "70000"),
         (("play",), "WORLD"), (("view", "--option", "x"), "x"),
+        (("view", "runs/none"), "runs/none: no such run, recording or folder"),
+        (("play", "./run"), "name a world to play in, and a run with --opponent ./run"),
+        (("view", "dilemma/fixed", "--policy", "defekt"), "did you mean 'defect'"),
+        (("play", "dilemma/fixed", "--opponent", "runs/none"), "runs/none: no such run folder"),
+        (("play", "dilemma/fixed", "--option", "round=3"), "round"), (("play", "json:nothing"), "json has no 'nothing'"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_opened_is_one_line(capsys, tmp_path, monkeypatch, arguments, said):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "run").mkdir()
     (tmp_path / "text.txt").write_text("text")
     (tmp_path / "damaged.replay").write_bytes(b"damaged")
     assert said in refusal(capsys, *arguments)

@@ -112,6 +112,8 @@ export interface Curves {
   loading: boolean;
   names: string[];
   against: string;
+  /** Which of `names` are means over episodes, drawn where these began. */
+  of_episodes: string[];
   curves: Record<string, Curve>;
 }
 

@@ -12,6 +12,7 @@ import { Source, openFile, openServed } from "./source";
 import { T } from "./strings";
 
 const DETAILS_EVERY = 200; // ms between two questions for an agent
+const FIRST_CHECKPOINT = 5_000; // ms between two looks whether a run has one
 const FAR = 100; // ticks of a step with Shift
 const SUFFIX = ".replay";
 
@@ -130,6 +131,17 @@ export class Page {
     if (this.runId !== id) this.belongsTo(id);
     this.tab = "curves";
     this.changed();
+    if (watch && this.live === null && !this.about?.read_only) setTimeout(() => void this.lookAgain(id), FIRST_CHECKPOINT);
+  }
+
+  /** Watches a run that has just begun as soon as it has a checkpoint, unless something else was opened meanwhile. */
+  private async lookAgain(id: number): Promise<void> {
+    const waits = () => this.runId === id && this.live === null && this.match === null;
+    if (!waits()) return;
+    const found = await this.api.sources().catch(() => null);
+    if (!waits()) return;
+    if (found) this.sources = found;
+    await this.openRun(id);
   }
 
   /** Asks for the ratings of a run; most have none. */

@@ -215,11 +215,26 @@ describe("a run", () => {
       const rows = readFileSync(await download.path(), "utf8").trim().split("\n");
       expect(rows[0]).toBe('agent_steps,"episode_return",lowest,highest');
       expect(Math.max(...rows.slice(1).map((row) => Number(row.split(",")[3])))).toBe(50);
+      expect(await tab.getByText("Episodes count where they began").count()).toBe(0); // this log names none
       await tab.getByLabel("Over").selectOption("slot_steps");
       await tab.getByLabel("Logarithmic").check();
       await tab.waitForTimeout(300);
       await tab.evaluate(() => window.interplay.leave());
       await tab.waitForTimeout(200);
+    }));
+
+  it("that has just begun is watched as soon as it has a checkpoint", () =>
+    withTab(async (tab) => {
+      const opened = await tab.evaluate(() => {
+        const { interplay } = window;
+        const [run] = interplay.sources!.runs;
+        const told = { ...interplay.sources!, runs: [{ ...run!, checkpoint: true }] };
+        interplay.sources = { ...told, runs: [{ ...run!, checkpoint: false }] };
+        interplay.api.sources = async () => told;
+        return interplay.openRun(run!.id).then(() => interplay.live);
+      });
+      expect(opened).toBe(null);
+      await expect.poll(() => tab.evaluate(() => window.interplay.live), { timeout: 8000 }).toMatch(/^run:/);
     }));
 
   it("of a tournament shows who is best", () =>
@@ -361,6 +376,14 @@ describe("a session", () => {
     await tab.evaluate(() => window.interplay.player.live!.say({ type: "run", on: true }));
   }
   const status = (tab: Tab) => tab.evaluate(() => ({ ...window.interplay.player.live!.status, held: window.interplay.player.live!.held }));
+
+  it("says what is waited for until its world is there", () =>
+    withTab(async (tab) => {
+      await tab.routeWebSocket(/api.live/, () => undefined); // a server that does not answer yet
+      await tab.evaluate(() => window.interplay.openLive("world:0"));
+      await tab.getByText("The world is being prepared.").waitFor();
+      expect(await tab.getByText("no agents to select").count()).toBe(0);
+    }));
 
   it("is watched, paused, stepped and looked back on", () =>
     withTab(async (tab) => {

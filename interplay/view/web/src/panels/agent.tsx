@@ -14,6 +14,7 @@ import { Playing } from "./playing";
 const MOST_LISTED = 200; // agents by name
 const MOST_CHOICES = 60;
 const MOST_NUMBERS = 120;
+const ROW = 5; // numbers beside each other, as many as the panel has room for
 
 export function AgentPanel({ page }: { page: Page }) {
   const { player } = page;
@@ -26,7 +27,7 @@ export function AgentPanel({ page }: { page: Page }) {
         <span>{T.agentLabel}</span>
         {count > MOST_LISTED ? <SlotField page={page} count={count} /> : <SlotList page={page} count={count} />}
       </label>
-      {selected === null ? <p class="quiet">{listed ? T.selectAgent : T.noAgents}</p> : <Selected page={page} slot={selected} />}
+      {selected === null ? <p class="quiet">{listed ? T.selectAgent : player.shot ? T.noAgents : player.live?.connection === "ended" ? "" : T.loading}</p> : <Selected page={page} slot={selected} />}
     </div>
   );
 }
@@ -234,7 +235,7 @@ function Means({ head, chosen }: { head: Box; chosen: unknown }) {
 
 /** A part of an observation: a table of rows where it has two axes, otherwise a list of numbers. */
 function Observed({ name, shape, values }: { name: string; shape: number[]; values: number[] | null }) {
-  const wide = shape.length === 2 && shape[1]! <= 32 ? shape[1]! : 8;
+  const wide = shape.length === 2 && shape[1]! <= 32 ? shape[1]! : ROW;
   const listed = values?.slice(0, Math.max(MOST_NUMBERS, wide)) ?? [];
   const rows = Array.from({ length: Math.ceil(listed.length / wide) }, (_, row) => listed.slice(row * wide, (row + 1) * wide));
   const count = shape.reduce((product, side) => product * side, 1);

@@ -14,6 +14,7 @@ const HEIGHT = 260;
 
 export function CurvesPanel({ page, run }: { page: Page; run: number }) {
   const [name, setName] = useState<string | null>(null);
+  const [chosen, setChosen] = useState(false); // by the user
   const [against, setAgainst] = useState("agent_steps");
   const [span, setSpan] = useState<[number, number] | null>(null);
   const [logarithmic, setLogarithmic] = useState(false);
@@ -27,7 +28,9 @@ export function CurvesPanel({ page, run }: { page: Page; run: number }) {
         if (gone) return;
         setTold(found);
         setError(null);
-        if (!name && found.names.length) setName(FIRST.find((first) => found.names.includes(first)) ?? found.names[0]!);
+        const first = FIRST.find((one) => found.names.includes(one));
+        // A run that has just begun has ended no episode: until then any curve, and then the one that people look for.
+        if (!chosen && (first ?? found.names[0])) setName(first ?? found.names[0]!);
         timer = window.setTimeout(look, found.loading ? 500 : AGAIN);
       } catch (problem) {
         if (gone) return;
@@ -40,7 +43,7 @@ export function CurvesPanel({ page, run }: { page: Page; run: number }) {
       gone = true;
       clearTimeout(timer);
     };
-  }, [run, name, against, span]);
+  }, [run, name, chosen, against, span]);
   if (error) return <p class="quiet">{error}</p>;
   if (!told || told.loading) return <p class="quiet">{T.curvesLoading}</p>;
   if (!told.names.length) return <p class="quiet">{T.noCurves}</p>;
@@ -49,7 +52,7 @@ export function CurvesPanel({ page, run }: { page: Page; run: number }) {
     <div class="curves">
       <label class="row">
         <span>{T.curvesOf}</span>
-        <select value={name ?? ""} onChange={(event) => (setName(event.currentTarget.value), setSpan(null))}>
+        <select value={name ?? ""} onChange={(event) => (setName(event.currentTarget.value), setChosen(true), setSpan(null))}>
           {told.names.map((one) => (
             <option value={one}>{one}</option>
           ))}
@@ -67,7 +70,9 @@ export function CurvesPanel({ page, run }: { page: Page; run: number }) {
       <label class="row">
         <input type="checkbox" checked={logarithmic} onChange={(event) => setLogarithmic(event.currentTarget.checked)} /> {T.logScale}
       </label>
-      <p class="quiet">{T.band}</p>
+      <p class="quiet">
+        {T.band} {name && told.of_episodes.includes(name) && T.began}
+      </p>
       {curve && (
         <button type="button" onClick={() => page.save(csvOf(curve, against, name!), `${name}.csv`)}>
           {T.csv}
@@ -98,7 +103,7 @@ function Plot({ name, curve, axis, logarithmic, dark, zoom }: PlotArguments) {
     const options: uPlot.Options = {
       width: place.clientWidth,
       height: HEIGHT,
-      scales: { x: { time: false }, y: { distr: logarithmic ? 3 : 1 } },
+      scales: { x: { time: false }, y: logarithmic ? { distr: 3 } : { range: rangeOf } },
       axes: [
         { ...axes, label: axis, values: (_, splits) => splits.map(compact) },
         { ...axes, size: 60, values: (_, splits) => splits.map((split) => (split === null ? "" : compact(split))) },
@@ -125,6 +130,13 @@ function Plot({ name, curve, axis, logarithmic, dark, zoom }: PlotArguments) {
   }, [name, axis, logarithmic, dark]);
   useEffect(() => plot.current?.setData(dataOf(curve, logarithmic)), [curve]);
   return <div ref={box} class="plot" role="img" aria-label={sentence(name, curve, axis)} onDblClick={() => zoom(null)} />;
+}
+
+/** What the upright axis shows; a flat line lies in the middle, also one at zero. */
+function rangeOf(_: uPlot, low: number | null, high: number | null): [number, number] {
+  if (low === null || high === null) return [0, 1];
+  const room = Math.abs(low) / 10 || 1;
+  return low === high ? [low - room, high + room] : (uPlot.rangeNum(low, high, 0.1, true) as [number, number]);
 }
 
 function dataOf({ x, mean, low, high }: Curve, logarithmic: boolean): uPlot.AlignedData {

@@ -9,7 +9,7 @@ export function SourceList({ page }: { page: Page }) {
   const empty = sources && !sources.runs.length && !sources.recordings.length && !sources.worlds.length;
   return (
     <main class="sources">
-      <h1>{about?.opened || T.sources}</h1>
+      <h1>{about?.opened && about.opened !== "." ? about.opened : T.sources}</h1>
       {page.error && <p class="error">{page.error}</p>}
       {!sources && !page.error && about && <p class="quiet">{T.loading}</p>}
       {empty && <p>{T.nothing}</p>}
@@ -83,7 +83,7 @@ function Recordings({ page }: { page: Page }) {
         <tr>
           <th scope="row">{name}</th>
           <td>{world}</td>
-          <td class="figure">{T.ticks(ticks)}</td>
+          <td class="figure">{problem ? "-" : T.ticks(ticks)}</td>
           <td>{problem ?? policy}</td>
           <td>{date?.slice(0, 16).replace("T", " ") ?? ""}</td>
           <td class="acts">

@@ -21,6 +21,7 @@ export function Stage({ page }: { page: Page }) {
       )}
       {player.problem && <p class="notice">{T.damaged(player.problem)}</p>}
       {player.loading && <p class="notice">{T.loading}</p>}
+      {player.live?.connection === "connecting" && <p class="notice late">{T.preparing}</p>}
     </main>
   );
 }
