@@ -8,7 +8,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,7 +26,7 @@ from interplay.view.server.play import Cast
 from interplay.view.server.serving import Address, bind, serve
 from interplay.view.server.sources import Opened
 
-PATIENCE = 20.0  # seconds for which a page waits for a message
+PATIENCE = 90.0  # seconds for which a page waits for a message: the first one may wait for compiled kernels
 PORT, TOKEN = 8123, "a-token-of-this-start"
 HOST = b"127.0.0.1:8123"
 BEARER = (b"authorization", b"Bearer " + TOKEN.encode())
@@ -167,7 +167,8 @@ class Watcher:
         head = self.decoder.decode(data)
         self.ticks.append(head.tick)
         if self.shows:
-            self.say("shown", tick=head.tick)
+            with suppress(websockets.ConnectionClosed):  # its last words are still to be read
+                self.say("shown", tick=head.tick)
         return {"type": "frame", "tick": head.tick, "head": head, "scene": self.decoder.scene()}
 
     def until(self, type: str, **expected: Any) -> dict[str, Any]:
