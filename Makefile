@@ -64,6 +64,7 @@ demo: $(VENV)/.installed-demo
 	$(BIN)/interplay curves $(DEMO) --out $(DEMO)/curve.png
 	$(BIN)/interplay record $(DEMO) --out $(DEMO)/episode.mp4
 	@echo; echo "learning curve: $(DEMO)/curve.png"; echo "an episode:     $(DEMO)/episode.mp4"
+	@$(BIN)/python .ci/page.py --if-possible > /dev/null
 	@echo "watch it play:  $(BIN)/interplay view $(DEMO)"
 
 test: $(VENV)/.installed-all

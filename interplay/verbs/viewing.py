@@ -186,6 +186,7 @@ def serve_page(
         UserError: if the port is taken, the host is not of this machine, or the world that is named cannot be played so.
     """
     from interplay.view.server.app import make_app
+    from interplay.view.server.page import MISSING, Page
     from interplay.view.server.serving import bind, open_browser, serve
 
     if players is not None and opened.root is None:
@@ -205,6 +206,8 @@ def serve_page(
             warn(
                 f"--host {host}: other machines can reach this page; whoever has the address can watch and play"
             )
+        if not Page().built:
+            warn(MISSING)
         say(address.url)
         say(f"from another machine: {address.ssh()}, then the same address there; Ctrl-C ends")
         if browser:

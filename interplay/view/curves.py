@@ -23,6 +23,8 @@ AXES = {
     "time": "seconds of training",
 }
 MOST_PARTS = 16  # agents or teams, whose curves can be told apart
+UNFINISHED = "episodes count where they began; the last ones had not ended when the run did"
+WHOLE = 0.9  # of a run: a curve that ends before this is explained
 WINDOWS = 60  # of agent-steps per curve, each shown by its mean
 LONGEST = 120  # characters of a label
 UNITS = {
@@ -67,7 +69,8 @@ def plot_runs(
 
     Runs that differ in nothing but their seed are drawn as one: the mean, and a band from the lowest to the
     highest. A single run is drawn as means over windows above its faint raw values. Means over episodes stand where these
-    began (decision 16). Below the panels stands which runs have fewer agent-steps than they were asked for.
+    began (decision 16). Below the panels stands which runs have fewer agent-steps than they were asked for, and why curves of
+    episodes end before a run does.
 
     Args:
         runs: run folders.
@@ -103,12 +106,22 @@ def plot_runs(
         references = [reference._replace(windows=()) for reference in references]
     figure = matplotlib.Figure(figsize=(5.6 * len(names), 4.0), dpi=120, layout="constrained")
     figure.suptitle(plain_words(title or world), fontsize=12)
-    if early:
-        figure.supxlabel(plain_words(early), fontsize=8)
+    notes = [*([early] if early else []), *([UNFINISHED] if _lack_ends(logs, names) else [])]
+    if notes:
+        figure.supxlabel(plain_words("; ".join(notes)), fontsize=8)
     for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
         known = [r for r in references if r.windows or r.level is not None]
         _panel(axes, name, axis, group(logs), known, parts[name])
     return save_figure(figure, target)
+
+
+def _lack_ends(logs: Sequence[RunLog], names: Sequence[str]) -> bool:
+    """Whether a curve ends long before its run, as the last episodes had not ended."""
+    of_episodes = [(log, name) for log in logs for name in names if name in log.of_episodes]
+    return any(
+        np.max(log.places(name), initial=0.0, where=np.isfinite(log.column(name))) < WHOLE * log.steps[-1]
+        for log, name in of_episodes
+    )
 
 
 def choose_axis(

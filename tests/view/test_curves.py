@@ -78,6 +78,18 @@ def test_a_run_that_ends_early_says_so(tmp_path, monkeypatch, asked, also, told)
     assert figures[0].get_supxlabel() == told
 
 
+@pytest.mark.parametrize(("last", "told"), [(100_000, curves.UNFINISHED), (160_000, "")])
+def test_a_curve_that_ends_before_its_run_is_explained(tmp_path, monkeypatch, last, told):
+    run, figures = make_run(tmp_path / "a"), []
+    rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    for number, row in enumerate(rows, 1):
+        row |= {"episodes_began": last * number / len(rows), "of_episodes": ["episode_length"]}
+    (run / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    monkeypatch.setattr(curves, "save_figure", lambda figure, target: figures.append(figure) or target)
+    plot_runs([run], tmp_path / "c.png", ["episode_length"])
+    assert figures[0].get_supxlabel() == told
+
+
 def test_runs_that_differ_only_in_their_seed_are_one_curve(tmp_path):
     logs = [read_run(make_run(tmp_path / name, seed)) for seed, name in enumerate("abc")]
     logs.append(read_run(make_run(tmp_path / "d", rate=1e-3)))

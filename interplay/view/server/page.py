@@ -11,11 +11,7 @@ from interplay.core.reading import MIB, read_bytes
 
 STATIC = Path(__file__).resolve().parents[1] / "static"
 INDEX = "index.html"
-MISSING = (
-    "The page was not built: this is a checkout without it. In interplay/view/web run\n\n"
-    "    npm ci && npm run build\n\n"
-    "(Node 20 or later), and load this again. Installed packages bring the page with them.\n"
-)
+MISSING = "the page was not built: this is a checkout without it; run `make page` (needs Node 20 or later) and load it again"
 _KINDS = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -41,11 +37,16 @@ class Page:
     def __init__(self, folder: Path = STATIC) -> None:
         self._folder = folder
 
+    @property
+    def built(self) -> bool:
+        """Whether it is there."""
+        return INDEX in self._files()
+
     def index(self, request: Request) -> Response:
         """``/``."""
         files = self._files()
         if INDEX not in files:
-            return PlainTextResponse(MISSING, 503)
+            return PlainTextResponse(f"{MISSING}\n", 503)
         return _file(files[INDEX], "no-cache")
 
     def file(self, request: Request) -> Response:

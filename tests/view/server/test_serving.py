@@ -17,6 +17,7 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.verbs.viewing import Players
+from interplay.view.server.page import MISSING, Page
 from interplay.view.server.play import Play
 from interplay.view.server.serving import Address, bind, open_browser
 from tests.cli.command import ROOT, refusal
@@ -29,7 +30,7 @@ OPEN = [(b"host", HOST)]
 def test_without_a_built_page_it_says_how_to_build_it(tmp_path):
     answer = ask(app_of(no_root([]), static=tmp_path / "none"), "/", OPEN)
     assert answer.status == 503
-    assert b"npm ci && npm run build" in answer.body
+    assert b"make page" in answer.body
 
 
 def test_a_built_page_is_served_by_the_names_of_its_files(tmp_path):
@@ -174,7 +175,14 @@ def test_the_command_prints_the_address_and_ends_in_order(tmp_path):
         assert ssh.startswith("from another machine: ssh -L ")
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=30)
-        assert (process.returncode, errors) == (0, "")
+        assert (process.returncode, errors) == (0, "" if Page().built else f"interplay: {MISSING}\n")
+
+
+def test_a_page_that_was_not_built_is_told_before_it_is_loaded(tmp_path):
+    (tmp_path / "index.html").write_text("<!doctype html>")
+    assert Page(tmp_path).built
+    assert not Page(tmp_path / "nothing").built
+    assert "make page" in MISSING
 
 
 def test_other_machines_are_warned_about(monkeypatch, capsys):
