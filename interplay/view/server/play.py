@@ -57,11 +57,13 @@ class Play:
     Attributes:
         tick: counts on over episodes, a reset is one too.
         turn_based: whether one slot acts at a time.
+        clicks: whether the world says what clicks mean.
     """
 
     def __init__(self, cast: Cast, seed: int = 0) -> None:
         self.cast, self.world, self.tick = cast, cast.world, 0
         self._heads = heads_of(self.world)
+        self.clicks = type(self.world).click is not World.click
         self._marks = Marks(self.world)
         self._moment: Moment | None = None
         self._chosen: Any = None

@@ -58,7 +58,7 @@ class Session:
         self._holders: dict[int, Visitor] = {}
         self._chosen: dict[int, Mapping[str, Array]] = {}
         self._running, self._steps, self._speed = True, 0, 1 / TICK_SECONDS
-        self._waits = False
+        self._waits = self._prepared = False
         self._due = self._renew_due = clock()
         self._status: dict[Visitor, dict[str, Any]] = {}
         self._problem: str | None = None
@@ -180,6 +180,9 @@ class Session:
 
     def _step(self) -> None:
         play, now = self._play, self._clock()
+        if not self._prepared:  # kernels and networks are compiled by their first step
+            self._tell_status(preparing=True)
+            self._prepared = True
         self._renew(now)
         people = {slot: self._chosen.get(slot) for slot in self._holders}
         self._chosen = {}
@@ -226,9 +229,9 @@ class Session:
             visitor.post(accounts[slot])
             visitor.told = (tick, slot, now)
 
-    def _tell_status(self) -> None:
+    def _tell_status(self, preparing: bool = False) -> None:
         for visitor in self._visitors:
-            status = self._status_for(visitor)
+            status = {**self._status_for(visitor), "preparing": preparing}
             if status != self._status.get(visitor):
                 self._status[visitor] = status
                 visitor.post({**status, "tick": self._play.tick})
@@ -245,6 +248,7 @@ class Session:
             "holders": self._holders_for(visitor),
             "waiting": awaited,
             "waits": self._waits,
+            "preparing": False,
             "policy": one_line(self._play.cast.words),
             "note": note,
         }
@@ -358,9 +362,8 @@ class Session:
         if hides and self._holders.get(-1 if visitor.selected is None else visitor.selected) is not visitor:
             visitor.selected = None
         play = self._play
-        visitor.post(
-            {"type": "taken", "slot": slot, "heads": play.heads(slot), "controls": play.controls(slot)}
-        )
+        taken = {"slot": slot, "heads": play.heads(slot), "controls": play.controls(slot)}
+        visitor.post({"type": "taken", **taken, "clicks": play.clicks})
 
     def _act(self, visitor: Visitor, job: said.Act | said.Click) -> None:
         self._held(visitor, job.slot)
