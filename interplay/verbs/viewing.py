@@ -23,12 +23,14 @@ class Players(NamedTuple):
         options: of the worlds.
         seed: of worlds and policies.
         trust: runs may name programs of their own, see `interplay.core.trust`.
+        fog: people who play see what their agents observe.
     """
 
     policy: str = "random"
     options: Mapping[str, Any] = {}
     seed: int = 0
     trust: bool = False
+    fog: bool = False
 
     def check(self, world: str) -> None:
         """Refuses what `cast` would refuse later, on the page: who plays, and options; makes no world and loads no network.
@@ -62,9 +64,9 @@ class Players(NamedTuple):
         )
         world = player.make_world(num_worlds=1, seed=self.seed)
         if not run:
-            return Cast(world, player.policy, self.policy)
+            return Cast(world, player.policy, self.policy, fog=self.fog)
         newest = Newest(Path(split_player(run)[0]), player.policy, self.seed)
-        return Cast(world, player.policy, newest.words, newest.renew)
+        return Cast(world, player.policy, newest.words, newest.renew, self.fog)
 
 
 class Newest:
