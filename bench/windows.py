@@ -2,7 +2,7 @@
 
 Run from the repository root::
 
-    .venv/bin/python -m bench.windows --worlds survival/1v1-heals-low mmo/small --seconds 120
+    .venv/bin/python -m bench.windows --worlds survival/1v1-heals-low mmo/forage --seconds 120
 
 Each world is trained twice for so many seconds, without windows and with as many as they may take (`record.every=1`). A line for each
 prints agent-steps per second of both, the share of the training thread, and the windows' bytes; exit status 1 if the share is over 3 %.
@@ -17,11 +17,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from interplay.core.replay.layout import RECORDINGS
 from interplay.core.settings import build, merge
 from interplay.registry import training_settings
 from interplay.train import trainer
 from interplay.train.run.metrics_log import plain
-from interplay.train.run.recording import FOLDER, SHARE, Tap, windows
+from interplay.train.run.recording import SHARE, Tap, windows
 from interplay.train.settings import TrainSettings
 
 
@@ -47,7 +48,7 @@ def rate(world: str, seconds: float, every: int, run: Path) -> float:
         "world": {"id": world},
         "steps": 10**12,
         "train": {"max_seconds": seconds, "quiet": True, "writers": []},
-        "record": {"every": every, "keep": 10_000},
+        "record": {"every": every} | ({"keep": 10_000} if every else {}),
     }
     settings = build(TrainSettings, merge(training_settings(world), asked), "bench")
     trainer.train(settings, run, on_update=note)
@@ -60,7 +61,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--worlds", nargs="+", default=["survival/1v1-heals-low", "pong/2p", "mmo/small"])
+    parser.add_argument("--worlds", nargs="+", default=["survival/1v1-heals-low", "pong/2p", "mmo/forage"])
     parser.add_argument("--seconds", type=float, default=120.0)
     asked = parser.parse_args(arguments)
     trainer.Tap = Measured  # type: ignore[misc]
@@ -69,7 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
         with tempfile.TemporaryDirectory() as folder:
             without = rate(world, asked.seconds, 0, Path(folder) / "without")
             with_them = rate(world, asked.seconds, 1, Path(folder) / "with")
-            sizes = [one.path.stat().st_size for one in windows(Path(folder) / "with" / FOLDER)]
+            sizes = [one.path.stat().st_size for one in windows(Path(folder) / "with" / RECORDINGS)]
         worst = max(worst, Measured.last)
         print(
             f"{world}: {without:,.0f} agent-steps/s without windows, {with_them:,.0f} with; they took {Measured.last:.2%} of the time; "

@@ -14,11 +14,12 @@ import pytest
 from interplay.core import files
 from interplay.core.policy import RandomPolicy
 from interplay.core.replay import ReplayReader
+from interplay.core.replay.layout import WATCHING
 from interplay.core.settings import build
 from interplay.core.world import World
 from interplay.registry import make_world
 from interplay.train.run import recording
-from interplay.train.run.recording import FIRST_SECONDS, SHARE, WATCHED, WATCHING, Tap, even, thin, windows
+from interplay.train.run.recording import FIRST_SECONDS, SHARE, WATCHED, Tap, even, thin, windows
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import resume, train
 from tests.train.test_trainer import arrays_of, log_of, settings_of

@@ -19,11 +19,10 @@ from interplay import __version__
 from interplay.core.errors import UserError
 from interplay.core.files import told_plainly
 from interplay.core.replay import WorldRecorder
-from interplay.core.replay.layout import SUFFIX
+from interplay.core.replay.layout import RECORDINGS, SUFFIX, WATCHING
 from interplay.core.world import World
 from interplay.train.settings import TrainSettings
 
-FOLDER, WATCHING = "recordings", "watching"
 SHARE = 0.03  # of the time of training, at most
 WATCHED = 15.0  # seconds for which a viewer's word counts
 FIRST_SECONDS = 0.5  # that the first window is taken to cost; of later ones it is known
@@ -68,7 +67,7 @@ class Tap:
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._run, self._world, self._settings, self._say, self._clock = run, world, settings, say, clock
-        self._folder = run / FOLDER
+        self._folder = run / RECORDINGS
         self._window: WorldRecorder | None = None
         self._open = ExitStack()
         self._fresh = False  # the world was reset since its last step
@@ -253,7 +252,7 @@ def even(steps: Sequence[int], keep: int) -> list[int]:
 def remove_windows(run: Path) -> None:
     """Removes what `Tap` has put into a run's folder, and the folder of recordings if nothing else is in it."""
     with suppress(OSError):
-        for one in windows(run / FOLDER):
+        for one in windows(run / RECORDINGS):
             one.path.unlink(missing_ok=True)
-        (run / FOLDER / WATCHING).unlink(missing_ok=True)
-        (run / FOLDER).rmdir()
+        (run / RECORDINGS / WATCHING).unlink(missing_ok=True)
+        (run / RECORDINGS).rmdir()
