@@ -49,6 +49,7 @@ class Session:
         make: makes the world and who plays it; called in the session's thread.
         seed: of world and policies.
         clock: seconds.
+        plain: a line with files as the page calls them, see `Sources.plain`.
     """
 
     def __init__(
@@ -57,8 +58,10 @@ class Session:
         make: Callable[[], Cast],
         seed: int = 0,
         clock: Callable[[], float] = time.monotonic,
+        plain: Callable[[str], str] = str,
     ) -> None:
         self.source, self._make, self._seed, self._clock = source, make, seed, clock
+        self._plain = plain
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._visitors: list[Visitor] = []
         self._holders: dict[int, Visitor] = {}
@@ -116,7 +119,7 @@ class Session:
     def _live(self) -> None:
         reason, again = "the viewer ends; start it again with `interplay view`", True
         try:
-            self._play = Play(self._make(), self._seed)
+            self._play = _begin(self._make(), self._seed)
             self._speed = 1 / max(TICK_SECONDS, self._play.world.frames_per_step / VIDEO_FRAMES)
             while self._hear():
                 self._begin_again()
@@ -124,9 +127,9 @@ class Session:
                     self._step()
                 self._show()
         except UserError as error:
-            reason, again = one_line(str(error)), False
+            reason, again = self._words(error), False
         except Exception as error:  # of a world or policy of somebody's own; the server lives on
-            words = one_line(" ".join(str(error).split()))[:200]
+            words = " ".join(self._words(error).split())[:200]
             reason, again = (
                 f"{self.source} broke: {type(error).__name__}: {words}; mend it and come back",
                 False,
@@ -147,6 +150,9 @@ class Session:
             visitor.dismiss(reason, again)
         if hasattr(self, "_play"):
             self._play.close()
+
+    def _words(self, error: Exception) -> str:
+        return one_line(self._plain(str(error)))
 
     def _hear(self) -> bool:
         """Waits until something is to be done and takes in what was said; False: it is over."""
@@ -217,7 +223,7 @@ class Session:
             if self._play.renew():
                 self._problem = None
         except UserError as error:
-            self._problem = one_line(str(error))
+            self._problem = self._words(error)
 
     def _show(self) -> None:
         """Offers what is new to those who have room for it."""
@@ -320,7 +326,7 @@ class Session:
         try:
             deed(visitor, job)
         except UserError as error:
-            visitor.post({"type": "refused", "what": job.type, "reason": one_line(str(error))})
+            visitor.post({"type": "refused", "what": job.type, "reason": self._words(error)})
 
     def _begin_again(self) -> None:
         """Resets as the last of those asked who came since: they can ask faster than a large world begins."""
@@ -448,3 +454,12 @@ class Session:
     def _check_slot(self, slot: int) -> None:
         if slot >= len(self._play.world.agents):
             raise UserError(f"slot {slot}: the world has {len(self._play.world.agents)}; choose one of those")
+
+
+def _begin(cast: Cast, seed: int) -> Play:
+    """Plays; a world that does not begin is freed."""
+    try:
+        return Play(cast, seed)
+    except BaseException:
+        cast.world.close()
+        raise
