@@ -6,6 +6,7 @@ from itertools import combinations
 
 import pytest
 
+from interplay.core.fog import UNSEEN
 from interplay.view import palette
 from interplay.worlds.survival import render
 from tests.view.colour_blindness import SIGHTS, distance
@@ -37,4 +38,5 @@ def test_each_colour_goes_with_a_shape_and_repeats_with_another():
 def test_tile_numbers_beyond_the_palette_repeat_it():
     colours = palette.tile_colours(("#000000", "#ffffff"))
     assert colours.shape == (256, 3)
-    assert colours[255].tolist() == [255, 255, 255]
+    assert colours[253].tolist() == [255, 255, 255]
+    assert colours[UNSEEN].tolist() == list(palette.rgb(palette.FOG))  # what is hidden from who plays
