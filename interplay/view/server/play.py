@@ -9,7 +9,7 @@ import numpy as np
 
 from interplay.core.controls import controls_of
 from interplay.core.errors import UserError
-from interplay.core.fog import fogged, hideable
+from interplay.core.fog import OBSERVATION, fogged, hideable
 from interplay.core.policy import Policy
 from interplay.core.replay import Mark
 from interplay.core.replay.marks import Marks
@@ -190,6 +190,20 @@ class Play:
         named = self.world.click(0, slot, x, y)
         kind, _ = place_of(self.world, slot)
         return None if named is None else self.read(slot, self._heads[kind.name].numbered(named))
+
+    def agent_under_fog(self, slot: int) -> dict[str, Any]:
+        """What may be told to the person who plays a slot: not what the world counts, nor what an observation holds behind a mask."""
+        visible, told = self.world.visible(0, slot), self.agent(slot, person=True)
+        if visible is None:
+            return told
+        for field in told["observation"]:
+            rows = visible.get(f"{OBSERVATION}/{field['name']}")
+            if rows is not None and field["values"] is not None:
+                kept = np.repeat(np.asarray(rows), len(field["values"]) // max(len(rows), 1))
+                field["values"] = [
+                    value if seen else None for value, seen in zip(field["values"], kept, strict=True)
+                ]
+        return {**told, "metrics": {}}
 
     def agent(self, slot: int, person: bool) -> dict[str, Any]:
         """All that can be told of a slot now; `person`: somebody holds it."""

@@ -239,10 +239,11 @@ class Session:
             if slot is None or visitor.told[:2] == (tick, slot) or now < visitor.told[2] + AGENT_SECONDS:
                 continue
             if slot not in accounts:
-                accounts[slot] = {"type": "agent", **self._play.agent(slot, slot in self._holders)}
-            # What the world counts, it may count of what the agent does not see.
-            fog: dict[str, Any] = {} if self._eyes(visitor) is None else {"metrics": {}}
-            visitor.post(accounts[slot] | fog)
+                under_fog = self._eyes(visitor) is not None  # who looks at a slot then holds it
+                play, held = self._play, slot in self._holders
+                told = play.agent_under_fog(slot) if under_fog else play.agent(slot, held)
+                accounts[slot] = {"type": "agent", **told}
+            visitor.post(accounts[slot])
             visitor.told = (tick, slot, now)
 
     def _tell_status(self, preparing: bool = False) -> None:

@@ -13,6 +13,7 @@ from interplay.core.controls import Controls
 from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.core.scene import Canvas
+from interplay.registry import make_world
 from interplay.view.server.play import Cast, Play
 from interplay.view.server.session import CANNOT_SAY, NO_EYES, OTHER_EYES, OWN_EYES
 from tests.view.server.asking import Watcher, cast_of, no_root, served
@@ -191,3 +192,15 @@ def test_kinds_have_names_of_their_own():
         ("kick", "right"),
     ]
     assert json.dumps(play.controls(0)) == "null"
+
+
+def test_what_an_observation_holds_behind_its_mask_is_not_told_under_fog():
+    world = make_world("survival/2v2-all-low", num_worlds=1, seed=4)
+    play = Play(Cast(world, RandomPolicy(), "random", fog=True), seed=4)
+    hidden = world.timestep.observation["heals_mask"][0, 0] > 0
+    assert 0 < hidden.sum() < len(hidden)
+    told = {part["name"]: part["values"] for part in play.agent_under_fog(0)["observation"]}
+    assert [value is None for value in told["heals"]] == np.repeat(hidden, 2).tolist()
+    whole = {part["name"]: part["values"] for part in play.agent(0, person=True)["observation"]}
+    assert None not in whole["heals"]
+    play.close()
