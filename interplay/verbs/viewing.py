@@ -24,6 +24,7 @@ class Players(NamedTuple):
         seed: of worlds and policies.
         trust: runs may name programs of their own, see `interplay.core.trust`.
         fog: people who play see what their agents observe.
+        out: what people play is recorded there.
     """
 
     policy: str = "random"
@@ -31,6 +32,7 @@ class Players(NamedTuple):
     seed: int = 0
     trust: bool = False
     fog: bool = False
+    out: Path | None = None
 
     def check(self, world: str) -> None:
         """Refuses what `cast` would refuse later, on the page: who plays, and options; makes no world and loads no network.
@@ -41,6 +43,10 @@ class Players(NamedTuple):
         from interplay.registry import check_options
         from interplay.verbs.players import find_player
 
+        if self.out is not None:
+            from interplay.view.server.keeping import check_target
+
+            check_target(self.out)
         check_options(world, self.options)
         if not is_folder(self.policy):
             find_player(self.policy, world, self.options, trust=self.trust)
@@ -56,18 +62,20 @@ class Players(NamedTuple):
             UserError: as `interplay.verbs.players.find_player`.
         """
         from interplay.verbs.players import find_player
+        from interplay.view.server.keeping import Keeper
         from interplay.view.server.play import Cast
 
+        keeper = None if self.out is None else Keeper(self.out, self.options, self.seed)
         run = name if kind == "run" else (self.policy if is_folder(self.policy) else "")
         player = find_player(
             run or self.policy, "" if kind == "run" else name, self.options, trust=self.trust
         )
         if not run:
             world = player.make_world(num_worlds=1, seed=self.seed)
-            return Cast(world, player.policy, self.policy, fog=self.fog)
+            return Cast(world, player.policy, self.policy, None, self.fog, keeper)
         newest = Newest(Path(split_player(run)[0]), player.policy, self.seed)
         world = player.make_world(num_worlds=1, seed=self.seed)
-        return Cast(world, player.policy, newest.words, newest.renew, self.fog)
+        return Cast(world, player.policy, newest.words, newest.renew, self.fog, keeper)
 
 
 class Newest:

@@ -12,8 +12,11 @@ import pytest
 from interplay.core.controls import Controls
 from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
+from interplay.core.replay import ReplayReader
+from interplay.core.replay.layout import HUMAN
 from interplay.core.scene import Canvas
 from interplay.registry import make_world
+from interplay.view.server.keeping import Keeper, check_target
 from interplay.view.server.play import Cast, Play
 from interplay.view.server.session import CANNOT_SAY, NO_EYES, OTHER_EYES, OWN_EYES
 from tests.view.server.asking import Watcher, cast_of, no_root, served
@@ -204,3 +207,50 @@ def test_what_an_observation_holds_behind_its_mask_is_not_told_under_fog():
     whole = {part["name"]: part["values"] for part in play.agent(0, person=True)["observation"]}
     assert None not in whole["heals"]
     play.close()
+
+
+def test_what_people_play_is_recorded_and_complete_at_the_end(tmp_path):
+    path = tmp_path / "mine.replay"
+
+    def make(kind: str, name: str) -> Cast:
+        return Cast(
+            Street(length=10_000), RandomPolicy(), "random", keeper=Keeper(path, {"length": 10_000}, 3)
+        )
+
+    with served(no_root(["street"]), make) as own, Watcher(own) as page:
+        page.stand_still()
+        assert not path.exists()
+        page.say("take", slot=1)
+        page.until("taken")
+        for choice in (2, 1):
+            page.say("act", slot=1, tick=page.ticks[-1], action={"way": choice})
+            page.say("step", n=1)
+            page.until("frame")
+        page.say("give", slot=1)
+        page.say("step", n=1)
+        page.until("frame")
+        page.say("reset", seed=5)
+        page.until("frame")
+        assert not path.exists()  # it appears whole
+    with ReplayReader(path) as reader:
+        assert reader.header.players == ("random", HUMAN)
+        assert (reader.header.policy, reader.header.options, reader.header.seed) == (
+            "random",
+            {"length": 10_000},
+            3,
+        )
+        assert reader.ticks == 5
+        assert [(mark.tick, mark.kind, mark.rows) for mark in reader.marks() if mark.kind in ("taken", "given")] == [
+            (0, "taken", (1,)), (3, "given", (1,)),
+        ]  # fmt: skip
+        tables = [frame.scene.layer("table").text[1][1] for frame in reader.frames()]
+        assert tables[1:3] == [2, 1]
+        assert reader.frame(4).first
+    with pytest.raises(UserError, match="it is there already; name another file"):
+        check_target(path)
+    with pytest.raises(UserError, match=r"end the name in \.replay"):
+        check_target(tmp_path / "mine.mp4")
+    with served(no_root(["street"]), make) as own, Watcher(own) as page:
+        page.until("frame")
+        page.say("take", slot=0)
+        assert "it is there already" in page.until("refused")["reason"]
