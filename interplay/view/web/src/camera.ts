@@ -73,6 +73,11 @@ export class Camera {
     return (y - this.y) * this.scale * this.flip + this.height / 2;
   }
 
+  /** The pixel of a place, and pixels of a length. */
+  project(x: number, y: number): [number, number, number] {
+    return [this.screenX(x), this.screenY(y), this.scale];
+  }
+
   worldX(px: number): number {
     return (px - this.width / 2) / this.scale + this.x;
   }

@@ -447,12 +447,14 @@ export function colourOf(layer: Layer, row: number): RGB {
   return rgb(typeof colour === "string" || typeof colour === "number" ? colour : 0);
 }
 
-function opacityOf(layer: Layer, row?: number): number {
+/** The opacity of a layer, or of a row of it. */
+export function opacityOf(layer: Layer, row?: number): number {
   const { opacity } = layer.schema.options;
   return (typeof opacity === "number" ? Math.min(Math.max(opacity, 0), 1) : 1) * (row !== undefined && flag(layer, "dimmed", row) ? 0.3 : 1);
 }
 
-function signOf(layer: Layer, row: number): string {
+/** The sign inside a row; empty for none. */
+export function signOf(layer: Layer, row: number): string {
   const { glyph, colour } = layer.schema.options;
   if (glyph !== "team") return typeof glyph === "string" ? glyph : "";
   const own = layer.columns.get("colour")?.[row] ?? colour ?? 0;

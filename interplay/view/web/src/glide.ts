@@ -20,6 +20,11 @@ export class Glide {
     this.share = moves ? share : 0;
   }
 
+  /** Whether anything may be elsewhere than the layer says. */
+  get moves(): boolean {
+    return this.to !== null;
+  }
+
   /** A place of a row, or of its i-th corner. */
   at(key: string, row: number, i = row): number {
     return (this.columns.get(key) ?? this.column(key))[i]!;

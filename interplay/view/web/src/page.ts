@@ -14,6 +14,7 @@ import { T } from "./strings";
 const DETAILS_EVERY = 200; // ms between two questions for an agent
 const FIRST_CHECKPOINT = 5_000; // ms between two looks whether a run has one
 const FAR = 100; // ticks of a step with Shift
+const TURN = 40; // pixels of a pointer that a key is worth
 const SUFFIX = ".replay";
 
 export class Page {
@@ -284,6 +285,33 @@ export class Page {
     this.show();
   }
 
+  /** The solid view and back; it brings a library, which is fetched the first time. */
+  async setSolid(on: boolean): Promise<void> {
+    const { player } = this;
+    if (!on || !this.mayBeSolid) player.makeSolid = null;
+    else {
+      try {
+        const { makeSolid } = await import("./solid/solid");
+        player.makeSolid = (canvas, camera) =>
+          makeSolid(canvas, camera, (made) => {
+            if (made !== player.solid) return; // closed already
+            void this.setSolid(false);
+            this.tell(made ? T.solidLost : T.noSolid);
+          });
+      } catch (problem) {
+        this.tell(T.noSolid);
+      }
+    }
+    this.say(on ? T.solidNow : T.flatNow);
+    this.show();
+  }
+
+  /** Whether there is something that has a place. */
+  get mayBeSolid(): boolean {
+    const schema = this.player.source?.schema;
+    return !!schema?.bounds && !schema.layers.some(({ kind }) => kind === "picture");
+  }
+
   /** Does what a key or a button says. */
   run(command: Command): void {
     const { player } = this;
@@ -318,6 +346,11 @@ export class Page {
       fit: () => player.fit(),
       zoomIn: () => player.zoom(1.4),
       zoomOut: () => player.zoom(1 / 1.4),
+      solid: () => void this.setSolid(!player.makeSolid),
+      turnLeft: () => player.turn(-TURN, 0),
+      turnRight: () => player.turn(TURN, 0),
+      tiltUp: () => player.turn(0, TURN),
+      tiltDown: () => player.turn(0, -TURN),
       take: () => this.take(),
       picture: () => void this.savePicture(),
       close: () => this.select(null),

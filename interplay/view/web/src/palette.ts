@@ -6,6 +6,9 @@ export const SHAPES = ["disc", "square", "triangle", "pentagon", "hexagon", "dia
 /** Lava, water, grass, scrub, forest, stone. */
 export const TERRAIN = ["#3c2120", "#636c81", "#c9dabd", "#c5b592", "#8ba064", "#58514e"];
 
+/** How high each of these stands in the solid view, in tiles; what agents walk on is low. */
+export const HEIGHTS = [0, 0, 0, 0.06, 0.22, 0.85];
+
 export const INK = "#20242b"; // outlines and text on light ground
 export const PAPER = "#ffffff"; // glyphs on agents, halos around text
 export const PAGE = "#e9ecef"; // around the world
