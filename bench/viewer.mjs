@@ -105,9 +105,10 @@ async function seeks(count) {
 }
 
 /** Milliseconds of decoding the next tick. */
-function steps(count) {
+async function steps(count) {
   const { reel } = window.interplay.player.source;
-  const first = reel.chunks[0].first;
+  const { first } = reel.chunks[0];
+  await reel.fetch(first);
   reel.at(first);
   return Array.from({ length: Math.min(count, reel.chunks[0].ticks - 1) }, (_, i) => {
     const began = performance.now();

@@ -48,7 +48,7 @@ BARS: dict[str, tuple[float, ...]] = {  # of 128, 1,024 and 8,192 agents; docs/s
     "asked 640 ticks/s": (0, 600, 0),
     "first picture, s": (1.5, 1.5, 1.5),
     "solid view ready, s": (2, 2, 2),
-    "memory of the page, MB": (150, 150, 150),
+    "memory of the page, MB": (0, 150, 0),
 }
 START = {
     "server ready, s": 1.0,

@@ -6,7 +6,7 @@ import { Glide } from "./glide";
 import { Ground } from "./ground";
 import * as palette from "./palette";
 import { RGB, hex, mix, rgb, shapeOf } from "./palette";
-import { Layer, Scene, flag, number } from "./scene";
+import { Layer, Scene, flag, number, numbers } from "./scene";
 import { names } from "./schema";
 import { circle, cross, sprite } from "./sprites";
 
@@ -99,10 +99,12 @@ export class Flat {
     const rows = this.inView(glide);
     if ("sight.chords" in layer.schema.options) this.cones(glide);
     const filled = layer.schema.options.fill !== false;
-    const small = filled && opacityOf(layer) === 1 ? rows.filter((row) => this.pixels(number(layer, "radius", row)) < SQUARE_TO && !flag(layer, "dimmed", row)) : [];
+    if (!rows.length) return;
+    const radius = numbers(layer, "radius");
+    const small = filled && opacityOf(layer) === 1 ? rows.filter((row) => this.pixels(radius(row)) < SQUARE_TO && !flag(layer, "dimmed", row)) : [];
     this.squares(glide, small);
-    const drawn = new Set(small);
     if (small.length === rows.length) return;
+    const drawn = new Set(small);
     for (const row of rows) if (!drawn.has(row)) this.circle(glide, row);
     for (const row of rows) {
       if (flag(layer, "dimmed", row) || this.pixels(number(layer, "radius", row)) < LABEL_FROM) continue;
@@ -131,11 +133,13 @@ export class Flat {
   }
 
   private fillSquares(glide: Glide, rows: number[], colour: string, more: number): void {
-    const { pen, ratio } = this;
+    const { pen, ratio, camera } = this;
+    const [xs, ys, radius] = [glide.places("x"), glide.places("y"), numbers(glide.layer, "radius")];
     pen.fillStyle = colour;
     for (const row of rows) {
-      const size = Math.max(Math.round(2 * (this.pixels(number(glide.layer, "radius", row)) + more) * ratio), 2) / ratio;
-      const [x, y] = [Math.round((this.x(glide, row) - size / 2) * ratio) / ratio, Math.round((this.y(glide, row) - size / 2) * ratio) / ratio];
+      const size = Math.max(Math.round(2 * (this.pixels(radius(row)) + more) * ratio), 2) / ratio;
+      const x = Math.round((camera.screenX(xs[row]!) - size / 2) * ratio) / ratio;
+      const y = Math.round((camera.screenY(ys[row]!) - size / 2) * ratio) / ratio;
       pen.fillRect(x, y, size, size);
     }
   }
@@ -397,11 +401,14 @@ export class Flat {
 
   private inView(glide: Glide): number[] {
     const { camera } = this;
-    return glide.rows().filter((row) => {
-      const room = this.pixels(number(glide.layer, "radius", row)) + 40; // bars and labels stand beside
-      const x = this.x(glide, row);
+    const rows = glide.rows();
+    if (!rows.length) return rows;
+    const [xs, ys, radius] = [glide.places("x"), glide.places("y"), numbers(glide.layer, "radius")];
+    return rows.filter((row) => {
+      const room = this.pixels(radius(row)) + 40; // bars and labels stand beside
+      const x = camera.screenX(xs[row]!);
       if (x < -room || x > camera.width + room) return false;
-      const y = this.y(glide, row);
+      const y = camera.screenY(ys[row]!);
       return y > -room && y < camera.height + room;
     });
   }

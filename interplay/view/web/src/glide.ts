@@ -27,7 +27,12 @@ export class Glide {
 
   /** A place of a row, or of its i-th corner. */
   at(key: string, row: number, i = row): number {
-    return (this.columns.get(key) ?? this.column(key))[i]!;
+    return this.places(key)[i]!;
+  }
+
+  /** All places at once, for those who go through many rows. */
+  places(key: string): Numbers {
+    return this.columns.get(key) ?? this.column(key);
   }
 
   /** An angle; it turns the shorter way. */
