@@ -24,6 +24,10 @@ NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Print the address
 Option = Annotated[
     list[str] | None, typer.Option(metavar="KEY=VALUE", help="An option of the world; may be repeated.")
 ]
+Compress = Annotated[
+    bool,
+    typer.Option("--compress", help="Deflate what worlds in play send, for a slow line to another machine."),
+]
 Seed = Annotated[int, typer.Option(help="Of the world and of the players.", min=0)]
 
 
@@ -45,6 +49,7 @@ def view(
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Recordings, curves and ratings alone: nothing is played.")
     ] = False,
+    compress: Compress = False,
     trust: Trust = False,
     seed: Seed = 0,
 ) -> None:
@@ -53,7 +58,7 @@ def view(
     from interplay.verbs.viewing import Players, find_opened, serve_page
 
     players = None if read_only else Players(policy, parse_overrides(option or []), seed, trust)
-    serve_page(find_opened(what), players, host, port, not no_browser, typer.echo, _warn)
+    serve_page(find_opened(what), players, host, port, not no_browser, typer.echo, _warn, compress)
 
 
 def play(
@@ -65,6 +70,7 @@ def play(
     port: Port = 0,
     host: Host = "127.0.0.1",
     no_browser: NoBrowser = False,
+    compress: Compress = False,
     trust: Trust = False,
     seed: Seed = 0,
 ) -> None:
@@ -73,7 +79,7 @@ def play(
     from interplay.verbs.viewing import Players, find_world_to_play, serve_page
 
     players = Players(opponent, parse_overrides(option or []), seed, trust)
-    serve_page(find_world_to_play(world), players, host, port, not no_browser, typer.echo, _warn)
+    serve_page(find_world_to_play(world), players, host, port, not no_browser, typer.echo, _warn, compress)
 
 
 def _warn(line: str) -> None:
