@@ -29,6 +29,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bench.recordings import record
+
 ROOT = Path(__file__).resolve().parents[1]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 ALIVE = {"mask_lava": "true", "respawn": "immediate", "cap_draw": "fixed"}  # every slot stays taken
@@ -175,19 +177,21 @@ def resident(pid: int) -> float:
 
 def agent_rows(agents: int, folder: Path, browser: str, minutes: float, quick: bool) -> list[Row]:
     """What bench/viewer.mjs measures with so many agents."""
-    options = [f"{key}={value}" for key, value in {**ALIVE, "prefill": agents}.items()]
-    world, inside = f"mmo/combat-{agents}", folder / str(agents)
+    inside = folder / str(agents)
     inside.mkdir()
-    ticks = 150 if quick else TICKS[agents]
-    command = ["record", "random", "--world", world, *options, "--max-steps", str(ticks), "--out", str(inside / "m.replay")]
+    if quick:
+        record(agents, 150, inside)
+        with served(["view", str(inside)], folder) as (recorded, _):
+            return _rows(agents, _measure({"recorded": recorded, "browser": browser, "quick": True}), 2.0)
+    world = f"mmo/combat-{agents}"
+    options = [f"{key}={value}" for key, value in {**ALIVE, "prefill": agents}.items()]
+    command = ["record", "random", "--world", world, *options, "--max-steps", str(TICKS[agents])]
+    command += ["--out", str(inside / "match.replay")]
     subprocess.run([sys.executable, "-m", "interplay", *command], env=_environment(), check=True, stdout=subprocess.DEVNULL)
     words = ["view", world, *(part for option in options for part in ("--option", option))]
-    with served(["view", str(inside)], folder) as (recorded, _):
-        if quick:
-            return _rows(agents, _measure({"recorded": recorded, "browser": browser, "quick": True}), 2.0)
-        with served(words, folder) as (live, pid):
-            asked = {"recorded": recorded, "live": live, "server": pid, "browser": browser, "minutes": minutes}
-            return _rows(agents, _measure(asked), 1.0)
+    with served(["view", str(inside)], folder) as (recorded, _), served(words, folder) as (live, pid):
+        asked = {"recorded": recorded, "live": live, "server": pid, "browser": browser, "minutes": minutes}
+        return _rows(agents, _measure(asked), 1.0)
 
 
 def _measure(asked: dict[str, Any]) -> dict[str, list[float]]:

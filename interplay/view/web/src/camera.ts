@@ -78,6 +78,11 @@ export class Camera {
     return [this.screenX(x), this.screenY(y), this.scale];
   }
 
+  /** The place at a pixel. */
+  worldAt(px: number, py: number): [number, number] {
+    return [this.worldX(px), this.worldY(py)];
+  }
+
   worldX(px: number): number {
     return (px - this.width / 2) / this.scale + this.x;
   }

@@ -443,9 +443,10 @@ export class Page {
 
   /** A click on the world: what it means to the one that is played, else whom it selects. */
   click(px: number, py: number): void {
-    const { live, camera } = this.player;
+    const { live, camera, solid } = this.player;
     if (!live?.clicks || live.held === null) return this.select(this.player.hit(px, py));
-    live.say({ type: "click", slot: live.held, tick: live.status.tick, x: camera.worldX(px), y: camera.worldY(py) });
+    const place = (solid?.lens ?? camera).worldAt(px, py);
+    if (place) live.say({ type: "click", slot: live.held, tick: live.status.tick, x: place[0], y: place[1] });
   }
 
   private frame(live: Live): void {

@@ -68,15 +68,15 @@ export class Lens {
   /** What was at a pixel is there again after `act`, so many pixels on. */
   private hold(px: number, py: number, act: () => void, dx = 0, dy = 0): void {
     this.aim();
-    const before = this.ground(px, py);
+    const before = this.worldAt(px, py);
     act();
     this.aim();
-    const after = this.ground(px + dx, py + dy);
+    const after = this.worldAt(px + dx, py + dy);
     if (before && after) this.flat.centre(this.flat.x + before[0] - after[0], this.flat.y + before[1] - after[1]);
   }
 
   /** The place on the ground at a pixel; null above the horizon. */
-  private ground(px: number, py: number): [number, number] | null {
+  worldAt(px: number, py: number): [number, number] | null {
     const { eye, flat, direction } = this;
     direction.set((2 * px) / flat.width - 1, 1 - (2 * py) / flat.height, 0.5).unproject(eye).sub(eye.position);
     const far = -eye.position.y / direction.y;
