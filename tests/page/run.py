@@ -1,4 +1,4 @@
-"""The page's own tests: vitest and a browser, against recordings and a server of this checkout.
+"""The page's own tests: vitest and a browser, against recordings and a server of this checkout; last, a look at what pictures cost.
 
     python -m tests.page.run [NAMES ...]
 

@@ -141,6 +141,7 @@ export class Player {
     // What could not be had before may be there now: the server was away, or the file has grown.
     if (this.source?.reel.problem(this.clock.tick)) void this.source.reel.fetch(this.clock.tick).then(() => this.touch());
     this.touch();
+    this.paint(performance.now());
   }
 
   step(ticks: number): void {
@@ -330,7 +331,7 @@ export class Player {
     const { tick, share } = this.clock;
     if (!reel.ready(tick)) {
       this.loading = true;
-      void reel.fetch(tick).then(() => this.touch());
+      void reel.fetch(tick).then(() => (this.touch(), this.paint(performance.now())));
       return { shot: null, next: null, share: 0 };
     }
     const shot = reel.at(tick);

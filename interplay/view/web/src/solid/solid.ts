@@ -1,6 +1,6 @@
 /** The solid renderer: the scene that flat.ts draws, as bodies on a ground. It is loaded when somebody asks for it. */
 
-import { BufferGeometry, ColorManagement, CustomBlending, Frustum, LinearSRGBColorSpace, Material, Matrix4, Mesh, MeshBasicMaterial, OneFactor, OneMinusSrcAlphaFactor, Plane, Scene, Sphere, Vector3, WebGLRenderer } from "three";
+import { ColorManagement, Frustum, LinearSRGBColorSpace, Matrix4, Sphere, WebGLRenderer } from "three";
 import { agentsAt, isThere, middle, reach } from "../agents";
 import type { Camera } from "../camera";
 import { Shown, colourOf, opacityOf, signOf } from "../flat";
@@ -10,9 +10,9 @@ import * as palette from "../palette";
 import { RGB, mix, rgb } from "../palette";
 import { Layer, flag, number } from "../scene";
 import { names } from "../schema";
-import { Batch } from "./batch";
 import { Lens } from "./lens";
-import { Faces, box, card, fill, plate, prism, ring, sideLight } from "./shapes";
+import { Paper } from "./paper";
+import { Faces, box, card, plate, prism, ring, sideLight } from "./shapes";
 import { Signs } from "./signs";
 import { Terrain } from "./terrain";
 
@@ -51,13 +51,10 @@ export function makeSolid(canvas: HTMLCanvasElement, camera: Camera, lost: (made
 export class Solid {
   readonly lens: Lens;
   private readonly renderer: WebGLRenderer;
-  private readonly scene = new Scene();
+  private readonly paper = new Paper();
   private readonly ground = new Ground();
-  private readonly bodies = new MeshBasicMaterial({ vertexColors: true });
-  private readonly batches = new Map<string, Batch>();
   private readonly terrains = new Map<string, Terrain>();
-  private readonly free = new Map<string, Mesh>();
-  private readonly laid = new Map<string, Layer>(); // what the polygons of a name show
+  private readonly laid = new Map<number, Layer>(); // what the polygons of a layer show
   private readonly signs: Signs;
   private readonly frustum = new Frustum();
   private readonly ball = new Sphere();
@@ -76,7 +73,7 @@ export class Solid {
     this.renderer.setClearAlpha(0);
     this.renderer.localClippingEnabled = true;
     this.lens = new Lens(camera);
-    this.signs = new Signs(this.scene);
+    this.signs = new Signs(this.paper.scene);
   }
 
   close(): void {
@@ -99,8 +96,7 @@ export class Solid {
     if (this.canvas.width !== Math.floor(camera.width * renderer.getPixelRatio()) || this.canvas.height !== Math.floor(camera.height * renderer.getPixelRatio())) renderer.setSize(camera.width, camera.height, false);
     lens.aim();
     this.frustum.setFromProjectionMatrix(new Matrix4().multiplyMatrices(lens.eye.projectionMatrix, lens.eye.matrixWorldInverse));
-    for (const batch of this.batches.values()) batch.begin();
-    for (const mesh of this.free.values()) mesh.visible = false;
+    this.paper.begin();
     this.signs.begin();
     this.board();
     const agents = (this.agents = agentsAt(shown.scene));
@@ -110,19 +106,18 @@ export class Solid {
     glides.forEach((glide, place) => glide.layer.schema.kind === "tiles" && this.tiles(glide.layer, place));
     glides.forEach((glide, place) => this.layer(glide, place));
     if (glides[agents] && shown.selected !== null) this.selection(glides[agents], shown.selected);
-    for (const batch of this.batches.values()) batch.end();
+    this.paper.end();
     this.signs.end();
-    renderer.render(this.scene, lens.eye);
+    renderer.render(this.paper.scene, lens.eye);
   }
 
   /** Another world. */
   private clear(): void {
-    this.scene.clear();
-    this.batches.clear();
-    this.terrains.clear();
-    this.free.clear();
-    this.laid.clear();
+    for (const terrain of this.terrains.values()) terrain.close();
     this.signs.clear();
+    this.paper.clear();
+    this.terrains.clear();
+    this.laid.clear();
     const [, , wide, high] = this.camera.frame();
     this.extent = Math.min(wide, high) / this.camera.scale;
   }
@@ -132,18 +127,18 @@ export class Solid {
     const [left, top, wide, high] = this.camera.frame();
     const { scale, flip } = this.camera;
     const [x, y] = [this.camera.worldX(left + wide / 2), this.camera.worldY(top + high / 2)];
-    const edges = [x - wide / scale / 2, -x - wide / scale / 2, y * flip - high / scale / 2, -y * flip - high / scale / 2];
-    this.bounds.forEach((plane, i) => (plane.constant = -edges[i]!));
+    const [half, deep] = [wide / scale / 2, high / scale / 2];
+    this.paper.bound(x - half, x + half, y * flip - deep, y * flip + deep);
     const rim = 0.012 * this.extent;
     const depth = 0.03 * this.extent;
-    this.batch("board", box, 0).put(x, -1.02 * depth, y * flip, wide / scale / 2 + rim, depth, high / scale / 2 + rim, 1, 0, rgb(palette.PAGE));
+    this.paper.batch("board", box, 0).put(x, -1.02 * depth, y * flip, half + rim, depth, deep + rim, 1, 0, rgb(palette.PAGE));
   }
 
   private layer(glide: Glide, place: number): void {
     const { kind } = glide.layer.schema;
     if (kind === "circles") this.circles(glide, place);
     else if (kind === "boxes") this.boxes(glide, place);
-    else if (kind === "segments") this.segments(glide, place > this.agents ? this.lift : 0);
+    else if (kind === "segments") this.segments(glide, place, place > this.agents ? this.lift : 0);
     else if (kind === "polygons") this.polygons(glide, place);
     else if (kind === "labels") this.labels(glide);
   }
@@ -151,7 +146,7 @@ export class Solid {
   private tiles(layer: Layer, place: number): void {
     const { name } = layer.schema;
     let terrain = this.terrains.get(name);
-    if (!terrain) this.terrains.set(name, (terrain = new Terrain(this.ground, layer, this.scene, this.camera.flip, 1 + place, this.bodies)));
+    if (!terrain) this.terrains.set(name, (terrain = new Terrain(this.ground, layer, this.paper.scene, this.camera.flip, 1 + place, this.paper.bodies)));
     terrain.update(layer, this.camera.x, this.camera.y);
   }
 
@@ -165,7 +160,7 @@ export class Solid {
 
   private circles(glide: Glide, place: number): void {
     const { layer } = glide;
-    const { options, name } = layer.schema;
+    const { options } = layer.schema;
     const [opacity, pixel] = [opacityOf(layer), 1 / this.lens.scale];
     if ("sight.chords" in options) this.cones(glide, place);
     for (const row of glide.rows()) {
@@ -175,18 +170,18 @@ export class Solid {
       const base = this.heightAt(x, y);
       const colour = colourOf(layer, row);
       if (options.fill === false) {
-        this.ring(name, place, row, x, base, z, size, Math.max(Number(options.width ?? 0), 2 * THIN * pixel), colour, opacity, options.dashed === true);
+        this.ring(`${place}`, place, row, x, base, z, size, Math.max(Number(options.width ?? 0), 2 * THIN * pixel), colour, opacity, options.dashed === true);
         continue;
       }
       if (this.lies(layer, 2 * size)) {
-        this.batch(name, plate, FLAT - 90 + place, this.painted(opacity)).put(x, base, z, size, 1, size, 1, 0, colour);
+        this.paper.batch(`${place}`, plate, FLAT - 90 + place, this.paper.painted(opacity)).put(x, base, z, size, 1, size, 1, 0, colour);
         continue;
       }
       const dead = flag(layer, "dimmed", row);
       const small = size * this.lens.scale < SIMPLE_TO;
       const sign = small ? "simple" : signOf(layer, row) || "disc";
       const high = (dead ? DEAD : place === this.agents ? 2 * TALL : TALL) * size;
-      this.batch(`${name} ${sign}`, () => (small ? box() : prism(sign)), FLAT + 1).put(x, base, z, size * (small ? 0.85 : 1), high, size * (small ? 0.85 : 1), 1, 0, dead ? rgb(palette.FAINT) : colour);
+      this.paper.batch(`${place} ${sign}`, () => (small ? box() : prism(sign)), FLAT + 1).put(x, base, z, size * (small ? 0.85 : 1), high, size * (small ? 0.85 : 1), 1, 0, dead ? rgb(palette.FAINT) : colour);
       if (dead || small) continue;
       this.heading(glide, row, x, base + high, z, size);
       names(options.marks).forEach((mark, i) => {
@@ -205,13 +200,13 @@ export class Solid {
     if (!layer.columns.has("angle") && typeof layer.schema.options.angle !== "number") return;
     const angle = glide.angle("angle", row);
     const [c, s] = [Math.cos(angle), Math.sin(angle) * this.camera.flip];
-    this.batch("headings", box, FLAT + 2).put(x + 0.7 * size * c, top, z + 0.7 * size * s, 0.45 * size, 0.12 * size, 0.14 * size, c, s, PAPER);
+    this.paper.batch("headings", box, FLAT + 2).put(x + 0.7 * size * c, top, z + 0.7 * size * s, 0.45 * size, 0.12 * size, 0.14 * size, c, s, PAPER);
   }
 
   private bars(layer: Layer, row: number, x: number, top: number, z: number, size: number): void {
     const { right, up } = this.lens;
     const [wide, high, gap] = [2.6 * size, 0.32 * size, 0.08 * size];
-    const batch = this.batch("bars", card, FLAT + 900);
+    const batch = this.paper.batch("bars", card, FLAT + 900);
     names(layer.schema.options.bars).forEach((name, i) => {
       const full = number(layer, `bar.${name}.full`, row);
       const share = full > 0 ? number(layer, `bar.${name}`, row) / full : 0;
@@ -239,30 +234,30 @@ export class Solid {
       };
       for (let i = 0; i < chords; i++) faces.triangle([x, 0, y * this.camera.flip], at(i), at(i + 1), 1, colourOf(layer, row));
     }
-    this.mesh(`${layer.schema.name} sight`, faces.places, faces.colours, FLAT - 90 + place, this.painted(0.13));
+    this.paper.mesh(`${place} sight`, faces.places, faces.colours, FLAT - 90 + place, this.paper.painted(0.13));
   }
 
   private ring(name: string, place: number, row: number, x: number, base: number, z: number, size: number, width: number, colour: RGB, opacity: number, dashed: boolean): void {
     const inner = Math.max(1 - width / Math.max(size, 1e-9), 0.1);
-    const material = this.painted(opacity);
+    const material = this.paper.painted(opacity);
     const order = FLAT - 90 + place;
     // The width is part of the geometry: small rings whose widths are near each other share one, large ones have their own.
     if (size <= SHARED * this.extent) {
       const near = Math.round(10 * inner) / 10;
-      this.batch(`${name} ring ${near}`, () => ring(near, dashed), order, material).put(x, base, z, size, 1, size, 1, 0, colour);
+      this.paper.batch(`${name} ring ${near}`, () => ring(near, dashed), order, material).put(x, base, z, size, 1, size, 1, 0, colour);
       return;
     }
     const shape = ring(inner, dashed);
     const places = shape.getAttribute("position").array.map((value, i) => value * (i % 3 === 1 ? 0 : size) + [x, base, z][i % 3]!);
-    this.mesh(`${name} ring ${row}`, places, places.map((_, i) => colour[i % 3]! / 255), order, material);
+    this.paper.mesh(`${name} ring ${row}`, places, places.map((_, i) => colour[i % 3]! / 255), order, material);
   }
 
   // -- the other kinds ------------------------------------------------------------------------------------------
 
   private boxes(glide: Glide, place: number): void {
     const { layer } = glide;
-    const { options, name } = layer.schema;
-    const opacity = opacityOf(layer);
+    const { options } = layer.schema;
+    const [name, opacity] = [`${place}`, opacityOf(layer)];
     for (const row of glide.rows()) {
       const [x, y] = [glide.at("x", row), glide.at("y", row)];
       const angle = glide.angle("angle", row);
@@ -272,9 +267,9 @@ export class Solid {
       const [z, base, colour] = [y * this.camera.flip, this.heightAt(x, y), colourOf(layer, row)];
       const high = flag(layer, "dimmed", row) ? DEAD * Math.min(wide, deep) : 2 * TALL * Math.min(wide, deep);
       if (options.fill === false) this.frame(name, x, base, z, wide, deep, c, s, Number(options.width ?? 0), high, colour);
-      else if (this.lies(layer, 2 * Math.max(wide, deep))) this.batch(name, box, FLAT - 90 + place, this.painted(opacity)).put(x, base, z, wide, 0, deep, c, s, colour);
+      else if (this.lies(layer, 2 * Math.max(wide, deep))) this.paper.batch(name, box, FLAT - 90 + place, this.paper.painted(opacity)).put(x, base, z, wide, 0, deep, c, s, colour);
       else {
-        this.batch(name, box, FLAT + 1).put(x, base, z, wide, high, deep, c, s, colour);
+        this.paper.batch(name, box, FLAT + 1).put(x, base, z, wide, high, deep, c, s, colour);
         if (options.glyph === "crate") this.crate(name, x, base, z, wide, high, deep, c, s, colour);
       }
     }
@@ -283,7 +278,7 @@ export class Solid {
   /** Beams along the edges of its top and upright ones at its corners. */
   private crate(name: string, x: number, base: number, z: number, wide: number, high: number, deep: number, c: number, s: number, colour: RGB): void {
     const thick = 0.14 * Math.min(wide, deep);
-    const beams = this.batch(`${name} beams`, box, FLAT + 1);
+    const beams = this.paper.batch(`${name} beams`, box, FLAT + 1);
     const dark = mix(colour, INK, 0.3);
     const put = (u: number, w: number, low: number, long: number, tall: number, broad: number) => beams.put(x + u * c - w * s, base + low, z + u * s + w * c, long, tall, broad, c, s, dark);
     for (const side of [-1, 1]) {
@@ -298,7 +293,7 @@ export class Solid {
     const half = Math.max(width, THIN / this.lens.scale) / 2;
     const large = 2 * Math.max(wide, deep) > FLOOR * this.extent;
     const [low, tall] = large ? [0, Math.min(high, 0.035 * this.extent)] : [0.25 * high, 0.3 * high];
-    const batch = this.batch(name, box, FLAT + 1);
+    const batch = this.paper.batch(name, box, FLAT + 1);
     const put = (u: number, w: number, long: number, broad: number) => batch.put(x + u * c - w * s, base + low, z + u * s + w * c, long, tall, broad, c, s, colour);
     for (const side of [-1, 1]) {
       put(0, side * deep, wide + half, half);
@@ -306,13 +301,13 @@ export class Solid {
     }
   }
 
-  private segments(glide: Glide, lift: number): void {
+  private segments(glide: Glide, place: number, lift: number): void {
     const { layer } = glide;
-    const { name, options } = layer.schema;
+    const { options } = layer.schema;
     const { flip } = this.camera;
     const pixel = 1 / this.lens.scale;
     const half = Math.max(Number(options.width ?? 0), (this.thick ? 2 : 1) * 1.6 * pixel) / 2;
-    const batch = this.batch(name, box, FLAT + 2, opacityOf(layer) < 1 ? this.painted(opacityOf(layer)) : this.bodies);
+    const batch = this.paper.batch(`${place}`, box, FLAT + 2, opacityOf(layer) < 1 ? this.paper.painted(opacityOf(layer)) : this.paper.bodies);
     for (const row of glide.rows()) {
       const [x0, y0, x1, y1] = [glide.at("x0", row), glide.at("y0", row), glide.at("x1", row), glide.at("y1", row)];
       const length = Math.hypot(x1 - x0, y1 - y0);
@@ -329,20 +324,15 @@ export class Solid {
 
   private polygons(glide: Glide, place: number): void {
     const { layer } = glide;
-    const { name } = layer.schema;
-    const known = this.free.get(name);
-    if (known && !glide.moves && this.laid.get(name) === layer) {
-      known.visible = layer.rows > 0;
-      return;
-    }
-    if (glide.moves) this.laid.delete(name);
-    else this.laid.set(name, layer);
+    if (!glide.moves && this.laid.get(place) === layer && this.paper.again(`${place}`)) return;
+    if (glide.moves) this.laid.delete(place);
+    else this.laid.set(place, layer);
     const sides = (layer.columns.get("x")?.length ?? 0) / Math.max(layer.rows, 1);
     const rows = glide.rows();
     const lies = rows.some((row) => this.lies(layer, 2 * reach(layer, row)));
     const faces = new Faces();
     for (const row of rows) this.column(faces, glide, row, sides, lies ? 0 : TALL * (place === this.agents ? 1.5 : 1));
-    this.mesh(name, faces.places, faces.colours, lies ? FLAT - 90 + place : FLAT + 1, lies ? this.painted(opacityOf(layer)) : this.bodies);
+    this.paper.mesh(`${place}`, faces.places, faces.colours, lies ? FLAT - 90 + place : FLAT + 1, lies ? this.paper.painted(opacityOf(layer)) : this.paper.bodies);
   }
 
   /** A polygon so many times as high as it reaches. */
@@ -376,54 +366,15 @@ export class Solid {
     }
   }
 
-  /** A ring around who is selected, and a stroke down to it that is seen over walls. */
+  /** A ring around who is selected. */
   private selection(glide: Glide, row: number): void {
     const { layer } = glide;
     if (!isThere(layer, row)) return;
     const [x, y] = middle(glide, row);
     const size = Math.max(reach(layer, row), 4 / this.lens.scale) * 1.35;
     const base = this.heightAt(x, y);
-    this.batch("selection, halo", () => ring(0.72, false), FLAT + 800, this.over).put(x, base, y * this.camera.flip, 1.18 * size, 1, 1.18 * size, 1, 0, PAPER);
-    this.batch("selection", () => ring(0.8, false), FLAT + 801, this.over).put(x, base, y * this.camera.flip, 1.1 * size, 1, 1.1 * size, 1, 0, INK);
-  }
-
-  // -- what is drawn with ---------------------------------------------------------------------------------------
-
-  /** Sight ends where the world ends. */
-  private readonly bounds = [new Plane(new Vector3(1, 0, 0)), new Plane(new Vector3(-1, 0, 0)), new Plane(new Vector3(0, 0, 1)), new Plane(new Vector3(0, 0, -1))];
-  private readonly over = new MeshBasicMaterial({ vertexColors: true, side: 2, depthWrite: false });
-  private readonly paints = new Map<number, MeshBasicMaterial>();
-
-  /** What lies on the ground, over what lies there already. */
-  private painted(opacity: number): MeshBasicMaterial {
-    let found = this.paints.get(opacity);
-    if (!found) {
-      // Blending without `transparent`: it is drawn in its order, before what stands.
-      found = new MeshBasicMaterial({ vertexColors: true, side: 2, depthWrite: false, polygonOffset: true, polygonOffsetFactor: -1, polygonOffsetUnits: -8, opacity, blending: CustomBlending, blendSrcAlpha: OneFactor, blendDstAlpha: OneMinusSrcAlphaFactor, clippingPlanes: this.bounds });
-      this.paints.set(opacity, found);
-    }
-    return found;
-  }
-
-  private batch(name: string, shape: () => BufferGeometry, order: number, material: Material = this.bodies): Batch {
-    let found = this.batches.get(name);
-    if (!found) this.batches.set(name, (found = new Batch(this.scene, shape(), material, order)));
-    return found;
-  }
-
-  /** Triangles that are others in every picture. */
-  private mesh(name: string, places: ArrayLike<number>, colours: ArrayLike<number>, order: number, material: Material): void {
-    let found = this.free.get(name);
-    if (!found) {
-      found = new Mesh(new BufferGeometry(), material);
-      found.frustumCulled = false;
-      this.free.set(name, found);
-      this.scene.add(found);
-    }
-    found.renderOrder = order;
-    found.material = material;
-    fill(found.geometry, places, colours);
-    found.visible = places.length > 0;
+    this.paper.batch("selection, halo", () => ring(0.72, false), FLAT + 800, this.paper.over).put(x, base, y * this.camera.flip, 1.18 * size, 1, 1.18 * size, 1, 0, PAPER);
+    this.paper.batch("selection", () => ring(0.8, false), FLAT + 801, this.paper.over).put(x, base, y * this.camera.flip, 1.1 * size, 1, 1.1 * size, 1, 0, INK);
   }
 
   /** Whether it is a floor or a zone and no body. */

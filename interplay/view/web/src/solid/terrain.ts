@@ -37,6 +37,11 @@ export class Terrain {
     scene.add(this.plane, this.raised);
   }
 
+  close(): void {
+    this.texture?.dispose();
+    this.plane.material.dispose();
+  }
+
   /** Draws the layer as it is now, raised around (x, y). */
   update(layer: Layer, x: number, y: number): void {
     const kept = this.ground.upToDate(layer, "tile");
