@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -64,7 +65,15 @@ class Players(NamedTuple):
         if not run:
             return Cast(world, player.policy, self.policy)
         newest = Newest(Path(split_player(run)[0]), player.policy, self.seed)
-        return Cast(world, player.policy, newest.words, newest.renew)
+        return Cast(world, player.policy, newest.words, newest.renew, _values_of(player.policy))
+
+
+def _values_of(policy: Policy) -> Callable[[], Any] | None:
+    """What makes values of a policy's networks beside its play; None of who asks no networks, or asks them through interfaces."""
+    from interplay.train.play.beside import ValuesBeside
+    from interplay.train.play.trained_policy import TrainedPolicy
+
+    return partial(ValuesBeside, policy) if isinstance(policy, TrainedPolicy) else None
 
 
 class Newest:

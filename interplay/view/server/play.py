@@ -27,6 +27,7 @@ class Cast(NamedTuple):
         world: a batch of one.
         policy: acts for every slot that no person holds.
         words: who that is.
+        values: makes what gives values of a world's copy in another thread (`interplay.train.play.beside`); None where nobody expects anything.
         renew: makes the policy play with a newer checkpoint and tells who that is; None where there is none. The whole is None
             where nothing can change.
     """
@@ -35,6 +36,7 @@ class Cast(NamedTuple):
     policy: Policy
     words: str
     renew: Callable[[], str | None] | None = None
+    values: Callable[[], Any] | None = None
 
 
 class Moment(NamedTuple):
