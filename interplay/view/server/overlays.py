@@ -79,6 +79,7 @@ class Overlays:
                 "name": one_line(overlay.name),
                 "meaning": one_line(overlay.meaning),
                 "together": live.together,
+                "by_agent": live.by_agent,
                 "options": {name: list(choices) for name, choices in live.options.items()},
             }
             for overlay in self._offered

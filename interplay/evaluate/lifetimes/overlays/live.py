@@ -20,6 +20,7 @@ class Live:
         needs: the recorders that it reads, of the overlay's `needs`.
         options: name -> what may be chosen; the first is taken where nothing is said.
         together: whether all populations can be looked at at once.
+        by_agent: whether an option makes it one of the agent that is looked at.
         copies: whether the panel reads the world's state, so that it needs a copy of the world; without, the study has the world itself,
             which goes on.
     """
@@ -28,6 +29,7 @@ class Live:
     needs: tuple[str, ...] = ()
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     together: bool = True
+    by_agent: bool = False
     copies: bool = True
 
     def show(self, study: Study, given: Mapping[str, str]) -> Layer:

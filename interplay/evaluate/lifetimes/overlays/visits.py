@@ -59,5 +59,5 @@ VISITS = Overlay(
     visits,
     {"places": lambda world: PlaceRecorder()},
     reader=place_reader,
-    live=Live(visits_now, ("places",), {"whose": (EVERYBODY, ONE)}, copies=False),
+    live=Live(visits_now, ("places",), {"whose": (EVERYBODY, ONE)}, by_agent=True, copies=False),
 )

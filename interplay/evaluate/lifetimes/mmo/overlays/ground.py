@@ -156,7 +156,7 @@ VALUES = Overlay(
 )
 EXPLORATION = Overlay(
     "exploration",
-    "who has been where, beside random walkers",
+    "who has been where",
     exploration,
     {"visits": recorders.visits, "walkers_visits": recorders.walkers_visits},
     one_map=True,
