@@ -190,9 +190,20 @@ export class Live implements Source {
       this.connection = "again";
       this.status = { ...this.status, holders: {}, waiting: null };
       if (this.tries === WAITS.length) this.listener.said(T.serverGone);
+      if (this.tries > 0) void this.recognise();
       this.timer = window.setTimeout(() => this.connect(), 1000 * WAITS[Math.min(this.tries++, WAITS.length - 1)]!);
       this.listener.changed();
     };
+  }
+
+  /** Ends where the viewer was started anew: that start has a token of its own. */
+  private async recognise(): Promise<void> {
+    const problem: unknown = await this.api.about().catch((one: unknown) => one);
+    if (!(problem instanceof Unwilling) || problem.status !== 401 || this.connection !== "again") return;
+    clearTimeout(this.timer);
+    this.connection = "ended";
+    this.listener.said(T.otherStart);
+    this.listener.changed();
   }
 
   private hear(message: Record<string, unknown>): void {

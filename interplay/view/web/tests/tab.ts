@@ -16,13 +16,13 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** A tab on the page, watched for errors; `hash` follows the token. */
-export async function withTab(test: (tab: Tab) => Promise<void>, { hash = "", at = url, ...options }: BrowserContextOptions & { hash?: string; at?: string } = {}) {
+/** A tab on the page, watched for errors, those that are `expected` excepted; `hash` follows the token. */
+export async function withTab(test: (tab: Tab) => Promise<void>, { hash = "", at = url, expected = /status of (400|404|422)/, ...options }: BrowserContextOptions & { hash?: string; at?: string; expected?: RegExp } = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
   const tab = await context.newPage();
   const wrong: string[] = [];
   // The browser itself notes every answer that is no success; what the server refuses is told on the page.
-  tab.on("console", (message) => message.type() === "error" && !/status of (400|404|422)/.test(message.text()) && wrong.push(message.text()));
+  tab.on("console", (message) => message.type() === "error" && !expected.test(message.text()) && wrong.push(message.text()));
   tab.on("pageerror", (error) => wrong.push(String(error.stack)));
   await tab.addInitScript(() => {
     window.violations = [];
