@@ -124,12 +124,16 @@ class Overlays:
         self._asked.pop(visitor, None)
 
     def note(self) -> None:
-        """The world has made a tick: what counts takes it in."""
-        for name in {name for name, _ in self._recorders}:
-            tick = self._readers[name](self._play.world)
-            for (owner, _), (_, recorder) in self._recorders.items():
-                if owner == name:
-                    recorder.note(tick)
+        """The world has made a tick: what counts takes it in, or begins anew with the episode."""
+        ticks: dict[str, Any] = {}
+        for (owner, name), (_, recorder) in list(self._recorders.items()):
+            overlay = next(one for one in self._offered if one.name == owner)
+            if self._play.begins and overlay.live is not None and not overlay.live.goes_on:
+                recorder = overlay.needs[name](self._play.world)
+                self._recorders[owner, name] = (self._play.tick, recorder)
+            if owner not in ticks:
+                ticks[owner] = self._readers[owner](self._play.world)
+            recorder.note(ticks[owner])
 
     def wait(self) -> float:
         """Seconds until something can be begun; infinite where nothing is to be done."""

@@ -79,6 +79,11 @@ class Play:
         """Whether the episode has ended."""
         return bool(self.world.timestep.over[0])
 
+    @property
+    def begins(self) -> bool:
+        """Whether the episode has just begun."""
+        return self._first
+
     def acts(self, slot: int) -> bool:
         """Whether the next step reads a slot's action."""
         return bool(self.world.timestep.acting[0, slot])

@@ -59,5 +59,7 @@ VISITS = Overlay(
     visits,
     {"places": lambda world: PlaceRecorder()},
     reader=place_reader,
-    live=Live(visits_now, ("places",), {"whose": (EVERYBODY, ONE)}, by_agent=True, copies=False),
+    live=Live(
+        visits_now, ("places",), {"whose": (EVERYBODY, ONE)}, by_agent=True, goes_on=True, copies=False
+    ),
 )
