@@ -24,6 +24,10 @@ NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Print the address
 Option = Annotated[
     list[str] | None, typer.Option(metavar="KEY=VALUE", help="An option of the world; may be repeated.")
 ]
+Compress = Annotated[
+    bool,
+    typer.Option("--compress", help="Deflate what worlds in play send, for a slow line to another machine."),
+]
 Seed = Annotated[int, typer.Option(help="Of the world and of the players.", min=0)]
 
 
@@ -52,6 +56,7 @@ def view(
             help="An overlay of your own, beside those that there are; may be repeated.",
         ),
     ] = None,
+    compress: Compress = False,
     trust: Trust = False,
     seed: Seed = 0,
 ) -> None:
@@ -61,7 +66,7 @@ def view(
 
     own = tuple(overlay or ())
     players = None if read_only else Players(policy, parse_overrides(option or []), seed, trust, own)
-    serve_page(find_opened(what), players, host, port, not no_browser, typer.echo, _warn)
+    serve_page(find_opened(what), players, host, port, not no_browser, typer.echo, _warn, compress)
 
 
 def play(
@@ -73,6 +78,7 @@ def play(
     port: Port = 0,
     host: Host = "127.0.0.1",
     no_browser: NoBrowser = False,
+    compress: Compress = False,
     trust: Trust = False,
     seed: Seed = 0,
 ) -> None:
@@ -81,7 +87,7 @@ def play(
     from interplay.verbs.viewing import Players, find_world_to_play, serve_page
 
     players = Players(opponent, parse_overrides(option or []), seed, trust)
-    serve_page(find_world_to_play(world), players, host, port, not no_browser, typer.echo, _warn)
+    serve_page(find_world_to_play(world), players, host, port, not no_browser, typer.echo, _warn, compress)
 
 
 def _warn(line: str) -> None:

@@ -78,10 +78,10 @@ class Players(NamedTuple):
         player = find_player(
             run or self.policy, "" if kind == "run" else name, self.options, trust=self.trust
         )
-        world = player.make_world(num_worlds=1, seed=self.seed)
         if not run:
-            return Cast(world, player.policy, self.policy)
+            return Cast(player.make_world(num_worlds=1, seed=self.seed), player.policy, self.policy)
         newest = Newest(Path(split_player(run)[0]), player.policy, self.seed)
+        world = player.make_world(num_worlds=1, seed=self.seed)
         return Cast(world, player.policy, newest.words, newest.renew, _values_of(player.policy))
 
 
@@ -197,6 +197,7 @@ def serve_page(
     browser: bool,
     say: Callable[[str], object],
     warn: Callable[[str], object],
+    compress: bool = False,
 ) -> None:
     """Serves the page until Ctrl-C.
 
@@ -207,6 +208,7 @@ def serve_page(
         browser: open one, where there is a display.
         say: is told the address.
         warn: is told what there is to be careful about.
+        compress: deflate what worlds in play send.
 
     Raises:
         UserError: if the port is taken, the host is not of this machine, or the world that is named cannot be played so.
@@ -241,4 +243,4 @@ def serve_page(
         if browser:
             open_browser(address.once)
 
-    serve(app, listening, begun)
+    serve(app, listening, begun, compress)

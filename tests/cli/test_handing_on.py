@@ -294,6 +294,7 @@ _PAGE: Case = {
     "port": ("--port 8123", {"serve_page.port": 8123}),
     "host": ("--host ::1", {"serve_page.host": "::1"}),
     "no_browser": ("--no-browser", {"serve_page.browser": False}),
+    "compress": ("--compress", {"serve_page.compress": True}),
 }
 _TOURNAMENT: Case = {
     "players": ("hunter random", {"KIND.NAMES": ["hunter", "random"]}),

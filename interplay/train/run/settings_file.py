@@ -38,7 +38,8 @@ _TRAIN = (
     "quiet",
     "writers",
 )
-PACE = ("steps", *(f"train.{key}" for key in _TRAIN))
+_RECORD = ("every", "ticks", "keep")
+PACE = ("steps", *(f"train.{key}" for key in _TRAIN), *(f"record.{key}" for key in _RECORD))
 SHOWN = 3  # keys that are told with their values
 
 

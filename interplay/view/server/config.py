@@ -20,8 +20,12 @@ FOUND = 10_000  # runs, or recordings, that a folder is searched for
 DEPTH = 4  # folders inside each other that are searched
 LISTING_SECONDS = 1.0  # between two looks into the folder
 
+WORD_SECONDS = 5.0  # between two words to a trainer that somebody watches
+GROWS_SECONDS = 30.0  # for which a recording that was not closed is taken to be still written
+
 POINTS = 2_000  # of a curve, unless another number is asked for
 MOST_POINTS = 10_000
+MOST_LOG = 2**28  # bytes of a log that are read
 MOST_CURVES = 64  # in an answer
 
 TICK_SECONDS = 0.1  # of worlds that stay in view for a frame of a video

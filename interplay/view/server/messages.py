@@ -92,6 +92,23 @@ class Give(Message):
     slot: Slot
 
 
+class Wait(Message):
+    """Whether worlds in which all act at once wait for people, too."""
+
+    type: Literal["wait"]
+    on: bool
+
+
+class Click(Message):
+    """A person points at a place of the world, in its own units."""
+
+    type: Literal["click"]
+    slot: Slot
+    tick: Tick
+    x: Number
+    y: Number
+
+
 class Act(Message):
     """What a person does in a slot.
 
@@ -125,7 +142,7 @@ class Overlay(Message):
     options: Annotated[dict[Word, Word], pydantic.Field(max_length=16)] = {}
 
 
-Said = Shown | Run | Step | Speed | Select | Key | Reset | Take | Give | Act | Overlay
+Said = Shown | Run | Step | Speed | Select | Key | Reset | Take | Give | Wait | Click | Act | Overlay
 _ADAPTER: pydantic.TypeAdapter[Said] = pydantic.TypeAdapter(
     Annotated[Said, pydantic.Field(discriminator="type")]
 )

@@ -54,10 +54,17 @@ class Overlays:
         play: the world in play.
         clock: seconds.
         wake: called, from any thread, when a computation has ended.
+        words: an error as the page is told of it.
     """
 
-    def __init__(self, play: Play, clock: Callable[[], float], wake: Callable[[], None]) -> None:
-        self._play, self._clock, self._wake = play, clock, wake
+    def __init__(
+        self,
+        play: Play,
+        clock: Callable[[], float],
+        wake: Callable[[], None],
+        words: Callable[[Exception], str],
+    ) -> None:
+        self._play, self._clock, self._wake, self._words = play, clock, wake, words
         self._offered = tuple(_fitting(play.world))[:MOST_OVERLAYS]
         self._asked: dict[Visitor, Asked] = {}
         self._recorders: dict[
@@ -204,7 +211,7 @@ class Overlays:
         except UserError as error:
             self._refuse(job.asked, error)
         except Exception as error:  # of an overlay of somebody's own; the world plays on
-            words = one_line(" ".join(str(error).split()))[:200]
+            words = " ".join(self._words(error).split())[:200]
             self._refuse(
                 job.asked,
                 UserError(f"overlay {job.overlay.name} broke: {type(error).__name__}: {words}; mend it"),
@@ -246,7 +253,7 @@ class Overlays:
         for visitor, own in list(self._asked.items()):
             if own == asked:
                 self._asked.pop(visitor, None)
-                visitor.post({"type": "refused", "what": "overlay", "reason": one_line(str(error))})
+                visitor.post({"type": "refused", "what": "overlay", "reason": self._words(error)})
 
 
 def _fitting(world: World) -> Iterator[Overlay]:

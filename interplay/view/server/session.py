@@ -47,6 +47,7 @@ class Session:
         make: makes the world and who plays it; called in the session's thread.
         seed: of world and policies.
         clock: seconds.
+        plain: a line with files as the page calls them, see `Sources.plain`.
     """
 
     def __init__(
@@ -55,13 +56,16 @@ class Session:
         make: Callable[[], Cast],
         seed: int = 0,
         clock: Callable[[], float] = time.monotonic,
+        plain: Callable[[str], str] = str,
     ) -> None:
         self.source, self._make, self._seed, self._clock = source, make, seed, clock
+        self._plain = plain
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._visitors: list[Visitor] = []
         self._holders: dict[int, Visitor] = {}
         self._chosen: dict[int, Mapping[str, Array]] = {}
         self._running, self._steps, self._speed = True, 0, 1 / TICK_SECONDS
+        self._waits = self._prepared = False
         self._due = self._renew_due = clock()
         self._status: dict[Visitor, dict[str, Any]] = {}
         self._problem: str | None = None
@@ -114,8 +118,10 @@ class Session:
     def _live(self) -> None:
         reason, again = "the viewer ends; start it again with `interplay view`", True
         try:
-            self._play = Play(self._make(), self._seed)
-            self._overlays = Overlays(self._play, self._clock, lambda: self._jobs.put((None, _LOOK)))
+            self._play = _begin(self._make(), self._seed)
+            self._overlays = Overlays(
+                self._play, self._clock, lambda: self._jobs.put((None, _LOOK)), self._words
+            )
             self._speed = 1 / max(TICK_SECONDS, self._play.world.frames_per_step / VIDEO_FRAMES)
             while self._hear():
                 self._begin_again()
@@ -123,9 +129,9 @@ class Session:
                     self._step()
                 self._show()
         except UserError as error:
-            reason, again = one_line(str(error)), False
+            reason, again = self._words(error), False
         except Exception as error:  # of a world or policy of somebody's own; the server lives on
-            words = one_line(" ".join(str(error).split()))[:200]
+            words = " ".join(self._words(error).split())[:200]
             reason, again = (
                 f"{self.source} broke: {type(error).__name__}: {words}; mend it and come back",
                 False,
@@ -146,6 +152,9 @@ class Session:
             visitor.dismiss(reason, again)
         if hasattr(self, "_play"):
             self._play.close()
+
+    def _words(self, error: Exception) -> str:
+        return one_line(self._plain(str(error)))
 
     def _hear(self) -> bool:
         """Waits until something is to be done and takes in what was said; False: it is over."""
@@ -181,11 +190,15 @@ class Session:
 
     def _awaited(self) -> int | None:
         """The slot whose person is waited for."""
-        turn = self._play.turn()
-        return turn if turn in self._holders and turn not in self._chosen else None
+        turns = sorted(self._holders) if self._waits else [self._play.turn()]
+        open_ = (slot for slot in turns if slot in self._holders and slot not in self._chosen)
+        return next((slot for slot in open_ if slot is not None and self._play.acts(slot)), None)
 
     def _step(self) -> None:
         play, now = self._play, self._clock()
+        if not self._prepared:  # kernels and networks are compiled by their first step
+            self._tell_status(preparing=True)
+            self._prepared = True
         self._renew(now)
         people = {slot: self._chosen.get(slot) for slot in self._holders}
         self._chosen = {}
@@ -211,7 +224,7 @@ class Session:
             if self._play.renew():
                 self._problem = None
         except UserError as error:
-            self._problem = one_line(str(error))
+            self._problem = self._words(error)
 
     def _show(self) -> None:
         """Offers what is new to those who have room for it."""
@@ -234,9 +247,9 @@ class Session:
             visitor.post(accounts[slot])
             visitor.told = (tick, slot, now)
 
-    def _tell_status(self) -> None:
+    def _tell_status(self, preparing: bool = False) -> None:
         for visitor in self._visitors:
-            status = self._status_for(visitor)
+            status = {**self._status_for(visitor), "preparing": preparing}
             if status != self._status.get(visitor):
                 self._status[visitor] = status
                 visitor.post({**status, "tick": self._play.tick})
@@ -252,6 +265,8 @@ class Session:
             "speed": self._speed,
             "holders": self._holders_for(visitor),
             "waiting": awaited,
+            "waits": self._waits,
+            "preparing": False,
             "policy": one_line(self._play.cast.words),
             "note": note,
         }
@@ -282,7 +297,7 @@ class Session:
         try:
             deed(visitor, job)
         except UserError as error:
-            visitor.post({"type": "refused", "what": job.type, "reason": one_line(str(error))})
+            visitor.post({"type": "refused", "what": job.type, "reason": self._words(error)})
 
     def _begin_again(self) -> None:
         """Resets as the last of those asked who came since: they can ask faster than a large world begins."""
@@ -309,7 +324,9 @@ class Session:
             case said.Give():
                 self._held(visitor, job.slot)
                 self._give(job.slot)
-            case said.Act():
+            case said.Wait():
+                self._waits, self._due = job.on, self._clock()
+            case said.Act() | said.Click():
                 self._act(visitor, job)
             case said.Overlay():
                 self._lay_over(visitor, job)
@@ -337,7 +354,7 @@ class Session:
             "tick_seconds": max(TICK_SECONDS, world.frames_per_step / VIDEO_FRAMES),
             "may_play": True,
             "turn_based": play.turn_based,
-            "controls": None,
+            "controls": play.controls(0),
             "heads": play.heads(0),
             "overlays": self._overlays.describe(),
             "populations": [
@@ -377,14 +394,21 @@ class Session:
         hides = self._play.world.privileged_view is not None
         if hides and self._holders.get(-1 if visitor.selected is None else visitor.selected) is not visitor:
             visitor.selected = None
+        play = self._play
+        taken = {"slot": slot, "heads": play.heads(slot), "controls": play.controls(slot)}
+        visitor.post({"type": "taken", **taken, "clicks": play.clicks})
 
-    def _act(self, visitor: Visitor, job: said.Act) -> None:
+    def _act(self, visitor: Visitor, job: said.Act | said.Click) -> None:
         self._held(visitor, job.slot)
-        now = self._play.tick
-        if job.tick > now or (self._play.turn_based and job.tick != now):
+        play, now = self._play, self._play.tick
+        if job.tick > now or (play.turn_based and job.tick != now):
             raise UserError(f"tick {job.tick}: the world is at {now}; choose again")
-        self._chosen[job.slot] = self._play.read(job.slot, job.action)
-        self._due = min(self._due, self._clock()) if self._play.turn_based else self._due
+        if isinstance(job, said.Act):
+            self._chosen[job.slot] = play.read(job.slot, job.action)
+        elif (clicked := play.click(job.slot, job.x, job.y)) is not None:
+            self._chosen[job.slot] = clicked
+        if play.turn_based or self._waits:
+            self._due = min(self._due, self._clock())
 
     def _held(self, visitor: Visitor, slot: int) -> None:
         self._check_slot(slot)
@@ -401,3 +425,12 @@ class Session:
     def _check_slot(self, slot: int) -> None:
         if slot >= len(self._play.world.agents):
             raise UserError(f"slot {slot}: the world has {len(self._play.world.agents)}; choose one of those")
+
+
+def _begin(cast: Cast, seed: int) -> Play:
+    """Plays; a world that does not begin is freed."""
+    try:
+        return Play(cast, seed)
+    except BaseException:
+        cast.world.close()
+        raise

@@ -123,12 +123,12 @@ def app_of(opened: Opened, cast: Any = by_name, **more: Any) -> App:
 
 
 @contextmanager
-def served(opened: Opened, cast: Any = by_name, **more: Any) -> Iterator[Address]:
+def served(opened: Opened, cast: Any = by_name, compress: bool = False, **more: Any) -> Iterator[Address]:
     """The server on a port of its own, in a thread."""
     listening, address = bind()
     app = make_app(opened, cast, address.port, address.token, **more)
     begun: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-    thread = threading.Thread(target=serve, args=(app, listening, begun.put), daemon=True)
+    thread = threading.Thread(target=serve, args=(app, listening, begun.put, compress), daemon=True)
     thread.start()
     leave = begun.get(timeout=30)
     try:

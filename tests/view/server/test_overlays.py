@@ -209,7 +209,7 @@ class Ready:
     def __init__(self, world=None) -> None:
         self.now, self.woken = 0.0, threading.Semaphore(0)
         self.play = Play(Cast(world or common(seed=3), RandomPolicy(), "somebody", None, values))
-        self.overlays = Overlays(self.play, lambda: self.now, self.woken.release)
+        self.overlays = Overlays(self.play, lambda: self.now, self.woken.release, str)
         self.page = Visitor(lambda: None)
 
     def ask(self, name: str, population: int | None = None) -> None:

@@ -192,7 +192,7 @@ def test_other_machines_are_warned_about(monkeypatch, capsys):
     address = Address("192.0.2.7", 8123, "secret", "ticket")
     monkeypatch.setattr("interplay.view.server.serving.bind", lambda host, port: (socket.socket(), address))
     monkeypatch.setattr(
-        "interplay.view.server.serving.serve", lambda app, listening, begun: begun(lambda: None)
+        "interplay.view.server.serving.serve", lambda app, listening, begun, compress: begun(lambda: None)
     )
     opened: list[str] = []
     monkeypatch.setattr("interplay.view.server.serving.open_browser", opened.append)

@@ -1,6 +1,7 @@
 /** A session on the server: frames as they come, who plays, and what people ask of it. */
 
 import { Agent, Api, HeadTold, PROTOCOL, Unwilling } from "./api";
+import { Controls } from "./keys";
 import { OVERLAY, Overlay, OverlayListed, OverlayTold, Wanted, readOverlay } from "./overlay";
 import { Reel } from "./reel";
 import { Mark, readMark } from "./replay";
@@ -16,16 +17,16 @@ const MARKS = 5_000;
 const AGENT_WAIT = 3_000; // ms
 const APART: Partial<Record<Said["type"], number>> = { shown: 15, act: 50 }; // ms between two: the server hears 60 a second, not counting answers to a frame
 
-export interface Controls {
-  keys: Record<string, { head: number; choice: number } | { head: number; choice: number }[]>;
-}
-
 export interface Status {
   running: boolean;
   speed: number;
   tick: number;
   holders: Record<string, "you" | "somebody">;
   waiting: number | null;
+  /** Whether a world in which all act at once waits for people. */
+  waits: boolean;
+  /** Whether its first step, which compiles, is on its way. */
+  preparing: boolean;
   policy: string;
   note: string | null;
 }
@@ -44,6 +45,8 @@ export type Said =
   | { type: "take"; slot: number }
   | { type: "give"; slot: number }
   | { type: "overlay"; name: string | null; population: number | null; agent: number | null; options: Record<string, string> }
+  | { type: "wait"; on: boolean }
+  | { type: "click"; slot: number; tick: number; x: number; y: number }
   | { type: "act"; slot: number; tick: number; action: Record<string, number | number[]> };
 
 export interface LiveListener {
@@ -72,6 +75,8 @@ export class Live implements Source {
   turnBased = false;
   mayPlay = false;
   controls: Controls | null = null;
+  /** Whether clicks mean something to the slot that is held. */
+  clicks = false;
   heads: HeadTold[] = [];
   connection: Connection = "connecting";
   overlays: OverlayListed[] = [];
@@ -81,7 +86,7 @@ export class Live implements Source {
   /** Why there is no overlay, where one was asked for. */
   refusal: string | null = null;
   interplay = "";
-  status: Status = { running: false, speed: 10, tick: 0, holders: {}, waiting: null, policy: "", note: null };
+  status: Status = { running: false, speed: 10, tick: 0, holders: {}, waiting: null, waits: false, preparing: false, policy: "", note: null };
   private socket: WebSocket | null = null;
   private tries = 0;
   private timer = 0;
@@ -210,7 +215,11 @@ export class Live implements Source {
     if (message.type === "hello") this.begin(message);
     else if (message.type === "status") this.status = { ...this.status, ...(message as unknown as Partial<Status>) };
     else if (message.type === "event") this.marks = [...this.marks.slice(-MARKS), readMark(message)];
-    else if (message.type === "agent") this.hearAgent(message as unknown as Agent);
+    else if (message.type === "taken") {
+      this.heads = message.heads as HeadTold[];
+      this.controls = message.controls as Controls | null;
+      this.clicks = message.clicks === true;
+    } else if (message.type === "agent") this.hearAgent(message as unknown as Agent);
     else if (message.type === "overlay") this.told = message as unknown as OverlayTold;
     else if (message.type === "refused") this.refused(message);
     else if (message.type === "bye") {
@@ -255,7 +264,7 @@ export class Live implements Source {
     this.heads = (hello.heads as HeadTold[]) ?? [];
     this.interplay = String(hello.interplay);
     const { running, speed, tick, holders, policy } = hello as unknown as Status;
-    this.status = { running, speed, tick, holders: holders ?? {}, policy: policy ?? "", waiting: null, note: null };
+    this.status = { running, speed, tick, holders: holders ?? {}, policy: policy ?? "", waiting: null, waits: false, preparing: false, note: null };
     this.connection = "open";
     this.tries = 0;
     this.sinceKey = 0;
