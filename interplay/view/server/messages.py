@@ -91,6 +91,23 @@ class Give(Message):
     slot: Slot
 
 
+class Wait(Message):
+    """Whether worlds in which all act at once wait for people, too."""
+
+    type: Literal["wait"]
+    on: bool
+
+
+class Click(Message):
+    """A person points at a place of the world, in its own units."""
+
+    type: Literal["click"]
+    slot: Slot
+    tick: Tick
+    x: Number
+    y: Number
+
+
 class Act(Message):
     """What a person does in a slot.
 
@@ -107,7 +124,7 @@ class Act(Message):
     ]
 
 
-Said = Shown | Run | Step | Speed | Select | Key | Reset | Take | Give | Act
+Said = Shown | Run | Step | Speed | Select | Key | Reset | Take | Give | Wait | Click | Act
 _ADAPTER: pydantic.TypeAdapter[Said] = pydantic.TypeAdapter(
     Annotated[Said, pydantic.Field(discriminator="type")]
 )

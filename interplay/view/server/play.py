@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from interplay.core.controls import controls_of
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.core.replay import Mark
@@ -15,7 +16,7 @@ from interplay.core.scene import Scene, scene_of
 from interplay.core.world import Array, World
 from interplay.view.run_log import one_line
 from interplay.view.server.agent import tell_agent
-from interplay.view.server.heads import Heads, place_of, writable
+from interplay.view.server.heads import heads_of, place_of, writable
 
 HUMAN = "a person"
 
@@ -56,11 +57,13 @@ class Play:
     Attributes:
         tick: counts on over episodes, a reset is one too.
         turn_based: whether one slot acts at a time.
+        clicks: whether the world says what clicks mean.
     """
 
     def __init__(self, cast: Cast, seed: int = 0) -> None:
         self.cast, self.world, self.tick = cast, cast.world, 0
-        self._heads = {kind.name: Heads(kind.action_space) for kind in self.world.kinds}
+        self._heads = heads_of(self.world)
+        self.clicks = type(self.world).click is not World.click
         self._marks = Marks(self.world)
         self._moment: Moment | None = None
         self._chosen: Any = None
@@ -154,6 +157,18 @@ class Play:
         """What a slot can choose, without numbers."""
         kind, _ = place_of(self.world, slot)
         return self._heads[kind.name].describe()
+
+    def controls(self, slot: int) -> dict[str, Any] | None:
+        """Which keys mean what in a slot, in the numbers of its heads; None: it is played by a form."""
+        told = controls_of(self.world, slot)
+        kind, _ = place_of(self.world, slot)
+        return None if told is None else {"keys": self._heads[kind.name].keys(told)}
+
+    def click(self, slot: int, x: float, y: float) -> Mapping[str, Array] | None:
+        """What a click at a place means for a slot, as `read` gives it; None: nothing. Errors as of `read`."""
+        named = self.world.click(0, slot, x, y)
+        kind, _ = place_of(self.world, slot)
+        return None if named is None else self.read(slot, self._heads[kind.name].numbered(named))
 
     def agent(self, slot: int, person: bool) -> dict[str, Any]:
         """All that can be told of a slot now; `person`: somebody holds it."""

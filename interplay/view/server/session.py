@@ -61,6 +61,7 @@ class Session:
         self._holders: dict[int, Visitor] = {}
         self._chosen: dict[int, Mapping[str, Array]] = {}
         self._running, self._steps, self._speed = True, 0, 1 / TICK_SECONDS
+        self._waits = self._prepared = False
         self._due = self._renew_due = clock()
         self._status: dict[Visitor, dict[str, Any]] = {}
         self._problem: str | None = None
@@ -179,11 +180,15 @@ class Session:
 
     def _awaited(self) -> int | None:
         """The slot whose person is waited for."""
-        turn = self._play.turn()
-        return turn if turn in self._holders and turn not in self._chosen else None
+        turns = sorted(self._holders) if self._waits else [self._play.turn()]
+        open_ = (slot for slot in turns if slot in self._holders and slot not in self._chosen)
+        return next((slot for slot in open_ if slot is not None and self._play.acts(slot)), None)
 
     def _step(self) -> None:
         play, now = self._play, self._clock()
+        if not self._prepared:  # kernels and networks are compiled by their first step
+            self._tell_status(preparing=True)
+            self._prepared = True
         self._renew(now)
         people = {slot: self._chosen.get(slot) for slot in self._holders}
         self._chosen = {}
@@ -230,9 +235,9 @@ class Session:
             visitor.post(accounts[slot])
             visitor.told = (tick, slot, now)
 
-    def _tell_status(self) -> None:
+    def _tell_status(self, preparing: bool = False) -> None:
         for visitor in self._visitors:
-            status = self._status_for(visitor)
+            status = {**self._status_for(visitor), "preparing": preparing}
             if status != self._status.get(visitor):
                 self._status[visitor] = status
                 visitor.post({**status, "tick": self._play.tick})
@@ -248,6 +253,8 @@ class Session:
             "speed": self._speed,
             "holders": self._holders_for(visitor),
             "waiting": awaited,
+            "waits": self._waits,
+            "preparing": False,
             "policy": one_line(self._play.cast.words),
             "note": note,
         }
@@ -301,7 +308,9 @@ class Session:
             case said.Give():
                 self._held(visitor, job.slot)
                 self._give(job.slot)
-            case said.Act():
+            case said.Wait():
+                self._waits, self._due = job.on, self._clock()
+            case said.Act() | said.Click():
                 self._act(visitor, job)
 
     def _welcome(self, visitor: Visitor) -> None:
@@ -327,7 +336,7 @@ class Session:
             "tick_seconds": max(TICK_SECONDS, world.frames_per_step / VIDEO_FRAMES),
             "may_play": True,
             "turn_based": play.turn_based,
-            "controls": None,
+            "controls": play.controls(0),
             "heads": play.heads(0),
         }
         visitor.welcome(hello, encoder)
@@ -358,14 +367,21 @@ class Session:
         hides = self._play.world.privileged_view is not None
         if hides and self._holders.get(-1 if visitor.selected is None else visitor.selected) is not visitor:
             visitor.selected = None
+        play = self._play
+        taken = {"slot": slot, "heads": play.heads(slot), "controls": play.controls(slot)}
+        visitor.post({"type": "taken", **taken, "clicks": play.clicks})
 
-    def _act(self, visitor: Visitor, job: said.Act) -> None:
+    def _act(self, visitor: Visitor, job: said.Act | said.Click) -> None:
         self._held(visitor, job.slot)
-        now = self._play.tick
-        if job.tick > now or (self._play.turn_based and job.tick != now):
+        play, now = self._play, self._play.tick
+        if job.tick > now or (play.turn_based and job.tick != now):
             raise UserError(f"tick {job.tick}: the world is at {now}; choose again")
-        self._chosen[job.slot] = self._play.read(job.slot, job.action)
-        self._due = min(self._due, self._clock()) if self._play.turn_based else self._due
+        if isinstance(job, said.Act):
+            self._chosen[job.slot] = play.read(job.slot, job.action)
+        elif (clicked := play.click(job.slot, job.x, job.y)) is not None:
+            self._chosen[job.slot] = clicked
+        if play.turn_based or self._waits:
+            self._due = min(self._due, self._clock())
 
     def _held(self, visitor: Visitor, slot: int) -> None:
         self._check_slot(slot)

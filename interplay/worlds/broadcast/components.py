@@ -160,6 +160,9 @@ class BroadcastingActor(BoardActor):
     def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
         return spaces.Discrete(2), 0
 
+    def choice_names(self, agent: Any) -> dict[str, tuple[str, ...]]:
+        return {self.key: ("silent", "broadcast")}
+
     def bounds(self, agent: Any) -> tuple[Any, Any]:
         return 0, 1
 

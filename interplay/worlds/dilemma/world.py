@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 from gymnasium import spaces
@@ -28,6 +29,7 @@ class DilemmaWorld(ArrayWorld):
     """
 
     version = 1
+    action_names = MappingProxyType({"move": ("cooperate", "defect")})
 
     def __init__(
         self, settings: DilemmaSettings, num_worlds: int = 1, seed: int = 0, first_world: int = 0

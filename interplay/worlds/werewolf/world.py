@@ -82,6 +82,7 @@ class WerewolfWorld(ArrayWorld):
             spaces.MultiDiscrete(np.array(choices(settings), np.int64), dtype=np.int16),
         )
         super().__init__(num_worlds, [f"seat_{i}" for i in seats], [kind], seed, first_world)
+        self.action_names = action_names(settings, self.agents)
         self.population_names = settings.roles_in_play
         self.num_populations = len(settings.roles_in_play)
         self._number = np.zeros(len(NAMES), np.uint8)
@@ -237,3 +238,14 @@ class WerewolfWorld(ArrayWorld):
 
     def state_laws(self) -> Sequence[Law]:
         return self._sound.laws()
+
+
+def action_names(settings: WerewolfSettings, seats: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """What the choices are called: names on a ballot, then the places of a word."""
+    named = ["name"] if settings.names == 1 else [f"name {place + 1}" for place in range(settings.names)]
+    words = [f"word {place + 1}" for place in range(len(settings.symbols))]
+    told = dict.fromkeys(named, (*seats, "nobody"))
+    return told | {
+        word: tuple(f"symbol {number + 1}" for number in range(symbols))
+        for word, symbols in zip(words, settings.symbols, strict=True)
+    }

@@ -56,9 +56,9 @@ def test_hello_says_everything_first():
     with served(no_root([WALK])) as own, Watcher(own) as page:
         hello = page.hear()
         assert hello["type"] == "hello"
-        assert {key: hello[key] for key in ("protocol", "source", "world", "agents", "policy", "may_play", "turn_based", "controls")} == {
+        assert {key: hello[key] for key in ("protocol", "source", "world", "agents", "policy", "may_play", "turn_based")} == {
             "protocol": 1, "source": "world:0", "world": WALK, "agents": ["agent_0", "agent_1"], "policy": "random", "may_play": True,
-            "turn_based": False, "controls": None,
+            "turn_based": False,
         }  # fmt: skip
         assert (hello["running"], hello["speed"], hello["tick_seconds"], hello["holders"]) == (
             True,

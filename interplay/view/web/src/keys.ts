@@ -93,7 +93,8 @@ export class HeldKeys {
   }
 
   release(key: string): void {
-    const place = this.down.indexOf(key);
+    // Who lets go of Shift first ends another letter than the one that went down.
+    const place = this.down.findIndex((one) => one.toLowerCase() === key.toLowerCase());
     if (place >= 0) this.down.splice(place, 1);
   }
 
@@ -102,11 +103,10 @@ export class HeldKeys {
   }
 
   /** The choice of each head by the keys that are down; of two for one head the later one counts. */
-  action(keys: Record<string, Choice | Choice[]>, heads: readonly string[]): Record<string, number> {
+  action(keys: Controls["keys"], heads: readonly string[]): Record<string, number> {
     const found: Record<string, number> = {};
     for (const key of this.down) {
-      const choices = keys[key] ?? keys[key.length === 1 ? key.toLowerCase() : key] ?? [];
-      for (const { head, choice } of Array.isArray(choices) ? choices : [choices]) {
+      for (const { head, choice } of choicesOf(keys, key)) {
         const name = heads[head];
         if (name !== undefined) found[name] = choice;
       }
@@ -118,4 +118,14 @@ export class HeldKeys {
 export interface Choice {
   head: number;
   choice: number;
+}
+
+/** A world's own keys: what each does, by numbers of heads and choices. */
+export interface Controls {
+  keys: Record<string, Choice[]>;
+}
+
+/** What a key means in a world; letters count alike with Shift. */
+export function choicesOf(keys: Controls["keys"], key: string): Choice[] {
+  return keys[key] ?? keys[key.length === 1 ? key.toLowerCase() : key] ?? [];
 }

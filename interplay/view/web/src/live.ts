@@ -1,6 +1,7 @@
 /** A session on the server: frames as they come, who plays, and what people ask of it. */
 
 import { Agent, Api, HeadTold, PROTOCOL, Unwilling } from "./api";
+import { Controls } from "./keys";
 import { Reel } from "./reel";
 import { Mark, readMark } from "./replay";
 import { Refused, Schema, readSchema } from "./schema";
@@ -15,16 +16,16 @@ const MARKS = 5_000;
 const AGENT_WAIT = 3_000; // ms
 const APART: Partial<Record<Said["type"], number>> = { shown: 15, act: 50 }; // ms between two: the server hears 60 a second, not counting answers to a frame
 
-export interface Controls {
-  keys: Record<string, { head: number; choice: number } | { head: number; choice: number }[]>;
-}
-
 export interface Status {
   running: boolean;
   speed: number;
   tick: number;
   holders: Record<string, "you" | "somebody">;
   waiting: number | null;
+  /** Whether a world in which all act at once waits for people. */
+  waits: boolean;
+  /** Whether its first step, which compiles, is on its way. */
+  preparing: boolean;
   policy: string;
   note: string | null;
 }
@@ -42,6 +43,8 @@ export type Said =
   | { type: "reset"; seed: number | null }
   | { type: "take"; slot: number }
   | { type: "give"; slot: number }
+  | { type: "wait"; on: boolean }
+  | { type: "click"; slot: number; tick: number; x: number; y: number }
   | { type: "act"; slot: number; tick: number; action: Record<string, number | number[]> };
 
 export interface LiveListener {
@@ -68,10 +71,12 @@ export class Live implements Source {
   turnBased = false;
   mayPlay = false;
   controls: Controls | null = null;
+  /** Whether clicks mean something to the slot that is held. */
+  clicks = false;
   heads: HeadTold[] = [];
   connection: Connection = "connecting";
   interplay = "";
-  status: Status = { running: false, speed: 10, tick: 0, holders: {}, waiting: null, policy: "", note: null };
+  status: Status = { running: false, speed: 10, tick: 0, holders: {}, waiting: null, waits: false, preparing: false, policy: "", note: null };
   private socket: WebSocket | null = null;
   private tries = 0;
   private timer = 0;
@@ -167,16 +172,31 @@ export class Live implements Source {
       this.connection = "again";
       this.status = { ...this.status, holders: {}, waiting: null };
       if (this.tries === WAITS.length) this.listener.said(T.serverGone);
+      if (this.tries > 0) void this.recognise();
       this.timer = window.setTimeout(() => this.connect(), 1000 * WAITS[Math.min(this.tries++, WAITS.length - 1)]!);
       this.listener.changed();
     };
+  }
+
+  /** Ends where the viewer was started anew: that start has a token of its own. */
+  private async recognise(): Promise<void> {
+    const problem: unknown = await this.api.about().catch((one: unknown) => one);
+    if (!(problem instanceof Unwilling) || problem.status !== 401 || this.connection !== "again") return;
+    clearTimeout(this.timer);
+    this.connection = "ended";
+    this.listener.said(T.otherStart);
+    this.listener.changed();
   }
 
   private hear(message: Record<string, unknown>): void {
     if (message.type === "hello") this.begin(message);
     else if (message.type === "status") this.status = { ...this.status, ...(message as unknown as Partial<Status>) };
     else if (message.type === "event") this.marks = [...this.marks.slice(-MARKS), readMark(message)];
-    else if (message.type === "agent") this.hearAgent(message as unknown as Agent);
+    else if (message.type === "taken") {
+      this.heads = message.heads as HeadTold[];
+      this.controls = message.controls as Controls | null;
+      this.clicks = message.clicks === true;
+    } else if (message.type === "agent") this.hearAgent(message as unknown as Agent);
     else if (message.type === "refused") this.listener.said(String(message.reason));
     else if (message.type === "bye") {
       if (message.again === false) this.connection = "ended";
@@ -212,7 +232,7 @@ export class Live implements Source {
     this.heads = (hello.heads as HeadTold[]) ?? [];
     this.interplay = String(hello.interplay);
     const { running, speed, tick, holders, policy } = hello as unknown as Status;
-    this.status = { running, speed, tick, holders: holders ?? {}, policy: policy ?? "", waiting: null, note: null };
+    this.status = { running, speed, tick, holders: holders ?? {}, policy: policy ?? "", waiting: null, waits: false, preparing: false, note: null };
     this.connection = "open";
     this.tries = 0;
     this.sinceKey = 0;

@@ -27,6 +27,7 @@ class App extends Component {
     // A handle for the console and for tests.
     (window as unknown as { interplay: Page }).interplay = page;
     addEventListener("keydown", (event) => page.onKey(event));
+    addEventListener("pointerdown", () => page.dismiss());
     addEventListener("keyup", (event) => page.onKeyUp(event));
     addEventListener("blur", () => page.releaseKeys());
     addEventListener("resize", () => ((page.width = innerWidth), this.refresh()));
@@ -67,9 +68,7 @@ class App extends Component {
         {anything && page.panels && <Side page={page} />}
         {source && <Timeline page={page} />}
         {page.notice && (
-          <p class="toast" onClick={() => ((page.notice = null), this.forceUpdate())}>
-            {page.notice}
-          </p>
+          <p class="toast">{page.notice}</p>
         )}
         {page.help && <KeyList page={page} />}
       </div>
@@ -84,7 +83,7 @@ function Header({ page }: { page: Page }) {
       <strong>{T.name}</strong>
       {source && <span class="title">{source.title}</span>}
       {source && source.world !== source.title && <span class="quiet">{source.world}</span>}
-      {source?.policy && <span class="quiet policy">{source.policy}</span>}
+      {source?.policy && <span class="quiet policy">{T.playedBy(source.policy)}</span>}
       <span class="gap" />
       {live && <Connection page={page} />}
       {page.busy && <span class="quiet">{page.busy}</span>}

@@ -43,6 +43,7 @@ export class Page {
   private asking = false;
   private noticeTimer = 0;
   private opening = 0;
+  private held: number | null = null; // as it was told
   private heardTo = 0; // events until this tick were told
 
   /** @param show draws the panels anew; @param aloud is heard by screen readers. */
@@ -172,7 +173,7 @@ export class Page {
       changed: () => this.changed(),
       frame: () => this.frame(session),
       begun: () => this.player.source === session && this.player.begin(),
-      said: (line) => this.tell(line),
+      said: (line) => this.tell(line, true),
     });
     this.player.open(session);
     this.changed();
@@ -198,12 +199,20 @@ export class Page {
 
   // -- telling ----------------------------------------------------------------------------------------------------
 
-  /** Shows a line for a while, and says it. */
-  tell(line: string): void {
+  /** Shows a line for a while, or until somebody does something, and says it. */
+  tell(line: string, stays = false): void {
     this.notice = line;
     clearTimeout(this.noticeTimer);
-    this.noticeTimer = window.setTimeout(() => ((this.notice = null), this.show()), 9000);
+    if (!stays) this.noticeTimer = window.setTimeout(() => this.dismiss(), 9000);
     this.say(line);
+    this.show();
+  }
+
+  /** Somebody has done something: the line was read. */
+  dismiss(): void {
+    clearTimeout(this.noticeTimer);
+    if (this.notice === null) return;
+    this.notice = null;
     this.show();
   }
 
@@ -212,6 +221,7 @@ export class Page {
   }
 
   private changed(): void {
+    this.tellHeld();
     this.tellFollowed();
     this.ask();
     this.remember();
@@ -387,7 +397,22 @@ export class Page {
     if (slot === null) return this.tell(T.selectAgent);
     this.hands.drop();
     live.say(held === null ? { type: "take", slot } : { type: "give", slot });
-    this.say(held === null ? T.taken(this.nameOf(slot)) : T.given(this.nameOf(slot)));
+  }
+
+  /** Says whom one plays once the server has agreed. */
+  private tellHeld(): void {
+    const held = this.player.live?.held ?? null;
+    if (held === this.held) return;
+    if (held !== null) this.say(T.taken(this.nameOf(held)));
+    else if (this.player.live) this.say(T.given(this.nameOf(this.held!)));
+    this.held = held;
+  }
+
+  /** A click on the world: what it means to the one that is played, else whom it selects. */
+  click(px: number, py: number): void {
+    const { live, camera } = this.player;
+    if (!live?.clicks || live.held === null) return this.select(this.player.hit(px, py));
+    live.say({ type: "click", slot: live.held, tick: live.status.tick, x: camera.worldX(px), y: camera.worldY(py) });
   }
 
   private frame(live: Live): void {
@@ -401,6 +426,7 @@ export class Page {
   onKey(event: KeyboardEvent): void {
     const target = event.target as HTMLElement;
     const writes = target.matches?.("input:not([type=checkbox]), select, textarea, dialog *");
+    this.dismiss();
     if (writes || event.defaultPrevented) return;
     const live = this.player.live;
     const held = live?.held ?? null;

@@ -29,7 +29,7 @@ describe("keys", () => {
 });
 
 describe("keys that are down", () => {
-  const controls = { ArrowUp: { head: 0, choice: 4 }, ArrowLeft: { head: 0, choice: 1 }, " ": { head: 1, choice: 1 } };
+  const controls = { ArrowUp: [{ head: 0, choice: 4 }], ArrowLeft: [{ head: 0, choice: 1 }], " ": [{ head: 1, choice: 1 }] };
   it("are sent together, the later one of a head", () => {
     const held = new HeldKeys();
     held.press("ArrowUp");
@@ -42,6 +42,14 @@ describe("keys that are down", () => {
     held.clear();
     expect(held.action(controls, ["move", "attack"])).toEqual({});
   });
+});
+
+it("letters count alike with Shift, and end whichever way they went down", () => {
+  const held = new HeldKeys();
+  held.press("W");
+  expect(held.action({ w: [{ head: 0, choice: 2 }] }, ["move"])).toEqual({ move: 2 });
+  held.release("w");
+  expect(held.action({ w: [{ head: 0, choice: 2 }] }, ["move"])).toEqual({});
 });
 
 describe("the address", () => {
@@ -59,5 +67,5 @@ describe("the address", () => {
 
 it("cells and numbers read as in pictures", () => {
   expect([true, false, null, 7, "x", 0.123456, 1234567, NaN].map((cell) => shown(cell))).toEqual(["yes", "no", "-", "7", "x", "0.1235", "1,234,567", "nan"]);
-  expect([0.5, 1.1, -0.0001234, 12345.678, undefined].map(short)).toEqual(["0.5", "1.1", "-0.0001234", "12350", "-"]);
+  expect([0.5, 1.1, -0.0001234, 12345.678, undefined, 4.441e-16].map(short)).toEqual(["0.5", "1.1", "-0.0001234", "12350", "-", "0"]);
 });
