@@ -49,6 +49,13 @@ def view(
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Recordings, curves and ratings alone: nothing is played.")
     ] = False,
+    overlay: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODULE:NAME",
+            help="An overlay of your own, beside those that there are; may be repeated.",
+        ),
+    ] = None,
     compress: Compress = False,
     trust: Trust = False,
     seed: Seed = 0,
@@ -57,7 +64,8 @@ def view(
     from interplay.core.settings import parse_overrides
     from interplay.verbs.viewing import Players, find_opened, serve_page
 
-    players = None if read_only else Players(policy, parse_overrides(option or []), seed, trust)
+    own = tuple(overlay or ())
+    players = None if read_only else Players(policy, parse_overrides(option or []), seed, trust, own)
     serve_page(find_opened(what), players, host, port, not no_browser, typer.echo, _warn, compress)
 
 

@@ -15,6 +15,10 @@ SHAPES = ("disc", "square", "triangle", "pentagon", "hexagon", "diamond", "octag
 # Lava, water, grass, scrub, forest, stone.
 TERRAIN = ("#3c2120", "#636c81", "#c9dabd", "#c5b592", "#8ba064", "#58514e")
 
+# Over a ground in greys: what lies below and above the middle of a scale, which is clear, and nine steps of matplotlib's cividis.
+BELOW, ABOVE = "#b25414", "#2166ac"
+CIVIDIS = ("#00224e", "#1a386f", "#434e6c", "#61656f", "#7d7c78", "#9b9476", "#bcae6c", "#dec958", "#fee838")
+
 INK = "#20242b"  # outlines and text on light ground
 PAPER = "#ffffff"  # glyphs on agents, halos around text
 PAGE = "#e9ecef"  # around the world

@@ -360,6 +360,7 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         **_PAGE,
         "what": ("runs/a", {"find_opened.what": "runs/a"}),
         "policy": ("--policy hunter", {"serve_page.players.policy": "hunter"}),
+        "overlay": ("--overlay mine:A --overlay mine:B", {"serve_page.players.overlays": ("mine:A", "mine:B")}),
     }, {
         "read_only": ("--read-only", {"serve_page.players": None}),
     }]),

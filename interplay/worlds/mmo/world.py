@@ -206,6 +206,8 @@ class MmoWorld(ArrayWorld):
 
     def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
         seeding.begin_episode(self.state.stream, which, seeds)
+        for table in (self.state.agent, self.state.tally, self.state.depleted):
+            table[which] = np.zeros((), table.dtype)  # rows of nobody, which hashes count too
         room = self.state.room
         map_seed, cap = room["map_seed"].copy(), room["cap"].astype(np.int64)
         tick.draw_world(self.state.stream, self._table, which, map_seed, cap)

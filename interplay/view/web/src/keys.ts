@@ -2,7 +2,7 @@
 
 export type Command =
   | "play" | "forward" | "back" | "forwardFar" | "backFar" | "start" | "end" | "previousEvent" | "nextEvent" | "eventKind"
-  | "faster" | "slower" | "goTo" | "live" | "previousAgent" | "nextAgent" | "follow" | "fit" | "zoomIn" | "zoomOut" | "solid" | "turnLeft" | "turnRight" | "tiltUp" | "tiltDown" | "take" | "panels" | "picture" | "help" | "close";
+  | "faster" | "slower" | "goTo" | "live" | "previousAgent" | "nextAgent" | "follow" | "fit" | "zoomIn" | "zoomOut" | "solid" | "turnLeft" | "turnRight" | "tiltUp" | "tiltDown" | "overlay" | "population" | "take" | "panels" | "picture" | "help" | "close";
 
 export interface Pressed {
   key: string;
@@ -40,6 +40,8 @@ const COMMANDS: Record<string, Command> = {
   k: "turnRight",
   n: "tiltUp",
   m: "tiltDown",
+  o: "overlay",
+  p: "population",
   t: "take",
   h: "panels",
   s: "picture",
@@ -74,6 +76,8 @@ export const KEYS_OF: [Command, string[]][] = [
   ["turnRight", ["K"]],
   ["tiltUp", ["N"]],
   ["tiltDown", ["M"]],
+  ["overlay", ["O"]],
+  ["population", ["P"]],
   ["take", ["T"]],
   ["panels", ["H"]],
   ["picture", ["S"]],

@@ -9,6 +9,11 @@ export const TERRAIN = ["#3c2120", "#636c81", "#c9dabd", "#c5b592", "#8ba064", "
 /** How high each of these stands in the solid view, in tiles; what agents walk on is low. */
 export const HEIGHTS = [0, 0, 0, 0.06, 0.22, 0.85];
 
+/** Over a ground in greys: below and above the middle of a scale, which is clear, and nine steps of matplotlib's cividis. */
+export const BELOW = "#b25414";
+export const ABOVE = "#2166ac";
+export const CIVIDIS = ["#00224e", "#1a386f", "#434e6c", "#61656f", "#7d7c78", "#9b9476", "#bcae6c", "#dec958", "#fee838"];
+
 export const INK = "#20242b"; // outlines and text on light ground
 export const PAPER = "#ffffff"; // glyphs on agents, halos around text
 export const PAGE = "#e9ecef"; // around the world

@@ -108,3 +108,11 @@ export function card(): BufferGeometry {
   faces.quad([0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], 1);
   return faces.geometry();
 }
+
+/** A rectangle of the ground with the whole of a texture on it, its first row at the first corner. */
+export function square(x0: number, z0: number, x1: number, z1: number, geometry = new BufferGeometry()): BufferGeometry {
+  const places = [x0, 0, z0, x0, 0, z1, x1, 0, z1, x0, 0, z0, x1, 0, z1, x1, 0, z0];
+  geometry.setAttribute("position", new BufferAttribute(Float32Array.from(places), 3));
+  geometry.setAttribute("uv", new BufferAttribute(Float32Array.from([0, 0, 0, 1, 1, 1, 0, 0, 1, 1, 1, 0]), 2));
+  return geometry;
+}

@@ -10,6 +10,7 @@ import * as palette from "../palette";
 import { RGB, mix, rgb } from "../palette";
 import { Layer, flag, number } from "../scene";
 import { names } from "../schema";
+import { Cover } from "./cover";
 import { Lens } from "./lens";
 import { Paper } from "./paper";
 import { Faces, box, card, plate, prism, ring, sideLight } from "./shapes";
@@ -27,7 +28,8 @@ const TALL = 0.75; // of a body's smaller side: its height
 const FLOOR = 0.3; // of the world: what is wider lies on the ground
 const DEAD = 0.15; // radii, the height of what is dimmed
 const SHARED = 0.1; // of the world: rings up to here are drawn together
-const FLAT = 100; // drawing orders of what lies on the ground, before what stands there
+// Orders of drawing: tiles, an overlay, what lies on the ground, what stands there.
+const [COVER, LYING, STANDING] = [66, 70, 200];
 
 ColorManagement.enabled = false;
 
@@ -56,12 +58,14 @@ export class Solid {
   private readonly terrains = new Map<string, Terrain>();
   private readonly laid = new Map<number, Layer>(); // what the polygons of a layer show
   private readonly signs: Signs;
+  private readonly cover: Cover;
   private readonly frustum = new Frustum();
   private readonly ball = new Sphere();
   private schema: unknown = null;
   private thick = false;
   private agents = -1; // their layer; strokes that are drawn after it are as high as their middles
   private lift = 0;
+  private level = false; // nothing stands out of the ground: an overlay lies there
   private extent = 1; // the shorter side of the world
 
   constructor(
@@ -74,6 +78,7 @@ export class Solid {
     this.renderer.localClippingEnabled = true;
     this.lens = new Lens(camera);
     this.signs = new Signs(this.paper.scene);
+    this.cover = new Cover(COVER);
   }
 
   close(): void {
@@ -102,6 +107,9 @@ export class Solid {
     const agents = (this.agents = agentsAt(shown.scene));
     const bodies = shown.scene.layers[agents];
     this.lift = bodies?.rows ? TALL * reach(bodies, 0) : 0;
+    const overlay = shown.overlay?.form === "map" ? shown.overlay : null;
+    this.level = overlay !== null;
+    this.cover.update(overlay, this.paper.scene, camera.flip);
     const glides = shown.scene.layers.map((layer, place) => new Glide(layer, shown.next?.layers[place] ?? null, shown.share));
     glides.forEach((glide, place) => glide.layer.schema.kind === "tiles" && this.tiles(glide.layer, place));
     glides.forEach((glide, place) => this.layer(glide, place));
@@ -147,11 +155,12 @@ export class Solid {
     const { name } = layer.schema;
     let terrain = this.terrains.get(name);
     if (!terrain) this.terrains.set(name, (terrain = new Terrain(this.ground, layer, this.paper.scene, this.camera.flip, 1 + place, this.paper.bodies)));
-    terrain.update(layer, this.camera.x, this.camera.y);
+    terrain.update(layer, this.camera.x, this.camera.y, this.level);
   }
 
   private heightAt(x: number, y: number): number {
     let most = 0;
+    if (this.level) return most;
     for (const terrain of this.terrains.values()) most = Math.max(most, terrain.heightAt(x, y));
     return most;
   }
@@ -174,14 +183,14 @@ export class Solid {
         continue;
       }
       if (this.lies(layer, 2 * size)) {
-        this.paper.batch(`${place}`, plate, FLAT - 90 + place, this.paper.painted(opacity)).put(x, base, z, size, 1, size, 1, 0, colour);
+        this.paper.batch(`${place}`, plate, LYING + place, this.paper.painted(opacity)).put(x, base, z, size, 1, size, 1, 0, colour);
         continue;
       }
       const dead = flag(layer, "dimmed", row);
       const small = size * this.lens.scale < SIMPLE_TO;
       const sign = small ? "simple" : signOf(layer, row) || "disc";
       const high = (dead ? DEAD : place === this.agents ? 2 * TALL : TALL) * size;
-      this.paper.batch(`${place} ${sign}`, () => (small ? box() : prism(sign)), FLAT + 1).put(x, base, z, size * (small ? 0.85 : 1), high, size * (small ? 0.85 : 1), 1, 0, dead ? rgb(palette.FAINT) : colour);
+      this.paper.batch(`${place} ${sign}`, () => (small ? box() : prism(sign)), STANDING + 1).put(x, base, z, size * (small ? 0.85 : 1), high, size * (small ? 0.85 : 1), 1, 0, dead ? rgb(palette.FAINT) : colour);
       if (dead || small) continue;
       this.heading(glide, row, x, base + high, z, size);
       names(options.marks).forEach((mark, i) => {
@@ -200,13 +209,13 @@ export class Solid {
     if (!layer.columns.has("angle") && typeof layer.schema.options.angle !== "number") return;
     const angle = glide.angle("angle", row);
     const [c, s] = [Math.cos(angle), Math.sin(angle) * this.camera.flip];
-    this.paper.batch("headings", box, FLAT + 2).put(x + 0.7 * size * c, top, z + 0.7 * size * s, 0.45 * size, 0.12 * size, 0.14 * size, c, s, PAPER);
+    this.paper.batch("headings", box, STANDING + 2).put(x + 0.7 * size * c, top, z + 0.7 * size * s, 0.45 * size, 0.12 * size, 0.14 * size, c, s, PAPER);
   }
 
   private bars(layer: Layer, row: number, x: number, top: number, z: number, size: number): void {
     const { right, up } = this.lens;
     const [wide, high, gap] = [2.6 * size, 0.32 * size, 0.08 * size];
-    const batch = this.paper.batch("bars", card, FLAT + 900);
+    const batch = this.paper.batch("bars", card, STANDING + 900);
     names(layer.schema.options.bars).forEach((name, i) => {
       const full = number(layer, `bar.${name}.full`, row);
       const share = full > 0 ? number(layer, `bar.${name}`, row) / full : 0;
@@ -234,13 +243,13 @@ export class Solid {
       };
       for (let i = 0; i < chords; i++) faces.triangle([x, 0, y * this.camera.flip], at(i), at(i + 1), 1, colourOf(layer, row));
     }
-    this.paper.mesh(`${place} sight`, faces.places, faces.colours, FLAT - 90 + place, this.paper.painted(0.13));
+    this.paper.mesh(`${place} sight`, faces.places, faces.colours, LYING + place, this.paper.painted(0.13));
   }
 
   private ring(name: string, place: number, row: number, x: number, base: number, z: number, size: number, width: number, colour: RGB, opacity: number, dashed: boolean): void {
     const inner = Math.max(1 - width / Math.max(size, 1e-9), 0.1);
     const material = this.paper.painted(opacity);
-    const order = FLAT - 90 + place;
+    const order = LYING + place;
     // The width is part of the geometry: small rings whose widths are near each other share one, large ones have their own.
     if (size <= SHARED * this.extent) {
       const near = Math.round(10 * inner) / 10;
@@ -267,9 +276,9 @@ export class Solid {
       const [z, base, colour] = [y * this.camera.flip, this.heightAt(x, y), colourOf(layer, row)];
       const high = flag(layer, "dimmed", row) ? DEAD * Math.min(wide, deep) : 2 * TALL * Math.min(wide, deep);
       if (options.fill === false) this.frame(name, x, base, z, wide, deep, c, s, Number(options.width ?? 0), high, colour);
-      else if (this.lies(layer, 2 * Math.max(wide, deep))) this.paper.batch(name, box, FLAT - 90 + place, this.paper.painted(opacity)).put(x, base, z, wide, 0, deep, c, s, colour);
+      else if (this.lies(layer, 2 * Math.max(wide, deep))) this.paper.batch(name, box, LYING + place, this.paper.painted(opacity)).put(x, base, z, wide, 0, deep, c, s, colour);
       else {
-        this.paper.batch(name, box, FLAT + 1).put(x, base, z, wide, high, deep, c, s, colour);
+        this.paper.batch(name, box, STANDING + 1).put(x, base, z, wide, high, deep, c, s, colour);
         if (options.glyph === "crate") this.crate(name, x, base, z, wide, high, deep, c, s, colour);
       }
     }
@@ -278,7 +287,7 @@ export class Solid {
   /** Beams along the edges of its top and upright ones at its corners. */
   private crate(name: string, x: number, base: number, z: number, wide: number, high: number, deep: number, c: number, s: number, colour: RGB): void {
     const thick = 0.14 * Math.min(wide, deep);
-    const beams = this.paper.batch(`${name} beams`, box, FLAT + 1);
+    const beams = this.paper.batch(`${name} beams`, box, STANDING + 1);
     const dark = mix(colour, INK, 0.3);
     const put = (u: number, w: number, low: number, long: number, tall: number, broad: number) => beams.put(x + u * c - w * s, base + low, z + u * s + w * c, long, tall, broad, c, s, dark);
     for (const side of [-1, 1]) {
@@ -293,7 +302,7 @@ export class Solid {
     const half = Math.max(width, THIN / this.lens.scale) / 2;
     const large = 2 * Math.max(wide, deep) > FLOOR * this.extent;
     const [low, tall] = large ? [0, Math.min(high, 0.035 * this.extent)] : [0.25 * high, 0.3 * high];
-    const batch = this.paper.batch(name, box, FLAT + 1);
+    const batch = this.paper.batch(name, box, STANDING + 1);
     const put = (u: number, w: number, long: number, broad: number) => batch.put(x + u * c - w * s, base + low, z + u * s + w * c, long, tall, broad, c, s, colour);
     for (const side of [-1, 1]) {
       put(0, side * deep, wide + half, half);
@@ -307,7 +316,7 @@ export class Solid {
     const { flip } = this.camera;
     const pixel = 1 / this.lens.scale;
     const half = Math.max(Number(options.width ?? 0), (this.thick ? 2 : 1) * 1.6 * pixel) / 2;
-    const batch = this.paper.batch(`${place}`, box, FLAT + 2, opacityOf(layer) < 1 ? this.paper.painted(opacityOf(layer)) : this.paper.bodies);
+    const batch = this.paper.batch(`${place}`, box, STANDING + 2, opacityOf(layer) < 1 ? this.paper.painted(opacityOf(layer)) : this.paper.bodies);
     for (const row of glide.rows()) {
       const [x0, y0, x1, y1] = [glide.at("x0", row), glide.at("y0", row), glide.at("x1", row), glide.at("y1", row)];
       const length = Math.hypot(x1 - x0, y1 - y0);
@@ -332,7 +341,7 @@ export class Solid {
     const lies = rows.some((row) => this.lies(layer, 2 * reach(layer, row)));
     const faces = new Faces();
     for (const row of rows) this.column(faces, glide, row, sides, lies ? 0 : TALL * (place === this.agents ? 1.5 : 1));
-    this.paper.mesh(`${place}`, faces.places, faces.colours, lies ? FLAT - 90 + place : FLAT + 1, lies ? this.paper.painted(opacityOf(layer)) : this.paper.bodies);
+    this.paper.mesh(`${place}`, faces.places, faces.colours, lies ? LYING + place : STANDING + 1, lies ? this.paper.painted(opacityOf(layer)) : this.paper.bodies);
   }
 
   /** A polygon so many times as high as it reaches. */
@@ -373,8 +382,8 @@ export class Solid {
     const [x, y] = middle(glide, row);
     const size = Math.max(reach(layer, row), 4 / this.lens.scale) * 1.35;
     const base = this.heightAt(x, y);
-    this.paper.batch("selection, halo", () => ring(0.72, false), FLAT + 800, this.paper.over).put(x, base, y * this.camera.flip, 1.18 * size, 1, 1.18 * size, 1, 0, PAPER);
-    this.paper.batch("selection", () => ring(0.8, false), FLAT + 801, this.paper.over).put(x, base, y * this.camera.flip, 1.1 * size, 1, 1.1 * size, 1, 0, INK);
+    this.paper.batch("selection, halo", () => ring(0.72, false), STANDING + 800, this.paper.over).put(x, base, y * this.camera.flip, 1.18 * size, 1, 1.18 * size, 1, 0, PAPER);
+    this.paper.batch("selection", () => ring(0.8, false), STANDING + 801, this.paper.over).put(x, base, y * this.camera.flip, 1.1 * size, 1, 1.1 * size, 1, 0, INK);
   }
 
   /** Whether it is a floor or a zone and no body. */

@@ -1,10 +1,10 @@
 /** Tiles in the solid view: a plane with a pixel per tile, and near the eye what stands out of it as one mesh. */
 
-import { BufferAttribute, BufferGeometry, DataTexture, LinearFilter, Material, Mesh, MeshBasicMaterial, NearestFilter, Scene } from "three";
+import { BufferGeometry, DataTexture, LinearFilter, Material, Mesh, MeshBasicMaterial, NearestFilter, Scene } from "three";
 import { Ground, Kept } from "../ground";
 import { HEIGHTS } from "../palette";
 import type { Layer } from "../scene";
-import { fill, sideLight } from "./shapes";
+import { fill, sideLight, square } from "./shapes";
 
 const NEAR = 40; // tiles around the place that is looked at
 const MOVED = 8; // tiles, after which they are others
@@ -42,13 +42,14 @@ export class Terrain {
     this.plane.material.dispose();
   }
 
-  /** Draws the layer as it is now, raised around (x, y). */
-  update(layer: Layer, x: number, y: number): void {
+  /** Draws the layer as it is now, raised around (x, y), or level. */
+  update(layer: Layer, x: number, y: number, level: boolean): void {
     const kept = this.ground.upToDate(layer, "tile");
     if (kept !== this.kept) this.lay(kept);
     if (kept.version !== this.version) this.texture!.needsUpdate = true;
     this.version = kept.version;
-    if (this.heights) this.raise(x, y);
+    if (this.heights && !level) this.raise(x, y);
+    this.raised.visible = !level && this.used > 0;
   }
 
   /** How high the ground is at a place. */
@@ -72,10 +73,8 @@ export class Terrain {
     const { width, height } = kept.canvas;
     const [x0, z0] = [origin[0]!, origin[1]! * this.flip];
     const [x1, z1] = [x0 + width * cell, (origin[1]! + height * cell) * this.flip];
-    const places = [x0, 0, z0, x0, 0, z1, x1, 0, z1, x0, 0, z0, x1, 0, z1, x1, 0, z0];
     const { geometry, material } = this.plane;
-    geometry.setAttribute("position", new BufferAttribute(new Float32Array(places), 3));
-    geometry.setAttribute("uv", new BufferAttribute(new Float32Array([0, 0, 0, 1, 1, 1, 0, 0, 1, 1, 1, 0]), 2));
+    square(x0, z0, x1, z1, geometry);
     this.texture?.dispose();
     this.texture = new DataTexture(kept.image.data, width, height);
     this.texture.magFilter = NearestFilter;
@@ -152,7 +151,6 @@ export class Terrain {
 
   private send(): void {
     fill(this.raised.geometry, this.places.subarray(0, this.used), this.colours.subarray(0, this.used));
-    this.raised.visible = this.used > 0;
   }
 }
 
