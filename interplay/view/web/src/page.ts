@@ -300,21 +300,16 @@ export class Page {
   /** The solid view and back; it brings a library, which is fetched the first time. */
   async setSolid(on: boolean): Promise<void> {
     const { player } = this;
-    if (!on || !this.mayBeSolid) player.makeSolid = null;
-    else {
-      try {
-        const { makeSolid } = await import("./solid/solid");
-        player.makeSolid = (canvas, camera) =>
-          makeSolid(canvas, camera, (made) => {
+    const module = on && this.mayBeSolid && (await import("./solid/solid").catch(() => this.tell(T.serverGone)));
+    player.makeSolid = module
+      ? (canvas, camera) =>
+          module.makeSolid(canvas, camera, (made) => {
             if (made !== player.solid) return; // closed already
             void this.setSolid(false);
             this.tell(made ? T.solidLost : T.noSolid);
-          });
-      } catch (problem) {
-        this.tell(T.noSolid);
-      }
-    }
-    this.say(on ? T.solidNow : T.flatNow);
+          })
+      : null;
+    this.say(player.makeSolid ? T.solid : T.flat);
     this.show();
   }
 

@@ -139,7 +139,7 @@ describe("the solid view", () => {
           } as typeof HTMLCanvasElement.prototype.getContext;
         });
         await tab.keyboard.press("v");
-        await expect.poll(() => tab.locator(".toast").textContent()).toContain("needs WebGL 2");
+        await expect.poll(() => tab.locator(".toast").textContent()).toContain("has no WebGL 2");
         await flat(tab);
         await openMatch(tab, "tables.replay");
         await expect.poll(() => button(tab).count()).toBe(0);

@@ -25,7 +25,7 @@ export function Stage({ page }: { page: Page }) {
         <p class="notice">
           {T.solidSlow}{" "}
           <button type="button" onClick={() => page.run("solid")}>
-            {T.toFlat}
+            {T.flat}
           </button>
         </p>
       )}
@@ -128,7 +128,7 @@ function Tools({ page }: { page: Page }) {
       )}
       {player.solid &&
         TURNS.map(([command, sign]) => (
-          <button type="button" aria-label={T[command]} title={T[command]} onClick={() => page.run(command)}>
+          <button type="button" aria-label={T.commands[command]} title={T.commands[command]} onClick={() => page.run(command)}>
             {sign}
           </button>
         ))}
