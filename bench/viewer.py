@@ -34,7 +34,11 @@ from bench.recordings import record
 ROOT = Path(__file__).resolve().parents[1]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 ALIVE = {"mask_lava": "true", "respawn": "immediate", "cap_draw": "fixed"}  # every slot stays taken
-TICKS = {128: 1500, 1024: 1300, 8192: 300}  # of a recording; 640 ticks/s are asked of 1,024 agents for two seconds
+TICKS = {
+    128: 1500,
+    1024: 1300,
+    8192: 300,
+}  # of a recording; 640 ticks/s are asked of 1,024 agents for two seconds
 BARS: dict[str, tuple[float, ...]] = {  # of 128, 1,024 and 8,192 agents; docs/specs/viewer.md 12
     "flat, whole map, ms a frame": (2, 2, 10),
     "flat, near, ms a frame": (2, 2, 10),
@@ -98,13 +102,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--agents", type=int, nargs="+", choices=list(TICKS), default=list(TICKS))
-    parser.add_argument("--minutes", type=float, default=1.0, help="that the page stays open before its memory is read")
-    parser.add_argument("--quick", action="store_true", help="128 agents, what a busy machine can tell, twice the bars")
+    parser.add_argument(
+        "--minutes", type=float, default=1.0, help="that the page stays open before its memory is read"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="128 agents, what a busy machine can tell, twice the bars"
+    )
     parser.add_argument("--json", type=Path, help="a file for the figures")
     asked = parser.parse_args(arguments)
     browser = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
     if shutil.which("node") is None or browser is None or not sys.platform.startswith("linux"):
-        print("the viewer was not measured: it needs Linux, Node 20 and Chromium, named by CHROMIUM or found", file=sys.stderr)
+        print(
+            "the viewer was not measured: it needs Linux, Node 20 and Chromium, named by CHROMIUM or found",
+            file=sys.stderr,
+        )
         return 1
     rows = [] if asked.quick else start_rows()
     with tempfile.TemporaryDirectory() as folder:
@@ -116,8 +127,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         missed += not row.met
     print(f"{machine()}; {missed} of {len(rows)} bars missed")
     if asked.json:
-        told = [{**row._asdict(), "values": list(row.values), "median": row.median, "met": row.met} for row in rows]
-        asked.json.write_text(json.dumps({"machine": machine(), "rows": told}, indent=1) + "\n", encoding="utf-8")
+        told = [
+            {**row._asdict(), "values": list(row.values), "median": row.median, "met": row.met}
+            for row in rows
+        ]
+        asked.json.write_text(
+            json.dumps({"machine": machine(), "rows": told}, indent=1) + "\n", encoding="utf-8"
+        )
     return 1 if missed else 0
 
 
@@ -183,12 +199,21 @@ def agent_rows(agents: int, folder: Path, browser: str, minutes: float, quick: b
         record(agents, 150, inside)
         with served(["view", str(inside)], folder) as (recorded, _):
             found = _measure({"recorded": recorded, "browser": browser, "quick": True})
-            return _rows(agents, {name: sorted(values)[: (len(values) + 1) // 2] for name, values in found.items()}, 2.0)
+            return _rows(
+                agents,
+                {name: sorted(values)[: (len(values) + 1) // 2] for name, values in found.items()},
+                2.0,
+            )
     world = f"mmo/combat-{agents}"
     options = [f"{key}={value}" for key, value in {**ALIVE, "prefill": agents}.items()]
     command = ["record", "random", "--world", world, *options, "--max-steps", str(TICKS[agents])]
     command += ["--out", str(inside / "match.replay")]
-    subprocess.run([sys.executable, "-m", "interplay", *command], env=_environment(), check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [sys.executable, "-m", "interplay", *command],
+        env=_environment(),
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
     words = ["view", world, *(part for option in options for part in ("--option", option))]
     with served(["view", str(inside)], folder) as (recorded, _), served(words, folder) as (live, pid):
         asked = {"recorded": recorded, "live": live, "server": pid, "browser": browser, "minutes": minutes}
@@ -197,14 +222,18 @@ def agent_rows(agents: int, folder: Path, browser: str, minutes: float, quick: b
 
 def _measure(asked: dict[str, Any]) -> dict[str, list[float]]:
     script = ROOT / "bench" / "viewer.mjs"
-    done = subprocess.run(["node", str(script), json.dumps(asked)], stdout=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run(
+        ["node", str(script), json.dumps(asked)], stdout=subprocess.PIPE, text=True, check=True
+    )
     found: dict[str, list[float]] = json.loads(done.stdout)
     return found
 
 
 def _rows(agents: int, found: dict[str, list[float]], times: float) -> list[Row]:
     place = list(TICKS).index(agents)
-    sizes = [Row(name, 0, values, START[name]) for name, values in found.items() if name in START and agents == 128]
+    sizes = [
+        Row(name, 0, values, START[name]) for name, values in found.items() if name in START and agents == 128
+    ]
     bars = {name: BARS[name][place] for name in found if name in BARS}
     return sizes + [Row(name, agents, found[name], bar * times) for name, bar in bars.items() if bar]
 

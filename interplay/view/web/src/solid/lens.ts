@@ -10,9 +10,10 @@ const TURN = 0.006; // rad per pixel
 
 export class Lens {
   readonly eye = new PerspectiveCamera(FIELD);
-  /** Upwards and to the right in the picture, of length 1. */
+  /** Upwards, to the right and to the eye, of length 1. */
   readonly up = new Vector3();
   readonly right = new Vector3();
+  readonly toEye = new Vector3();
   private yaw = 0.35;
   private tilt = 0.87;
   private readonly point = new Vector3();
@@ -40,6 +41,7 @@ export class Lens {
     eye.updateMatrixWorld();
     this.right.setFromMatrixColumn(eye.matrixWorld, 0);
     this.up.setFromMatrixColumn(eye.matrixWorld, 1);
+    this.toEye.setFromMatrixColumn(eye.matrixWorld, 2);
   }
 
   /** The pixel of a place so high above the ground, and pixels of a length there; not a number behind the eye. */

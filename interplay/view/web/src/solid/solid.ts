@@ -1,6 +1,6 @@
 /** The solid renderer: the scene that flat.ts draws, as bodies on a ground. It is loaded when somebody asks for it. */
 
-import { ColorManagement, Frustum, LinearSRGBColorSpace, Matrix4, Sphere, WebGLRenderer } from "three";
+import { ColorManagement, Frustum, LinearSRGBColorSpace, Matrix4, Sphere, Vector3, WebGLRenderer } from "three";
 import { agentsAt, isThere, middle, reach } from "../agents";
 import type { Camera } from "../camera";
 import { Shown, colourOf, opacityOf, signOf } from "../flat";
@@ -213,19 +213,23 @@ export class Solid {
   }
 
   private bars(layer: Layer, row: number, x: number, top: number, z: number, size: number): void {
-    const { right, up } = this.lens;
+    const { right, up, toEye } = this.lens;
     const [wide, high, gap] = [2.6 * size, 0.32 * size, 0.08 * size];
     const batch = this.paper.batch("bars", card, STANDING + 900);
+    const place = new Vector3();
     names(layer.schema.options.bars).forEach((name, i) => {
       const full = number(layer, `bar.${name}.full`, row);
       const share = full > 0 ? number(layer, `bar.${name}`, row) / full : 0;
       const over = 0.7 * size + i * (high + gap);
-      const part = (left: number, low: number, long: number, tall: number, colour: string) =>
-        long > 0 && batch.face(x + right.x * left + up.x * (over + low), top + right.y * left + up.y * (over + low), z + right.z * left + up.z * (over + low), right, up, long, tall, rgb(colour));
-      part(-wide / 2 - gap, -gap, wide + 2 * gap, high + 2 * gap, palette.INK);
-      part(-wide / 2, 0, wide, high, palette.BAR_EMPTY);
-      part(-wide / 2, 0, wide * Math.min(Math.max(share, 0), 1), high, share > 0.5 ? palette.BAR_GOOD : palette.BAR_LOW);
-      part(-wide / 2, 0, wide * Math.min(Math.max(share - 1, 0), 1), high, palette.BAR_MORE);
+      // What lies over another part is nearer to the eye.
+      const part = (near: number, left: number, low: number, long: number, tall: number, colour: string) => {
+        place.set(x, top, z).addScaledVector(right, left).addScaledVector(up, over + low).addScaledVector(toEye, 0.04 * near * size);
+        if (long > 0) batch.face(place.x, place.y, place.z, right, up, long, tall, rgb(colour));
+      };
+      part(1, -wide / 2 - gap, -gap, wide + 2 * gap, high + 2 * gap, palette.INK);
+      part(2, -wide / 2, 0, wide, high, palette.BAR_EMPTY);
+      part(3, -wide / 2, 0, wide * Math.min(Math.max(share, 0), 1), high, share > 0.5 ? palette.BAR_GOOD : palette.BAR_LOW);
+      part(4, -wide / 2, 0, wide * Math.min(Math.max(share - 1, 0), 1), high, palette.BAR_MORE);
     });
   }
 
@@ -375,7 +379,7 @@ export class Solid {
     }
   }
 
-  /** A ring around who is selected. */
+  /** A ring around who is selected, and a sign above that no wall hides. */
   private selection(glide: Glide, row: number): void {
     const { layer } = glide;
     if (!isThere(layer, row)) return;
@@ -384,6 +388,8 @@ export class Solid {
     const base = this.heightAt(x, y);
     this.paper.batch("selection, halo", () => ring(0.72, false), STANDING + 800, this.paper.over).put(x, base, y * this.camera.flip, 1.18 * size, 1, 1.18 * size, 1, 0, PAPER);
     this.paper.batch("selection", () => ring(0.8, false), STANDING + 801, this.paper.over).put(x, base, y * this.camera.flip, 1.1 * size, 1, 1.1 * size, 1, 0, INK);
+    const over = 2.6 + 0.4 * names(layer.schema.options.bars).length; // radii
+    this.signs.put("▼", x, base + over * reach(layer, row), y * this.camera.flip, Math.max(reach(layer, row), 16 / this.lens.scale), INK, true);
   }
 
   /** Whether it is a floor or a zone and no body. */
