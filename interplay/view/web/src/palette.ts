@@ -50,10 +50,13 @@ export function shapeOf(colour: number): string {
   return SHAPES[((colour % count) + Math.floor(colour / count)) % count]!;
 }
 
+export const FOG = "#9a968c";
+export const UNSEEN = 255; // number of a tile that is hidden from who plays
+
 /** The colour of each tile number; numbers beyond the palette repeat it. */
 export function tileColours(palette: string | readonly string[]): RGB[] {
   const names = typeof palette === "string" ? TERRAIN : palette;
-  return Array.from({ length: 256 }, (_, id) => rgb(names[id % names.length]!));
+  return Array.from({ length: 256 }, (_, id) => rgb(id === UNSEEN && names.length <= UNSEEN ? FOG : names[id % names.length]!));
 }
 
 /** `share` of b in a, from 0 to 1. */
