@@ -199,8 +199,10 @@ class Canvas:
                 ``"plus"``, or a shape of the palette (``"square"``, ``"triangle"``, ...); empty = none.
             bars: name -> (value, full value), drawn above the disc; values may exceed the full value.
             marks: name -> (N,) bool, states worth a sign (frozen, immune), at most 5.
-            sight: (depth, angle) or (depth, angle, chords): a cone around the heading, `angle` rad from edge to
-                edge, its arc drawn with that many chords (default 16).
+            sight: (depth, angle), (depth, angle, chords) or (depth, angle, chords, blockers): a cone around the heading,
+                `angle` rad from edge to edge, its arc drawn with that many chords (default 16), which ends where
+                something stands in the way: the discs and boxes of the layers that `blockers` names, outlines of
+                boxes from inside. Rows that are absent or dimmed, and what holds the eye, block nothing.
             labels: one short text per row, beside the disc.
         """
         build = LayerBuilder(name, "circles")

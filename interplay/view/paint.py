@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from interplay.core.layers import Layer
 from interplay.core.scene import ALIGNMENTS
 from interplay.view import palette
+from interplay.view.cones import Eye, blockers, cone
 from interplay.view.palette import RGB, mix, rgb
 from interplay.view.pen import Pen
 
@@ -17,8 +18,10 @@ GLYPH_FROM = 4.0  # pixels of radius below which signs inside a disc are left ou
 LABEL_FROM = 5.0  # pixels of radius below which bars and labels are left out
 
 
-def paint(pen: Pen, layer: Layer) -> None:
-    """Paints one layer; tables are not painted here."""
+def paint(pen: Pen, layer: Layer, layers: Sequence[Layer] = ()) -> None:
+    """Paints one layer of the scene's `layers`; tables are not painted here."""
+    if "sight.chords" in layer.options:
+        paint_sight(pen, layer, layers)
     painter = PAINTERS.get(layer.kind)
     if painter is not None:
         painter(pen, layer)
@@ -32,17 +35,27 @@ def paint_tiles(pen: Pen, layer: Layer) -> None:
 
 
 def paint_circles(pen: Pen, layer: Layer) -> None:
-    """Cones of sight first, then the discs, then bars and labels, so that no disc hides a neighbour's bar."""
+    """The discs, then bars and labels, so that no disc hides a neighbour's bar."""
     rows = _drawn(layer)
-    with pen.within_bounds():
-        for row in rows:
-            _sight(pen, layer, row)
     for row in rows:
         _circle(pen, layer, row)
     for row in rows:
         if not _dimmed(layer, row):
             _bars(pen, layer, row)
             _label(pen, layer, row)
+
+
+def paint_sight(pen: Pen, layer: Layer, layers: Sequence[Layer]) -> None:
+    """Cones of sight as far as nothing of `layers` stands in the way; before the discs."""
+    blocked, chords = blockers(layer, layers), layer.options["sight.chords"]
+    parts = ("x", "y", "angle", "sight.depth", "sight.angle")
+    with pen.within_bounds():
+        for row in _drawn(layer):
+            if not _dimmed(layer, row):
+                eye = Eye(*(float(layer.value(part)[row]) for part in parts))
+                seen = cone(eye, chords, blocked)
+                pen.polygon(seen, _colour(layer, row), 0.10)
+                pen.outline(seen, _colour(layer, row), 1.0, 0.25)
 
 
 def paint_boxes(pen: Pen, layer: Layer) -> None:
@@ -197,19 +210,6 @@ def _marks(pen: Pen, layer: Layer, row: int, x: float, y: float, radius: float) 
     for i, name in enumerate(layer.options.get("marks", ())):
         if layer.columns[f"mark.{name}"][row]:
             pen.ring(x, y, radius * (1.3 + 0.25 * i), INK, 1.25, 0.9, dashed=i % 2 == 0)
-
-
-def _sight(pen: Pen, layer: Layer, row: int) -> None:
-    if "sight.chords" not in layer.options or _dimmed(layer, row):
-        return
-    x, y, angle, depth, field = (
-        float(layer.value(key)[row]) for key in ("x", "y", "angle", "sight.depth", "sight.angle")
-    )
-    turn = angle + np.linspace(-field / 2, field / 2, layer.options["sight.chords"] + 1)
-    rim = np.array([x, y]) + depth * np.stack([np.cos(turn), np.sin(turn)], axis=1)
-    cone = np.vstack([[[x, y]], rim])
-    pen.polygon(cone, _colour(layer, row), 0.10)
-    pen.outline(cone, _colour(layer, row), 1.0, 0.25)
 
 
 def _bars(pen: Pen, layer: Layer, row: int) -> None:

@@ -66,7 +66,7 @@ def render(scene: Scene, size: int | Sequence[int] = 512, sharpness: int | None 
     strip = max(16.0, 0.045 * min(width, height)) if caption else 0.0
     pen.look_at(scene.bounds, scene.up, (margin, margin, width - 2 * margin, height - 2 * margin - strip))
     for layer in scene.layers:
-        paint(pen, layer)
+        paint(pen, layer, scene.layers)
     if caption:
         write_caption(pen, caption[0], strip)
     return pen.picture()

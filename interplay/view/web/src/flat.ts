@@ -2,6 +2,7 @@
 
 import { agentsAt, isThere, middle, reach } from "./agents";
 import { Camera } from "./camera";
+import { blockers, cone } from "./cones";
 import { Glide } from "./glide";
 import { Ground } from "./ground";
 import * as palette from "./palette";
@@ -40,6 +41,7 @@ interface Words {
 export class Flat {
   private readonly ground = new Ground();
   private texts: Words[] = [];
+  private glides: Glide[] = [];
   private pen: CanvasRenderingContext2D;
   private ratio = 1;
   private camera!: Camera;
@@ -64,8 +66,8 @@ export class Flat {
     if (finished) return this.ground.picture(pen, finished, camera.width, camera.height);
     this.page();
     const agents = agentsAt(shown.scene);
-    shown.scene.layers.forEach((layer, place) => {
-      const glide = new Glide(layer, shown.next?.layers[place] ?? null, shown.share);
+    this.glides = shown.scene.layers.map((layer, place) => new Glide(layer, shown.next?.layers[place] ?? null, shown.share));
+    this.glides.forEach((glide, place) => {
       this.layer(glide);
       if (place === agents && shown.selected !== null) this.selection(glide, shown.selected);
     });
@@ -197,15 +199,12 @@ export class Flat {
     pen.beginPath();
     pen.rect(...camera.frame());
     pen.clip();
+    const blocked = blockers(glide, this.glides);
     for (const row of glide.rows()) {
       if (flag(layer, "dimmed", row)) continue;
-      const [x, y, angle] = [this.x(glide, row), this.y(glide, row), glide.angle("angle", row)];
-      const [depth, field] = [this.pixels(number(layer, "sight.depth", row)), number(layer, "sight.angle", row)];
-      const points = [x, y];
-      for (let i = 0; i <= chords; i++) {
-        const turn = angle - field / 2 + (field * i) / chords;
-        points.push(x + depth * Math.cos(turn), y + depth * Math.sin(turn) * camera.flip);
-      }
+      const [x, y, angle] = [glide.at("x", row), glide.at("y", row), glide.angle("angle", row)];
+      const eye = { x, y, angle, depth: number(layer, "sight.depth", row), field: number(layer, "sight.angle", row) };
+      const points = cone(eye, chords, blocked).map((value, i) => (i % 2 ? camera.screenY(value) : camera.screenX(value)));
       const colour = hex(colourOf(layer, row));
       this.area(points, colour, 0.1);
       this.outline(points, colour, 1, 0.25);
