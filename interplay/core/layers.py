@@ -188,6 +188,11 @@ class LayerBuilder:
                 raise self.wrong(f"sight is blocked by {names!r:.60}; pass the names of layers")
             self.options["sight.blockers"] = tuple(names)
 
+    def legend(self, words: str) -> None:
+        """What the layer's things are; empty = no such constant."""
+        if words:
+            self.options["legend"] = strings(self.name, (words,), 1)[0]
+
     def palette(self, value: str | Sequence[str]) -> None:
         """``"terrain"``, or the colours of tiles."""
         if value != "terrain" and (isinstance(value, str) or not value or not all(map(is_hex, value))):

@@ -122,6 +122,13 @@ def write_palette(path: Path) -> None:
     said["mixed"] = [
         palette.mix(colour, ink, share) for colour in colours for share in (0.22, 0.45, 0.5, 0.55)
     ]
+    said["signs"] = [palette.sign_on(palette.rgb(number)) for number in range(7)]
+    said["bars"] = [
+        palette.bar_colour(place, bars, share)
+        for bars in (1, 3, 5)
+        for place in range(bars)
+        for share in (0.2, 0.8)
+    ]
     _write(path, said)
 
 

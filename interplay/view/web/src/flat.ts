@@ -1,6 +1,6 @@
 /** The flat renderer: what interplay/view/paint.py draws, on a canvas of the page. */
 
-import { agentsAt, isThere, middle, reach } from "./agents";
+import { AGENTS, agentsAt, isThere, middle, reach } from "./agents";
 import { Camera } from "./camera";
 import { blockers, cone } from "./cones";
 import { Glide } from "./glide";
@@ -12,6 +12,7 @@ import { names } from "./schema";
 import { circle, cross, sprite } from "./sprites";
 
 const GLYPH_FROM = 4; // pixels of radius below which signs inside a disc are left out
+const LEAST = 2.5; // pixels of radius: on large maps agents are drawn larger than they are
 const LABEL_FROM = 5; // pixels of radius below which bars and labels are left out
 const SQUARE_TO = 3; // pixels of radius below which agents are squares, drawn together
 const THIN = 1.25; // pixels, a line of width 0
@@ -135,8 +136,9 @@ export class Flat {
   private fillSquares(glide: Glide, rows: number[], colour: string, more: number): void {
     const { pen, ratio } = this;
     pen.fillStyle = colour;
+    const least = glide.layer.schema.name === AGENTS ? LEAST : 1;
     for (const row of rows) {
-      const size = Math.max(Math.round(2 * (this.pixels(number(glide.layer, "radius", row)) + more) * ratio), 2) / ratio;
+      const size = Math.max(Math.round(2 * (Math.max(this.pixels(number(glide.layer, "radius", row)), least) + more) * ratio), 2) / ratio;
       const [x, y] = [Math.round((this.x(glide, row) - size / 2) * ratio) / ratio, Math.round((this.y(glide, row) - size / 2) * ratio) / ratio];
       pen.fillRect(x, y, size, size);
     }
@@ -217,17 +219,18 @@ export class Flat {
     const bars = names(layer.schema.options.bars);
     if (!bars.length) return;
     const size = this.pixels(number(layer, "radius", row));
-    const [width, height] = [Math.max(22, 2.6 * size), Math.max(3.5, 0.42 * size)];
+    const several = bars.length > 1; // these stand on each other, and are thinner
+    const [width, height] = [Math.max(22, 2.6 * size), Math.max(several ? 3 : 3.5, (several ? 0.3 : 0.42) * size)];
     const left = this.x(glide, row) - width / 2;
-    let top = this.y(glide, row) - 1.45 * size - height;
-    for (const name of bars) {
+    const top = this.y(glide, row) - 1.45 * size - height;
+    bars.forEach((name, i) => {
       const full = number(layer, `bar.${name}.full`, row);
-      this.bar(left, top, width, height, full > 0 ? number(layer, `bar.${name}`, row) / full : 0);
-      top -= height + 2;
-    }
+      const share = full > 0 ? number(layer, `bar.${name}`, row) / full : 0;
+      this.bar(left, top - (bars.length - 1 - i) * (height + 1), width, height, share, palette.barColour(i, bars.length, share));
+    });
   }
 
-  private bar(left: number, top: number, width: number, height: number, share: number): void {
+  private bar(left: number, top: number, width: number, height: number, share: number, own: string): void {
     const { pen } = this;
     const part = (colour: string, of: number) => {
       pen.fillStyle = colour;
@@ -236,7 +239,7 @@ export class Flat {
     pen.fillStyle = palette.INK;
     pen.fillRect(left - 1, top - 1, width + 2, height + 2);
     part(palette.BAR_EMPTY, 1);
-    part(share > 0.5 ? palette.BAR_GOOD : palette.BAR_LOW, share);
+    part(own, share);
     part(palette.BAR_MORE, share - 1); // what exceeds the full value, over it
   }
 
