@@ -59,6 +59,7 @@ class MmoWorld(ArrayWorld):
         threads: chunks of worlds stepped at the same time; they change no bit.
     """
 
+    frames_per_step = 6  # five ticks a second: who fights whom can be followed
     version = 1
     persistent = True
     respawns = True
