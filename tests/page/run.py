@@ -21,7 +21,7 @@ from tests.page.fixtures import write_all
 ROOT = Path(__file__).resolve().parents[2]
 WEB = ROOT / "interplay" / "view" / "web"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
-UNIT = ("scene", "clock", "reel", "replay", "palette", "keys", "hands")
+UNIT = ("scene", "clock", "reel", "replay", "palette", "keys", "hands", "cones")
 
 
 def main(names: list[str]) -> int:
@@ -58,8 +58,11 @@ def main(names: list[str]) -> int:
         return failed
     # On a machine that does other work a figure may be over its bar by chance, hardly twice.
     quick = [sys.executable, "-m", "bench.viewer", "--quick"]
-    told = {"cwd": ROOT, "env": {**os.environ, "CHROMIUM": browser}}
-    return subprocess.run(quick, **told).returncode and subprocess.run(quick, **told).returncode
+    return _run(quick, {**os.environ, "CHROMIUM": browser}) and _run(quick, {**os.environ, "CHROMIUM": browser})
+
+
+def _run(command: list[str], environment: dict[str, str]) -> int:
+    return subprocess.run(command, cwd=ROOT, env=environment).returncode
 
 
 def _vitest(names: list[str], environment: dict[str, str]) -> int:

@@ -3,7 +3,8 @@
 import { ColorManagement, Frustum, LinearSRGBColorSpace, Matrix4, Sphere, Vector3, WebGLRenderer } from "three";
 import { agentsAt, isThere, middle, reach } from "../agents";
 import type { Camera } from "../camera";
-import { Shown, colourOf, opacityOf, signOf } from "../flat";
+import { blockers, cone } from "../cones";
+import { LEAST, Shown, colourOf, opacityOf, signOf } from "../flat";
 import { Glide } from "../glide";
 import { Ground } from "../ground";
 import * as palette from "../palette";
@@ -65,6 +66,7 @@ export class Solid {
   private thick = false;
   private agents = -1; // their layer; strokes that are drawn after it are as high as their middles
   private lift = 0;
+  private glides: Glide[] = [];
   private level = false; // nothing stands out of the ground: an overlay lies there
   private extent = 1; // the shorter side of the world
 
@@ -110,7 +112,7 @@ export class Solid {
     const overlay = shown.overlay?.form === "map" ? shown.overlay : null;
     this.level = overlay !== null;
     this.cover.update(overlay, this.paper.scene, camera.flip);
-    const glides = shown.scene.layers.map((layer, place) => new Glide(layer, shown.next?.layers[place] ?? null, shown.share));
+    const glides = (this.glides = shown.scene.layers.map((layer, place) => new Glide(layer, shown.next?.layers[place] ?? null, shown.share)));
     glides.forEach((glide, place) => glide.layer.schema.kind === "tiles" && this.tiles(glide.layer, place));
     glides.forEach((glide, place) => this.layer(glide, place));
     if (glides[agents] && shown.selected !== null) this.selection(glides[agents], shown.selected);
@@ -173,7 +175,8 @@ export class Solid {
     const [opacity, pixel] = [opacityOf(layer), 1 / this.lens.scale];
     if ("sight.chords" in options) this.cones(glide, place);
     for (const row of glide.rows()) {
-      const [x, y, size] = [glide.at("x", row), glide.at("y", row), number(layer, "radius", row)];
+      const [x, y] = [glide.at("x", row), glide.at("y", row)];
+      const size = Math.max(number(layer, "radius", row), place === this.agents ? LEAST * pixel : 0);
       if (!this.inView(x, y, 3 * size)) continue;
       const z = y * this.camera.flip;
       const base = this.heightAt(x, y);
@@ -217,10 +220,11 @@ export class Solid {
     const [wide, high, gap] = [2.6 * size, 0.32 * size, 0.08 * size];
     const batch = this.paper.batch("bars", card, STANDING + 900);
     const place = new Vector3();
-    names(layer.schema.options.bars).forEach((name, i) => {
+    const bars = names(layer.schema.options.bars);
+    bars.forEach((name, i) => {
       const full = number(layer, `bar.${name}.full`, row);
       const share = full > 0 ? number(layer, `bar.${name}`, row) / full : 0;
-      const over = 0.7 * size + i * (high + gap);
+      const over = 0.7 * size + (bars.length - 1 - i) * (high + gap);
       // What lies over another part is nearer to the eye.
       const part = (near: number, left: number, low: number, long: number, tall: number, colour: string) => {
         place.set(x, top, z).addScaledVector(right, left).addScaledVector(up, over + low).addScaledVector(toEye, 0.04 * near * size);
@@ -228,7 +232,7 @@ export class Solid {
       };
       part(1, -wide / 2 - gap, -gap, wide + 2 * gap, high + 2 * gap, palette.INK);
       part(2, -wide / 2, 0, wide, high, palette.BAR_EMPTY);
-      part(3, -wide / 2, 0, wide * Math.min(Math.max(share, 0), 1), high, share > 0.5 ? palette.BAR_GOOD : palette.BAR_LOW);
+      part(3, -wide / 2, 0, wide * Math.min(Math.max(share, 0), 1), high, palette.barColour(i, bars.length, share));
       part(4, -wide / 2, 0, wide * Math.min(Math.max(share - 1, 0), 1), high, palette.BAR_MORE);
     });
   }
@@ -237,15 +241,13 @@ export class Solid {
     const { layer } = glide;
     const chords = layer.schema.options["sight.chords"] as number;
     const faces = new Faces();
+    const blocked = blockers(glide, this.glides);
     for (const row of glide.rows()) {
       if (flag(layer, "dimmed", row)) continue;
       const [x, y, angle] = [glide.at("x", row), glide.at("y", row), glide.angle("angle", row)];
-      const [depth, field] = [number(layer, "sight.depth", row), number(layer, "sight.angle", row)];
-      const at = (i: number) => {
-        const turn = angle - field / 2 + (field * i) / chords;
-        return [x + depth * Math.cos(turn), 0, (y + depth * Math.sin(turn)) * this.camera.flip];
-      };
-      for (let i = 0; i < chords; i++) faces.triangle([x, 0, y * this.camera.flip], at(i), at(i + 1), 1, colourOf(layer, row));
+      const points = cone({ x, y, angle, depth: number(layer, "sight.depth", row), field: number(layer, "sight.angle", row) }, chords, blocked);
+      const at = (i: number) => [points[i]!, 0, points[i + 1]! * this.camera.flip];
+      for (let i = 2; i + 3 < points.length; i += 2) faces.triangle(at(0), at(i), at(i + 2), 1, colourOf(layer, row));
     }
     this.paper.mesh(`${place} sight`, faces.places, faces.colours, LYING + place, this.paper.painted(0.13));
   }

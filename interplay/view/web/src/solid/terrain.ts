@@ -62,7 +62,7 @@ export class Terrain {
   private heightOf(column: number, row: number): number {
     const { canvas, layer } = this.kept!;
     if (column < 0 || row < 0 || column >= canvas.width || row >= canvas.height) return 0;
-    return this.heights![layer.columns.get("tile")![row * canvas.width + column]! % this.heights!.length]!;
+    return this.heights![layer.columns.get("tile")![row * canvas.width + column]!] ?? 0; // what fog hides is level
   }
 
   /** The plane, of the size that the tiles have. */
