@@ -163,7 +163,7 @@ describe("the solid view", () => {
           solid!.draw = (shown) => {
             found.push(shown.share);
             draw(shown);
-            for (const began = performance.now(); performance.now() < began + 105; );
+            (player as unknown as { before: number }).before -= 105; // as if it had taken so long
           };
           clock.speed = 30;
           clock.playing = true;
