@@ -12,8 +12,7 @@ class Guide(NamedTuple):
     """A part of an observation's field, or all of it.
 
     Attributes:
-        kind: ``crop`` a picture with a cell for each number; ``rows`` a table, one thing in each row; ``numbers`` one after another;
-            ``rays`` how far the agent sees along lines, in the world's units.
+        kind: ``crop`` a picture with a cell for each number; ``rows`` a table, one thing in each row; ``numbers`` one after another.
         title: of the part, where a field has several; parts stand one after another in the flat field.
         names: of the columns of rows, or of the numbers.
         rows: how many rows the part has; 0: as the field's shape says, or it has none.
@@ -21,10 +20,9 @@ class Guide(NamedTuple):
         slots: of the agent whom each row tells of, `NOBODY` where none is meant; empty: nothing is said.
         shown: how many of the rows count, the others are padding; None: all.
         hidden: a field with 1 for each row that the agent does not see; empty: it sees all.
-        angles: of each ray, radians from +x towards +y.
     """
 
-    kind: Literal["crop", "rows", "numbers", "rays"] = "numbers"
+    kind: Literal["crop", "rows", "numbers"] = "numbers"
     title: str = ""
     names: Sequence[str] = ()
     rows: int = 0
@@ -32,7 +30,6 @@ class Guide(NamedTuple):
     slots: Sequence[int] = ()
     shown: int | None = None
     hidden: str = ""
-    angles: Sequence[float] = ()
 
 
 Guides = Mapping[str, Sequence[Guide]]  # field -> its parts

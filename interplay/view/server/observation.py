@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -82,8 +81,6 @@ def _tell(
         told["names"] = [one_line(str(one)) for one in guide.names]
     if guide.kind == "crop":
         told["palette"] = list(TERRAIN if guide.palette == "terrain" else guide.palette)
-    if guide.kind == "rays":
-        told["angles"] = [float(angle) for angle in guide.angles if math.isfinite(angle)]
     if guide.kind != "rows" or part.ndim != 2:
         return told
     there = np.arange(len(part)) < (len(part) if guide.shown is None else guide.shown)

@@ -21,6 +21,7 @@ export class Player {
   source: Source | null = null;
   selected: number | null = null;
   following = false;
+  private marked: number | null = null;
   /** Live: the newest frame is shown, not one of those that are held. */
   atPresent = true;
   shot: Shot | null = null;
@@ -170,6 +171,13 @@ export class Player {
     this.touch();
   }
 
+  /** Marks an agent in the world; null: nobody. */
+  mark(slot: number | null): void {
+    if (slot === this.marked) return;
+    this.marked = slot;
+    this.redraw();
+  }
+
   /** The next agent that is there, up or down the list. */
   neighbour(by: 1 | -1): void {
     const { agents } = this;
@@ -288,7 +296,7 @@ export class Player {
     const state = `${shot.tick} ${next?.tick} ${glides} ${this.selected} ${this.camera.x} ${this.camera.y} ${this.camera.scale} ${this.camera.width} ${this.camera.height}`;
     const overlay = this.live?.overlay ?? null;
     if (this.flat && (fresh || state !== this.drawn)) {
-      this.flat.draw({ scene: shot.scene, next: next?.scene ?? null, share: glides, selected: this.selected, thick: this.thick.matches, overlay }, this.camera);
+      this.flat.draw({ scene: shot.scene, next: next?.scene ?? null, share: glides, selected: this.selected, thick: this.thick.matches, overlay, marked: this.marked }, this.camera);
       this.drawn = state;
       this.count(now);
     }
