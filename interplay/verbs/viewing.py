@@ -25,6 +25,7 @@ class Players(NamedTuple):
         seed: of worlds and policies.
         trust: runs may name programs of their own, see `interplay.core.trust`.
         overlays: of the user's own, ``module:attribute``, offered beside the others.
+        fog: people who play see what their agents observe.
     """
 
     policy: str = "random"
@@ -32,6 +33,7 @@ class Players(NamedTuple):
     seed: int = 0
     trust: bool = False
     overlays: tuple[str, ...] = ()
+    fog: bool = False
 
     def register_overlays(self) -> None:
         """Makes overlays of the user's own known by their names.
@@ -79,10 +81,11 @@ class Players(NamedTuple):
             run or self.policy, "" if kind == "run" else name, self.options, trust=self.trust
         )
         if not run:
-            return Cast(player.make_world(num_worlds=1, seed=self.seed), player.policy, self.policy)
+            world = player.make_world(num_worlds=1, seed=self.seed)
+            return Cast(world, player.policy, self.policy, fog=self.fog)
         newest = Newest(Path(split_player(run)[0]), player.policy, self.seed)
         world = player.make_world(num_worlds=1, seed=self.seed)
-        return Cast(world, player.policy, newest.words, newest.renew, _values_of(player.policy))
+        return Cast(world, player.policy, newest.words, newest.renew, _values_of(player.policy), self.fog)
 
 
 def _values_of(policy: Policy) -> Callable[[], Any] | None:

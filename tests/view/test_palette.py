@@ -8,7 +8,7 @@ import pytest
 
 from interplay.view import palette
 from interplay.worlds.survival import render
-from tests.view.colour_blindness import SIGHTS, distance, lab
+from tests.view.colour_blindness import SIGHTS, contrast, distance, lab
 
 
 @pytest.mark.parametrize("sight", SIGHTS)
@@ -16,7 +16,7 @@ def test_agents_differ_from_every_ground_and_grounds_from_each_other(sight):
     pairs = [(a, b) for a in palette.POPULATIONS for b in palette.TERRAIN]
     pairs += combinations(palette.TERRAIN, 2)
     least = min(pairs, key=lambda pair: distance(*pair, sight))
-    assert distance(*least, sight) > 12, (least, distance(*least, sight))
+    assert distance(*least, sight) > 12.6, (least, distance(*least, sight))
 
 
 @pytest.mark.parametrize("sight", SIGHTS)
@@ -52,3 +52,15 @@ def test_tile_numbers_beyond_the_palette_repeat_it():
     colours = palette.tile_colours(("#000000", "#ffffff"))
     assert colours.shape == (256, 3)
     assert colours[255].tolist() == [255, 255, 255]
+
+
+@pytest.mark.parametrize("sight", SIGHTS)
+def test_bars_differ_from_each_other_and_from_what_is_empty(sight):
+    for a, b in combinations((*palette.BARS, palette.BAR_EMPTY), 2):
+        assert distance(a, b, sight) > 25, (a, b)
+
+
+def test_signs_stand_out_from_their_discs():
+    for colour in palette.POPULATIONS:
+        red, green, blue = palette.sign_on(palette.rgb(colour))
+        assert contrast(colour, f"#{red:02x}{green:02x}{blue:02x}") > 2, colour

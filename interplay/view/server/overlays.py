@@ -126,9 +126,9 @@ class Overlays:
         self._asked[visitor] = (job.name, job.population, job.agent, tuple(sorted(job.options.items())))
         self._begin_counting(overlay)
 
-    def leave(self, visitor: Visitor) -> None:
-        """A page has gone."""
-        self._asked.pop(visitor, None)
+    def leave(self, visitor: Visitor) -> bool:
+        """A page has gone, or may not see any now; whether it saw one."""
+        return self._asked.pop(visitor, None) is not None
 
     def note(self) -> None:
         """The world has made a tick: what counts takes it in, or begins anew with the episode."""

@@ -28,10 +28,17 @@ from interplay.view.server.config import (
     VIDEO_FRAMES,
 )
 from interplay.view.server.overlays import Overlays
-from interplay.view.server.play import Cast, Play
+from interplay.view.server.play import NOBODY, Cast, Moment, Play
 from interplay.view.server.visitor import NEVER, Visitor
 
-FOG = "who plays sees the whole world here, also what its agent does not see"
+SEES_ALL = "who plays sees the whole world here, also what its agent does not see"
+OWN_EYES = "fog: you see what your agent observes"
+OTHER_EYES = (
+    "fog: somebody plays, and you see what that agent observes; everything again when it is given back"
+)
+NO_OVERLAYS = "somebody plays under fog, so no overlay is drawn; give the slot back first"
+NO_EYES = "fog: several people play, so nothing is shown to who only watches"
+CANNOT_SAY = "this world does not say what its agents see, so who plays sees all of it"
 FOG_OF_ROLES = "who plays sees the public table; the details of other seats are kept back"
 Job = tuple[
     Visitor | None, said.Said | str
@@ -205,7 +212,11 @@ class Session:
         for mark in play.step(people):
             event = {"type": "event", "tick": mark.tick, "kind": mark.kind, "slots": list(mark.rows)}
             for visitor in self._visitors:
-                visitor.post(event)
+                eyes = self._eyes(visitor)
+                if eyes is None or not mark.rows:
+                    visitor.post(event)
+                elif eyes in mark.rows:
+                    visitor.post({**event, "slots": [eyes]})
         self._overlays.note()
         self._steps = max(self._steps - 1, 0)
         if self._steps or not self._speed:
@@ -230,11 +241,9 @@ class Session:
         """Offers what is new to those who have room for it."""
         self._tell_status()
         tick = self._play.tick
-        wanting = [visitor for visitor in self._visitors if visitor.wants(tick)]
-        if wanting:
-            moment = self._play.moment()
-            for visitor in wanting:
-                visitor.offer(moment)
+        for visitor in self._visitors:
+            if visitor.wants(tick):
+                visitor.offer(self._seen_by(visitor))
         self._overlays.show()
         now = self._clock()
         accounts: dict[int, dict[str, Any]] = {}
@@ -244,7 +253,9 @@ class Session:
                 continue
             if slot not in accounts:
                 accounts[slot] = {"type": "agent", **self._play.agent(slot, slot in self._holders)}
-            visitor.post(accounts[slot])
+            # What the world counts, it may count of what the agent does not see.
+            fog: dict[str, Any] = {} if self._eyes(visitor) is None else {"metrics": {}}
+            visitor.post(accounts[slot] | fog)
             visitor.told = (tick, slot, now)
 
     def _tell_status(self, preparing: bool = False) -> None:
@@ -258,7 +269,7 @@ class Session:
         hides, awaited = self._play.world.privileged_view is not None, self._awaited()
         if hides and awaited is not None and self._holders[awaited] is not visitor:
             awaited = None  # whose turn it is at night tells the role
-        note = self._problem or ((FOG_OF_ROLES if hides else FOG) if self._holders else None)
+        note = self._problem or (self._note(visitor) if self._holders else None)
         return {
             "type": "status",
             "running": self._running,
@@ -270,6 +281,44 @@ class Session:
             "policy": one_line(self._play.cast.words),
             "note": note,
         }
+
+    def _note(self, visitor: Visitor) -> str | None:
+        """What who plays sees, and what others see meanwhile."""
+        eyes = self._eyes(visitor)
+        if eyes is None:
+            return FOG_OF_ROLES if self._play.world.privileged_view is not None else SEES_ALL
+        if eyes == NOBODY:
+            return NO_EYES
+        hides = self._play.hides(eyes)
+        if not hides:
+            return CANNOT_SAY if hides is None else None
+        return OWN_EYES if self._holders[eyes] is visitor else OTHER_EYES
+
+    def _eyes(self, visitor: Visitor) -> int | None:
+        """Through whose eyes a page sees while somebody plays under fog: a slot's, or nobody's; None: it sees all."""
+        if not self._play.cast.fog or not self._holders:
+            return None
+        own = next((slot for slot, holder in self._holders.items() if holder is visitor), None)
+        if own is None:
+            return next(iter(self._holders)) if len(self._holders) == 1 else NOBODY
+        return own
+
+    def _seen_by(self, visitor: Visitor) -> Moment:
+        eyes = self._eyes(visitor)
+        return self._play.moment() if eyes is None else self._play.moment_of(eyes)
+
+    def _look_anew(self) -> None:
+        """Somebody plays, or plays no more: under fog all see something else now."""
+        if not self._play.cast.fog:
+            return
+        for visitor in self._visitors:
+            visitor.ask_key()
+            if self._eyes(visitor) is None:
+                continue
+            if not self._is_own(visitor, visitor.selected):
+                visitor.selected = None
+            if self._overlays.leave(visitor):
+                visitor.post({"type": "refused", "what": "overlay", "reason": NO_OVERLAYS})
 
     def _holders_for(self, visitor: Visitor) -> dict[str, str]:
         return {
@@ -334,7 +383,7 @@ class Session:
     def _welcome(self, visitor: Visitor) -> None:
         play = self._play
         world = play.world
-        encoder = Encoder(play.moment().scene, recording=False)
+        encoder = Encoder(self._seen_by(visitor).scene, recording=False)
         if not self._visitors:
             self._due = self._clock()
         self._visitors.append(visitor)
@@ -363,11 +412,16 @@ class Session:
         }
         visitor.welcome(hello, encoder)
         visitor.post({**status, "tick": play.tick})
-        visitor.offer(play.moment())  # at once: a network's first step takes seconds
+        visitor.offer(self._seen_by(visitor))  # at once: a network's first step takes seconds
 
     def _select(self, visitor: Visitor, slot: int | None) -> None:
         if slot is not None:
             self._check_slot(slot)
+            if self._eyes(visitor) is not None and self._holders.get(slot) is not visitor:
+                name = one_line(self._play.world.agents[slot])
+                raise UserError(
+                    f"{name}: somebody plays under fog, so others are not told of; give the slot back first"
+                )
             if (
                 self._play.world.privileged_view is not None
                 and self._plays(visitor)
@@ -380,6 +434,8 @@ class Session:
         visitor.selected, visitor.told = slot, NEVER
 
     def _lay_over(self, visitor: Visitor, job: said.Overlay) -> None:
+        if job.name is not None and self._eyes(visitor) is not None:
+            raise UserError(NO_OVERLAYS)
         if job.name is not None and self._play.world.privileged_view is not None and self._plays(visitor):
             raise UserError(f"{job.name}: roles are hidden and you play; give back your slot to see overlays")
         self._overlays.ask(visitor, job)
@@ -390,7 +446,10 @@ class Session:
             raise UserError(
                 f"{one_line(self._play.world.agents[slot])}: somebody plays it already; take another slot"
             )
+        if self._play.cast.fog and self._plays(visitor) and self._holders.get(slot) is not visitor:
+            raise UserError("under fog one plays one slot at a time; give back yours first")
         self._holders[slot] = visitor
+        self._look_anew()
         hides = self._play.world.privileged_view is not None
         if hides and self._holders.get(-1 if visitor.selected is None else visitor.selected) is not visitor:
             visitor.selected = None
@@ -418,9 +477,13 @@ class Session:
     def _give(self, slot: int) -> None:
         self._holders.pop(slot, None)
         self._chosen.pop(slot, None)
+        self._look_anew()
 
     def _plays(self, visitor: Visitor) -> bool:
         return any(holder is visitor for holder in self._holders.values())
+
+    def _is_own(self, visitor: Visitor, slot: int | None) -> bool:
+        return slot is not None and self._holders.get(slot) is visitor
 
     def _check_slot(self, slot: int) -> None:
         if slot >= len(self._play.world.agents):

@@ -11,6 +11,7 @@ from gymnasium import spaces
 
 from interplay.core import seeding
 from interplay.core.controls import Controls
+from interplay.core.fog import Visible
 from interplay.core.guides import Guide
 from interplay.core.jit import as_table, numbers_of
 from interplay.core.ranges import Law, Range
@@ -26,7 +27,7 @@ from interplay.worlds.survival.guides import guides_of
 from interplay.worlds.survival.modules import build_groups
 from interplay.worlds.survival.observe import fields_of
 from interplay.worlds.survival.ranges import laws_of, ranges_of
-from interplay.worlds.survival.render import VIEWS
+from interplay.worlds.survival.render import VIEWS, visible
 from interplay.worlds.survival.rules import step as s
 from interplay.worlds.survival.rules.fight import ATTACK, DROP, FORWARD, GIVE, LEFT, TURN, USE
 from interplay.worlds.survival.state import Rules, SurvivalState, allocate_state, arrays_of
@@ -175,6 +176,10 @@ class SurvivalWorld(ArrayWorld):
     def observation_guides(self, world: int, slot: int) -> dict[str, tuple[Guide]]:
         """Names of the numbers, and which rows an agent sees."""
         return guides_of(self.settings, slot)
+
+    def visible(self, world: int, slot: int) -> Visible | None:
+        """What the cone of sight leaves; None where the world draws with views of somebody's own."""
+        return visible(self.state, self.rules, world, slot) if tuple(self.views) == VIEWS else None
 
     def draw(self, canvas: Canvas, world: int) -> None:
         for view in self.views:

@@ -186,6 +186,19 @@ def test_overlays_are_kept_back_from_who_plays_where_roles_are_hidden():
         assert "roles are hidden" in page.until("refused", what="overlay")["reason"]
 
 
+def test_overlays_end_while_somebody_plays_under_fog():
+    foggy = lambda kind, name: valued(kind, name)._replace(fog=True)  # noqa: E731
+    with served(no_root(["mmo"]), foggy) as own, Watcher(own) as player, Watcher(own) as other:
+        cells_seen(other, name="exploration")
+        player.say("take", slot=0)
+        assert "under fog" in other.until("refused", what="overlay")["reason"]
+        player.say("overlay", name="exploration")
+        assert "under fog" in player.until("refused", what="overlay")["reason"]
+        player.say("give", slot=0)
+        player.until("status", holders={})
+        cells_seen(player, name="exploration")
+
+
 @pytest.mark.parametrize(
     "message",
     [

@@ -1,7 +1,8 @@
 /** The flat renderer: what interplay/view/paint.py draws, on a canvas of the page. */
 
-import { agentsAt, isThere, middle, reach } from "./agents";
+import { AGENTS, agentsAt, isThere, middle, reach } from "./agents";
 import { Camera } from "./camera";
+import { blockers, cone } from "./cones";
 import { Glide } from "./glide";
 import { Ground } from "./ground";
 import { Overlay, paint } from "./overlay";
@@ -12,6 +13,7 @@ import { names } from "./schema";
 import { circle, cross, sprite } from "./sprites";
 
 const GLYPH_FROM = 4; // pixels of radius below which signs inside a disc are left out
+const LEAST = 2.5; // pixels of radius: on large maps agents are drawn larger than they are
 const LABEL_FROM = 5; // pixels of radius below which bars and labels are left out
 const SQUARE_TO = 3; // pixels of radius below which agents are squares, drawn together
 const THIN = 1.25; // pixels, a line of width 0
@@ -44,6 +46,7 @@ interface Words {
 export class Flat {
   private readonly ground = new Ground();
   private texts: Words[] = [];
+  private glides: Glide[] = [];
   private pen: CanvasRenderingContext2D;
   private ratio = 1;
   private camera!: Camera;
@@ -68,10 +71,10 @@ export class Flat {
     if (finished) return this.ground.picture(pen, finished, camera.width, camera.height);
     this.page();
     const agents = agentsAt(shown.scene);
+    this.glides = shown.scene.layers.map((layer, place) => new Glide(layer, shown.next?.layers[place] ?? null, shown.share));
     const over = overlayAt(shown.scene, agents);
-    shown.scene.layers.forEach((layer, place) => {
+    this.glides.forEach((glide, place) => {
       if (shown.overlay?.form === "map" && place === over) this.overlay(shown.overlay);
-      const glide = new Glide(layer, shown.next?.layers[place] ?? null, shown.share);
       this.layer(glide);
       if (place === agents && shown.selected !== null) this.selection(glide, shown.selected);
       if (place === agents && (shown.marked ?? null) !== null) this.selection(glide, shown.marked!, true);
@@ -160,8 +163,9 @@ export class Flat {
   private fillSquares(glide: Glide, rows: number[], colour: string, more: number): void {
     const { pen, ratio } = this;
     pen.fillStyle = colour;
+    const least = glide.layer.schema.name === AGENTS ? LEAST : 1;
     for (const row of rows) {
-      const size = Math.max(Math.round(2 * (this.pixels(number(glide.layer, "radius", row)) + more) * ratio), 2) / ratio;
+      const size = Math.max(Math.round(2 * (Math.max(this.pixels(number(glide.layer, "radius", row)), least) + more) * ratio), 2) / ratio;
       const [x, y] = [Math.round((this.x(glide, row) - size / 2) * ratio) / ratio, Math.round((this.y(glide, row) - size / 2) * ratio) / ratio];
       pen.fillRect(x, y, size, size);
     }
@@ -224,15 +228,12 @@ export class Flat {
     pen.beginPath();
     pen.rect(...camera.frame());
     pen.clip();
+    const blocked = blockers(glide, this.glides);
     for (const row of glide.rows()) {
       if (flag(layer, "dimmed", row)) continue;
-      const [x, y, angle] = [this.x(glide, row), this.y(glide, row), glide.angle("angle", row)];
-      const [depth, field] = [this.pixels(number(layer, "sight.depth", row)), number(layer, "sight.angle", row)];
-      const points = [x, y];
-      for (let i = 0; i <= chords; i++) {
-        const turn = angle - field / 2 + (field * i) / chords;
-        points.push(x + depth * Math.cos(turn), y + depth * Math.sin(turn) * camera.flip);
-      }
+      const [x, y, angle] = [glide.at("x", row), glide.at("y", row), glide.angle("angle", row)];
+      const eye = { x, y, angle, depth: number(layer, "sight.depth", row), field: number(layer, "sight.angle", row) };
+      const points = cone(eye, chords, blocked).map((value, i) => (i % 2 ? camera.screenY(value) : camera.screenX(value)));
       const colour = hex(colourOf(layer, row));
       this.area(points, colour, 0.1);
       this.outline(points, colour, 1, 0.25);
@@ -245,17 +246,18 @@ export class Flat {
     const bars = names(layer.schema.options.bars);
     if (!bars.length) return;
     const size = this.pixels(number(layer, "radius", row));
-    const [width, height] = [Math.max(22, 2.6 * size), Math.max(3.5, 0.42 * size)];
+    const several = bars.length > 1; // these stand on each other, and are thinner
+    const [width, height] = [Math.max(22, 2.6 * size), Math.max(several ? 3 : 3.5, (several ? 0.3 : 0.42) * size)];
     const left = this.x(glide, row) - width / 2;
-    let top = this.y(glide, row) - 1.45 * size - height;
-    for (const name of bars) {
+    const top = this.y(glide, row) - 1.45 * size - height;
+    bars.forEach((name, i) => {
       const full = number(layer, `bar.${name}.full`, row);
-      this.bar(left, top, width, height, full > 0 ? number(layer, `bar.${name}`, row) / full : 0);
-      top -= height + 2;
-    }
+      const share = full > 0 ? number(layer, `bar.${name}`, row) / full : 0;
+      this.bar(left, top - (bars.length - 1 - i) * (height + 1), width, height, share, palette.barColour(i, bars.length, share));
+    });
   }
 
-  private bar(left: number, top: number, width: number, height: number, share: number): void {
+  private bar(left: number, top: number, width: number, height: number, share: number, own: string): void {
     const { pen } = this;
     const part = (colour: string, of: number) => {
       pen.fillStyle = colour;
@@ -264,7 +266,7 @@ export class Flat {
     pen.fillStyle = palette.INK;
     pen.fillRect(left - 1, top - 1, width + 2, height + 2);
     part(palette.BAR_EMPTY, 1);
-    part(share > 0.5 ? palette.BAR_GOOD : palette.BAR_LOW, share);
+    part(own, share);
     part(palette.BAR_MORE, share - 1); // what exceeds the full value, over it
   }
 
