@@ -147,10 +147,10 @@ export class Page {
     await this.openRun(id);
   }
 
-  /** Asks for the ratings of a run; most have none. */
+  /** Asks for the ratings of a run, where there are some. */
   private belongsTo(run: number | null): void {
     this.runId = run;
-    if (run === null) return;
+    if (run === null || !this.sources?.runs.find((one) => one.id === run)?.ratings) return;
     this.api.ratings(run).then(
       (found) => {
         if (this.runId !== run) return;

@@ -112,6 +112,12 @@ export const T = {
   tooMany: (count: number) => `${number(count)} numbers, too many to list`,
   more: (count: number) => `and ${number(count)} more`,
   place: "place",
+  crop: (name: string, wide: number, high: number) => `${name}, a picture of ${wide} by ${high} cells`,
+  cropRange: (least: string, most: string) => `From ${least}, dark, to ${most}, light.`,
+  row: "row",
+  attention: "attention",
+  nothingSeen: "nothing in view",
+  rowsUnseen: (count: number) => (count === 1 ? "1 row is empty or not seen." : `${number(count)} rows are empty or not seen.`),
   // overlays
   overlay: "Overlay",
   noOverlay: "none",
