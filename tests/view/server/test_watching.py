@@ -42,7 +42,7 @@ def test_matches_appear_and_go_and_keep_their_numbers(tmp_path):
     assert matches(app, 1) == []
     for number in (1, 2, 3):
         record(run / "recordings" / f"00000{number}-{number * 100}.replay", policy=f"run at {number}")
-        assert matches(app, 1)[-1]["name"] == f"00000{number}-{number * 100}.replay"
+        assert matches(app, 1)[-1]["name"] == f"run/recordings/00000{number}-{number * 100}.replay"
     assert [one["policy"] for one in matches(app, 1)] == ["run at 1", "run at 2", "run at 3"]
     (run / "recordings" / "000001-100.replay").unlink()
     assert [one["id"] for one in matches(app, 1)] == [1, 2]

@@ -5,6 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Page } from "./page";
 import { AgentPanel } from "./panels/agent";
 import { KeyList } from "./panels/keys";
+import { MatchChoice } from "./panels/matches";
 import { RatingsPanel } from "./panels/ratings";
 import { SourceList } from "./panels/sources";
 import { Stage } from "./panels/stage";
@@ -84,6 +85,7 @@ function Header({ page }: { page: Page }) {
       {source && <span class="title">{source.title}</span>}
       {source && source.world !== source.title && <span class="quiet">{source.world}</span>}
       {source?.policy && <span class="quiet policy">{T.playedBy(source.policy)}</span>}
+      <MatchChoice page={page} />
       <span class="gap" />
       {live && <Connection page={page} />}
       {page.busy && <span class="quiet">{page.busy}</span>}
@@ -139,7 +141,7 @@ function Connection({ page }: { page: Page }) {
 /** A run without a world in play: what it has recorded, beside its curves. */
 function Study({ page }: { page: Page }) {
   const run = page.sources?.runs.find((one) => one.id === page.runId);
-  const matches = page.sources?.recordings.filter((one) => one.run === page.runId) ?? [];
+  const matches = [...page.matches.list].reverse();
   return (
     <main class="sources">
       <h1>{run?.name}</h1>

@@ -5,6 +5,7 @@ import { About, Agent, Api, PROTOCOL, Ratings, Sources, Unwilling, takeToken } f
 import { Hands } from "./hands";
 import { Command, commandOf } from "./keys";
 import { Live } from "./live";
+import { Matches } from "./matches";
 import { Player } from "./player";
 import { Mark } from "./replay";
 import { Refused } from "./schema";
@@ -35,6 +36,7 @@ export class Page {
   details: Agent | null = null;
   detailsError: string | null = null;
   readonly hands: Hands;
+  readonly matches: Matches;
   notice: string | null = null;
   canvas: HTMLCanvasElement | null = null;
   goToField: HTMLInputElement | null = null;
@@ -53,6 +55,7 @@ export class Page {
   ) {
     this.player = new Player(() => this.changed());
     this.hands = new Hands(show, () => this.details);
+    this.matches = new Matches(this, show);
   }
 
   get dark(): boolean {
@@ -89,7 +92,7 @@ export class Page {
   }
 
   async openMatch(id: number, at: number | null = null): Promise<void> {
-    const listed = this.sources?.recordings.find((one) => one.id === id);
+    const listed = [...(this.sources?.recordings ?? []), ...this.matches.list].find((one) => one.id === id);
     const title = listed?.name ?? `match ${id}`;
     await this.openWhen(title, () => openServed(this.api, id, title), at, () => {
       this.match = id;
@@ -148,6 +151,7 @@ export class Page {
   /** Asks for the ratings of a run; most have none. */
   private belongsTo(run: number | null): void {
     this.runId = run;
+    void this.matches.of(run);
     if (run === null) return;
     this.api.ratings(run).then(
       (found) => {
@@ -182,6 +186,8 @@ export class Page {
   /** Back to the list. */
   leave(): void {
     this.forget();
+    this.matches.newest = false;
+    void this.matches.of(null);
     this.player.open(null);
     this.changed();
     void this.api.sources().then((found) => ((this.sources = found), this.show()), () => undefined);

@@ -1,0 +1,39 @@
+/** Which match of a run is shown, and whether to go on to each that comes. */
+
+import type { Page } from "../page";
+import { T } from "../strings";
+
+const WINDOW = /(?:^|\/)\d{6,9}-(\d{1,16})\.replay$/; // written by a trainer at so many agent-steps
+
+export function MatchChoice({ page }: { page: Page }) {
+  const { list, newest } = page.matches;
+  if (!list.length) return null;
+  const mayPlay = page.runId !== null && !page.about?.read_only && !!page.sources?.runs.find((one) => one.id === page.runId)?.checkpoint;
+  const known = list.some((one) => one.id === page.match);
+  const choose = (value: string) => {
+    if (value) page.matches.choose(Number(value));
+    else if (page.runId !== null) ((page.matches.newest = false), void page.openRun(page.runId, true));
+  };
+  return (
+    <>
+      <select class="match" aria-label={T.match} value={known ? String(page.match) : ""} onChange={(event) => choose(event.currentTarget.value)}>
+        {(mayPlay || !known) && <option value="">{mayPlay ? T.inPlay : T.chooseMatch}</option>}
+        {list
+          .map(({ id, name }, place) => (
+            <option value={String(id)}>
+              {T.matchOf(place + 1, list.length)} · {lineOf(name)}
+            </option>
+          ))
+          .reverse()}
+      </select>
+      <button type="button" aria-pressed={newest} title={T.newestTitle} onClick={() => page.matches.follow(!newest)}>
+        {T.newest}
+      </button>
+    </>
+  );
+}
+
+function lineOf(name: string): string {
+  const found = WINDOW.exec(name);
+  return found ? T.agentSteps(Number(found[1])) : name;
+}
