@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Page } from "./page";
 import { AgentPanel } from "./panels/agent";
 import { KeyList } from "./panels/keys";
-import { MatchChoice } from "./panels/matches";
+import { MatchChoice, lineOf } from "./panels/matches";
 import { RatingsPanel } from "./panels/ratings";
 import { SourceList } from "./panels/sources";
 import { Stage } from "./panels/stage";
@@ -79,10 +79,11 @@ class App extends Component {
 
 function Header({ page }: { page: Page }) {
   const { source, live } = page.player;
+  const run = page.match !== null ? page.sources?.runs.find((one) => one.id === page.runId)?.name : null;
   return (
     <header>
       <strong>{T.name}</strong>
-      {source && <span class="title">{source.title}</span>}
+      {source && <span class="title">{run ?? source.title}</span>}
       {source && source.world !== source.title && <span class="quiet">{source.world}</span>}
       {source?.policy && <span class="quiet policy">{T.playedBy(source.policy)}</span>}
       <MatchChoice page={page} />
@@ -153,7 +154,7 @@ function Study({ page }: { page: Page }) {
         {matches.map(({ id, name, ticks }) => (
           <li>
             <button type="button" onClick={() => void page.openMatch(id)}>
-              {name}
+              {lineOf(name)}
             </button>{" "}
             <span class="quiet">{T.ticks(ticks)}</span>
           </li>

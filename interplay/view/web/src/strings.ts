@@ -136,7 +136,7 @@ export const T = {
   // curves
   curvesOf: "Curve",
   against: "Over",
-  axes: { agent_steps: "agent-steps", slot_steps: "slot-steps", time: "seconds" } as Record<string, string>,
+  axes: { agent_steps: "agent-steps", slot_steps: "slot-steps", time: "seconds", updates: "updates" } as Record<string, string>,
   curvesLoading: "The log of this run is being read …",
   noCurves: "This run has logged nothing yet.",
   band: "Band: lowest to highest; line: mean. Drag to look closer, double click to see all.",
@@ -146,6 +146,8 @@ export const T = {
   mean: "mean",
   csv: "Save as CSV",
   logScale: "Logarithmic",
+  smoothed: "Smoothed",
+  compare: "Compare with other runs",
   // ratings
   rating: "rating",
   interval: "interval",
