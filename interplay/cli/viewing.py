@@ -49,6 +49,13 @@ def view(
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Recordings, curves and ratings alone: nothing is played.")
     ] = False,
+    overlay: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODULE:NAME",
+            help="An overlay of your own, beside those that there are; may be repeated.",
+        ),
+    ] = None,
     compress: Compress = False,
     trust: Trust = False,
     seed: Seed = 0,
@@ -57,7 +64,8 @@ def view(
     from interplay.core.settings import parse_overrides
     from interplay.verbs.viewing import Players, find_opened, serve_page
 
-    players = None if read_only else Players(policy, parse_overrides(option or []), seed, trust)
+    own = tuple(overlay or ())
+    players = None if read_only else Players(policy, parse_overrides(option or []), seed, trust, own)
     serve_page(find_opened(what), players, host, port, not no_browser, typer.echo, _warn, compress)
 
 
@@ -67,6 +75,10 @@ def play(
         str, typer.Option(metavar="RUN|POLICY", help="Who plays the slots that nobody has taken.")
     ] = "random",
     option: Option = None,
+    see_all: Annotated[
+        bool,
+        typer.Option("--see-all", help="Show the whole world to who plays, not what the agent observes."),
+    ] = False,
     port: Port = 0,
     host: Host = "127.0.0.1",
     no_browser: NoBrowser = False,
@@ -78,7 +90,7 @@ def play(
     from interplay.core.settings import parse_overrides
     from interplay.verbs.viewing import Players, find_world_to_play, serve_page
 
-    players = Players(opponent, parse_overrides(option or []), seed, trust)
+    players = Players(opponent, parse_overrides(option or []), seed, trust, fog=not see_all)
     serve_page(find_world_to_play(world), players, host, port, not no_browser, typer.echo, _warn, compress)
 
 

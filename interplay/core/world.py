@@ -27,6 +27,7 @@ from interplay.core.transcript import Line, line
 
 if TYPE_CHECKING:
     from interplay.core.controls import Controls
+    from interplay.core.fog import Visible
     from interplay.core.scene import Canvas
 
 Array = np.ndarray
@@ -347,6 +348,14 @@ class World(Remakable, ABC):
 
     def click(self, world: int, slot: int, x: float, y: float) -> Mapping[str, str] | None:
         """What a click at a place of the scene means for a slot: head -> choice, by name; None: nothing."""
+        return None
+
+    def visible(self, world: int, slot: int) -> Visible | None:
+        """What of the layers that `draw` declares a slot observes, for people who play it (`interplay.core.fog`).
+
+        `interplay.core.fog.EVERYTHING` where nothing is hidden; layers that are not named are hidden; None: it is not said, and who
+        plays sees all.
+        """
         return None
 
     def describe(self, world: int) -> list[Line]:

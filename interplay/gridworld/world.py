@@ -12,6 +12,7 @@ from interplay.core import seeding
 from interplay.core.chunks import Chunks
 from interplay.core.controls import Controls
 from interplay.core.errors import UserError
+from interplay.core.fog import Visible
 from interplay.core.jit import records
 from interplay.core.ranges import Law, Range, of_space
 from interplay.core.scene import Canvas
@@ -20,7 +21,7 @@ from interplay.core.world import ArrayWorld, Outputs, TimeStep
 from interplay.gridworld import global_state
 from interplay.gridworld.batch import Batch
 from interplay.gridworld.board import AGENT, CELL, repeated
-from interplay.gridworld.draw import draw_board
+from interplay.gridworld.draw import draw_board, visible_board
 from interplay.gridworld.keys import clicked, controls_for
 from interplay.gridworld.ranges import BOARD_LAWS, REPORT_LAWS, board_ranges, report_ranges
 from interplay.gridworld.rules import report
@@ -161,6 +162,27 @@ class GridWorld(ArrayWorld):
     def controls(self, slot: int) -> Controls | None:
         """Arrows for who moves, Space for who attacks; what the actors say does nothing is done without a key."""
         return self._controls[slot]
+
+    def visible(self, world: int, slot: int) -> Visible | None:
+        """Cells that the observers show, with all who stand in them, and the agent itself; None where an observer cannot say."""
+        kind = next(kind for kind in self._layouts if slot in kind.kind.slots)
+        column, own = kind.kind.slots.index(slot), int(self._learners[slot])
+        agent, board = self._sim.agents[self.agents[slot]], self._batch.board
+        row, col = int(board.agents["row"][world, own]), int(board.agents["col"][world, own])
+        seen = np.zeros(board.cells.shape[1:], bool)
+        for observer in self._sim.observers:
+            if not observer.supports(agent):
+                continue
+            leaves = {leaf.path[1:]: leaf for leaf in kind.observation if leaf.path[0] == observer.key}
+            whole = (
+                None if () not in leaves else self._seen[kind.key("observation", leaves[()])][world, column]
+            )
+            find = getattr(observer, "seen_cells", None)
+            cells = None if find is None else find(agent, whole, row, col)
+            if cells is None:
+                return None
+            seen |= cells
+        return visible_board(board, self._sim.grid.agents, world, own, seen)
 
     def click(self, world: int, slot: int, x: float, y: float) -> dict[str, str] | None:
         """A neighbouring cell is walked to; one in which somebody stands is attacked, where there is an attack."""

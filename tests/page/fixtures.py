@@ -19,7 +19,7 @@ from interplay.core.replay import Mark, ReplayReader, ReplayWriter
 from interplay.core.scene import Canvas, Scene
 from interplay.evaluate.tournaments.round_robins import round_robin
 from interplay.registry import make_policy
-from interplay.view import palette
+from interplay.view import cones, palette
 from interplay.view.picture import MARGIN, render
 from tests.core.drawings import KINDS, draw
 from tests.page.canonical import digest
@@ -33,6 +33,7 @@ ROWS = (4, 4, 4, 0, 6, 6, 6, 3, 3, 3, 65, 65)
 def write_all(folder: Path) -> None:
     """Writes every fixture into a folder that is there."""
     write_streams(folder / "streams.json")
+    write_cones(folder / "cones.json")
     write_palette(folder / "palette.json")
     write_match(folder / "match.replay")
     write_tables(folder / "tables.replay")
@@ -83,6 +84,32 @@ def _stream(kinds: tuple[str, ...], rng: np.random.Generator, recording: bool) -
     return {"name": name, "schema": schema, "frames": frames, "digests": digests}
 
 
+def write_cones(path: Path) -> None:
+    """A room of boxes and discs by chance, as the page reads it, and the cones that are seen in it."""
+    rng = np.random.default_rng(5)
+    canvas = Canvas((-10, -10, 10, 10), "north")
+    canvas.boxes("walls", [0.0], [0.0], 9.5, 9.5, fill=False, width=0.5)
+    x, y, angle = *rng.uniform(-9, 9, (2, 12)), rng.uniform(-9, 9, 12)
+    half_x, half_y = rng.uniform(0.3, 2, (2, 12))
+    canvas.boxes("boxes", x, y, half_x, half_y, angle, absent=rng.random(12) < 0.2)
+    x, y, angle = *rng.uniform(-9, 9, (2, 30)), rng.uniform(-9, 9, 30)
+    looks = {"dimmed": rng.random(30) < 0.2, "sight": (7.0, 1.3, 3, ("walls", "boxes", "agents"))}
+    canvas.circles("agents", x, y, radius=0.4, angle=angle, **looks)
+    encoder = Encoder(canvas.scene(), recording=False)
+    decoder = Decoder(encoder.schema)
+    frame = encoder.encode(canvas.scene(), 0, key=True)
+    decoder.decode(frame)
+    agents, layers = decoder.scene().layer("agents"), decoder.scene().layers
+    blocked = cones.blockers(agents, layers)
+    parts = [agents.value(part) for part in ("x", "y", "angle", "sight.depth", "sight.angle")]
+    seen = [
+        cones.cone(cones.Eye(*map(float, eye)), 3, blocked).ravel().tolist()
+        for eye in zip(*parts, strict=True)
+    ]
+    schema, data = encoder.schema.model_dump(mode="json"), base64.b64encode(frame).decode()
+    _write(path, {"schema": schema, "frame": data, "cones": seen})
+
+
 def write_palette(path: Path) -> None:
     """What interplay/view/palette.py says."""
     names = [name for name in vars(palette) if name.isupper() and name != "RGB"]
@@ -94,6 +121,13 @@ def write_palette(path: Path) -> None:
     ink = palette.rgb(palette.INK)
     said["mixed"] = [
         palette.mix(colour, ink, share) for colour in colours for share in (0.22, 0.45, 0.5, 0.55)
+    ]
+    said["signs"] = [palette.sign_on(palette.rgb(number)) for number in range(7)]
+    said["bars"] = [
+        palette.bar_colour(place, bars, share)
+        for bars in (1, 3, 5)
+        for place in range(bars)
+        for share in (0.2, 0.8)
     ]
     _write(path, said)
 
@@ -122,7 +156,7 @@ def write_match(path: Path) -> None:
             glyph="team",
             bars={"health": (health, 10)},
             marks={"frozen": health < 3},
-            sight=(3.0, 1.0),
+            sight=(3.0, 1.0, 16, ("agents",)),
             labels=[str(number) for number in range(AGENTS)],
         )
         canvas.labels("causes", [2.0], [2.0], [f"<b>tick {tick}</b>"])

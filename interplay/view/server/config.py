@@ -37,5 +37,7 @@ END_SECONDS = 1.5  # that the end of an episode stays in view
 AGENT_SECONDS = 0.1  # between two accounts of a selected agent
 RENEW_SECONDS = 2.0  # between two looks for a newer checkpoint
 OBSERVED = 4_096  # numbers of a part of an observation that are told
+OVERLAY_SECONDS = 0.5  # between two overlays that are begun
+MOST_OVERLAYS = 64  # that a page is told of
 STEPPED = 4_096  # ticks that a recorded world is played again for one look at an agent; states are 256 apart
 STEPPING_SECONDS = 2.0  # that a look waits for the one before

@@ -12,12 +12,14 @@ from interplay.core import seeding
 from interplay.core.chunks import Chunks
 from interplay.core.controls import Controls, arrows
 from interplay.core.errors import UserError
+from interplay.core.fog import Visible
 from interplay.core.jit import arrays_of
 from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
 from interplay.core.world import ArrayWorld, Kind, TimeStep
 from interplay.worlds.battle import observe
 from interplay.worlds.battle.config import BattleSettings
+from interplay.worlds.battle.eyes import visible
 from interplay.worlds.battle.ranges import laws_of, ranges_of
 from interplay.worlds.battle.render import draw
 from interplay.worlds.battle.rules import step
@@ -160,6 +162,10 @@ class BattleWorld(ArrayWorld):
         if abs(dy) > abs(dx):
             return {"order": "north" if dy > 0 else "south"}
         return {"order": "ahead" if (dx > 0) == (slot < red) else "back"}
+
+    def visible(self, world: int, slot: int) -> Visible:
+        """The field, and the units in sight as far as they are told; with `see_field` all units."""
+        return visible(self, world, slot)
 
     def draw(self, canvas: Canvas, world: int) -> None:
         draw(canvas, self.state, self.body, self.settings, world)

@@ -255,6 +255,10 @@ class BroadcastObserver(BoardObserver):
         told[slot] = self._state.message[0, slot]
         return {self.key: {name: told[column : column + 1] for name, column in self._columns.items()}}
 
+    def seen_cells(self, agent: Any, seen: Any, row: int, col: int) -> np.ndarray | None:
+        """None at all: messages are words."""
+        return np.zeros((self.rows, self.cols), bool)
+
     def look_all(
         self, board: Board, slots: np.ndarray, queried: np.ndarray, out: Any, lo: int, hi: int
     ) -> None:

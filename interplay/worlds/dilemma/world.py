@@ -8,6 +8,7 @@ from types import MappingProxyType
 import numpy as np
 from gymnasium import spaces
 
+from interplay.core.fog import EVERYTHING, Visible
 from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
 from interplay.core.world import ArrayWorld, Kind, TimeStep
@@ -52,6 +53,10 @@ class DilemmaWorld(ArrayWorld):
     def global_state(self) -> np.ndarray:
         """Both last moves and the share of the rounds played, (W, 7)."""
         return global_state(self.state, self.settings)
+
+    def visible(self, world: int, slot: int) -> Visible:
+        """Nothing is hidden."""
+        return EVERYTHING
 
     def draw(self, canvas: Canvas, world: int) -> None:
         draw_game(canvas, self.state, self.outputs, self.agents, world)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
+from interplay.core.fog import EVERYTHING, Visible
 from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
 from interplay.core.world import ArrayWorld, Kind, TimeStep
@@ -62,6 +63,10 @@ class MatrixWorld(ArrayWorld):
         self.state_space = observe.unit_box(size)
         self.choices, self.length = choices, length
         self.state: MatrixState = allocate_state(num_worlds, agents)
+
+    def visible(self, world: int, slot: int) -> Visible:
+        """Cues and choices are in the table; what an agent sees of them, its observation tells."""
+        return {}
 
     def draw(self, canvas: Canvas, world: int) -> None:
         draw_game(canvas, self.state, self.outputs, self.agents, world, self.with_cues)
@@ -167,6 +172,10 @@ class ClimbingWorld(MatrixWorld):
     def global_state(self) -> np.ndarray:
         """Both last choices and the share of rounds played, (W, 9)."""
         return observe.whole_climbing(self.state, self.choices, self.length)
+
+    def visible(self, world: int, slot: int) -> Visible:
+        """Both choices are seen."""
+        return EVERYTHING
 
     def _judge(self, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         reward = rules.climbing_reward(action)

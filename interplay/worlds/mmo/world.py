@@ -12,6 +12,7 @@ from gymnasium import spaces
 from interplay.core import seeding
 from interplay.core.chunks import Chunks
 from interplay.core.controls import ARROWS, Controls, arrows, way_to
+from interplay.core.fog import Visible
 from interplay.core.jit import arrays_of, records
 from interplay.core.pointing import Pointing
 from interplay.core.ranges import Law, Range
@@ -20,7 +21,7 @@ from interplay.core.world import ArrayWorld, Kind, Outputs, TimeStep
 from interplay.worlds.mmo import ghosts, global_state, maps, tasks, tiles
 from interplay.worlds.mmo.config import COLUMNS, STYLES, MmoSettings
 from interplay.worlds.mmo.ranges import laws_of, ranges_of
-from interplay.worlds.mmo.render import draw
+from interplay.worlds.mmo.render import draw, visible
 from interplay.worlds.mmo.rules import tick
 from interplay.worlds.mmo.rules.numbers import rules_of
 from interplay.worlds.mmo.state import (
@@ -58,6 +59,7 @@ class MmoWorld(ArrayWorld):
         threads: chunks of worlds stepped at the same time; they change no bit.
     """
 
+    frames_per_step = 6  # five ticks a second: who fights whom can be followed
     version = 1
     persistent = True
     respawns = True
@@ -195,6 +197,10 @@ class MmoWorld(ArrayWorld):
         agent = self.state.agent[world, slot]
         way = way_to(np.floor(x) - agent["col"], np.floor(y) - agent["row"])
         return None if way is None else {"move": _BY_WAY[way]}
+
+    def visible(self, world: int, slot: int) -> Visible:
+        """The crop around the agent and who stands in it; nothing while nobody lives in the slot."""
+        return visible(self, world, slot)
 
     def draw(self, canvas: Canvas, world: int) -> None:
         draw(canvas, self, world)

@@ -11,6 +11,7 @@ from interplay.core import seeding
 from interplay.core.chunks import Chunks
 from interplay.core.controls import Controls, arrows, way_to
 from interplay.core.errors import UserError
+from interplay.core.fog import Visible
 from interplay.core.jit import arrays_of
 from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
@@ -18,7 +19,7 @@ from interplay.core.world import ArrayWorld, Kind, Outputs, TimeStep
 from interplay.worlds.pommerman import observe
 from interplay.worlds.pommerman.config import PommermanSettings
 from interplay.worlds.pommerman.ranges import laws_of, ranges_of
-from interplay.worlds.pommerman.render import draw
+from interplay.worlds.pommerman.render import draw, visible
 from interplay.worlds.pommerman.rules import step
 from interplay.worlds.pommerman.rules.numbers import plan_of, rules_of
 from interplay.worlds.pommerman.state import ACTIONS, PommermanState, allocate_scratch, allocate_state
@@ -115,6 +116,10 @@ class PommermanWorld(ArrayWorld):
         dx, dy = np.floor(x) - (col - 1), np.floor(y) - (row - 1)
         way = "bomb" if dx == dy == 0 else way_to(dx, dy)
         return None if way is None else {"move": way}
+
+    def visible(self, world: int, slot: int) -> Visible:
+        """Everything, or the window that the fog leaves."""
+        return visible(self.state, self.settings, world, slot)
 
     def draw(self, canvas: Canvas, world: int) -> None:
         draw(canvas, self.state, self.settings, world, self.eyes)

@@ -11,6 +11,7 @@ from gymnasium import spaces
 from interplay.core import seeding
 from interplay.core.chunks import Chunks
 from interplay.core.controls import Controls
+from interplay.core.fog import EVERYTHING, Visible
 from interplay.core.jit import arrays_of, as_table
 from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
@@ -99,6 +100,10 @@ class PongWorld(ArrayWorld):
             },
             {"bat": "glide"},
         )
+
+    def visible(self, world: int, slot: int) -> Visible:
+        """Nothing is hidden."""
+        return EVERYTHING
 
     def draw(self, canvas: Canvas, world: int) -> None:
         draw_game(canvas, self.state, self.agents, self.settings.rounds, world)

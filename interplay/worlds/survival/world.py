@@ -11,6 +11,7 @@ from gymnasium import spaces
 
 from interplay.core import seeding
 from interplay.core.controls import Controls
+from interplay.core.fog import Visible
 from interplay.core.jit import as_table, numbers_of
 from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
@@ -24,7 +25,7 @@ from interplay.worlds.survival.config import SurvivalSettings
 from interplay.worlds.survival.modules import build_groups
 from interplay.worlds.survival.observe import fields_of
 from interplay.worlds.survival.ranges import laws_of, ranges_of
-from interplay.worlds.survival.render import VIEWS
+from interplay.worlds.survival.render import VIEWS, visible
 from interplay.worlds.survival.rules import step as s
 from interplay.worlds.survival.rules.fight import ATTACK, DROP, FORWARD, GIVE, LEFT, TURN, USE
 from interplay.worlds.survival.state import Rules, SurvivalState, allocate_state, arrays_of
@@ -169,6 +170,10 @@ class SurvivalWorld(ArrayWorld):
         motion |= {"ArrowLeft": {"turn": names["turn"][-1]}, "ArrowRight": {"turn": names["turn"][0]}}
         deeds = {key: {deed: deed} for key, deed in _DEEDS.items() if deed in names}
         return Controls({**motion, **deeds}, dict.fromkeys(("forward", "sideways", "turn"), "rest"))
+
+    def visible(self, world: int, slot: int) -> Visible | None:
+        """What the cone of sight leaves; None where the world draws with views of somebody's own."""
+        return visible(self.state, self.rules, world, slot) if tuple(self.views) == VIEWS else None
 
     def draw(self, canvas: Canvas, world: int) -> None:
         for view in self.views:

@@ -12,6 +12,7 @@ from gymnasium import spaces
 from interplay.core import seeding
 from interplay.core.chunks import Chunks
 from interplay.core.errors import UserError
+from interplay.core.fog import EVERYTHING, Visible
 from interplay.core.jit import arrays_of
 from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
@@ -166,6 +167,10 @@ class WerewolfWorld(ArrayWorld):
             return np.asarray(values, np.float64)
         except (TypeError, ValueError):
             raise UserError(f"{self.id}: {name} is no array of numbers; give a NumPy array") from None
+
+    def visible(self, world: int, slot: int) -> Visible | None:
+        """The public table; it has roles in it with `privileged_view`, and is for nobody who plays then."""
+        return None if self.privileged_view else EVERYTHING
 
     def draw(self, canvas: Canvas, world: int) -> None:
         self.timestep  # noqa: B018 - refuses a world that was never reset

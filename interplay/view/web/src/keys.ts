@@ -2,7 +2,7 @@
 
 export type Command =
   | "play" | "forward" | "back" | "forwardFar" | "backFar" | "start" | "end" | "previousEvent" | "nextEvent" | "eventKind"
-  | "faster" | "slower" | "goTo" | "live" | "previousAgent" | "nextAgent" | "follow" | "fit" | "zoomIn" | "zoomOut" | "take" | "panels" | "picture" | "help" | "close";
+  | "faster" | "slower" | "goTo" | "live" | "previousAgent" | "nextAgent" | "follow" | "fit" | "zoomIn" | "zoomOut" | "overlay" | "population" | "take" | "panels" | "picture" | "help" | "close";
 
 export interface Pressed {
   key: string;
@@ -35,6 +35,8 @@ const COMMANDS: Record<string, Command> = {
   z: "fit",
   i: "zoomIn",
   u: "zoomOut",
+  o: "overlay",
+  p: "population",
   t: "take",
   h: "panels",
   s: "picture",
@@ -64,6 +66,8 @@ export const KEYS_OF: [Command, string[]][] = [
   ["fit", ["Z"]],
   ["zoomIn", ["I"]],
   ["zoomOut", ["U"]],
+  ["overlay", ["O"]],
+  ["population", ["P"]],
   ["take", ["T"]],
   ["panels", ["H"]],
   ["picture", ["S"]],

@@ -79,7 +79,7 @@ export class Page {
 
   /** Goes where the address says, or to the one thing there is. */
   private async arrive(): Promise<void> {
-    const { run, match, live, at, agent, tab } = readAddress(location.hash);
+    const { run, match, live, at, agent, tab, overlay } = readAddress(location.hash);
     if (tab) this.tab = tab;
     const { runs, recordings, worlds } = this.sources!;
     if (match !== null) await this.openMatch(match, at);
@@ -88,6 +88,7 @@ export class Page {
     else if (recordings.length === 1 && !runs.length) await this.openMatch(recordings[0]!.id);
     else if (runs.length === 1 && recordings.every((one) => one.run === runs[0]!.id)) await this.openRun(runs[0]!.id);
     else if (!runs.length && !recordings.length && worlds.length === 1) this.openLive(`world:${worlds[0]!.id}`);
+    if (overlay && this.player.live) this.player.live.wanted = { name: overlay, population: null, options: {} };
     if (agent !== null && this.player.source) this.select(agent);
   }
 
@@ -176,6 +177,7 @@ export class Page {
     const session: Live = new Live(this.api, source, title, {
       changed: () => this.changed(),
       frame: () => this.frame(session),
+      laid: () => (this.player.redraw(), this.changed()),
       begun: () => this.player.source === session && this.player.begin(),
       said: (line) => this.tell(line, true),
     });
@@ -250,7 +252,7 @@ export class Page {
     if (player.running || player.loading) return;
     const at = player.source && !player.live ? player.tick : null;
     const tab = player.source || this.runId !== null ? this.tab : null;
-    const hash = writeAddress({ run: this.match === null && this.live === null ? this.runId : null, match: this.match, live: this.live, at, agent: player.selected, tab });
+    const hash = writeAddress({ run: this.match === null && this.live === null ? this.runId : null, match: this.match, live: this.live, at, agent: player.selected, tab, overlay: player.live?.wanted?.name ?? null });
     if (hash !== location.hash && (this.sources || this.error)) history.replaceState(null, "", location.pathname + hash);
   }
 
@@ -334,11 +336,38 @@ export class Page {
       fit: () => player.fit(),
       zoomIn: () => player.zoom(1.4),
       zoomOut: () => player.zoom(1 / 1.4),
+      overlay: () => this.nextOverlay(),
+      population: () => this.nextPopulation(),
       take: () => this.take(),
       picture: () => void this.savePicture(),
       close: () => this.select(null),
     };
     acts[command]?.();
+  }
+
+  /** Lays an overlay over the world, or takes it away. */
+  setOverlay(name: string | null): void {
+    const { live } = this.player;
+    if (!live?.overlays.length) return this.tell(live ? T.noOverlays : T.overlaysLive);
+    const listed = live.overlays.find((one) => one.name === name);
+    live.lay(listed ? { name: listed.name, population: listed.together ? null : (live.wanted?.population ?? 0), options: {} } : null);
+    this.say(listed ? T.overlayNow(listed.name, listed.meaning) : T.noOverlayNow);
+  }
+
+  private nextOverlay(): void {
+    const { live } = this.player;
+    const names = [null, ...(live?.overlays.map(({ name }) => name) ?? [])];
+    this.setOverlay(names[(names.indexOf(live?.wanted?.name ?? null) + 1) % names.length]!);
+  }
+
+  private nextPopulation(): void {
+    const { live } = this.player;
+    if (!live?.wanted) return this.tell(T.overlayFirst);
+    const together = live.overlays.find(({ name }) => name === live.wanted!.name)?.together;
+    const choices = [...(together ? [null] : []), ...live.populations.keys()];
+    const population = choices[(choices.indexOf(live.wanted.population) + 1) % choices.length]!;
+    live.lay({ ...live.wanted, population });
+    this.say(T.populationNow(population === null ? T.allPopulations : live.populations[population]!));
   }
 
   private said(): void {
