@@ -5,6 +5,7 @@ import uPlot from "uplot";
 import { Curve, Curves as Told, Unwilling } from "../api";
 import type { Page } from "../page";
 import { POPULATIONS } from "../palette";
+import { smoothed } from "../smooth";
 import { T } from "../strings";
 import { short } from "../words";
 
@@ -200,15 +201,6 @@ function dataOf(lines: Line[], logarithmic: boolean, smooth: boolean): uPlot.Ali
   const part = (values: (number | null)[]) => (logarithmic ? values.map((value) => (value !== null && value > 0 ? value : null)) : values);
   const tables = lines.map(({ curve: { x, mean, low, high } }) => [x, part(mean), part(high), part(low), ...(smooth ? [part(smoothed(mean))] : [])] as uPlot.AlignedData);
   return tables.length > 1 ? uPlot.join(tables) : tables[0]!;
-}
-
-/** Means over a twentieth of the points around each. */
-export function smoothed(values: (number | null)[]): (number | null)[] {
-  const reach = Math.max(Math.round(values.length / 40), 1);
-  return values.map((_, i) => {
-    const near = values.slice(Math.max(i - reach, 0), i + reach + 1).filter((value) => value !== null);
-    return near.length ? near.reduce((sum, value) => sum + value, 0) / near.length : null;
-  });
 }
 
 /** The curve in words, for who does not see it. */
