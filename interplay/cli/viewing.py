@@ -36,7 +36,7 @@ def view(
         str,
         typer.Argument(
             metavar="[RUN|FILE|FOLDER|WORLD]",
-            help="A run, a .replay file, a folder of both, or a world's id.  [default: this folder, and all worlds]",
+            help="A run, a player of its league (RUN@PLAYER), a .replay file, a folder of both, or a world's id.  [default: this folder, and all worlds]",
         ),
     ] = "",
     policy: Annotated[

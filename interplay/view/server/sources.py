@@ -31,12 +31,14 @@ class Opened(NamedTuple):
         root: folder that is searched; None: none is.
         file: the one recording that is shown instead.
         worlds: ids of the worlds that can be watched without a run.
+        player: of the run's league, who plays its world; empty: its first learner.
     """
 
     name: str
     root: Path | None
     file: Path | None = None
     worlds: tuple[str, ...] = ()
+    player: str = ""
 
 
 class Sources:

@@ -105,7 +105,7 @@ def test_means_over_episodes_stand_where_these_began_and_are_named(tmp_path):
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        (b"against=updates", "no such axis"), (b"points=0", "give 1 to 10,000"), (b"points=10001", "give 1 to 10,000"),
+        (b"against=epochs", "no such axis"), (b"points=0", "give 1 to 10,000"), (b"points=10001", "give 1 to 10,000"),
         (b"points=x", "no whole number"), (b"from=x", "no number"), (b"from=nan", "no numbers"), (b"names=" + b"a," * 65, "64 at most"),
         (b"against=slot_steps", ""),
     ],

@@ -49,6 +49,8 @@ export interface RecordingTold {
   ticks: number;
   chunks: { first: number; ticks: number; raw: number; stored: number }[];
   complete: boolean;
+  /** It is most likely still written. */
+  growing: boolean;
   problems: string[];
 }
 
@@ -167,6 +169,7 @@ export class Api {
   recording = (id: number) => this.json<RecordingTold>(`/api/recordings/${id}`);
   events = (id: number) => this.json<{ events: unknown[] }>(`/api/recordings/${id}/events`);
   agent = (id: number, slot: number, tick: number) => this.json<Agent>(`/api/recordings/${id}/agent/${slot}?tick=${tick}`);
+  matches = (run: number) => this.json<{ matches: RecordingListed[] }>(`/api/runs/${run}/matches`);
   ratings = (run: number) => this.json<Ratings>(`/api/runs/${run}/ratings`);
 
   /** All pages of the list. */

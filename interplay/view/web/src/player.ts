@@ -112,6 +112,15 @@ export class Player {
     this.touch();
   }
 
+  /** A recording has more ticks than before; who saw it to its end goes on. */
+  grew(): void {
+    const { clock, source } = this;
+    const goesOn = clock.atEnd && clock.last > clock.first && !this.reducedMotion;
+    clock.range(source!.reel.first, source!.reel.last);
+    clock.playing ||= goesOn;
+    this.touch();
+  }
+
   /** A live frame came. */
   arrived(): void {
     const { live, arrival } = this;

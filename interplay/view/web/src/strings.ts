@@ -42,6 +42,12 @@ export const T = {
   damagedMarks: (first: number, last: number) => `The marks of ticks ${number(first)} to ${number(last)} are damaged and left out.`,
   notOpened: (what: string, why: string) => `${what} was not opened. ${why}`,
   columns: { name: "name", world: "world", steps: "agent-steps", ticks: "length", policy: "played by", date: "date" },
+  match: "Match",
+  matchOf: (place: number, count: number) => `match ${number(place)} of ${number(count)}`,
+  inPlay: "world in play",
+  chooseMatch: "choose a match",
+  newest: "Newest",
+  newestTitle: "Go on to each new match of this run",
   // stage
   canvas: (world: string, tick: number, agents: number) => `The world ${world} at tick ${number(tick)} with ${agents} agents in view; the tab Table tells them in words.`,
   noPicture: "This world has no places to draw; its tables tell what happens.",
@@ -160,7 +166,7 @@ export const T = {
   // curves
   curvesOf: "Curve",
   against: "Over",
-  axes: { agent_steps: "agent-steps", slot_steps: "slot-steps", time: "seconds" } as Record<string, string>,
+  axes: { agent_steps: "agent-steps", slot_steps: "slot-steps", time: "seconds", updates: "updates" } as Record<string, string>,
   curvesLoading: "The log of this run is being read …",
   noCurves: "This run has logged nothing yet.",
   band: "Band: lowest to highest; line: mean. Drag to look closer, double click to see all.",
@@ -170,6 +176,8 @@ export const T = {
   mean: "mean",
   csv: "Save as CSV",
   logScale: "Logarithmic",
+  smoothed: "Smoothed",
+  compare: "Compare with other runs",
   // ratings
   rating: "rating",
   interval: "interval",
