@@ -24,6 +24,10 @@ NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Print the address
 Option = Annotated[
     list[str] | None, typer.Option(metavar="KEY=VALUE", help="An option of the world; may be repeated.")
 ]
+Compress = Annotated[
+    bool,
+    typer.Option("--compress", help="Deflate what worlds in play send, for a slow line to another machine."),
+]
 Seed = Annotated[int, typer.Option(help="Of the world and of the players.", min=0)]
 
 
@@ -45,6 +49,14 @@ def view(
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Recordings, curves and ratings alone: nothing is played.")
     ] = False,
+    overlay: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODULE:NAME",
+            help="An overlay of your own, beside those that there are; may be repeated.",
+        ),
+    ] = None,
+    compress: Compress = False,
     trust: Trust = False,
     seed: Seed = 0,
 ) -> None:
@@ -52,8 +64,9 @@ def view(
     from interplay.core.settings import parse_overrides
     from interplay.verbs.viewing import Players, find_opened, serve_page
 
-    players = None if read_only else Players(policy, parse_overrides(option or []), seed, trust)
-    serve_page(find_opened(what), players, host, port, not no_browser, typer.echo, _warn)
+    own = tuple(overlay or ())
+    players = None if read_only else Players(policy, parse_overrides(option or []), seed, trust, own)
+    serve_page(find_opened(what), players, host, port, not no_browser, typer.echo, _warn, compress)
 
 
 def play(
@@ -62,9 +75,14 @@ def play(
         str, typer.Option(metavar="RUN|POLICY", help="Who plays the slots that nobody has taken.")
     ] = "random",
     option: Option = None,
+    see_all: Annotated[
+        bool,
+        typer.Option("--see-all", help="Show the whole world to who plays, not what the agent observes."),
+    ] = False,
     port: Port = 0,
     host: Host = "127.0.0.1",
     no_browser: NoBrowser = False,
+    compress: Compress = False,
     trust: Trust = False,
     seed: Seed = 0,
 ) -> None:
@@ -72,8 +90,8 @@ def play(
     from interplay.core.settings import parse_overrides
     from interplay.verbs.viewing import Players, find_world_to_play, serve_page
 
-    players = Players(opponent, parse_overrides(option or []), seed, trust)
-    serve_page(find_world_to_play(world), players, host, port, not no_browser, typer.echo, _warn)
+    players = Players(opponent, parse_overrides(option or []), seed, trust, fog=not see_all)
+    serve_page(find_world_to_play(world), players, host, port, not no_browser, typer.echo, _warn, compress)
 
 
 def _warn(line: str) -> None:

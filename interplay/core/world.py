@@ -26,6 +26,8 @@ from interplay.core.spaces import check_action
 from interplay.core.transcript import Line, line
 
 if TYPE_CHECKING:
+    from interplay.core.controls import Controls
+    from interplay.core.fog import Visible
     from interplay.core.scene import Canvas
 
 Array = np.ndarray
@@ -101,6 +103,8 @@ class World(Remakable, ABC):
         privileged_view: whether `draw` and `describe` show what the public may not know (hidden roles); None = nothing is hidden.
         state_space: the space of one row of `global_state`, one float32 Box of one axis; None = this world offers no global state.
         frames_per_step: how many frames of a video a step stays in view; worlds of words need time to be read.
+        action_names: what choices are called, for people: head -> names of its choices (of a Box: of its numbers), heads in the order of
+            the action space; worlds with several kinds give kind name -> such a mapping. None = nobody has named them.
         instruments: what reads this world for instruments of `interplay.evaluate`, by name, as worlds import nothing from there:
             ``ticks`` (see `lifetimes.tick.tick_reader`), ``moments`` (`lifetimes.survival_world.moments`) and ``talk`` (see `communication.reading.Reader`) -> ``module:attribute``.
     """
@@ -117,6 +121,7 @@ class World(Remakable, ABC):
     privileged_view: bool | None = None
     state_space: spaces.Box | None = None
     frames_per_step: int = 1
+    action_names: Mapping[str, Any] | None = None
     instruments: Mapping[str, str] = MappingProxyType({})
 
     def __init__(
@@ -336,6 +341,22 @@ class World(Remakable, ABC):
                 for a, row in enumerate(rows):
                     row.append(float(values[world, a]))
         canvas.table("agents", columns, rows)
+
+    def controls(self, slot: int) -> Controls | None:
+        """Which keys mean which choices of a slot, by the names of `action_names`; None: people choose from a form."""
+        return None
+
+    def click(self, world: int, slot: int, x: float, y: float) -> Mapping[str, str] | None:
+        """What a click at a place of the scene means for a slot: head -> choice, by name; None: nothing."""
+        return None
+
+    def visible(self, world: int, slot: int) -> Visible | None:
+        """What of the layers that `draw` declares a slot observes, for people who play it (`interplay.core.fog`).
+
+        `interplay.core.fog.EVERYTHING` where nothing is hidden; layers that are not named are hidden; None: it is not said, and who
+        plays sees all.
+        """
+        return None
 
     def describe(self, world: int) -> list[Line]:
         """What one world's last step did, in words; worlds without words of their own give their scene in characters."""

@@ -78,6 +78,24 @@ def draw_board(canvas: Canvas, board: Board, agents: Sequence[Any], world: int) 
         )
 
 
+def visible_board(
+    board: Board, agents: Sequence[Any], world: int, own: int, seen: np.ndarray
+) -> dict[str, np.ndarray]:
+    """What of the scene an agent sees.
+
+    Args:
+        board, agents, world: as of `draw_board`.
+        own: the agent's slot of the board.
+        seen: (rows, cols) bool, the cells that it sees.
+    """
+    table, (rows, cols) = board.agents[world], seen.shape
+    there = seen[np.clip(table["row"], 0, rows - 1), np.clip(table["col"], 0, cols - 1)]
+    shown = there & table["active"] & table["placed"]
+    shown[own] = True
+    names = np.array([_layer(agent) for agent in agents])
+    return {"ground": seen, **{str(name): shown[names == name] for name in set(names)}}
+
+
 def _layer(agent: Any) -> str:
     """Those who learn are a layer of their own, so that its row i is agent i of the world; others by class, or by encoding."""
     if is_agent(agent):

@@ -16,6 +16,8 @@ from interplay.sim.agents import ObservingAgent, is_agent
 from interplay.sim.checks import is_exactly, require
 from interplay.sim.spaces import Box
 
+HIDDEN = -2  # of a cell that an agent cannot see
+
 
 class ObserverBaseComponent(GridWorldBaseComponent):
     """Base of observers: fill the channel ``key`` of agents' observations."""
@@ -41,6 +43,16 @@ class BoardObserver(ObserverBaseComponent):
     @abstractmethod
     def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
         """The space of an agent's channel, and its null observation."""
+
+    def seen_cells(self, agent: Any, seen: Any, row: int, col: int) -> np.ndarray | None:
+        """Which cells of the grid an agent sees, (rows, cols) bool, for people who play it; None: nobody can say.
+
+        Args:
+            agent: that looks.
+            seen: what the observer last gave it.
+            row, col: where it stands.
+        """
+        return None
 
     def look_at_once(self, agents: list[Any], slots: np.ndarray) -> list[dict[str, Any]]:
         """`get_obs` of several agents, who stand in these slots."""
@@ -136,6 +148,18 @@ class WindowObserver(BoardObserver):
             hi,
         )
 
+    def seen_cells(self, agent: Any, seen: Any, row: int, col: int) -> np.ndarray | None:
+        """All cells that are not hidden in what it sees."""
+        shown = np.asarray(seen) != HIDDEN
+        if self.form == windows.STACKED:
+            shown = shown.any(axis=2)
+        if self.form == windows.ABSOLUTE:
+            return shown
+        reach = shown.shape[0] // 2
+        cells = np.zeros((self.rows + 2 * reach, self.cols + 2 * reach), bool)
+        cells[row : row + 2 * reach + 1, col : col + 2 * reach + 1] = shown
+        return cells[reach : reach + self.rows, reach : reach + self.cols]
+
     def _side(self, agent: Any) -> int:
         return 2 * self.reach(agent, "view_range") + 1
 
@@ -208,6 +232,10 @@ class FieldObserver(BoardObserver):
     """
 
     fields: tuple[str, ...] = ()
+
+    def seen_cells(self, agent: Any, seen: Any, row: int, col: int) -> np.ndarray | None:
+        """None at all: these are numbers of its own."""
+        return np.zeros((self.rows, self.cols), bool)
 
     def look_all(
         self, board: Board, slots: np.ndarray, queried: np.ndarray, out: np.ndarray, lo: int, hi: int

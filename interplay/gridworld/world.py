@@ -10,7 +10,9 @@ import numpy as np
 
 from interplay.core import seeding
 from interplay.core.chunks import Chunks
+from interplay.core.controls import Controls
 from interplay.core.errors import UserError
+from interplay.core.fog import Visible
 from interplay.core.jit import records
 from interplay.core.ranges import Law, Range, of_space
 from interplay.core.scene import Canvas
@@ -19,7 +21,8 @@ from interplay.core.world import ArrayWorld, Outputs, TimeStep
 from interplay.gridworld import global_state
 from interplay.gridworld.batch import Batch
 from interplay.gridworld.board import AGENT, CELL, repeated
-from interplay.gridworld.draw import draw_board
+from interplay.gridworld.draw import draw_board, visible_board
+from interplay.gridworld.keys import clicked, controls_for
 from interplay.gridworld.ranges import BOARD_LAWS, REPORT_LAWS, board_ranges, report_ranges
 from interplay.gridworld.rules import report
 from interplay.gridworld.rules.placement import shuffle_orders
@@ -120,6 +123,7 @@ class GridWorld(ArrayWorld):
         }
         self._slots = {kind.kind.name: self._learners[list(kind.kind.slots)] for kind in self._layouts}
         self._encoders = self._who_encodes()
+        self.action_names, self._controls = self._name_choices()
         self._viewers = [observer.supported_slots() for observer in self._sim.observers]
         observation = {
             kind.kind.name: {
@@ -154,6 +158,72 @@ class GridWorld(ArrayWorld):
     def global_state(self) -> np.ndarray:
         """Where every agent stands and how it is, six numbers each (`global_state`)."""
         return global_state.global_state(self._batch.board)
+
+    def controls(self, slot: int) -> Controls | None:
+        """Arrows for who moves, Space for who attacks; what the actors say does nothing is done without a key."""
+        return self._controls[slot]
+
+    def visible(self, world: int, slot: int) -> Visible | None:
+        """Cells that the observers show, with all who stand in them, and the agent itself; None where an observer cannot say."""
+        kind = next(kind for kind in self._layouts if slot in kind.kind.slots)
+        column, own = kind.kind.slots.index(slot), int(self._learners[slot])
+        agent, board = self._sim.agents[self.agents[slot]], self._batch.board
+        row, col = int(board.agents["row"][world, own]), int(board.agents["col"][world, own])
+        seen = np.zeros(board.cells.shape[1:], bool)
+        for observer in self._sim.observers:
+            if not observer.supports(agent):
+                continue
+            leaves = {leaf.path[1:]: leaf for leaf in kind.observation if leaf.path[0] == observer.key}
+            whole = (
+                None if () not in leaves else self._seen[kind.key("observation", leaves[()])][world, column]
+            )
+            find = getattr(observer, "seen_cells", None)
+            cells = None if find is None else find(agent, whole, row, col)
+            if cells is None:
+                return None
+            seen |= cells
+        return visible_board(board, self._sim.grid.agents, world, own, seen)
+
+    def click(self, world: int, slot: int, x: float, y: float) -> dict[str, str] | None:
+        """A neighbouring cell is walked to; one in which somebody stands is attacked, where there is an attack."""
+        names = self.by_kind(self.action_names).get(next(k.name for k in self.kinds if slot in k.slots))
+        board, own = self._batch.board.agents[world], self._learners[slot]
+        row, col = np.floor(y), np.floor(x)
+        others = (board["row"] == row) & (board["col"] == col) & board["active"] & board["placed"]
+        others[own] = False
+        return clicked(names or {}, col - board["col"][own], row - board["row"][own], bool(others.any()))
+
+    def _name_choices(self) -> tuple[dict[str, Any] | None, list[Controls | None]]:
+        """What the actors call the choices, by kind where there are several, and how each slot is played."""
+        names: dict[str, Any] = {}
+        controls: list[Controls | None] = [None] * len(self.agents)
+        for kind in self._layouts:
+            told = [
+                self._names_by_actor(kind, key) for key in dict.fromkeys(leaf.path[0] for leaf in kind.action)
+            ]
+            heads = {head: choices for part in told for head, choices in (part or ({}, {}))[0].items()}
+            if any(part is None for part in told):
+                continue
+            names[kind.kind.name] = heads
+            idle = {head: choice for part in told for head, choice in (part or ({}, {}))[1].items()}
+            for slot in kind.kind.slots:
+                controls[slot] = controls_for(heads, idle)
+        only = len(self._layouts) == 1
+        return (next(iter(names.values()), None) if only else names or None), controls
+
+    def _names_by_actor(self, kind: Any, key: Any) -> tuple[dict[str, Any], dict[str, str]] | None:
+        """What one channel's actor calls its choices, and what does nothing."""
+        members = [self._sim.agents[self.agents[slot]] for slot in kind.kind.slots]
+        agent = members[0]
+        actor = next((one for one in self._sim.actors if one.key == key and one.supports(agent)), None)
+        names = None if actor is None else actor.choice_names(agent)
+        if actor is None or names is None or any(actor.choice_names(one) != names for one in members):
+            return None
+        parts = [leaf.path[1] for leaf in kind.action if leaf.path[0] == key and len(leaf.path) > 1]
+        # Actors name a Dict's parts in their own order, the world has them as its space does.
+        order = [sorted(parts).index(part) for part in parts] or range(len(names))
+        heads = list(names)
+        return {heads[place]: names[heads[place]] for place in order}, actor.idle_choices(agent)
 
     def draw(self, canvas: Canvas, world: int) -> None:
         draw_board(canvas, self._batch.board, self._sim.grid.agents, world)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from math import prod
 from typing import Any, NoReturn
 
 import numpy as np
 from gymnasium import spaces
 
+from interplay.core.controls import joined
 from interplay.gridworld.actors.actor import ActorBaseComponent, BoardActor, Outcome, Turn
 from interplay.gridworld.board import Board
 from interplay.gridworld.component import GridWorldBaseComponent, attach
@@ -17,6 +19,7 @@ from interplay.sim.agents import is_unset
 from interplay.sim.checks import refuse, require
 from interplay.sim.wrappers import ravel_discrete_wrapper as ravelling
 
+_MOST_NAMED = 1024  # points of a ravelled channel that have names
 _LARGEST_TABLE = 2**16  # actions of a wrapped channel whose codes are kept in a table
 
 
@@ -146,6 +149,14 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
         inner = self._component
         return inner.original(agent, point) if isinstance(inner, ActorWrapper) else point
 
+    def idle_choices(self, agent: Any) -> dict[str, str]:
+        """As of the wrapped actor, in the names that there are now."""
+        names, idle = self.choice_names(agent) or {}, self._component.idle_choices(agent)
+        if not names or not idle:
+            return {}
+        nothing = self.unwrap_point(self.from_space[agent.id], agent.null_action[self.key])
+        return {head: choices[int(nothing)] for head, choices in names.items()}
+
     def entries(self, agent: Any) -> int:
         """As the wrapped actor."""
         return int(self._component.entries(agent))
@@ -260,6 +271,17 @@ class RavelActionWrapper(ActorWrapper):
     def unwrap_point(self, space: Any, point: Any) -> int:
         return ravelling.ravel(space, point)
 
+    def choice_names(self, agent: Any) -> dict[str, tuple[str, ...]] | None:
+        """Those of the wrapped actor, one after another, without what does nothing; None where these would be too many to read."""
+        parts = self._component.choice_names(agent)
+        if parts is None or prod(map(len, parts.values())) > _MOST_NAMED:
+            return None
+        idle = self._component.idle_choices(agent)
+        nothing = next(iter(idle.values()), "")
+        named = [[nothing if name == idle.get(head) else name for name in parts[head]] for head in parts]
+        names = joined(named, nothing)
+        return {self.key: names} if len(set(names)) == len(names) else None
+
 
 class ExclusiveChannelActionWrapper(ActorWrapper):
     """Turns a Dict channel into one Discrete number that sets at most one of its parts.
@@ -298,6 +320,18 @@ class ExclusiveChannelActionWrapper(ActorWrapper):
                 return before + number
             before += int(ravelling.ravel_space(part).n) - 1
         return 0
+
+    def choice_names(self, agent: Any) -> dict[str, tuple[str, ...]] | None:
+        """``none``, then head by head the others."""
+        parts = self._component.choice_names(agent)
+        if parts is None:
+            return None
+        others = (
+            head if len(choices) == 2 else f"{head}: {name}"
+            for head, choices in parts.items()
+            for name in choices[1:]
+        )
+        return {self.key: ("none", *others)}
 
 
 class ObserverWrapper(ComponentWrapper, ObserverBaseComponent):

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from interplay.core.controls import Controls
 from interplay.core.errors import CannotRestore, UserError
 from interplay.core.hashing import hash_rows
 from interplay.core.ranges import MOST_64, Law, Range, check_state, count
@@ -72,6 +73,9 @@ class SimulationWorld(EnvironmentBatch):
         kwargs: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(make_manager, num_worlds, seed, processes, first_world, kwargs, as_simulation)
+        environment = self._pool.environment(0)
+        sim = None if environment is None else environment.manager.sim
+        self.action_names, self._controls = getattr(sim, "action_names", None), getattr(sim, "controls", None)
         self._history = History(num_worlds, self._layouts)
         self._stood = np.zeros(num_worlds, bool)  # worlds that are over and have been stepped since
 
@@ -106,6 +110,10 @@ class SimulationWorld(EnvironmentBatch):
             raise
         self._seeds, self._last = None, self._step_of_buffers
         return self._last
+
+    def controls(self, slot: int) -> Controls | None:
+        """The simulation's own `controls`, where it says some and is in this process."""
+        return self._controls
 
     def draw(self, canvas: Canvas, world: int) -> None:
         """The simulation's own ``draw(canvas)``, where it has one and is in this process; else a table of its agents.

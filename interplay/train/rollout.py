@@ -23,6 +23,7 @@ from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Blocks, Populations, cut_alone, cut_blocks, sort_rows
 from interplay.train.run.episodes import EpisodeStatistics
 from interplay.train.run.lifetimes import LifeStatistics
+from interplay.train.run.recording import Tap
 from interplay.train.samples import PendingSamples, SampleLayout, Seen
 from interplay.train.selfplay.casting import Casting
 from interplay.train.selfplay.opponents import Opponents
@@ -97,7 +98,10 @@ class Collector:
         memory: kind name -> (W A_kind, size) float32, what agents remember; of kinds that do.
         fresh: (W, A) bool, a life remembers nothing yet.
         keys: kind name -> data of its random key, uint32.
+        tap: records the first world; None where nobody does.
     """
+
+    tap: Tap | None = None
 
     def __init__(
         self,
@@ -180,7 +184,10 @@ class Collector:
             shaped = flat.reshape(self.world.num_worlds, -1, columns)
             actions[name] = self.networks[name].distribution.to_world(shaped)
         ours = actions if len(actions) > 1 else next(iter(actions.values()))
-        timestep = self.world.step(self.opponents.act(ours, timestep, self._network))
+        action = self.opponents.act(ours, timestep, self._network)
+        timestep = self.world.step(action)
+        if self.tap is not None:
+            self.tap.step(action)
         self.buffer.reward[at] = timestep.reward
         np.logical_or(timestep.terminated, timestep.truncated, out=self.buffer.ended[at])
         self.buffer.ended[at] |= timestep.over[:, None]
@@ -203,6 +210,8 @@ class Collector:
         if timestep.over.any():
             over = timestep.over.copy()  # the world's own buffer, which the reset clears
             self.world.reset(over)
+            if self.tap is not None and over[0]:
+                self.tap.begin()
             self.lives.begin(over)
             self.opponents.forget(over)
             self.casting.draw(over)

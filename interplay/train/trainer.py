@@ -30,7 +30,7 @@ from interplay.train.networks.pointer import warn_of_dense_heads
 from interplay.train.parallel import xla
 from interplay.train.parallel.compilation import compilation
 from interplay.train.parallel.exchange import Exchange, LostWorker, SingleProcess
-from interplay.train.parallel.workers import worker_pool
+from interplay.train.parallel.workers import check_main, worker_pool
 from interplay.train.play.policy import load_policy, load_population
 from interplay.train.run.best import Best
 from interplay.train.run.checkpoint import (
@@ -46,6 +46,7 @@ from interplay.train.run.episodes import EpisodeStatistics
 from interplay.train.run.folder import RunFolder, default_run_path
 from interplay.train.run.manifest import check_resumable
 from interplay.train.run.progress import Progress, tell
+from interplay.train.run.recording import Tap
 from interplay.train.run.records import check_record
 from interplay.train.run.recovery import Faults
 from interplay.train.run.room import check_room, told_as_lack_of_room
@@ -105,6 +106,7 @@ def train(
         UserError: for settings that do not fit the world or memory, a folder in use, numbers that are not finite, three
             lost workers without an update in between, and if the weights of ``train.start_from`` do not fit.
     """
+    check_main()
     check_read(settings)
     check_writers(settings)
     settings = with_checkpoints(settings)
@@ -183,6 +185,7 @@ def resume(
         UserError: as `train`, and if no checkpoint is sound, the settings are not those that it was made with, or they name
             programs and are not trusted.
     """
+    check_main()
     with finishing() as stop, RunFolder.open(run, TrainSettings) as folder:
         checkpoint = _newest(folder)
         folder.admit(checkpoint, accept_settings, trust)
@@ -281,7 +284,7 @@ def _lead(
     if checkpoint is not None:
         best.keep(checkpoint.path)
     enough = False
-    with _progress(settings, first_steps) as progress:
+    with _progress(settings, first_steps) as progress, _tap(worker, folder, progress) as tap:
         save = functools.partial(_save, worker, folder, progress, best)
         if not complete(worker, before):
             rollout, slots = worker.learner.algorithm.rollout, len(worker.shards[0].world.agents)
@@ -292,6 +295,7 @@ def _lead(
             save(0.0)
         while verdict not in (SAVE_AND_STOP, STOP):
             before_update = worker.agent_steps
+            tap.open(worker.updates, worker.agent_steps)
             numbers = worker.update()
             faults.updates = worker.updates
             rated = evaluation.tell(worker.agent_steps)
@@ -392,6 +396,13 @@ def _progress(settings: TrainSettings, done: int) -> Progress:
     stream = io.StringIO() if train.quiet else None
     total = None if otherwise else settings.steps
     return Progress(total, done, stream=stream, clock=_working_seconds, before="compiling", unmeasured=True)
+
+
+def _tap(worker: Worker, folder: RunFolder[TrainSettings], progress: Progress) -> contextlib.closing[Tap]:
+    """What records the run's first world, which is the first worker's."""
+    shard = worker.shards[0]
+    shard.collector.tap = Tap(folder.path, shard.world, worker.settings, progress.say)
+    return contextlib.closing(shard.collector.tap)
 
 
 def _working_seconds() -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,12 +24,31 @@ class Players(NamedTuple):
         options: of the worlds.
         seed: of worlds and policies.
         trust: runs may name programs of their own, see `interplay.core.trust`.
+        overlays: of the user's own, ``module:attribute``, offered beside the others.
+        fog: people who play see what their agents observe.
     """
 
     policy: str = "random"
     options: Mapping[str, Any] = {}
     seed: int = 0
     trust: bool = False
+    overlays: tuple[str, ...] = ()
+    fog: bool = False
+
+    def register_overlays(self) -> None:
+        """Makes overlays of the user's own known by their names.
+
+        Raises:
+            UserError: for one that there is not, whose name is taken, or that cannot be shown of a world in play.
+        """
+        if self.overlays:
+            from interplay.evaluate.lifetimes.overlays import find_overlay, register_overlay
+
+            for name in self.overlays:
+                found = find_overlay(name)
+                if found.live is None:
+                    raise UserError(f"overlay {name}: it is not for worlds in play; give it live=Live(...)")
+                register_overlay(found)
 
     def check(self, world: str) -> None:
         """Refuses what `cast` would refuse later, on the page: who plays, and options; makes no world and loads no network.
@@ -60,11 +80,20 @@ class Players(NamedTuple):
         player = find_player(
             run or self.policy, "" if kind == "run" else name, self.options, trust=self.trust
         )
-        world = player.make_world(num_worlds=1, seed=self.seed)
         if not run:
-            return Cast(world, player.policy, self.policy)
+            world = player.make_world(num_worlds=1, seed=self.seed)
+            return Cast(world, player.policy, self.policy, fog=self.fog)
         newest = Newest(Path(split_player(run)[0]), player.policy, self.seed)
-        return Cast(world, player.policy, newest.words, newest.renew)
+        world = player.make_world(num_worlds=1, seed=self.seed)
+        return Cast(world, player.policy, newest.words, newest.renew, _values_of(player.policy), self.fog)
+
+
+def _values_of(policy: Policy) -> Callable[[], Any] | None:
+    """What makes values of a policy's networks beside its play; None of who asks no networks, or asks them through interfaces."""
+    from interplay.train.play.beside import ValuesBeside
+    from interplay.train.play.trained_policy import TrainedPolicy
+
+    return partial(ValuesBeside, policy) if isinstance(policy, TrainedPolicy) else None
 
 
 class Newest:
@@ -171,6 +200,7 @@ def serve_page(
     browser: bool,
     say: Callable[[str], object],
     warn: Callable[[str], object],
+    compress: bool = False,
 ) -> None:
     """Serves the page until Ctrl-C.
 
@@ -181,6 +211,7 @@ def serve_page(
         browser: open one, where there is a display.
         say: is told the address.
         warn: is told what there is to be careful about.
+        compress: deflate what worlds in play send.
 
     Raises:
         UserError: if the port is taken, the host is not of this machine, or the world that is named cannot be played so.
@@ -189,6 +220,8 @@ def serve_page(
     from interplay.view.server.page import MISSING, Page
     from interplay.view.server.serving import bind, open_browser, serve
 
+    if players is not None:
+        players.register_overlays()
     if players is not None and opened.root is None:
         for world in opened.worlds:
             players.check(world)
@@ -213,4 +246,4 @@ def serve_page(
         if browser:
             open_browser(address.once)
 
-    serve(app, listening, begun)
+    serve(app, listening, begun, compress)

@@ -9,11 +9,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from interplay.core.fog import UNSEEN
+
 POPULATIONS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
 SHAPES = ("disc", "square", "triangle", "pentagon", "hexagon", "diamond", "octagon")
 
+FOG = "#9a968c"  # of tiles that are hidden from who plays
 # Lava, water, grass, scrub, forest, stone.
 TERRAIN = ("#3c2120", "#2f4f82", "#c9dabd", "#c5b592", "#8ba064", "#58514e")
+
+# Over a ground in greys: what lies below and above the middle of a scale, which is clear, and nine steps of matplotlib's cividis.
+BELOW, ABOVE = "#b25414", "#2166ac"
+CIVIDIS = ("#00224e", "#1a386f", "#434e6c", "#61656f", "#7d7c78", "#9b9476", "#bcae6c", "#dec958", "#fee838")
 
 INK = "#20242b"  # outlines and text on light ground
 PAPER = "#ffffff"  # glyphs on agents, halos around text
@@ -82,10 +89,13 @@ def bar_colour(place: int, bars: int, share: float) -> str:
 
 
 def tile_colours(palette: str | tuple[str, ...]) -> np.ndarray:
-    """The colour of each tile number, (256, 3) uint8; numbers beyond the palette repeat it."""
+    """The colour of each tile number, (256, 3) uint8; numbers beyond the palette repeat it, but for that of what is not seen."""
     names = TERRAIN if palette == "terrain" else tuple(palette)
     table = np.array([rgb(name) for name in names], np.uint8)
-    return table[np.arange(256) % len(table)]
+    colours = table[np.arange(256) % len(table)]
+    if len(names) <= UNSEEN:
+        colours[UNSEEN] = rgb(FOG)
+    return colours
 
 
 def mix(a: RGB, b: RGB, share: float) -> RGB:

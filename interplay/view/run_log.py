@@ -218,6 +218,7 @@ def _settings(file: Path) -> tuple[str, str, str, int | None, int | None]:
     values = renew(read_toml(file, links=False))
     world, seed = values.get("world", {}), values.get("seed")
     values.pop("seed", None)
+    values.pop("record", None)  # changes nothing of what is learnt
     train = values.get("train")
     others = isinstance(train, dict) and any(isinstance(train.get(end), int | float) for end in ENDS)
     name, options = (world.get("id", ""), world.get("options", {})) if isinstance(world, dict) else ("", {})

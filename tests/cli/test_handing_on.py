@@ -294,6 +294,7 @@ _PAGE: Case = {
     "port": ("--port 8123", {"serve_page.port": 8123}),
     "host": ("--host ::1", {"serve_page.host": "::1"}),
     "no_browser": ("--no-browser", {"serve_page.browser": False}),
+    "compress": ("--compress", {"serve_page.compress": True}),
 }
 _TOURNAMENT: Case = {
     "players": ("hunter random", {"KIND.NAMES": ["hunter", "random"]}),
@@ -365,6 +366,7 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         **_PAGE,
         "what": ("runs/a", {"find_opened.what": "runs/a"}),
         "policy": ("--policy hunter", {"serve_page.players.policy": "hunter"}),
+        "overlay": ("--overlay mine:A --overlay mine:B", {"serve_page.players.overlays": ("mine:A", "mine:B")}),
     }, {
         "read_only": ("--read-only", {"serve_page.players": None}),
     }]),

@@ -49,7 +49,8 @@ def main(names: list[str]) -> int:
             if found is None:
                 print("the server has not said where it is")
                 return 1
-            return _vitest(names, {**environment, "PAGE_URL": found[0], "CHROMIUM": browser})
+            there = {"PAGE_URL": found[0], "CHROMIUM": browser, "PYTHON": sys.executable}
+            return _vitest(names, {**environment, **there, "PYTHONPATH": str(ROOT)})
         finally:
             server.terminate()
             server.wait(20)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import pytest
 
 from interplay.view import palette
 from interplay.worlds.survival import render
-from tests.view.colour_blindness import SIGHTS, contrast, distance
+from tests.view.colour_blindness import SIGHTS, contrast, distance, lab
 
 
 @pytest.mark.parametrize("sight", SIGHTS)
@@ -17,6 +17,20 @@ def test_agents_differ_from_every_ground_and_grounds_from_each_other(sight):
     pairs += combinations(palette.TERRAIN, 2)
     least = min(pairs, key=lambda pair: distance(*pair, sight))
     assert distance(*least, sight) > 12.6, (least, distance(*least, sight))
+
+
+@pytest.mark.parametrize("sight", SIGHTS)
+def test_overlays_are_told_from_each_other_and_from_a_pale_grey_ground(sight):
+    # White over greys, as the page lays it: between lava's and white.
+    greys = ("#a0a0a0", "#c8c8c8", "#f0f0f0")
+    ends = (palette.BELOW, palette.ABOVE)
+    assert distance(*ends, sight) > 40
+    for end, grey in [
+        (end, grey) for end in (*ends, palette.CIVIDIS[0], palette.CIVIDIS[-1]) for grey in greys
+    ]:
+        assert distance(end, grey, sight) > 15, (end, grey)
+    light = [lab(colour, sight)[0] for colour in palette.CIVIDIS]
+    assert min(b - a for a, b in pairwise(light)) > 5  # it grows lighter step by step for everybody
 
 
 @pytest.mark.parametrize("sight", SIGHTS)

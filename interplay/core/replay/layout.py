@@ -15,6 +15,7 @@ from interplay.core.reading import MIB, parse_json
 from interplay.core.settings import Settings, build
 
 SUFFIX = ".replay"
+RECORDINGS, WATCHING = "recordings", "watching"  # in a run's folder, and the file there that a viewer renews
 MAGIC = b"INTERPL\x1a"
 MAJOR, MINOR = 1, 0
 PRELUDE = struct.Struct("<8sHHI")  # magic, major, minor, bytes of the header

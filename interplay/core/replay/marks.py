@@ -42,9 +42,9 @@ class Marks:
         self._world, self._index = world, index
         self._living = np.zeros(len(world.agents), bool)
 
-    def begin(self) -> None:
-        """The world was just reset."""
-        if self._later():
+    def begin(self, under_way: bool = False) -> None:
+        """The world was just reset; or an episode is under way, whose dead may stay in the world."""
+        if self._later() or (under_way and self._world.dead_stay):
             self._living = self._world.timestep.acting[self._index].copy()
             return
         # Who waits for its turn lives too, where nobody is born later; slots that nobody has in this episode do not.

@@ -36,6 +36,7 @@ from interplay.core.replay.resuming import world_at
 from interplay.core.world import World
 
 _ANY_SIZE = 2**63
+NOT_CLOSED = "it was not closed"
 
 
 class ReplayReader:
@@ -69,7 +70,7 @@ class ReplayReader:
             self.refresh()
             if not self.closed:
                 end = self._end()
-                self._tell(f"it was not closed; it is read up to byte {end:,} of {self._size():,}")
+                self._tell(f"{NOT_CLOSED}; it is read up to byte {end:,} of {self._size():,}")
             self._open = opening.pop_all()
 
     def refresh(self) -> int:

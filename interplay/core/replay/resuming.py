@@ -26,8 +26,20 @@ def world_at(
     if not reader.header.exact or not states or not 0 <= tick < reader.ticks:
         why = f"it has ticks 0..{reader.ticks - 1}" if states else "it holds scenes alone"
         raise UserError(f"{reader.path}: tick {tick} cannot be played on, {why}; watching works")
-    if world is None:
-        world = _make(reader)
+    if world is not None:
+        return _played(reader, tick, world, start, states, most)
+    made = _make(reader)
+    try:
+        return _played(reader, tick, made, start, states, most)
+    except BaseException:
+        made.close()
+        raise
+
+
+def _played(
+    reader: ReplayReader, tick: int, world: World, start: int | None, states: list[Chunk], most: int | None
+) -> World:
+    """The world, brought to a tick from one of these states."""
     _check(reader, world)
     limit = tick if start is None else min(start, tick)
     before = [chunk for chunk in states if chunk.first <= limit] or states[:1]

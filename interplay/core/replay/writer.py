@@ -73,6 +73,11 @@ class ReplayWriter:
             self._append(beginning)
             self._open = opening.pop_all()
 
+    @property
+    def size(self) -> int:
+        """Bytes that were written so far."""
+        return self._offset
+
     def add_scene(
         self,
         scene: Scene,
@@ -191,10 +196,19 @@ class WorldRecorder:
         self._tick, self._snapshot_tick = -1, 0
         self._actions: list[Any] = []
 
-    def begin(self) -> None:
-        """The world was just reset: a frame, the first of an episode."""
-        self._marks.begin()
-        self._add(None, first=True)
+    @property
+    def size(self) -> int:
+        """Bytes that were written so far."""
+        return 0 if self._writer is None else self._writer.size
+
+    def begin(self, under_way: bool = False) -> None:
+        """The world was just reset: a frame, the first of an episode.
+
+        Args:
+            under_way: it was not; the recording begins in the middle of an episode.
+        """
+        self._marks.begin(under_way)
+        self._add(None, first=not under_way)
 
     def step(self, action: Any, last: bool = False) -> None:
         """The world was just stepped.
@@ -214,7 +228,7 @@ class WorldRecorder:
             self._actions.append(action)
             if self._tick - self._snapshot_tick == self._every:
                 self._keep(write_snapshot(self._world, self._index))
-        marks = [] if first else self._marks.step(self._tick)
+        marks = [] if action is None else self._marks.step(self._tick)
         self._writer.add_scene(scene, self._tick, first, last, marks)
 
     def _begin(self, scene: Scene) -> ReplayWriter:

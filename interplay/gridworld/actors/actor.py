@@ -74,6 +74,14 @@ class ActorBaseComponent(GridWorldBaseComponent):
         """Which choices of the agent's channel are legal now; None: all are, or the channel is no Discrete."""
         return None
 
+    def choice_names(self, agent: Any) -> dict[str, tuple[str, ...]] | None:
+        """What the choices of the agent's channel are called: head -> names, in the order of `World.action_names`; None: not said."""
+        return None
+
+    def idle_choices(self, agent: Any) -> dict[str, str]:
+        """Head -> name of what does nothing."""
+        return {}
+
     def as_result(self, answer: Any) -> ActionResult:
         """What `process_action` returned, in the common form.
 

@@ -9,6 +9,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.gridworld.actors.actor import BoardActor, Outcome, Turn, as_ints
+from interplay.gridworld.actors.move import place_name
 from interplay.gridworld.agents import AttackingAgent, GridWorldAgent
 from interplay.gridworld.board import Board
 from interplay.gridworld.grid import as_mapping, as_matrix
@@ -138,6 +139,9 @@ class AttackActorBaseComponent(BoardActor):
             )
         return room
 
+    def idle_choices(self, agent: Any) -> dict[str, str]:
+        return {head: names[0] for head, names in (self.choice_names(agent) or {}).items()}
+
     def _most_hits(self, attacks: int) -> int:
         return max(1, attacks if self.stacked_attacks else min(attacks, len(self.grid.agents)))
 
@@ -217,6 +221,9 @@ class BinaryAttackActor(AttackActorBaseComponent):
     def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
         return spaces.Discrete(agent.simultaneous_attacks + 1), 0
 
+    def choice_names(self, agent: Any) -> dict[str, tuple[str, ...]]:
+        return {self.key: _times(agent)}
+
     def bounds(self, agent: Any) -> tuple[Any, Any]:
         return 0, agent.simultaneous_attacks
 
@@ -264,6 +271,10 @@ class EncodingBasedAttackActor(AttackActorBaseComponent):
         encodings = self._targets(agent)
         parts: Any = {encoding: spaces.Discrete(agent.simultaneous_attacks + 1) for encoding in encodings}
         return spaces.Dict(parts), dict.fromkeys(encodings, 0)
+
+    def choice_names(self, agent: Any) -> dict[str, tuple[str, ...]]:
+        # In the order of a world's action space, which has the parts under their names with dots.
+        return {f"attack encoding {encoding}": _times(agent) for encoding in self._targets(agent)}
 
     def bounds(self, agent: Any) -> tuple[Any, Any]:
         high = np.zeros(self.width, np.int64)
@@ -319,6 +330,9 @@ class SelectiveAttackActor(AttackActorBaseComponent):
         side = 2 * self.reach(agent, "attack_range") + 1
         return Box(0, agent.simultaneous_attacks, (side, side), int), np.zeros((side, side), int)
 
+    def choice_names(self, agent: Any) -> dict[str, tuple[str, ...]]:
+        return {f"attack {cell}": _times(agent) for cell in _cell_names(self.reach(agent, "attack_range"))}
+
     def bounds(self, agent: Any) -> tuple[Any, Any]:
         high = np.zeros(self.width, np.int64)
         high[: self._codes_of(agent)] = agent.simultaneous_attacks
@@ -352,6 +366,11 @@ class RestrictedSelectiveAttackActor(AttackActorBaseComponent):
         number = agent.simultaneous_attacks
         return spaces.MultiDiscrete([self._cells(agent) + 1] * number), np.zeros(number, int)
 
+    def choice_names(self, agent: Any) -> dict[str, tuple[str, ...]]:
+        number = int(agent.simultaneous_attacks)
+        heads = ["attack"] if number == 1 else [f"attack {place + 1}" for place in range(number)]
+        return dict.fromkeys(heads, ("none", *_cell_names(self.reach(agent, "attack_range"))))
+
     def bounds(self, agent: Any) -> tuple[Any, Any]:
         high = np.zeros(self.width, np.int64)
         high[: self._codes_of(agent)] = self._cells(agent)
@@ -384,3 +403,22 @@ class RestrictedSelectiveAttackActor(AttackActorBaseComponent):
 
     def _attacks_of(self, agent: Any) -> int:
         return int(agent.simultaneous_attacks)
+
+
+def _times(agent: Any) -> tuple[str, ...]:
+    """Names of numbers of attacks."""
+    number = int(agent.simultaneous_attacks)
+    return (
+        ("no attack", "attack") if number == 1 else tuple(f"{times} attacks" for times in range(number + 1))
+    )
+
+
+def _cell_names(reach: int) -> tuple[str, ...]:
+    """Names of the cells around an agent, row by row."""
+    steps = range(-reach, reach + 1)
+    cells = (
+        f"{place_name(down, 'up', 'down')} {place_name(right, 'left', 'right')}".strip()
+        for down in steps
+        for right in steps
+    )
+    return tuple(cell or "here" for cell in cells)

@@ -60,6 +60,12 @@ class Mover(BoardActor):
     def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
         return spaces.Discrete(5), 0
 
+    def choice_names(self, agent: Any) -> dict[str, tuple[str, ...]]:
+        return {self.key: ("stay", "left", "down", "right", "up")}
+
+    def idle_choices(self, agent: Any) -> dict[str, str]:
+        return dict.fromkeys(self.choice_names(agent), "stay")
+
     def bounds(self, agent: Any) -> tuple[Any, Any]:
         return (0, 0), (4, 0)
 
@@ -124,6 +130,11 @@ class MoveActor(Mover):
     def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
         reach = self.reach(agent, "move_range")
         return Box(-reach, reach, (2,), int), np.zeros(2, int)
+
+    def choice_names(self, agent: Any) -> dict[str, tuple[str, ...]]:
+        """Rows, then columns."""
+        reach = self.reach(agent, "move_range")
+        return {"up or down": _ways("up", "down", reach), "left or right": _ways("left", "right", reach)}
 
     def bounds(self, agent: Any) -> tuple[Any, Any]:
         reach = self.reach(agent, "move_range")
@@ -197,3 +208,20 @@ class DriftMoveActor(Mover):
 
 def _is_code(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(0 <= value <= 4)
+
+
+def _ways(less: str, more: str, reach: int) -> tuple[str, ...]:
+    """Names of the steps -reach..reach along an axis."""
+    steps = range(-reach, reach + 1)
+    return tuple(place_name(step, less, more) or "stay" for step in steps)
+
+
+def place_name(step: int, less: str, more: str) -> str:
+    """A step along an axis, empty for none.
+
+    Example:
+        >>> place_name(-2, "up", "down"), place_name(1, "up", "down")
+        ('up 2', 'down')
+    """
+    way = less if step < 0 else more
+    return "" if step == 0 else way if abs(step) == 1 else f"{way} {abs(step)}"

@@ -1,7 +1,7 @@
 """A run's folder: who may write into it, what it holds, and what a crash may have left torn.
 
-``settings.toml`` (what was asked for), ``metrics.jsonl`` (what happened), ``checkpoints/`` (where to go on) and
-what ``train.writers`` name. One process at a time writes into it; readers need no lock.
+``settings.toml`` (what was asked for), ``metrics.jsonl`` (what happened), ``checkpoints/`` (where to go on), ``recordings/`` (what
+it looked like) and what ``train.writers`` name. One process at a time writes into it; readers need no lock.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from interplay.core.trust import admit, remove_settings, write_settings
 from interplay.train.run.checkpoint import BEST, Checkpoint, list_checkpoints, set_aside
 from interplay.train.run.manifest import read_manifest
 from interplay.train.run.metrics_log import MetricsLog, cut_torn_line, drop_lines_after, last_step
+from interplay.train.run.recording import remove_windows
 from interplay.train.run.settings_file import departures, refuse_edits
 from interplay.train.run.writers import MARK, Writers, handed_so_far, remove_files
 from interplay.train.settings import TrainSettings
@@ -31,7 +32,7 @@ from interplay.train.settings.renamed import renew
 S = TypeVar("S", bound=TrainSettings)
 _FILES, _FOLDERS = (
     (".lock", "settings.toml", "settings.toml.sig", "metrics.jsonl", "metrics.csv", MARK),
-    ("checkpoints", "tensorboard", "wandb"),
+    ("checkpoints", "recordings", "tensorboard", "wandb"),
 )
 
 
@@ -120,6 +121,7 @@ class RunFolder(Generic[S]):
             return
         self._close_logs()
         remove_files(self.path)
+        remove_windows(self.path)
         self.metrics_path.unlink(missing_ok=True)
         remove_settings(self.path / "settings.toml")
         with contextlib.suppress(OSError):  # somebody else's files stay, and what they stand in

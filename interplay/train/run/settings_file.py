@@ -38,7 +38,8 @@ _TRAIN = (
     "quiet",
     "writers",
 )
-PACE = ("steps", *(f"train.{key}" for key in _TRAIN))
+RECORD = ("record.every", "record.ticks", "record.keep")
+PACE = ("steps", *(f"train.{key}" for key in _TRAIN), *RECORD)
 SHOWN = 3  # keys that are told with their values
 
 

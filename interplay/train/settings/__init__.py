@@ -18,6 +18,7 @@ from interplay.train.settings.populations import (
     SidesGroup,
     shares_of,
 )
+from interplay.train.settings.record import RecordGroup
 from interplay.train.settings.train import TrainGroup, TrainSettings, WorldChoice
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "PpoGroup",
     "QmixGroup",
     "RatesGroup",
+    "RecordGroup",
     "SidesGroup",
     "TrainGroup",
     "TrainSettings",

@@ -27,6 +27,7 @@ from interplay.train.settings.populations import (
     is_share,
     shares_of,
 )
+from interplay.train.settings.record import RecordGroup
 from interplay.train.settings.renamed import ALSO_CALLED, RENAMED
 
 _ALGORITHMS = ("ppo", "policy_gradient", "vdn", "qmix")
@@ -164,6 +165,7 @@ class TrainSettings(Settings):
     algorithm_options: dict[str, Any] = Field({}, description="Settings of an algorithm of your own.")
     world: WorldChoice
     train: TrainGroup = TrainGroup()
+    record: RecordGroup = RecordGroup()
     ppo: PpoGroup = PpoGroup()
     policy_gradient: PolicyGradientGroup = PolicyGradientGroup()
     vdn: VdnGroup = VdnGroup()

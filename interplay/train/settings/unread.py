@@ -130,6 +130,10 @@ def _unread(settings: TrainSettings) -> Iterator[tuple[str, Any, str]]:
         for name, value in _changed(settings.league.pbt):
             yield f"league.pbt.{name}", value, "without rates; name league.pbt.rates"
     yield from _without(settings, "alternate", "metric", "without turns; name alternate.metric")
+    if not settings.record.every:
+        for name, value in _changed(settings.record):
+            if name != "every":
+                yield f"record.{name}", value, "without windows; set record.every"
     if settings.train.best_by is None:
         for name, value in _changed(settings.train):
             if name == "best_updates":

@@ -11,7 +11,7 @@ import numpy as np
 from interplay.core.world import World
 from interplay.view.run_log import one_line
 from interplay.view.server.config import OBSERVED
-from interplay.view.server.heads import Heads, numbers, place_of
+from interplay.view.server.heads import Heads, heads_of, numbers, place_of
 
 
 def tell_agent(
@@ -40,7 +40,7 @@ def tell_agent(
     """
     step = world.timestep
     kind, column = place_of(world, slot)
-    heads = heads or Heads(kind.action_space)
+    heads = heads or heads_of(world)[kind.name]
     acting = bool(step.acting[0, slot])
     alive = np.asarray(world.metrics.get("alive", 0))
     if alive.ndim == 2:

@@ -31,6 +31,7 @@ from interplay.view.server.recordings import Recordings
 from interplay.view.server.refusals import NotThere, status_of
 from interplay.view.server.sessions import MakeCast, Sessions
 from interplay.view.server.sources import Opened, Sources
+from interplay.view.server.watching import Watching
 
 _ANY_SIZE = 2**63
 _WHOLE = re.compile(r"[0-9]{1,9}")
@@ -74,6 +75,7 @@ class Routes:
     def __init__(self, sources: Sources, sessions: Sessions, read_only: bool, static: Path = STATIC) -> None:
         self._sources, self._sessions, self._read_only = sources, sessions, read_only
         self._recordings, self._logs, self._page = Recordings(sources), Logs(), Page(static)
+        self._watching = Watching()
 
     def app(self) -> Starlette:
         """The application; everything that reads files runs in threads."""
@@ -90,9 +92,10 @@ class Routes:
             Route(f"{of_recording}/file", self._file),
             Route("/api/runs/{id}/curves", self._curves),
             Route("/api/runs/{id}/ratings", self._ratings),
+            Route("/api/runs/{id}/matches", self._matches),
             WebSocketRoute("/api/live", Live(self._sessions).serve),
         ]
-        told: dict[Any, Any] = {UserError: _refused, HTTPException: _unknown}
+        told: dict[Any, Any] = {UserError: self._refused, HTTPException: _unknown}
         return Starlette(routes=routes, exception_handlers=told, lifespan=self._lifespan)
 
     @asynccontextmanager
@@ -151,6 +154,16 @@ class Routes:
     def _ratings(self, request: Request) -> Response:
         return _json(ratings_of(self._sources.run(_id(request))))
 
+    def _matches(self, request: Request) -> Response:
+        """What a page that has a run open asks for every few seconds; so its trainer is told."""
+        run = _id(request)
+        if not self._read_only:
+            self._watching.renew(self._sources.run(run))
+        return _json(self._recordings.matches(run))
+
+    def _refused(self, request: Request, error: UserError) -> Response:
+        return _json({"error": one_line(self._sources.plain(str(error)))}, status_of(error))
+
 
 def _blocks(path: Path) -> Iterator[bytes]:
     with told_plainly("reading", path), opened(path, _ANY_SIZE, links=False) as file:
@@ -178,10 +191,6 @@ def _place(text: str, what: str, otherwise: float) -> float:
 
 def _json(value: Any, status: int = 200) -> Response:
     return Response(json.dumps(value, allow_nan=False), status, media_type="application/json")
-
-
-def _refused(request: Request, error: UserError) -> Response:
-    return _json({"error": one_line(str(error))}, status_of(error))
 
 
 def _unknown(request: Request, error: HTTPException) -> Response:

@@ -20,8 +20,12 @@ FOUND = 10_000  # runs, or recordings, that a folder is searched for
 DEPTH = 4  # folders inside each other that are searched
 LISTING_SECONDS = 1.0  # between two looks into the folder
 
+WORD_SECONDS = 5.0  # between two words to a trainer that somebody watches
+GROWS_SECONDS = 30.0  # for which a recording that was not closed is taken to be still written
+
 POINTS = 2_000  # of a curve, unless another number is asked for
 MOST_POINTS = 10_000
+MOST_LOG = 2**28  # bytes of a log that are read
 MOST_CURVES = 64  # in an answer
 
 TICK_SECONDS = 0.1  # of worlds that stay in view for a frame of a video
@@ -33,5 +37,7 @@ END_SECONDS = 1.5  # that the end of an episode stays in view
 AGENT_SECONDS = 0.1  # between two accounts of a selected agent
 RENEW_SECONDS = 2.0  # between two looks for a newer checkpoint
 OBSERVED = 4_096  # numbers of a part of an observation that are told
+OVERLAY_SECONDS = 0.5  # between two overlays that are begun
+MOST_OVERLAYS = 64  # that a page is told of
 STEPPED = 4_096  # ticks that a recorded world is played again for one look at an agent; states are 256 apart
 STEPPING_SECONDS = 2.0  # that a look waits for the one before

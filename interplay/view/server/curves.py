@@ -16,7 +16,7 @@ from interplay.core.errors import UserError
 from interplay.core.world import Array
 from interplay.view.curves import AXES, choose_axis
 from interplay.view.run_log import RunLog, one_line, read_run
-from interplay.view.server.config import MOST_CURVES, MOST_POINTS
+from interplay.view.server.config import MOST_CURVES, MOST_LOG, MOST_POINTS
 
 FIRST_WAIT = 0.25  # seconds for which a first answer waits, so that short logs are there at once
 REST = 5.0  # times the seconds that reading took, before a log that grew is read again
@@ -178,7 +178,7 @@ class _Log:
             raise self._error
         return self._log
 
-    def _look(self) -> tuple[int, int] | None:
+    def _look(self) -> tuple[int, int]:
         try:
             found = (self._run / "metrics.jsonl").stat(follow_symlinks=False)
         except OSError:
@@ -188,6 +188,10 @@ class _Log:
     def _read(self) -> None:
         began = self._clock()
         try:
+            if self._look()[0] > MOST_LOG:
+                raise UserError(
+                    f"{self._run}: metrics.jsonl has more than {MOST_LOG:,} bytes, which are read at most; log less by train.log_every"
+                )
             self._log, self._error = read_run(self._run), None
         except UserError as error:
             self._error = UserError(one_line(str(error).replace(str(self._run), self._run.name)))

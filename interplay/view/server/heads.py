@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from gymnasium import spaces
 
+from interplay.core.controls import Controls, controls_of, names_of
 from interplay.core.errors import UserError
 from interplay.core.masks import rows_of
 from interplay.core.spaces import action_choices
@@ -28,6 +29,7 @@ class Head(NamedTuple):
         choices: how many; 0 of a Box.
         column: of its first choice in a row of the mask.
         low, high: of a Box, flat; infinite ends are None.
+        labels: what its choices, or the numbers of a Box, are called; empty where nobody has named them.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Head(NamedTuple):
     column: int
     low: tuple[float | None, ...] = ()
     high: tuple[float | None, ...] = ()
+    labels: tuple[str, ...] = ()
 
 
 class Heads:
@@ -45,20 +48,37 @@ class Heads:
 
     Args:
         space: its action space.
+        names: what heads and choices are called (`interplay.core.controls.names_of`); None: heads as the space names them.
+        idle: head -> what is done without a word.
     """
 
-    def __init__(self, space: spaces.Space[Any]) -> None:
-        self._space = space
+    def __init__(
+        self,
+        space: spaces.Space[Any],
+        names: Mapping[str, tuple[str, ...]] | None = None,
+        idle: Mapping[str, str] | None = None,
+    ) -> None:
+        self._space, self._idle = space, dict(idle or {})
         self._parts = dict(space.spaces) if isinstance(space, spaces.Dict) else {WHOLE: space}
-        self.heads = tuple(self._find())
+        found = tuple(self._find())
+        self.heads = (
+            found
+            if names is None
+            else tuple(
+                head._replace(name=name, labels=labels)
+                for head, (name, labels) in zip(found, names.items(), strict=True)
+            )
+        )
         self._by_name = {head.name: head for head in self.heads}
 
     def _find(self) -> Iterator[Head]:
         column = 0
         for key, part in self._parts.items():
             if isinstance(part, spaces.Box):
-                ends = [tuple(_finite(x) for x in end.reshape(-1).tolist()) for end in (part.low, part.high)]
-                yield Head(key, key, 0, 0, 0, column, *ends)
+                low, high = (
+                    tuple(_finite(x) for x in end.reshape(-1).tolist()) for end in (part.low, part.high)
+                )
+                yield Head(key, key, 0, 0, 0, column, low, high)
                 continue
             counts = action_choices(part)
             starts = np.broadcast_to(np.asarray(getattr(part, "start", 0)), part.shape or ()).reshape(-1)
@@ -90,6 +110,7 @@ class Heads:
                         "kind": "box",
                         "low": list(head.low),
                         "high": list(head.high),
+                        "labels": list(head.labels) or None,
                         "mean": numbers(mean),
                     }
                 )
@@ -101,7 +122,7 @@ class Heads:
                     "name": head.name,
                     "kind": "discrete",
                     "n": head.choices,
-                    "labels": None,
+                    "labels": list(head.labels) or None,
                     "probabilities": numbers(said),
                     "legal": None if legal is None else legal[own].tolist(),
                 }
@@ -129,7 +150,8 @@ class Heads:
             if isinstance(value, list) or not 0 <= value < head.choices:
                 raise UserError(f"{name} = {str(value)[:60]}; choose from 0..{head.choices - 1}")
             if not legal[head.column + value]:
-                raise UserError(f"{name} = {value} is not legal now; choose another one")
+                chosen = head.labels[value] if head.labels else value
+                raise UserError(f"{name} = {chosen} is not legal now; choose another one")
             action[head.key].reshape(-1)[head.place] = head.start + value
         return action
 
@@ -148,7 +170,7 @@ class Heads:
         return kept
 
     def idle(self, legal: Array) -> dict[str, Array]:
-        """What happens without a word: the first legal choice of every head, and of a Box what is nearest to 0."""
+        """What happens without a word: what the world says, else the first legal choice; of a Box what is nearest to 0."""
         action = {
             key: np.clip(np.zeros(part.shape, part.dtype), part.low, part.high)
             if isinstance(part, spaces.Box)
@@ -158,8 +180,22 @@ class Heads:
         for head in self.heads:
             if head.choices:
                 own = legal[head.column : head.column + head.choices]
-                action[head.key].reshape(-1)[head.place] = head.start + int(own.argmax())
+                usual = head.labels.index(self._idle[head.name]) if head.name in self._idle else 0
+                choice = usual if own[usual] else int(own.argmax())
+                action[head.key].reshape(-1)[head.place] = head.start + choice
         return action
+
+    def numbered(self, named: Mapping[str, str]) -> dict[str, int]:
+        """Choices by name -> by number."""
+        return {head: self._by_name[head].labels.index(choice) for head, choice in named.items()}
+
+    def keys(self, controls: Controls) -> dict[str, list[dict[str, int]]]:
+        """What the page sends for each key: numbers of heads and choices."""
+        places = {head.name: place for place, head in enumerate(self.heads)}
+        return {
+            key: [{"head": places[head], "choice": choice} for head, choice in self.numbered(deed).items()]
+            for key, deed in controls.keys.items()
+        }
 
     def put(self, tree: Any, column: int, action: Mapping[str, Array]) -> None:
         """Writes an agent's action into those of a kind, (1, A, ...), at its column."""
@@ -175,6 +211,20 @@ class Heads:
             own = np.asarray(leaf)[0, column].reshape(-1)
             told[head.name] = int(own[head.place]) - head.start if head.choices else numbers(own)
         return told
+
+
+def heads_of(world: World) -> dict[str, Heads]:
+    """The heads of each kind, by its name, as the world calls them.
+
+    Raises:
+        UserError: if the world's names or controls do not fit its actions.
+    """
+    found = {}
+    for kind in world.kinds:
+        controls = controls_of(world, kind.slots[0])
+        idle = None if controls is None else controls.idle
+        found[kind.name] = Heads(kind.action_space, names_of(world, kind.name), idle)
+    return found
 
 
 def writable(tree: Any) -> Any:

@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from interplay.core.controls import controls_of
 from interplay.core.errors import UserError
+from interplay.core.fog import fogged, hideable
 from interplay.core.policy import Policy
 from interplay.core.replay import Mark
 from interplay.core.replay.marks import Marks
@@ -15,9 +17,10 @@ from interplay.core.scene import Scene, scene_of
 from interplay.core.world import Array, World
 from interplay.view.run_log import one_line
 from interplay.view.server.agent import tell_agent
-from interplay.view.server.heads import Heads, place_of, writable
+from interplay.view.server.heads import heads_of, place_of, writable
 
 HUMAN = "a person"
+NOBODY = -1  # no slot: who watches while several play under fog
 
 
 class Cast(NamedTuple):
@@ -27,14 +30,18 @@ class Cast(NamedTuple):
         world: a batch of one.
         policy: acts for every slot that no person holds.
         words: who that is.
+        values: makes what gives values of a world's copy in another thread (`interplay.train.play.beside`); None where nobody expects anything.
         renew: makes the policy play with a newer checkpoint and tells who that is; None where there is none. The whole is None
             where nothing can change.
+        fog: while people play, they see what their agents observe, and nobody sees more.
     """
 
     world: World
     policy: Policy
     words: str
     renew: Callable[[], str | None] | None = None
+    values: Callable[[], Any] | None = None
+    fog: bool = False
 
 
 class Moment(NamedTuple):
@@ -56,13 +63,16 @@ class Play:
     Attributes:
         tick: counts on over episodes, a reset is one too.
         turn_based: whether one slot acts at a time.
+        clicks: whether the world says what clicks mean.
     """
 
     def __init__(self, cast: Cast, seed: int = 0) -> None:
         self.cast, self.world, self.tick = cast, cast.world, 0
-        self._heads = {kind.name: Heads(kind.action_space) for kind in self.world.kinds}
+        self._heads = heads_of(self.world)
+        self.clicks = type(self.world).click is not World.click
         self._marks = Marks(self.world)
         self._moment: Moment | None = None
+        self._through: dict[int, Moment] = {}
         self._chosen: Any = None
         self._first = True
         agents = len(self.world.agents)
@@ -76,6 +86,11 @@ class Play:
     def over(self) -> bool:
         """Whether the episode has ended."""
         return bool(self.world.timestep.over[0])
+
+    @property
+    def begins(self) -> bool:
+        """Whether the episode has just begun."""
+        return self._first
 
     def acts(self, slot: int) -> bool:
         """Whether the next step reads a slot's action."""
@@ -147,13 +162,41 @@ class Play:
                 scene.picture is not None
             ):  # layers copy what they are given, pictures may be a world's own buffer
                 scene = scene._replace(picture=scene.picture.copy())
-            self._moment = Moment(self.tick, scene, self._first, self.over)
+            if self.cast.fog:
+                scene = hideable(scene)
+            self._moment, self._through = Moment(self.tick, scene, self._first, self.over), {}
         return self._moment
+
+    def moment_of(self, slot: int) -> Moment:
+        """What a slot sees of it; of `NOBODY` nothing is left. All of it where the world does not say what its agents see."""
+        whole = self.moment()
+        if slot not in self._through:
+            visible = {} if slot == NOBODY else self.world.visible(0, slot)
+            scene = whole.scene if visible is None else fogged(whole.scene, visible)
+            self._through[slot] = whole._replace(scene=scene)
+        return self._through[slot]
+
+    def hides(self, slot: int) -> bool | None:
+        """Whether the world hides anything from a slot; None where it does not say."""
+        visible = self.world.visible(0, slot)
+        return None if visible is None else visible.get("*") is not True
 
     def heads(self, slot: int) -> list[dict[str, Any]]:
         """What a slot can choose, without numbers."""
         kind, _ = place_of(self.world, slot)
         return self._heads[kind.name].describe()
+
+    def controls(self, slot: int) -> dict[str, Any] | None:
+        """Which keys mean what in a slot, in the numbers of its heads; None: it is played by a form."""
+        told = controls_of(self.world, slot)
+        kind, _ = place_of(self.world, slot)
+        return None if told is None else {"keys": self._heads[kind.name].keys(told)}
+
+    def click(self, slot: int, x: float, y: float) -> Mapping[str, Array] | None:
+        """What a click at a place means for a slot, as `read` gives it; None: nothing. Errors as of `read`."""
+        named = self.world.click(0, slot, x, y)
+        kind, _ = place_of(self.world, slot)
+        return None if named is None else self.read(slot, self._heads[kind.name].numbered(named))
 
     def agent(self, slot: int, person: bool) -> dict[str, Any]:
         """All that can be told of a slot now; `person`: somebody holds it."""

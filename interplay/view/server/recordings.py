@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,10 +15,11 @@ from interplay.core.files import told_plainly
 from interplay.core.reading import opened
 from interplay.core.replay import ReplayReader
 from interplay.core.replay.layout import CHUNK_HEAD, MAX_RAW, SCENES, Chunk, check_chunk
+from interplay.core.replay.reader import NOT_CLOSED
 from interplay.core.world import World
 from interplay.view.run_log import one_line
 from interplay.view.server.agent import tell_agent
-from interplay.view.server.config import STEPPED, STEPPING_SECONDS
+from interplay.view.server.config import GROWS_SECONDS, STEPPED, STEPPING_SECONDS
 from interplay.view.server.refusals import Busy, NotThere, Unreadable
 from interplay.view.server.sources import Sources
 
@@ -51,6 +53,15 @@ class Recordings:
         """A page of all sources."""
         return self._sources.page(page, self._describe)
 
+    def matches(self, run: int) -> dict[str, Any]:
+        """The recordings of a run, the oldest first."""
+        found = self._sources.matches(run)
+        return {
+            "matches": [
+                {"id": number, "name": path.name, **self._describe(number, path)} for number, path in found
+            ]
+        }
+
     def table(self, number: int) -> dict[str, Any]:
         """Header and chunks."""
         with self._reader(number) as file:
@@ -69,7 +80,8 @@ class Recordings:
                 "ticks": reader.ticks,
                 "chunks": chunks,
                 "complete": reader.closed,
-                "problems": self._problems(reader),
+                "growing": file.grows,
+                "problems": self._problems(file),
             }
 
     def chunk(self, number: int, chunk: int) -> bytes:
@@ -119,6 +131,8 @@ class Recordings:
             self._world = (path, world)
             return tell_agent(world, slot, tick, policy)
         finally:
+            if held is not None and (self._world is None or self._world[1] is not held[1]):
+                held[1].close()
             self._stepping.release()
 
     def path(self, number: int) -> Path:
@@ -164,8 +178,9 @@ class Recordings:
             self._open.popitem(last=False)[1].close()
         return held
 
-    def _problems(self, reader: ReplayReader) -> list[str]:
-        return [self._plain(line, reader.path) for line in reader.troubles]
+    def _problems(self, file: _Open) -> list[str]:
+        troubles = [line for line in file.reader.troubles if not (file.grows and NOT_CLOSED in line)]
+        return [self._plain(line, file.reader.path) for line in troubles]
 
     def _plain(self, text: str, path: Path) -> str:
         """A message with the file as the page calls it."""
@@ -190,6 +205,11 @@ class _Open:
         self.reader.refresh()
         self._stamp = stamp
         return not self.reader.closed  # what was told of the open one is no longer so
+
+    @property
+    def grows(self) -> bool:
+        """Whether it is most likely still written."""
+        return not self.reader.closed and time.time() - self._stamp[3] / 1e9 < GROWS_SECONDS
 
     def scenes(self) -> list[Stored]:
         """The chunks of scenes."""

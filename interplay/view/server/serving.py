@@ -86,22 +86,30 @@ def bind(host: str = HOME, port: int = 0) -> tuple[socket.socket, Address]:
     return listening, Address(host, listening.getsockname()[1], token, ticket)
 
 
-def serve(app: App, listening: socket.socket, begun: Callable[[Callable[[], None]], object]) -> None:
+def serve(
+    app: App,
+    listening: socket.socket,
+    begun: Callable[[Callable[[], None]], object],
+    compress: bool = False,
+) -> None:
     """Serves until Ctrl-C or SIGTERM.
 
     Args:
         app: to be served.
         listening: from `bind`; closed at the end.
         begun: called once the port answers, with what ends it from any thread.
+        compress: deflate every message of websockets, for slow lines.
     """
     import uvicorn
 
+    from interplay.view.server.silence import Impatient
+
     config = uvicorn.Config(
         app,
-        http="h11",
+        http=Impatient,
         ws="websockets-sansio",
         ws_max_size=MESSAGE_BYTES,
-        ws_per_message_deflate=False,
+        ws_per_message_deflate=compress,
         log_level="error",
         access_log=False,
         server_header=False,

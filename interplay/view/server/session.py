@@ -5,6 +5,7 @@ Everything of it belongs to that thread. Pages leave what they say in a queue, w
 
 from __future__ import annotations
 
+import math
 import queue
 import threading
 import time
@@ -26,12 +27,22 @@ from interplay.view.server.config import (
     TICK_SECONDS,
     VIDEO_FRAMES,
 )
-from interplay.view.server.play import Cast, Play
+from interplay.view.server.overlays import Overlays
+from interplay.view.server.play import NOBODY, Cast, Moment, Play
 from interplay.view.server.visitor import NEVER, Visitor
 
-FOG = "who plays sees the whole world here, also what its agent does not see"
+SEES_ALL = "who plays sees the whole world here, also what its agent does not see"
+OWN_EYES = "fog: you see what your agent observes"
+OTHER_EYES = (
+    "fog: somebody plays, and you see what that agent observes; everything again when it is given back"
+)
+NO_OVERLAYS = "somebody plays under fog, so no overlay is drawn; give the slot back first"
+NO_EYES = "fog: several people play, so nothing is shown to who only watches"
+CANNOT_SAY = "this world does not say what its agents see, so who plays sees all of it"
 FOG_OF_ROLES = "who plays sees the public table; the details of other seats are kept back"
-Job = tuple[Visitor, said.Said | str]  # of a string: it has come, or gone
+Job = tuple[
+    Visitor | None, said.Said | str
+]  # of a string: it has come, or gone; of nobody: something is ready
 _COME, _GONE, _LOOK = "come", "gone", "look"
 
 
@@ -43,6 +54,7 @@ class Session:
         make: makes the world and who plays it; called in the session's thread.
         seed: of world and policies.
         clock: seconds.
+        plain: a line with files as the page calls them, see `Sources.plain`.
     """
 
     def __init__(
@@ -51,18 +63,22 @@ class Session:
         make: Callable[[], Cast],
         seed: int = 0,
         clock: Callable[[], float] = time.monotonic,
+        plain: Callable[[str], str] = str,
     ) -> None:
         self.source, self._make, self._seed, self._clock = source, make, seed, clock
+        self._plain = plain
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._visitors: list[Visitor] = []
         self._holders: dict[int, Visitor] = {}
         self._chosen: dict[int, Mapping[str, Array]] = {}
         self._running, self._steps, self._speed = True, 0, 1 / TICK_SECONDS
+        self._waits = self._prepared = False
         self._due = self._renew_due = clock()
         self._status: dict[Visitor, dict[str, Any]] = {}
         self._problem: str | None = None
         self._again: tuple[Visitor, said.Reset] | None = None
         self._play: Play
+        self._overlays: Overlays
         self._end: tuple[str, bool] | None = None
         self._thread = threading.Thread(target=self._live, name=f"session {source}", daemon=True)
 
@@ -109,7 +125,10 @@ class Session:
     def _live(self) -> None:
         reason, again = "the viewer ends; start it again with `interplay view`", True
         try:
-            self._play = Play(self._make(), self._seed)
+            self._play = _begin(self._make(), self._seed)
+            self._overlays = Overlays(
+                self._play, self._clock, lambda: self._jobs.put((None, _LOOK)), self._words
+            )
             self._speed = 1 / max(TICK_SECONDS, self._play.world.frames_per_step / VIDEO_FRAMES)
             while self._hear():
                 self._begin_again()
@@ -117,9 +136,9 @@ class Session:
                     self._step()
                 self._show()
         except UserError as error:
-            reason, again = one_line(str(error)), False
+            reason, again = self._words(error), False
         except Exception as error:  # of a world or policy of somebody's own; the server lives on
-            words = one_line(" ".join(str(error).split()))[:200]
+            words = " ".join(self._words(error).split())[:200]
             reason, again = (
                 f"{self.source} broke: {type(error).__name__}: {words}; mend it and come back",
                 False,
@@ -134,12 +153,15 @@ class Session:
                 job = self._jobs.get_nowait()
             except queue.Empty:
                 break
-            if job is not None and job[1] == _COME:
+            if job is not None and job[0] is not None and job[1] == _COME:
                 self._visitors.append(job[0])
         for visitor in self._visitors:
             visitor.dismiss(reason, again)
         if hasattr(self, "_play"):
             self._play.close()
+
+    def _words(self, error: Exception) -> str:
+        return one_line(self._plain(str(error)))
 
     def _hear(self) -> bool:
         """Waits until something is to be done and takes in what was said; False: it is over."""
@@ -158,6 +180,8 @@ class Session:
         """Seconds until something is due; None: until somebody says something."""
         now = self._clock()
         waits = [self._due - now] if self._goes_on() else []
+        if (until := self._overlays.wait()) < math.inf:
+            waits.append(until)
         for visitor in self._visitors:
             tick, slot, when = visitor.told
             if visitor.selected is not None and (tick, slot) != (self._play.tick, visitor.selected):
@@ -173,18 +197,27 @@ class Session:
 
     def _awaited(self) -> int | None:
         """The slot whose person is waited for."""
-        turn = self._play.turn()
-        return turn if turn in self._holders and turn not in self._chosen else None
+        turns = sorted(self._holders) if self._waits else [self._play.turn()]
+        open_ = (slot for slot in turns if slot in self._holders and slot not in self._chosen)
+        return next((slot for slot in open_ if slot is not None and self._play.acts(slot)), None)
 
     def _step(self) -> None:
         play, now = self._play, self._clock()
+        if not self._prepared:  # kernels and networks are compiled by their first step
+            self._tell_status(preparing=True)
+            self._prepared = True
         self._renew(now)
         people = {slot: self._chosen.get(slot) for slot in self._holders}
         self._chosen = {}
         for mark in play.step(people):
             event = {"type": "event", "tick": mark.tick, "kind": mark.kind, "slots": list(mark.rows)}
             for visitor in self._visitors:
-                visitor.post(event)
+                eyes = self._eyes(visitor)
+                if eyes is None or not mark.rows:
+                    visitor.post(event)
+                elif eyes in mark.rows:
+                    visitor.post({**event, "slots": [eyes]})
+        self._overlays.note()
         self._steps = max(self._steps - 1, 0)
         if self._steps or not self._speed:
             self._due = now
@@ -202,17 +235,16 @@ class Session:
             if self._play.renew():
                 self._problem = None
         except UserError as error:
-            self._problem = one_line(str(error))
+            self._problem = self._words(error)
 
     def _show(self) -> None:
         """Offers what is new to those who have room for it."""
         self._tell_status()
         tick = self._play.tick
-        wanting = [visitor for visitor in self._visitors if visitor.wants(tick)]
-        if wanting:
-            moment = self._play.moment()
-            for visitor in wanting:
-                visitor.offer(moment)
+        for visitor in self._visitors:
+            if visitor.wants(tick):
+                visitor.offer(self._seen_by(visitor))
+        self._overlays.show()
         now = self._clock()
         accounts: dict[int, dict[str, Any]] = {}
         for visitor in self._visitors:
@@ -221,12 +253,14 @@ class Session:
                 continue
             if slot not in accounts:
                 accounts[slot] = {"type": "agent", **self._play.agent(slot, slot in self._holders)}
-            visitor.post(accounts[slot])
+            # What the world counts, it may count of what the agent does not see.
+            fog: dict[str, Any] = {} if self._eyes(visitor) is None else {"metrics": {}}
+            visitor.post(accounts[slot] | fog)
             visitor.told = (tick, slot, now)
 
-    def _tell_status(self) -> None:
+    def _tell_status(self, preparing: bool = False) -> None:
         for visitor in self._visitors:
-            status = self._status_for(visitor)
+            status = {**self._status_for(visitor), "preparing": preparing}
             if status != self._status.get(visitor):
                 self._status[visitor] = status
                 visitor.post({**status, "tick": self._play.tick})
@@ -235,16 +269,56 @@ class Session:
         hides, awaited = self._play.world.privileged_view is not None, self._awaited()
         if hides and awaited is not None and self._holders[awaited] is not visitor:
             awaited = None  # whose turn it is at night tells the role
-        note = self._problem or ((FOG_OF_ROLES if hides else FOG) if self._holders else None)
+        note = self._problem or (self._note(visitor) if self._holders else None)
         return {
             "type": "status",
             "running": self._running,
             "speed": self._speed,
             "holders": self._holders_for(visitor),
             "waiting": awaited,
+            "waits": self._waits,
+            "preparing": False,
             "policy": one_line(self._play.cast.words),
             "note": note,
         }
+
+    def _note(self, visitor: Visitor) -> str | None:
+        """What who plays sees, and what others see meanwhile."""
+        eyes = self._eyes(visitor)
+        if eyes is None:
+            return FOG_OF_ROLES if self._play.world.privileged_view is not None else SEES_ALL
+        if eyes == NOBODY:
+            return NO_EYES
+        hides = self._play.hides(eyes)
+        if not hides:
+            return CANNOT_SAY if hides is None else None
+        return OWN_EYES if self._holders[eyes] is visitor else OTHER_EYES
+
+    def _eyes(self, visitor: Visitor) -> int | None:
+        """Through whose eyes a page sees while somebody plays under fog: a slot's, or nobody's; None: it sees all."""
+        if not self._play.cast.fog or not self._holders:
+            return None
+        own = next((slot for slot, holder in self._holders.items() if holder is visitor), None)
+        if own is None:
+            return next(iter(self._holders)) if len(self._holders) == 1 else NOBODY
+        return own
+
+    def _seen_by(self, visitor: Visitor) -> Moment:
+        eyes = self._eyes(visitor)
+        return self._play.moment() if eyes is None else self._play.moment_of(eyes)
+
+    def _look_anew(self) -> None:
+        """Somebody plays, or plays no more: under fog all see something else now."""
+        if not self._play.cast.fog:
+            return
+        for visitor in self._visitors:
+            visitor.ask_key()
+            if self._eyes(visitor) is None:
+                continue
+            if not self._is_own(visitor, visitor.selected):
+                visitor.selected = None
+            if self._overlays.leave(visitor):
+                visitor.post({"type": "refused", "what": "overlay", "reason": NO_OVERLAYS})
 
     def _holders_for(self, visitor: Visitor) -> dict[str, str]:
         return {
@@ -254,12 +328,15 @@ class Session:
 
     # -- what pages say -----------------------------------------------------------------------------------------------
 
-    def _take_in(self, visitor: Visitor, job: said.Said | str) -> None:
+    def _take_in(self, visitor: Visitor | None, job: said.Said | str) -> None:
+        if visitor is None:
+            return
         if job == _COME:
             self._welcome(visitor)
         elif job == _GONE:
             self._visitors = [other for other in self._visitors if other is not visitor]
             self._status.pop(visitor, None)
+            self._overlays.leave(visitor)
             for slot in [slot for slot, holder in self._holders.items() if holder is visitor]:
                 self._give(slot)
         elif visitor in self._visitors and not isinstance(job, str):
@@ -269,13 +346,14 @@ class Session:
         try:
             deed(visitor, job)
         except UserError as error:
-            visitor.post({"type": "refused", "what": job.type, "reason": one_line(str(error))})
+            visitor.post({"type": "refused", "what": job.type, "reason": self._words(error)})
 
     def _begin_again(self) -> None:
         """Resets as the last of those asked who came since: they can ask faster than a large world begins."""
         if self._again is not None:
             (visitor, job), self._again = self._again, None
             self._try(visitor, job, lambda _, asked: self._play.reset(asked.seed))
+            self._overlays.note()
             self._chosen, self._due = {}, self._clock()
 
     def _do(self, visitor: Visitor, job: said.Said) -> None:
@@ -295,13 +373,17 @@ class Session:
             case said.Give():
                 self._held(visitor, job.slot)
                 self._give(job.slot)
-            case said.Act():
+            case said.Wait():
+                self._waits, self._due = job.on, self._clock()
+            case said.Act() | said.Click():
                 self._act(visitor, job)
+            case said.Overlay():
+                self._lay_over(visitor, job)
 
     def _welcome(self, visitor: Visitor) -> None:
         play = self._play
         world = play.world
-        encoder = Encoder(play.moment().scene, recording=False)
+        encoder = Encoder(self._seen_by(visitor).scene, recording=False)
         if not self._visitors:
             self._due = self._clock()
         self._visitors.append(visitor)
@@ -321,16 +403,25 @@ class Session:
             "tick_seconds": max(TICK_SECONDS, world.frames_per_step / VIDEO_FRAMES),
             "may_play": True,
             "turn_based": play.turn_based,
-            "controls": None,
+            "controls": play.controls(0),
             "heads": play.heads(0),
+            "overlays": self._overlays.describe(),
+            "populations": [
+                one_line(str(name)) for name in world.population_names or range(world.num_populations)
+            ],
         }
         visitor.welcome(hello, encoder)
         visitor.post({**status, "tick": play.tick})
-        visitor.offer(play.moment())  # at once: a network's first step takes seconds
+        visitor.offer(self._seen_by(visitor))  # at once: a network's first step takes seconds
 
     def _select(self, visitor: Visitor, slot: int | None) -> None:
         if slot is not None:
             self._check_slot(slot)
+            if self._eyes(visitor) is not None and self._holders.get(slot) is not visitor:
+                name = one_line(self._play.world.agents[slot])
+                raise UserError(
+                    f"{name}: somebody plays under fog, so others are not told of; give the slot back first"
+                )
             if (
                 self._play.world.privileged_view is not None
                 and self._plays(visitor)
@@ -342,24 +433,41 @@ class Session:
                 )
         visitor.selected, visitor.told = slot, NEVER
 
+    def _lay_over(self, visitor: Visitor, job: said.Overlay) -> None:
+        if job.name is not None and self._eyes(visitor) is not None:
+            raise UserError(NO_OVERLAYS)
+        if job.name is not None and self._play.world.privileged_view is not None and self._plays(visitor):
+            raise UserError(f"{job.name}: roles are hidden and you play; give back your slot to see overlays")
+        self._overlays.ask(visitor, job)
+
     def _take(self, visitor: Visitor, slot: int) -> None:
         self._check_slot(slot)
         if self._holders.get(slot, visitor) is not visitor:
             raise UserError(
                 f"{one_line(self._play.world.agents[slot])}: somebody plays it already; take another slot"
             )
+        if self._play.cast.fog and self._plays(visitor) and self._holders.get(slot) is not visitor:
+            raise UserError("under fog one plays one slot at a time; give back yours first")
         self._holders[slot] = visitor
+        self._look_anew()
         hides = self._play.world.privileged_view is not None
         if hides and self._holders.get(-1 if visitor.selected is None else visitor.selected) is not visitor:
             visitor.selected = None
+        play = self._play
+        taken = {"slot": slot, "heads": play.heads(slot), "controls": play.controls(slot)}
+        visitor.post({"type": "taken", **taken, "clicks": play.clicks})
 
-    def _act(self, visitor: Visitor, job: said.Act) -> None:
+    def _act(self, visitor: Visitor, job: said.Act | said.Click) -> None:
         self._held(visitor, job.slot)
-        now = self._play.tick
-        if job.tick > now or (self._play.turn_based and job.tick != now):
+        play, now = self._play, self._play.tick
+        if job.tick > now or (play.turn_based and job.tick != now):
             raise UserError(f"tick {job.tick}: the world is at {now}; choose again")
-        self._chosen[job.slot] = self._play.read(job.slot, job.action)
-        self._due = min(self._due, self._clock()) if self._play.turn_based else self._due
+        if isinstance(job, said.Act):
+            self._chosen[job.slot] = play.read(job.slot, job.action)
+        elif (clicked := play.click(job.slot, job.x, job.y)) is not None:
+            self._chosen[job.slot] = clicked
+        if play.turn_based or self._waits:
+            self._due = min(self._due, self._clock())
 
     def _held(self, visitor: Visitor, slot: int) -> None:
         self._check_slot(slot)
@@ -369,10 +477,23 @@ class Session:
     def _give(self, slot: int) -> None:
         self._holders.pop(slot, None)
         self._chosen.pop(slot, None)
+        self._look_anew()
 
     def _plays(self, visitor: Visitor) -> bool:
         return any(holder is visitor for holder in self._holders.values())
 
+    def _is_own(self, visitor: Visitor, slot: int | None) -> bool:
+        return slot is not None and self._holders.get(slot) is visitor
+
     def _check_slot(self, slot: int) -> None:
         if slot >= len(self._play.world.agents):
             raise UserError(f"slot {slot}: the world has {len(self._play.world.agents)}; choose one of those")
+
+
+def _begin(cast: Cast, seed: int) -> Play:
+    """Plays; a world that does not begin is freed."""
+    try:
+        return Play(cast, seed)
+    except BaseException:
+        cast.world.close()
+        raise

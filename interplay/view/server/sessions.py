@@ -93,7 +93,7 @@ class Sessions:
             self._ending[-1].stop(0)
         make = self._make
         assert make is not None
-        session = Session(source, lambda: make(kind, name), self._seed)
+        session = Session(source, lambda: make(kind, name), self._seed, plain=self._sources.plain)
         session.start()
         self._sessions[source] = session
         return session

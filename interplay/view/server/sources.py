@@ -98,6 +98,27 @@ class Sources:
         inside = "." if self._root is None else os.path.relpath(path, self._root)
         return one_line(path.name if inside == "." else inside)
 
+    def plain(self, text: str) -> str:
+        """A line for the page with files as they are called there, not where they lie on this machine."""
+        root = "" if self._root is None else str(self._root)
+        if len(root) < 2:
+            return text
+        return text.replace(root + os.sep, "").replace(root, Path(root).name)
+
+    def matches(self, number: int) -> list[tuple[int, Path]]:
+        """Numbers and files of a run's recordings, in the order of their names, looked for now.
+
+        Raises:
+            NotThere: as `run`.
+        """
+        run = self.run(number)
+        found = search(run)[1]
+        with self._lock:
+            if self.opened.file is None:
+                _add(self._recordings, [place._replace(run=run) for place in found])
+            numbers = {place.path: n for n, place in enumerate(self._recordings)}
+        return [(numbers[place.path], place.path) for place in found if place.path in numbers]
+
     def page(self, page: int, describe: Callable[[int, Path], dict[str, Any]]) -> dict[str, Any]:
         """A page of everything, 200 of each.
 
@@ -108,7 +129,9 @@ class Sources:
         self.refresh()
         part = slice(page * LISTED, (page + 1) * LISTED)
         with self._lock:
-            runs, recordings = list(enumerate(self._runs)), list(enumerate(self._recordings))
+            runs, every = list(enumerate(self._runs)), list(enumerate(self._recordings))
+        # Trainers remove old windows; numbers stay.
+        recordings = [(number, place) for number, place in every if os.path.lexists(place.path)]
         numbers = {path: number for number, path in runs}
         worlds = [{"id": number, "name": name} for number, name in enumerate(self.worlds)]
         return {
@@ -123,7 +146,7 @@ class Sources:
                 for number, place in recordings[part]
             ],
             "worlds": worlds[part],
-            "more": any(len(every) > part.stop for every in (runs, recordings, worlds)),
+            "more": any(len(those) > part.stop for those in (runs, recordings, worlds)),
         }
 
     def _tell_run(self, number: int, path: Path) -> dict[str, Any]:

@@ -10,18 +10,22 @@ from gymnasium import spaces
 
 from interplay.core import seeding
 from interplay.core.chunks import Chunks
+from interplay.core.controls import Controls, arrows
 from interplay.core.errors import UserError
+from interplay.core.fog import Visible
 from interplay.core.jit import arrays_of
 from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
 from interplay.core.world import ArrayWorld, Kind, TimeStep
 from interplay.worlds.battle import observe
 from interplay.worlds.battle.config import BattleSettings
+from interplay.worlds.battle.eyes import visible
 from interplay.worlds.battle.ranges import laws_of, ranges_of
 from interplay.worlds.battle.render import draw
 from interplay.worlds.battle.rules import step
 from interplay.worlds.battle.state import (
     BLUE,
+    MOVES,
     RED,
     BattleState,
     allocate_scratch,
@@ -29,6 +33,8 @@ from interplay.worlds.battle.state import (
     bodies_of,
     rules_of,
 )
+
+CLICKED = 0.75  # units of length around an enemy's middle that still hit it
 
 
 class BattleWorld(ArrayWorld):
@@ -70,6 +76,7 @@ class BattleWorld(ArrayWorld):
         kind = Kind("agent", tuple(range(red + blue)), space, spaces.Discrete(int(rules["actions"])))
         names = [f"red_{number}" for number in range(red)] + [f"blue_{number}" for number in range(blue)]
         super().__init__(num_worlds, names, [kind], seed, first_world)
+        self.action_names = {"order": action_names(rules)}
         self.teams = tuple(range(red)), tuple(range(red, red + blue))
         self.state: BattleState = allocate_state(settings, num_worlds)
         self.state_space = spaces.Box(-np.inf, np.inf, (observe.state_size(rules, RED),), np.float32)
@@ -134,6 +141,32 @@ class BattleWorld(ArrayWorld):
             raise UserError(f"{self.id}: side = {side!r}; give 0 for red or 1 for blue")
         return observe.state_of(self.state, self.body, self.table, side)
 
+    def controls(self, slot: int) -> Controls:
+        """Arrows move, digits attack the enemy of that number; without a key the unit stops, and the dead do nothing."""
+        ahead, back = ("ahead", "back") if slot in (self.teams or ((),))[RED] else ("back", "ahead")
+        ways = {"ArrowUp": "north", "ArrowDown": "south", "ArrowRight": ahead, "ArrowLeft": back}
+        enemies = range(min(int(self.table[0]["enemies"]), 10))
+        attacks = {str(number): {"order": f"attack {number}"} for number in enemies}
+        return Controls({**arrows("order", ways), **attacks})
+
+    def click(self, world: int, slot: int, x: float, y: float) -> dict[str, str] | None:
+        """A click on an enemy attacks it; elsewhere one goes the way that leads there best."""
+        unit, red = self.state.unit[world], len(self.teams[RED])  # type: ignore[index]
+        enemies = np.arange(red, len(unit)) if slot < red else np.arange(red)
+        far = np.hypot(unit["x"][enemies] - x, unit["y"][enemies] - y)
+        far[~unit["alive"][enemies]] = np.inf
+        nearest = int(far.argmin())
+        if far[nearest] <= max(self.body["radius"][enemies[nearest]], CLICKED):
+            return {"order": f"attack {nearest}"}
+        dx, dy = x - float(unit["x"][slot]), y - float(unit["y"][slot])
+        if abs(dy) > abs(dx):
+            return {"order": "north" if dy > 0 else "south"}
+        return {"order": "ahead" if (dx > 0) == (slot < red) else "back"}
+
+    def visible(self, world: int, slot: int) -> Visible:
+        """The field, and the units in sight as far as they are told; with `see_field` all units."""
+        return visible(self, world, slot)
+
     def draw(self, canvas: Canvas, world: int) -> None:
         draw(canvas, self.state, self.body, self.settings, world)
 
@@ -181,3 +214,14 @@ class BattleWorld(ArrayWorld):
 
     def state_laws(self) -> Sequence[Law]:
         return laws_of(self.settings, self.body)
+
+
+def action_names(rules: Any) -> tuple[str, ...]:
+    """What orders are called, as a side sees itself: ``ahead`` is towards where the other one began (see `rules.sides`)."""
+    slants = ("north-ahead", "south-ahead", "south-back", "north-back")
+    return (
+        *("nothing (dead)", "stop", "north", "south", "ahead", "back"),
+        *(f"attack {number}" for number in range(int(rules["enemies"]))),
+        *(slants if int(rules["moves"]) > MOVES else ()),
+        *(f"look {number}" for number in range(int(rules["look_directions"]))),
+    )

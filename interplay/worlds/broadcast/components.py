@@ -160,6 +160,9 @@ class BroadcastingActor(BoardActor):
     def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
         return spaces.Discrete(2), 0
 
+    def choice_names(self, agent: Any) -> dict[str, tuple[str, ...]]:
+        return {self.key: ("silent", "broadcast")}
+
     def bounds(self, agent: Any) -> tuple[Any, Any]:
         return 0, 1
 
@@ -251,6 +254,10 @@ class BroadcastObserver(BoardObserver):
         told = self._state.received[0, slot].astype(np.float32)
         told[slot] = self._state.message[0, slot]
         return {self.key: {name: told[column : column + 1] for name, column in self._columns.items()}}
+
+    def seen_cells(self, agent: Any, seen: Any, row: int, col: int) -> np.ndarray | None:
+        """None at all: messages are words."""
+        return np.zeros((self.rows, self.cols), bool)
 
     def look_all(
         self, board: Board, slots: np.ndarray, queried: np.ndarray, out: Any, lo: int, hi: int

@@ -7,11 +7,12 @@ finished and is no obstacle. Source: manual 6.1, specification 9.1.
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium.spaces import Discrete, MultiBinary
 
+from interplay.core.controls import Controls
 from interplay.core.scene import Canvas
 from interplay.sim import Agent, AgentBasedSimulation, Box
 from interplay.sim.checks import is_exactly, refuse, require
@@ -64,6 +65,11 @@ class MultiCorridor(AgentBasedSimulation):
         int(Actions.STAY),
         int(Actions.RIGHT),
     )  # NumPy's numbers are slow to compare with an enum's
+
+    action_names: ClassVar = {"move": ("left", "stay", "right")}
+    controls: ClassVar = Controls(
+        {"ArrowLeft": {"move": "left"}, "ArrowRight": {"move": "right"}}, {"move": "stay"}
+    )
 
     def __init__(self, end: int = 10, num_agents: int = 5) -> None:
         require(is_exactly(end, int) and end > 1, f"end {end!r} is no int above 1; give the number of cells")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 from gymnasium import spaces
 
+from interplay.core.fog import EVERYTHING, Visible
 from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
 from interplay.core.world import ArrayWorld, Kind, TimeStep
@@ -28,6 +30,7 @@ class DilemmaWorld(ArrayWorld):
     """
 
     version = 1
+    action_names = MappingProxyType({"move": ("cooperate", "defect")})
 
     def __init__(
         self, settings: DilemmaSettings, num_worlds: int = 1, seed: int = 0, first_world: int = 0
@@ -50,6 +53,10 @@ class DilemmaWorld(ArrayWorld):
     def global_state(self) -> np.ndarray:
         """Both last moves and the share of the rounds played, (W, 7)."""
         return global_state(self.state, self.settings)
+
+    def visible(self, world: int, slot: int) -> Visible:
+        """Nothing is hidden."""
+        return EVERYTHING
 
     def draw(self, canvas: Canvas, world: int) -> None:
         draw_game(canvas, self.state, self.outputs, self.agents, world)

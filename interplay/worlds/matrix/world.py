@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
+from interplay.core.fog import EVERYTHING, Visible
 from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
 from interplay.core.world import ArrayWorld, Kind, TimeStep
@@ -58,9 +59,14 @@ class MatrixWorld(ArrayWorld):
     ) -> None:
         kind = Kind("agent", tuple(range(agents)), spaces.Dict(dict(fields)), spaces.Discrete(choices))
         super().__init__(num_worlds, [f"agent_{a}" for a in range(agents)], [kind], seed, first_world)
+        self.action_names = {"choice": self._names_of(choices)}
         self.state_space = observe.unit_box(size)
         self.choices, self.length = choices, length
         self.state: MatrixState = allocate_state(num_worlds, agents)
+
+    def visible(self, world: int, slot: int) -> Visible:
+        """Cues and choices are in the table; what an agent sees of them, its observation tells."""
+        return {}
 
     def draw(self, canvas: Canvas, world: int) -> None:
         draw_game(canvas, self.state, self.outputs, self.agents, world, self.with_cues)
@@ -95,6 +101,10 @@ class MatrixWorld(ArrayWorld):
         """Counts (W,) or (W, A) over the steps played; NaN before the first."""
         steps = self.state.steps.reshape(-1, *[1] * (counted.ndim - 1))
         return np.divide(counted, steps, out=np.full(counted.shape, np.nan), where=steps > 0)
+
+    def _names_of(self, choices: int) -> Sequence[str]:
+        """What the choices are called; those of most games are numbers."""
+        return [f"{'cue' if self.with_cues else 'choice'} {number}" for number in range(choices)]
 
     @abstractmethod
     def _judge(self, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -163,6 +173,10 @@ class ClimbingWorld(MatrixWorld):
         """Both last choices and the share of rounds played, (W, 9)."""
         return observe.whole_climbing(self.state, self.choices, self.length)
 
+    def visible(self, world: int, slot: int) -> Visible:
+        """Both choices are seen."""
+        return EVERYTHING
+
     def _judge(self, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         reward = rules.climbing_reward(action)
         return reward, reward == np.max(CLIMBING)
@@ -193,6 +207,9 @@ class RockPaperScissorsWorld(MatrixWorld):
     def global_state(self) -> np.ndarray:
         """The share of rounds played, (W, 1)."""
         return observe.whole_rock_paper_scissors(self.state, self.length)
+
+    def _names_of(self, choices: int) -> Sequence[str]:
+        return "rock", "paper", "scissors"
 
     def _judge(self, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         reward = rules.rock_paper_scissors_reward(action)

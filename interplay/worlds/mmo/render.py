@@ -180,3 +180,17 @@ def draw_counts(canvas: Canvas, world: MmoWorld, w: int) -> None:
     canvas.table("status", ["tick", "living", "births", "deaths", "mean life"], [row], caption=True)
     standing = [[number, int(count)] for number, count in enumerate(world.state.standing[w])]
     canvas.table("populations", ["population", "living"], standing)
+
+
+def visible(world: MmoWorld, w: int, slot: int) -> dict[str, np.ndarray]:
+    """What of the scene an agent sees: tiles and agents of its crop. Attacks are not observed, not even whom one's own has hit."""
+    agent, settings = world.state.agent[w], world.settings
+    if not agent["alive"][slot]:
+        return {}
+    first = max(settings.border - SHORE, 0)
+    side = np.arange(first, settings.side - first)
+    row, col = int(agent["row"][slot]), int(agent["col"][slot])
+    rows, cols = abs(side - row) <= settings.vision, abs(side - col) <= settings.vision
+    near = np.maximum(abs(agent["row"].astype(int) - row), abs(agent["col"].astype(int) - col))
+    seen = agent["alive"] & (near <= settings.vision)
+    return {"ground": rows[:, None] & cols, "agents": seen, "births": seen}

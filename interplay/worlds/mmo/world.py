@@ -11,6 +11,8 @@ from gymnasium import spaces
 
 from interplay.core import seeding
 from interplay.core.chunks import Chunks
+from interplay.core.controls import ARROWS, Controls, arrows, way_to
+from interplay.core.fog import Visible
 from interplay.core.jit import arrays_of, records
 from interplay.core.pointing import Pointing
 from interplay.core.ranges import Law, Range
@@ -19,7 +21,7 @@ from interplay.core.world import ArrayWorld, Kind, Outputs, TimeStep
 from interplay.worlds.mmo import ghosts, global_state, maps, tasks, tiles
 from interplay.worlds.mmo.config import COLUMNS, STYLES, MmoSettings
 from interplay.worlds.mmo.ranges import laws_of, ranges_of
-from interplay.worlds.mmo.render import draw
+from interplay.worlds.mmo.render import draw, visible
 from interplay.worlds.mmo.rules import tick
 from interplay.worlds.mmo.rules.numbers import rules_of
 from interplay.worlds.mmo.state import (
@@ -35,6 +37,9 @@ from interplay.worlds.mmo.state import (
 from interplay.worlds.mmo.terrain import make_terrain
 
 NOBODY_ROW = 0  # one's own, by which a style is aimed at nobody
+STYLE_NAMES = ("melee", "range", "mage")
+WAYS = {"ArrowUp": "north", "ArrowDown": "south", "ArrowLeft": "west", "ArrowRight": "east"}
+_BY_WAY = {way: WAYS[key] for key, way in ARROWS.items()}
 _ENDED = ("life", "cause", "population", "kills", "food", "water", "harm", "id")
 
 
@@ -80,6 +85,7 @@ class MmoWorld(ArrayWorld):
             action_space(settings),
         )
         super().__init__(num_worlds, [f"slot_{i}" for i in range(settings.slots)], [kind], seed, first_world)
+        self.action_names = action_names(settings)
         self.state: MmoState = allocate_state(settings, num_worlds)
         self.state_space = global_state.space_of(settings)
         self._sight = allocate_sight(settings, self.state, num_worlds, settings.slots)
@@ -180,6 +186,22 @@ class MmoWorld(ArrayWorld):
         """Who lives where and how well, seven numbers a slot (`global_state`)."""
         return global_state.global_state(self.state, self.settings)
 
+    def controls(self, slot: int) -> Controls:
+        """Arrows move, 1 to 3 choose the style; without a key one stays."""
+        styles = {str(number): {"attack": name} for number, name in enumerate(STYLE_NAMES, 1)}
+        idle = {"move": "stay"} | ({"attack": "none"} if self.settings.no_attack else {})
+        return Controls({**arrows("move", WAYS), **styles}, idle)
+
+    def click(self, world: int, slot: int, x: float, y: float) -> dict[str, str] | None:
+        """A neighbouring tile is walked to; combat hits whom the rules choose, wherever one clicks."""
+        agent = self.state.agent[world, slot]
+        way = way_to(np.floor(x) - agent["col"], np.floor(y) - agent["row"])
+        return None if way is None else {"move": _BY_WAY[way]}
+
+    def visible(self, world: int, slot: int) -> Visible:
+        """The crop around the agent and who stands in it; nothing while nobody lives in the slot."""
+        return visible(self, world, slot)
+
     def draw(self, canvas: Canvas, world: int) -> None:
         draw(canvas, self, world)
 
@@ -190,6 +212,8 @@ class MmoWorld(ArrayWorld):
 
     def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
         seeding.begin_episode(self.state.stream, which, seeds)
+        for table in (self.state.agent, self.state.tally, self.state.depleted):
+            table[which] = np.zeros((), table.dtype)  # rows of nobody, which hashes count too
         room = self.state.room
         map_seed, cap = room["map_seed"].copy(), room["cap"].astype(np.int64)
         tick.draw_world(self.state.stream, self._table, which, map_seed, cap)
@@ -284,6 +308,16 @@ def action_space(settings: MmoSettings) -> spaces.MultiDiscrete:
         if aimed
         else spaces.MultiDiscrete(heads)
     )
+
+
+def action_names(settings: MmoSettings) -> dict[str, tuple[str, ...]]:
+    """What the choices are called; a target is a row of what the agent sees, nearest first."""
+    styles = (("none",) if settings.no_attack else ()) + STYLE_NAMES
+    names = {"move": ("stay", "east", "south", "west", "north"), "attack": styles}
+    if settings.targeting == "learned":
+        rows = ("nobody", *(f"in sight {row}" for row in range(1, settings.rows)))
+        names |= {f"{style} at": rows for style in STYLE_NAMES}
+    return names
 
 
 def fields_of(sight: Any, settings: MmoSettings) -> dict[str, np.ndarray]:

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -52,6 +52,8 @@ class NavigationSim(RemoteSimulation):
         ...     manager.reset(seed=1)["navigator"].round().tolist()
         [182.0, 231.0]
     """
+
+    action_names: ClassVar = {"step": ("east", "north")}
 
     def __init__(
         self,

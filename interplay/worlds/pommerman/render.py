@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from interplay.core.fog import EVERYTHING, Visible
 from interplay.core.scene import Canvas
 from interplay.worlds.pommerman.config import FLAME_LIFE, PommermanSettings
 from interplay.worlds.pommerman.state import (
@@ -75,6 +76,36 @@ def draw(
     if settings.fog is not None:
         draw_fog(canvas, state, settings, w, row, col, eyes)
     draw_counts(canvas, state, settings, w)
+
+
+def visible(state: PommermanState, settings: PommermanSettings, w: int, slot: int) -> Visible:
+    """What of the scene a player sees: its window, without the reach of bombs, which walls outside of it may end."""
+    if settings.fog is None:
+        return EVERYTHING
+    size = settings.size
+    row, col = (axis.reshape(-1) for axis in np.indices((size, size)))
+    x, y = _places(state, settings, w)
+    window = np.maximum(abs(col + 0.5 - x[slot]), abs(row + 0.5 - y[slot])) <= settings.fog
+    plain = window & (_inner(state.flame[w], size).reshape(-1) == 0)  # flames are seen, not what they burn on
+    own = np.arange(settings.players) == slot
+    agent, bomb = state.agent[w], state.bomb[w]
+    near = np.maximum(abs(x - x[slot]), abs(y - y[slot])) <= settings.fog
+    down, across = np.divmod(bomb["cell"].astype(np.int64), size + 2)
+    seen = np.maximum(abs(across - 0.5 - x[slot]), abs(down - 0.5 - y[slot])) <= settings.fog
+    # Older bombs stand first, so that places would tell of those that are not seen.
+    bombs = np.flatnonzero(seen & (np.arange(settings.bombs) < int(state.room["bombs"][w])))
+    return {
+        "ground": window.reshape(size, size),
+        "stone": plain,
+        "wood": plain,
+        "flames": window,
+        **{name: plain for name, _, _ in ITEMS.values()},
+        **dict.fromkeys(("bombs", "lives", "slides"), bombs),
+        "agents": own | (near & agent["alive"]),
+        "agents/mark.kicks": own,
+        "windows": np.tile(own, 4),
+        "players": own,
+    }
 
 
 def draw_fire(canvas: Canvas, row: np.ndarray, col: np.ndarray, flame: np.ndarray) -> None:

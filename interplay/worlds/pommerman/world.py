@@ -9,7 +9,9 @@ from gymnasium import spaces
 
 from interplay.core import seeding
 from interplay.core.chunks import Chunks
+from interplay.core.controls import Controls, arrows, way_to
 from interplay.core.errors import UserError
+from interplay.core.fog import Visible
 from interplay.core.jit import arrays_of
 from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
@@ -17,7 +19,7 @@ from interplay.core.world import ArrayWorld, Kind, Outputs, TimeStep
 from interplay.worlds.pommerman import observe
 from interplay.worlds.pommerman.config import PommermanSettings
 from interplay.worlds.pommerman.ranges import laws_of, ranges_of
-from interplay.worlds.pommerman.render import draw
+from interplay.worlds.pommerman.render import draw, visible
 from interplay.worlds.pommerman.rules import step
 from interplay.worlds.pommerman.rules.numbers import plan_of, rules_of
 from interplay.worlds.pommerman.state import ACTIONS, PommermanState, allocate_scratch, allocate_state
@@ -58,6 +60,9 @@ class PommermanWorld(ArrayWorld):
         kind = Kind("agent", tuple(range(settings.players)), space, action_space(settings))
         names = [f"agent_{a}" for a in range(settings.players)]
         super().__init__(num_worlds, names, [kind], seed, first_world)
+        words = ["silence", *(f"word {number}" for number in range(1, settings.vocabulary))]
+        said = {f"say {number + 1}": words for number in range(settings.words)} if settings.radio else {}
+        self.action_names = {"move": ("stay", "up", "down", "left", "right", "bomb"), **said}
         if settings.teams:
             self.teams = ((0, 2), (1, 3))
         self.state: PommermanState = allocate_state(settings, num_worlds)
@@ -101,6 +106,21 @@ class PommermanWorld(ArrayWorld):
         """The whole board with what is hidden, and everybody's own numbers (`observe.global_state`)."""
         return observe.global_state(self.state, self.settings)
 
+    def controls(self, slot: int) -> Controls:
+        """Arrows move, Space lays a bomb; without a key one stays."""
+        return Controls({**arrows("move"), " ": {"move": "bomb"}}, {"move": "stay"})
+
+    def click(self, world: int, slot: int, x: float, y: float) -> dict[str, str] | None:
+        """A neighbouring cell is walked to, one's own gets a bomb."""
+        row, col = divmod(int(self.state.agent["cell"][world, slot]), self.settings.size + 2)
+        dx, dy = np.floor(x) - (col - 1), np.floor(y) - (row - 1)
+        way = "bomb" if dx == dy == 0 else way_to(dx, dy)
+        return None if way is None else {"move": way}
+
+    def visible(self, world: int, slot: int) -> Visible:
+        """Everything, or the window that the fog leaves."""
+        return visible(self.state, self.settings, world, slot)
+
     def draw(self, canvas: Canvas, world: int) -> None:
         draw(canvas, self.state, self.settings, world, self.eyes)
 
@@ -109,6 +129,7 @@ class PommermanWorld(ArrayWorld):
 
     def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
         seeding.begin_episode(self.state.stream, which, seeds)
+        self.state.bomb[which] = np.zeros((), self.state.bomb.dtype)  # rows of none, which hashes count too
         failed: list[int] = []
         self._chunks.run(
             lambda thread, lo, hi: failed.append(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 from gymnasium import spaces
 
 from interplay.core import seeding
 from interplay.core.chunks import Chunks
+from interplay.core.controls import Controls
+from interplay.core.fog import EVERYTHING, Visible
 from interplay.core.jit import arrays_of, as_table
 from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
@@ -38,6 +41,7 @@ class PongWorld(ArrayWorld):
     """
 
     version = 1
+    action_names = MappingProxyType({"bat": ("glide", "brake", "down", "up", "down gently", "up gently")})
 
     def __init__(
         self,
@@ -83,6 +87,23 @@ class PongWorld(ArrayWorld):
         numbers = np.empty((self.num_worlds, NUMBERS), np.float32)
         write_global_state(self.state, self._table, numbers)
         return numbers
+
+    def controls(self, slot: int) -> Controls:
+        """The bat goes up and down; without a key it glides, as it does without force."""
+        return Controls(
+            {
+                "ArrowUp": {"bat": "up"},
+                "ArrowDown": {"bat": "down"},
+                "w": {"bat": "up gently"},
+                "s": {"bat": "down gently"},
+                " ": {"bat": "brake"},
+            },
+            {"bat": "glide"},
+        )
+
+    def visible(self, world: int, slot: int) -> Visible:
+        """Nothing is hidden."""
+        return EVERYTHING
 
     def draw(self, canvas: Canvas, world: int) -> None:
         draw_game(canvas, self.state, self.agents, self.settings.rounds, world)

@@ -6,10 +6,11 @@ number, what they carry, and a line of counts. The layer ``agents`` has one row 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from interplay.core.fog import Visible
 from interplay.planar.views import View
 from interplay.worlds.survival.rules.fight import ATTACK
 
@@ -195,6 +196,29 @@ def draw_counts(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> N
     told["alive"] = state.bodies.present[w, : rules.agents].sum()
     told["heals"] = state.bodies.present[w, rules.first_heal : rules.first_heal + rules.heals].sum()
     canvas.table("status", list(told), [list(told.values())], caption=True)
+
+
+def visible(state: SurvivalState, rules: Rules, w: int, slot: int) -> Visible:
+    """What of the scene an agent sees: the room, its zone, itself, and what is in its cone (specification section 6)."""
+    agents = np.arange(rules.agents)
+    own, there = agents == slot, np.asarray(state.bodies.present[w])
+    seen = there & state.visible[w, slot] if there[slot] else np.zeros_like(there)
+    things = there if rules.omniscient and there[slot] else seen
+    slots = state.inventory.shape[2]
+    told: dict[str, Any] = dict.fromkeys(("floor", "zone", "zone rim", "next zone", "walls"), True)
+    told |= {
+        "agents": own | seen[: rules.agents],
+        "melee": own,
+        "attacks": own,
+        "carried": np.repeat(own, slots),
+    }
+    groups = {"boxes": (rules.first_box, rules.boxes), "heals": (rules.first_heal, rules.heals)}
+    groups |= {"box items": (rules.first_box_item, rules.boxes)}
+    told |= {name: things[first : first + count] for name, (first, count) in groups.items()}
+    drawn = {"zone": rules.zone, "melee": rules.melee, "carried": rules.inventory, "boxes": rules.boxes}
+    drawn |= {"zone rim": rules.zone, "next zone": rules.zone, "attacks": rules.melee}
+    drawn |= {"heals": rules.heals, "box items": rules.boxes}
+    return {name: mask for name, mask in told.items() if drawn.get(name, True)}
 
 
 # In painting order (specification section 14: views for bodies, ids, health, melee, zone, cameras, inventory).

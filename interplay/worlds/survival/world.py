@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from gymnasium import spaces
 
 from interplay.core import seeding
+from interplay.core.controls import Controls
+from interplay.core.fog import Visible
 from interplay.core.jit import as_table, numbers_of
 from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
@@ -23,12 +25,13 @@ from interplay.worlds.survival.config import SurvivalSettings
 from interplay.worlds.survival.modules import build_groups
 from interplay.worlds.survival.observe import fields_of
 from interplay.worlds.survival.ranges import laws_of, ranges_of
-from interplay.worlds.survival.render import VIEWS
+from interplay.worlds.survival.render import VIEWS, visible
 from interplay.worlds.survival.rules import step as s
 from interplay.worlds.survival.rules.fight import ATTACK, DROP, FORWARD, GIVE, LEFT, TURN, USE
 from interplay.worlds.survival.state import Rules, SurvivalState, allocate_state, arrays_of
 
 # The body table: solid bodies first, agents before boxes (specification 2.1).
+_DEEDS = {" ": "attack", "e": "use", "g": "give", "r": "drop"}
 TABLE = ("agents", "boxes", "heals", "box_items")
 
 # Phases around the modules' callbacks.
@@ -97,6 +100,7 @@ class SurvivalWorld(ArrayWorld):
         kind = Kind("agent", tuple(range(settings.agents)), space, spaces.MultiDiscrete(list(heads.values())))
         names = [f"agent_{a}" for a in range(settings.agents)]
         super().__init__(num_worlds, names, [kind], seed, first_world)
+        self.action_names = action_names(settings)
         if settings.teams:
             self.teams = tuple(
                 tuple(agent for agent, side in enumerate(settings.sides) if side == team)
@@ -154,6 +158,22 @@ class SurvivalWorld(ArrayWorld):
     def global_state(self) -> np.ndarray:
         """Bodies, inventories, zone and time (`global_state`); arrays of your own modules are not in it."""
         return global_state.global_state(self.state, self.rules)
+
+    def controls(self, slot: int) -> Controls:
+        """W, S and the arrows up and down walk, A and D step aside, the other arrows turn, at full speed; without a key one rests."""
+        names = cast("dict[str, tuple[str, ...]]", self.action_names)
+        back, ahead = (names["forward"][end] for end in (0, -1))
+        right, left = (names["sideways"][end] for end in (0, -1))
+        motion = {key: {"forward": ahead} for key in ("ArrowUp", "w")}
+        motion |= {key: {"forward": back} for key in ("ArrowDown", "s")}
+        motion |= {"a": {"sideways": left}, "d": {"sideways": right}}
+        motion |= {"ArrowLeft": {"turn": names["turn"][-1]}, "ArrowRight": {"turn": names["turn"][0]}}
+        deeds = {key: {deed: deed} for key, deed in _DEEDS.items() if deed in names}
+        return Controls({**motion, **deeds}, dict.fromkeys(("forward", "sideways", "turn"), "rest"))
+
+    def visible(self, world: int, slot: int) -> Visible | None:
+        """What the cone of sight leaves; None where the world draws with views of somebody's own."""
+        return visible(self.state, self.rules, world, slot) if tuple(self.views) == VIEWS else None
 
     def draw(self, canvas: Canvas, world: int) -> None:
         for view in self.views:
@@ -228,6 +248,23 @@ def action_heads(settings: SurvivalSettings) -> dict[int, int]:
     binary += [USE, GIVE] if settings.inventory == "on" else []
     binary += [DROP] if settings.drop_action else []
     return dict.fromkeys((FORWARD, LEFT, TURN), settings.motion_levels) | dict.fromkeys(binary, 2)
+
+
+def action_names(settings: SurvivalSettings) -> dict[str, tuple[str, ...]]:
+    """What the choices are called; motion has levels on both sides of rest, as seen from the agent."""
+    steps = range(1, settings.motion_levels // 2 + 1)
+    words = {FORWARD: ("forward", "back", "ahead"), LEFT: ("sideways", "right", "left")}
+    words |= {TURN: ("turn", "clockwise", "anticlockwise")}
+    names = {}
+    for head in action_heads(settings):
+        if head in words:
+            name, minus, plus = words[head]
+            less, more = ([f"{way} {step}" if step > 1 else way for step in steps] for way in (minus, plus))
+            names[name] = (*reversed(less), "rest", *more)
+        else:
+            deed = {ATTACK: "attack", USE: "use", GIVE: "give", DROP: "drop"}[head]
+            names[deed] = (f"no {deed}", deed)
+    return names
 
 
 def rules_of(settings: SurvivalSettings, num_bodies: int) -> Rules:

@@ -12,6 +12,7 @@ from gymnasium import spaces
 from interplay.core import seeding
 from interplay.core.chunks import Chunks
 from interplay.core.errors import UserError
+from interplay.core.fog import EVERYTHING, Visible
 from interplay.core.jit import arrays_of
 from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
@@ -82,6 +83,7 @@ class WerewolfWorld(ArrayWorld):
             spaces.MultiDiscrete(np.array(choices(settings), np.int64), dtype=np.int16),
         )
         super().__init__(num_worlds, [f"seat_{i}" for i in seats], [kind], seed, first_world)
+        self.action_names = action_names(settings, self.agents)
         self.population_names = settings.roles_in_play
         self.num_populations = len(settings.roles_in_play)
         self._number = np.zeros(len(NAMES), np.uint8)
@@ -166,6 +168,10 @@ class WerewolfWorld(ArrayWorld):
         except (TypeError, ValueError):
             raise UserError(f"{self.id}: {name} is no array of numbers; give a NumPy array") from None
 
+    def visible(self, world: int, slot: int) -> Visible | None:
+        """The public table; it has roles in it with `privileged_view`, and is for nobody who plays then."""
+        return None if self.privileged_view else EVERYTHING
+
     def draw(self, canvas: Canvas, world: int) -> None:
         self.timestep  # noqa: B018 - refuses a world that was never reset
         render.draw_moment(
@@ -237,3 +243,14 @@ class WerewolfWorld(ArrayWorld):
 
     def state_laws(self) -> Sequence[Law]:
         return self._sound.laws()
+
+
+def action_names(settings: WerewolfSettings, seats: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """What the choices are called: names on a ballot, then the places of a word."""
+    named = ["name"] if settings.names == 1 else [f"name {place + 1}" for place in range(settings.names)]
+    words = [f"word {place + 1}" for place in range(len(settings.symbols))]
+    told = dict.fromkeys(named, (*seats, "nobody"))
+    return told | {
+        word: tuple(f"symbol {number + 1}" for number in range(symbols))
+        for word, symbols in zip(words, settings.symbols, strict=True)
+    }

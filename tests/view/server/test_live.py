@@ -25,7 +25,7 @@ from interplay.view.server.config import MESSAGES, PAGES, SESSIONS
 from interplay.view.server.live import Pace
 from interplay.view.server.messages import read_message
 from interplay.view.server.play import Cast, Play
-from interplay.view.server.session import FOG, FOG_OF_ROLES
+from interplay.view.server.session import FOG_OF_ROLES, SEES_ALL
 from interplay.view.server.sessions import Sessions
 from interplay.view.server.sources import Opened, Sources
 from interplay.view.server.visitor import Visitor
@@ -56,9 +56,9 @@ def test_hello_says_everything_first():
     with served(no_root([WALK])) as own, Watcher(own) as page:
         hello = page.hear()
         assert hello["type"] == "hello"
-        assert {key: hello[key] for key in ("protocol", "source", "world", "agents", "policy", "may_play", "turn_based", "controls")} == {
+        assert {key: hello[key] for key in ("protocol", "source", "world", "agents", "policy", "may_play", "turn_based")} == {
             "protocol": 1, "source": "world:0", "world": WALK, "agents": ["agent_0", "agent_1"], "policy": "random", "may_play": True,
-            "turn_based": False, "controls": None,
+            "turn_based": False,
         }  # fmt: skip
         assert (hello["running"], hello["speed"], hello["tick_seconds"], hello["holders"]) == (
             True,
@@ -254,7 +254,7 @@ def test_a_slot_is_taken_played_and_given_back():
         page.say("act", slot=0, tick=0, action={"action": 1})
         assert page.until("refused")["reason"] == "seat_0: you do not play it; take it first"
         page.say("take", slot=0)
-        assert page.until("status", holders={"0": "you"})["note"] == FOG
+        assert page.until("status", holders={"0": "you"})["note"] == SEES_ALL
         page.say("select", slot=0)
         for choice in (2, 1, 2):
             page.say("act", slot=0, tick=page.ticks[-1], action={"action": choice})

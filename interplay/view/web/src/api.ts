@@ -65,6 +65,7 @@ export interface Box {
   kind: "box";
   low: (number | null)[]; // null: without end
   high: (number | null)[];
+  labels?: string[] | null;
   mean?: number[] | null;
 }
 

@@ -5,6 +5,7 @@ import { Camera } from "./camera";
 import { blockers, cone } from "./cones";
 import { Glide } from "./glide";
 import { Ground } from "./ground";
+import { Overlay, paint } from "./overlay";
 import * as palette from "./palette";
 import { RGB, hex, mix, rgb, shapeOf } from "./palette";
 import { Layer, Scene, flag, number } from "./scene";
@@ -17,6 +18,7 @@ const LABEL_FROM = 5; // pixels of radius below which bars and labels are left o
 const SQUARE_TO = 3; // pixels of radius below which agents are squares, drawn together
 const THIN = 1.25; // pixels, a line of width 0
 const FONT = 0.69; // of a text's height: the size of the letters, as in interplay's pictures
+const PALE = 0.55; // of white over the ground below an overlay, so that its greys are lighter than those of a scale
 const INK = rgb(palette.INK);
 const COLOURS = Array.from({ length: 256 }, (_, number) => rgb(number));
 const ALIGN: Record<string, CanvasTextAlign> = { left: "left", centre: "center", right: "right" };
@@ -27,6 +29,7 @@ export interface Shown {
   share: number; // of the way to the next one
   selected: number | null; // row of the layer called "agents"
   thick: boolean; // people asked for more contrast
+  overlay?: Overlay | null; // over the ground
 }
 
 interface Words {
@@ -67,8 +70,10 @@ export class Flat {
     if (finished) return this.ground.picture(pen, finished, camera.width, camera.height);
     this.page();
     const agents = agentsAt(shown.scene);
+    const over = overlayAt(shown.scene, agents);
     this.glides = shown.scene.layers.map((layer, place) => new Glide(layer, shown.next?.layers[place] ?? null, shown.share));
     this.glides.forEach((glide, place) => {
+      if (shown.overlay?.form === "map" && place === over) this.overlay(shown.overlay);
       this.layer(glide);
       if (place === agents && shown.selected !== null) this.selection(glide, shown.selected);
     });
@@ -82,6 +87,26 @@ export class Flat {
     this.pen.beginPath();
     this.pen.roundRect(left - margin, top - margin, width + 2 * margin, height + 2 * margin, 6);
     this.pen.fill();
+  }
+
+  /** One picture over what was drawn so far, which becomes pale and grey. */
+  private overlay(overlay: Overlay): void {
+    const { pen, camera } = this;
+    const [x, y] = overlay.origin;
+    const size = overlay.cell * camera.scale;
+    pen.save();
+    pen.globalCompositeOperation = "saturation";
+    pen.fillStyle = palette.PAPER;
+    pen.fillRect(...camera.frame());
+    pen.globalCompositeOperation = "source-over";
+    pen.globalAlpha = PALE;
+    pen.fillRect(...camera.frame());
+    pen.globalAlpha = 1;
+    pen.imageSmoothingEnabled = size < 1;
+    pen.translate(camera.screenX(x), camera.screenY(y));
+    pen.scale(1, camera.flip);
+    pen.drawImage(paint(overlay), 0, 0, overlay.width * size, overlay.height * size);
+    pen.restore();
   }
 
   private layer(glide: Glide): void {
@@ -423,6 +448,12 @@ export class Flat {
   private lineWidth(layer: Layer): number {
     return Math.max(Number(layer.schema.options.width ?? 0) * this.camera.scale, THIN);
   }
+}
+
+/** The layer below which an overlay lies: the first one above the tiles, or that of the agents where there are none. */
+function overlayAt(scene: Scene, agents: number): number {
+  const tiles = scene.layers.findLastIndex(({ schema }) => schema.kind === "tiles");
+  return tiles >= 0 ? tiles + 1 : agents;
 }
 
 /** x, y of the four corners one after another, in pixels. */

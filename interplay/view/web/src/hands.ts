@@ -1,13 +1,18 @@
-/** What a person does in the slot that this page holds: by the world's keys, or by a form of its choices. */
+/** What a person does in the slot that this page holds: by the world's keys, and by a form of the choices that have none. */
 
 import { Agent, HeadTold, restOf } from "./api";
-import { HeldKeys } from "./keys";
+import { HeldKeys, choicesOf } from "./keys";
 import { Live } from "./live";
+
+/** Keys that choose in a form, choice by choice. */
+export const CHOICE_KEYS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 export class Hands {
   /** What was chosen in the form, by head. */
   action: Record<string, number | number[]> = {};
   repeat = true;
+  /** The head of the form in which keys choose. */
+  place = 0;
   private pending = false; // the action counts at every tick
   private readonly keys = new HeldKeys();
 
@@ -21,6 +26,7 @@ export class Hands {
   drop(): void {
     this.action = {};
     this.repeat = true;
+    this.place = 0;
     this.pending = false;
     this.keys.clear();
   }
@@ -31,8 +37,10 @@ export class Hands {
     else this.keys.release(key);
   }
 
-  choose(head: string, value: number | number[]): void {
+  choose(head: string, value: number | number[], heads: HeadTold[] = []): void {
     this.action = { ...this.action, [head]: value };
+    const discrete = heads.filter((one) => one.kind === "discrete");
+    if (discrete.length) this.place = (discrete.findIndex((one) => one.name === head) + 1) % discrete.length;
     this.show();
   }
 
@@ -47,36 +55,44 @@ export class Hands {
 
   /** What was chosen counts from now on, or for one tick. */
   act(live: Live, slot: number): void {
-    this.sendForm(live, slot);
+    this.say(live, slot, true);
     this.pending = this.repeat && !live.turnBased;
     if (!this.pending) this.action = {};
+    this.place = 0;
     this.show();
+  }
+
+  /** One tick passes with what nobody has chosen for: what the world does without a word. */
+  pass(live: Live, slot: number): void {
+    live.say({ type: "act", slot, tick: live.status.tick, action: {} });
   }
 
   /** A tick came: what is held down, or chosen, is said once. */
   tick(live: Live): void {
-    const { held } = live;
-    if (held === null) return;
-    this.sendKeys(live, held);
-    if (this.pending) this.sendForm(live, held);
+    if (live.held !== null) this.say(live, live.held, this.pending);
   }
 
-  /** A key of the world: one of its controls, or a digit of the form. False: it is none. */
+  /** A key of the world: one of its controls, or one that chooses in the form. False: it is none. */
   press(event: KeyboardEvent, live: Live, slot: number): boolean {
-    if (live.controls) {
-      const known = event.key in live.controls.keys || event.key.toLowerCase() in live.controls.keys;
-      if (known && !event.repeat) {
+    if (live.controls && choicesOf(live.controls.keys, event.key).length) {
+      if (!event.repeat) {
         this.keys.press(event.key);
         // A short press between two ticks would be lost, and a world that waits makes no tick.
-        this.sendKeys(live, slot);
+        this.say(live, slot, this.pending);
       }
-      return known;
+      return true;
     }
-    const head = this.headsOf(live, slot).find((one) => one.kind === "discrete");
-    const choice = /^\d$/.test(event.key) ? Number(event.key) : -1;
+    const form = this.formOf(live, slot);
+    if (event.key === "Enter" && (form.length > 1 || live.controls)) {
+      if (form.length) this.act(live, slot);
+      else this.pass(live, slot);
+      return true;
+    }
+    const head = form.filter((one) => one.kind === "discrete")[this.place];
+    const choice = event.key.length === 1 ? CHOICE_KEYS.indexOf(event.key) : -1;
     if (head?.kind !== "discrete" || choice < 0 || choice >= head.n || head.legal?.[choice] === false) return false;
-    this.choose(head.name, choice);
-    this.act(live, slot);
+    this.choose(head.name, choice, form);
+    if (form.length === 1) this.act(live, slot);
     return true;
   }
 
@@ -86,17 +102,18 @@ export class Hands {
     return details?.slot === slot && details.heads.length ? details.heads : live.heads;
   }
 
-  private sendKeys(live: Live, slot: number): void {
-    if (!live.controls) return;
-    const action = this.keys.action(live.controls.keys, live.heads.map((head) => head.name));
-    if (Object.keys(action).length) live.say({ type: "act", slot, tick: live.status.tick, action });
+  /** The heads that no key of the world chooses for. */
+  formOf(live: Live, slot: number): HeadTold[] {
+    const keyed = new Set(Object.keys(live.controls?.keys ?? {}).flatMap((key) => choicesOf(live.controls!.keys, key).map(({ head }) => head)));
+    return this.headsOf(live, slot).filter((_, place) => !keyed.has(place));
   }
 
-  /** Heads that nobody has chosen for do the first legal thing. */
-  private sendForm(live: Live, slot: number): void {
-    const heads = this.headsOf(live, slot);
-    const action = Object.fromEntries(heads.map((head) => [head.name, this.action[head.name] ?? firstOf(head)]));
-    live.say({ type: "act", slot, tick: live.status.tick, action });
+  /** Says which keys are down and, if asked, what the form says; heads of it that nobody has chosen for do the first legal thing. */
+  private say(live: Live, slot: number, form: boolean): void {
+    const chosen = form ? this.formOf(live, slot).map((head) => [head.name, this.action[head.name] ?? firstOf(head)] as const) : [];
+    const held = live.controls ? this.keys.action(live.controls.keys, live.heads.map((head) => head.name)) : {};
+    const action = { ...Object.fromEntries(chosen), ...held };
+    if (Object.keys(action).length) live.say({ type: "act", slot, tick: live.status.tick, action });
   }
 }
 

@@ -2,7 +2,7 @@
 
 export type Command =
   | "play" | "forward" | "back" | "forwardFar" | "backFar" | "start" | "end" | "previousEvent" | "nextEvent" | "eventKind"
-  | "faster" | "slower" | "goTo" | "live" | "previousAgent" | "nextAgent" | "follow" | "fit" | "zoomIn" | "zoomOut" | "take" | "panels" | "picture" | "help" | "close";
+  | "faster" | "slower" | "goTo" | "live" | "previousAgent" | "nextAgent" | "follow" | "fit" | "zoomIn" | "zoomOut" | "overlay" | "population" | "take" | "panels" | "picture" | "help" | "close";
 
 export interface Pressed {
   key: string;
@@ -35,6 +35,8 @@ const COMMANDS: Record<string, Command> = {
   z: "fit",
   i: "zoomIn",
   u: "zoomOut",
+  o: "overlay",
+  p: "population",
   t: "take",
   h: "panels",
   s: "picture",
@@ -64,6 +66,8 @@ export const KEYS_OF: [Command, string[]][] = [
   ["fit", ["Z"]],
   ["zoomIn", ["I"]],
   ["zoomOut", ["U"]],
+  ["overlay", ["O"]],
+  ["population", ["P"]],
   ["take", ["T"]],
   ["panels", ["H"]],
   ["picture", ["S"]],
@@ -93,7 +97,8 @@ export class HeldKeys {
   }
 
   release(key: string): void {
-    const place = this.down.indexOf(key);
+    // Who lets go of Shift first ends another letter than the one that went down.
+    const place = this.down.findIndex((one) => one.toLowerCase() === key.toLowerCase());
     if (place >= 0) this.down.splice(place, 1);
   }
 
@@ -102,11 +107,10 @@ export class HeldKeys {
   }
 
   /** The choice of each head by the keys that are down; of two for one head the later one counts. */
-  action(keys: Record<string, Choice | Choice[]>, heads: readonly string[]): Record<string, number> {
+  action(keys: Controls["keys"], heads: readonly string[]): Record<string, number> {
     const found: Record<string, number> = {};
     for (const key of this.down) {
-      const choices = keys[key] ?? keys[key.length === 1 ? key.toLowerCase() : key] ?? [];
-      for (const { head, choice } of Array.isArray(choices) ? choices : [choices]) {
+      for (const { head, choice } of choicesOf(keys, key)) {
         const name = heads[head];
         if (name !== undefined) found[name] = choice;
       }
@@ -118,4 +122,14 @@ export class HeldKeys {
 export interface Choice {
   head: number;
   choice: number;
+}
+
+/** A world's own keys: what each does, by numbers of heads and choices. */
+export interface Controls {
+  keys: Record<string, Choice[]>;
+}
+
+/** What a key means in a world; letters count alike with Shift. */
+export function choicesOf(keys: Controls["keys"], key: string): Choice[] {
+  return keys[key] ?? keys[key.length === 1 ? key.toLowerCase() : key] ?? [];
 }

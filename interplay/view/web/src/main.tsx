@@ -5,7 +5,6 @@ import { useEffect, useState } from "preact/hooks";
 import { Page } from "./page";
 import { AgentPanel } from "./panels/agent";
 import { KeyList } from "./panels/keys";
-import { RatingsPanel } from "./panels/ratings";
 import { SourceList } from "./panels/sources";
 import { Stage } from "./panels/stage";
 import { TablePanel } from "./panels/tables";
@@ -27,6 +26,7 @@ class App extends Component {
     // A handle for the console and for tests.
     (window as unknown as { interplay: Page }).interplay = page;
     addEventListener("keydown", (event) => page.onKey(event));
+    addEventListener("pointerdown", () => page.dismiss());
     addEventListener("keyup", (event) => page.onKeyUp(event));
     addEventListener("blur", () => page.releaseKeys());
     addEventListener("resize", () => ((page.width = innerWidth), this.refresh()));
@@ -67,9 +67,7 @@ class App extends Component {
         {anything && page.panels && <Side page={page} />}
         {source && <Timeline page={page} />}
         {page.notice && (
-          <p class="toast" onClick={() => ((page.notice = null), this.forceUpdate())}>
-            {page.notice}
-          </p>
+          <p class="toast">{page.notice}</p>
         )}
         {page.help && <KeyList page={page} />}
       </div>
@@ -84,7 +82,7 @@ function Header({ page }: { page: Page }) {
       <strong>{T.name}</strong>
       {source && <span class="title">{source.title}</span>}
       {source && source.world !== source.title && <span class="quiet">{source.world}</span>}
-      {source?.policy && <span class="quiet policy">{source.policy}</span>}
+      {source?.policy && <span class="quiet policy">{T.playedBy(source.policy)}</span>}
       <span class="gap" />
       {live && <Connection page={page} />}
       {page.busy && <span class="quiet">{page.busy}</span>}
@@ -164,7 +162,7 @@ function Study({ page }: { page: Page }) {
 
 function Side({ page }: { page: Page }) {
   const { source } = page.player;
-  const tabs = [...(source ? ["agent"] : []), ...(source?.schema.bounds ? ["table"] : []), ...(page.runId !== null ? ["curves"] : []), ...(page.ratings ? ["ratings"] : [])];
+  const tabs = [...(source ? ["agent"] : []), ...(source?.schema.bounds ? ["overlays", "table"] : []), ...(page.runId !== null ? ["curves"] : []), ...(page.ratings ? ["ratings"] : [])];
   const tab = tabs.includes(page.tab) ? page.tab : tabs[0]!;
   const move = (by: number, event: KeyboardEvent) => {
     event.preventDefault();
@@ -191,21 +189,24 @@ function Side({ page }: { page: Page }) {
       </div>
       <div id="panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
         {tab === "agent" && <AgentPanel page={page} />}
+        {tab === "overlays" && <Later load={overlayPanel} page={page} />}
         {tab === "table" && <TablePanel page={page} />}
-        {tab === "curves" && page.runId !== null && <Curves page={page} run={page.runId} />}
-        {tab === "ratings" && page.ratings && <RatingsPanel told={page.ratings} />}
+        {tab === "curves" && page.runId !== null && <Later load={curvesPanel} page={page} run={page.runId} />}
+        {tab === "ratings" && page.ratings && <Later load={ratingsPanel} told={page.ratings} />}
       </div>
     </aside>
   );
 }
 
-type OfRun = { page: Page; run: number };
+const curvesPanel = async () => (await import("./panels/curves")).CurvesPanel;
+const overlayPanel = async () => (await import("./panels/overlays")).OverlayPanel;
+const ratingsPanel = async () => (await import("./panels/ratings")).RatingsPanel;
 
-/** Curves bring a library, which is fetched when they are looked at. */
-function Curves(of: OfRun) {
-  const [Panel, setPanel] = useState<FunctionComponent<OfRun> | null>(null);
-  useEffect(() => void import("./panels/curves").then(({ CurvesPanel }) => setPanel(() => CurvesPanel)), []);
-  return Panel ? <Panel {...of} /> : <p class="quiet">{T.loading}</p>;
+/** A panel that is fetched when it is looked at. */
+function Later<Of extends object>({ load, ...of }: Of & { load: () => Promise<FunctionComponent<Of>> }) {
+  const [Panel, setPanel] = useState<FunctionComponent<Of> | null>(null);
+  useEffect(() => void load().then((found) => setPanel(() => found)), [load]);
+  return Panel ? <Panel {...(of as unknown as Of)} /> : <p class="quiet">{T.loading}</p>;
 }
 
 function begin(): void {

@@ -43,6 +43,7 @@ export class Page {
   private asking = false;
   private noticeTimer = 0;
   private opening = 0;
+  private held: number | null = null; // as it was told
   private heardTo = 0; // events until this tick were told
 
   /** @param show draws the panels anew; @param aloud is heard by screen readers. */
@@ -75,7 +76,7 @@ export class Page {
 
   /** Goes where the address says, or to the one thing there is. */
   private async arrive(): Promise<void> {
-    const { run, match, live, at, agent, tab } = readAddress(location.hash);
+    const { run, match, live, at, agent, tab, overlay } = readAddress(location.hash);
     if (tab) this.tab = tab;
     const { runs, recordings, worlds } = this.sources!;
     if (match !== null) await this.openMatch(match, at);
@@ -84,6 +85,7 @@ export class Page {
     else if (recordings.length === 1 && !runs.length) await this.openMatch(recordings[0]!.id);
     else if (runs.length === 1 && recordings.every((one) => one.run === runs[0]!.id)) await this.openRun(runs[0]!.id);
     else if (!runs.length && !recordings.length && worlds.length === 1) this.openLive(`world:${worlds[0]!.id}`);
+    if (overlay && this.player.live) this.player.live.wanted = { name: overlay, population: null, options: {} };
     if (agent !== null && this.player.source) this.select(agent);
   }
 
@@ -171,8 +173,9 @@ export class Page {
     const session: Live = new Live(this.api, source, title, {
       changed: () => this.changed(),
       frame: () => this.frame(session),
+      laid: () => (this.player.redraw(), this.changed()),
       begun: () => this.player.source === session && this.player.begin(),
-      said: (line) => this.tell(line),
+      said: (line) => this.tell(line, true),
     });
     this.player.open(session);
     this.changed();
@@ -198,12 +201,20 @@ export class Page {
 
   // -- telling ----------------------------------------------------------------------------------------------------
 
-  /** Shows a line for a while, and says it. */
-  tell(line: string): void {
+  /** Shows a line for a while, or until somebody does something, and says it. */
+  tell(line: string, stays = false): void {
     this.notice = line;
     clearTimeout(this.noticeTimer);
-    this.noticeTimer = window.setTimeout(() => ((this.notice = null), this.show()), 9000);
+    if (!stays) this.noticeTimer = window.setTimeout(() => this.dismiss(), 9000);
     this.say(line);
+    this.show();
+  }
+
+  /** Somebody has done something: the line was read. */
+  dismiss(): void {
+    clearTimeout(this.noticeTimer);
+    if (this.notice === null) return;
+    this.notice = null;
     this.show();
   }
 
@@ -212,6 +223,7 @@ export class Page {
   }
 
   private changed(): void {
+    this.tellHeld();
     this.tellFollowed();
     this.ask();
     this.remember();
@@ -234,7 +246,7 @@ export class Page {
     if (player.running || player.loading) return;
     const at = player.source && !player.live ? player.tick : null;
     const tab = player.source || this.runId !== null ? this.tab : null;
-    const hash = writeAddress({ run: this.match === null && this.live === null ? this.runId : null, match: this.match, live: this.live, at, agent: player.selected, tab });
+    const hash = writeAddress({ run: this.match === null && this.live === null ? this.runId : null, match: this.match, live: this.live, at, agent: player.selected, tab, overlay: player.live?.wanted?.name ?? null });
     if (hash !== location.hash && (this.sources || this.error)) history.replaceState(null, "", location.pathname + hash);
   }
 
@@ -318,11 +330,38 @@ export class Page {
       fit: () => player.fit(),
       zoomIn: () => player.zoom(1.4),
       zoomOut: () => player.zoom(1 / 1.4),
+      overlay: () => this.nextOverlay(),
+      population: () => this.nextPopulation(),
       take: () => this.take(),
       picture: () => void this.savePicture(),
       close: () => this.select(null),
     };
     acts[command]?.();
+  }
+
+  /** Lays an overlay over the world, or takes it away. */
+  setOverlay(name: string | null): void {
+    const { live } = this.player;
+    if (!live?.overlays.length) return this.tell(live ? T.noOverlays : T.overlaysLive);
+    const listed = live.overlays.find((one) => one.name === name);
+    live.lay(listed ? { name: listed.name, population: listed.together ? null : (live.wanted?.population ?? 0), options: {} } : null);
+    this.say(listed ? T.overlayNow(listed.name, listed.meaning) : T.noOverlayNow);
+  }
+
+  private nextOverlay(): void {
+    const { live } = this.player;
+    const names = [null, ...(live?.overlays.map(({ name }) => name) ?? [])];
+    this.setOverlay(names[(names.indexOf(live?.wanted?.name ?? null) + 1) % names.length]!);
+  }
+
+  private nextPopulation(): void {
+    const { live } = this.player;
+    if (!live?.wanted) return this.tell(T.overlayFirst);
+    const together = live.overlays.find(({ name }) => name === live.wanted!.name)?.together;
+    const choices = [...(together ? [null] : []), ...live.populations.keys()];
+    const population = choices[(choices.indexOf(live.wanted.population) + 1) % choices.length]!;
+    live.lay({ ...live.wanted, population });
+    this.say(T.populationNow(population === null ? T.allPopulations : live.populations[population]!));
   }
 
   private said(): void {
@@ -387,7 +426,22 @@ export class Page {
     if (slot === null) return this.tell(T.selectAgent);
     this.hands.drop();
     live.say(held === null ? { type: "take", slot } : { type: "give", slot });
-    this.say(held === null ? T.taken(this.nameOf(slot)) : T.given(this.nameOf(slot)));
+  }
+
+  /** Says whom one plays once the server has agreed. */
+  private tellHeld(): void {
+    const held = this.player.live?.held ?? null;
+    if (held === this.held) return;
+    if (held !== null) this.say(T.taken(this.nameOf(held)));
+    else if (this.player.live) this.say(T.given(this.nameOf(this.held!)));
+    this.held = held;
+  }
+
+  /** A click on the world: what it means to the one that is played, else whom it selects. */
+  click(px: number, py: number): void {
+    const { live, camera } = this.player;
+    if (!live?.clicks || live.held === null) return this.select(this.player.hit(px, py));
+    live.say({ type: "click", slot: live.held, tick: live.status.tick, x: camera.worldX(px), y: camera.worldY(py) });
   }
 
   private frame(live: Live): void {
@@ -401,6 +455,7 @@ export class Page {
   onKey(event: KeyboardEvent): void {
     const target = event.target as HTMLElement;
     const writes = target.matches?.("input:not([type=checkbox]), select, textarea, dialog *");
+    this.dismiss();
     if (writes || event.defaultPrevented) return;
     const live = this.player.live;
     const held = live?.held ?? null;

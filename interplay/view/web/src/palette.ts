@@ -6,6 +6,11 @@ export const SHAPES = ["disc", "square", "triangle", "pentagon", "hexagon", "dia
 /** Lava, water, grass, scrub, forest, stone. */
 export const TERRAIN = ["#3c2120", "#2f4f82", "#c9dabd", "#c5b592", "#8ba064", "#58514e"];
 
+/** Over a ground in greys: below and above the middle of a scale, which is clear, and nine steps of matplotlib's cividis. */
+export const BELOW = "#b25414";
+export const ABOVE = "#2166ac";
+export const CIVIDIS = ["#00224e", "#1a386f", "#434e6c", "#61656f", "#7d7c78", "#9b9476", "#bcae6c", "#dec958", "#fee838"];
+
 export const INK = "#20242b"; // outlines and text on light ground
 export const PAPER = "#ffffff"; // glyphs on agents, halos around text
 export const PAGE = "#e9ecef"; // around the world
@@ -47,6 +52,9 @@ export function shapeOf(colour: number): string {
   return SHAPES[((colour % count) + Math.floor(colour / count)) % count]!;
 }
 
+export const FOG = "#9a968c";
+export const UNSEEN = 255; // number of a tile that is hidden from who plays
+
 /** The colour of a sign inside a disc: light, or dark where the disc is light. */
 export function signOn([red, green, blue]: RGB): string {
   return 299 * red + 587 * green + 114 * blue > 190_000 ? INK : PAPER;
@@ -60,7 +68,7 @@ export function barColour(place: number, bars: number, share: number): string {
 /** The colour of each tile number; numbers beyond the palette repeat it. */
 export function tileColours(palette: string | readonly string[]): RGB[] {
   const names = typeof palette === "string" ? TERRAIN : palette;
-  return Array.from({ length: 256 }, (_, id) => rgb(names[id % names.length]!));
+  return Array.from({ length: 256 }, (_, id) => rgb(id === UNSEEN && names.length <= UNSEEN ? FOG : names[id % names.length]!));
 }
 
 /** `share` of b in a, from 0 to 1. */

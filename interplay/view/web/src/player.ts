@@ -286,8 +286,9 @@ export class Player {
     const glides = next && !this.reducedMotion ? share : 0;
     if (this.following) this.centre(shot, next, glides);
     const state = `${shot.tick} ${next?.tick} ${glides} ${this.selected} ${this.camera.x} ${this.camera.y} ${this.camera.scale} ${this.camera.width} ${this.camera.height}`;
+    const overlay = this.live?.overlay ?? null;
     if (this.flat && (fresh || state !== this.drawn)) {
-      this.flat.draw({ scene: shot.scene, next: next?.scene ?? null, share: glides, selected: this.selected, thick: this.thick.matches }, this.camera);
+      this.flat.draw({ scene: shot.scene, next: next?.scene ?? null, share: glides, selected: this.selected, thick: this.thick.matches, overlay }, this.camera);
       this.drawn = state;
       this.count(now);
     }

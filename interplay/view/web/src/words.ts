@@ -3,6 +3,8 @@
 import { Cell, Layer, number } from "./scene";
 import { names } from "./schema";
 
+const NOTHING = 1e-12; // what rounding leaves of sums that are 0
+
 /** A cell of a table. Numbers that are whole look so, others have four digits. */
 export function shown(cell: Cell | undefined): string {
   if (cell === null || cell === undefined) return "-";
@@ -13,6 +15,7 @@ export function shown(cell: Cell | undefined): string {
 /** A number in few characters. */
 export function short(value: number | null | undefined): string {
   if (value === null || value === undefined) return "-";
+  if (Math.abs(value) < NOTHING) return "0";
   if (Number.isInteger(value) && Math.abs(value) < 1e9) return value.toLocaleString("en-US");
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
   const text = value.toPrecision(4);

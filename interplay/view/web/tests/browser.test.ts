@@ -1,66 +1,15 @@
-/** The built page under the server's own policy; an error in the console or a violation of the policy fails any of these. */
+/** The built page in a browser: recordings, runs, access for everybody, and sessions. */
 
 import { readFileSync } from "node:fs";
-import { Browser, BrowserContextOptions, Page as Tab, chromium } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Page as Tab } from "playwright-core";
+import { describe, expect, it } from "vitest";
 import type { Page } from "../src/page";
-import { digest } from "./canonical";
 import { json, pathOf } from "./fixtures";
+import { atTick, browser, openMatch, seek, tick, url, withTab } from "./tab";
 
-declare const window: Window & { interplay: Page; violations: string[] };
+declare const window: Window & { interplay: Page };
 
-const url = process.env.PAGE_URL!;
 const digests = json<Record<string, string[]>>("digests.json");
-const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
-let browser: Browser;
-
-beforeAll(async () => {
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM!, args: FLAGS });
-});
-afterAll(() => browser.close());
-
-/** A tab on the page, watched for errors; `hash` follows the token. */
-async function withTab(test: (tab: Tab) => Promise<void>, { hash = "", ...options }: BrowserContextOptions & { hash?: string } = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
-  const tab = await context.newPage();
-  const wrong: string[] = [];
-  // The browser itself notes every answer that is no success; what the server refuses is told on the page.
-  tab.on("console", (message) => message.type() === "error" && !/status of (400|404|422)/.test(message.text()) && wrong.push(message.text()));
-  tab.on("pageerror", (error) => wrong.push(String(error.stack)));
-  await tab.addInitScript(() => {
-    window.violations = [];
-    addEventListener("securitypolicyviolation", (event) => window.violations.push(`${event.violatedDirective} ${event.blockedURI}`));
-  });
-  try {
-    await tab.goto(url + hash);
-    await tab.waitForFunction(() => window.interplay?.sources || window.interplay?.error);
-    await test(tab);
-    wrong.push(...(await tab.evaluate(() => window.violations)));
-    expect(wrong).toEqual([]);
-  } finally {
-    await context.close();
-  }
-}
-
-async function openMatch(tab: Tab, name = "match.replay", at = 0): Promise<void> {
-  await tab.evaluate(([name, at]) => {
-    const found = window.interplay.sources!.recordings.find((one) => one.name.endsWith(name as string))!;
-    return window.interplay.openMatch(found.id, at as number);
-  }, [name, at] as const);
-  await tab.waitForFunction(() => window.interplay.player.shot);
-}
-
-const tick = (tab: Tab) => tab.evaluate(() => window.interplay.player.shot?.tick ?? -1);
-const atTick = (tab: Tab, wanted: number) => tab.waitForFunction((wanted) => window.interplay.player.shot?.tick === wanted, wanted, { timeout: 5000 });
-
-async function seek(tab: Tab, wanted: number): Promise<string> {
-  await tab.evaluate((wanted) => {
-    window.interplay.player.clock.playing = false;
-    window.interplay.player.seek(wanted);
-  }, wanted);
-  await atTick(tab, wanted);
-  return tab.evaluate(digest, await tab.evaluateHandle(() => window.interplay.player.shot!.scene));
-}
 
 describe("a recording", () => {
   it("shows at twenty ticks what Python reads there, and steps both ways", () =>

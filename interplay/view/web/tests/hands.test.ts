@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { HeadTold, rangeOf, restOf } from "../src/api";
 import { Hands } from "../src/hands";
-import { Controls, Live, Said } from "../src/live";
+import { Controls } from "../src/keys";
+import { Live, Said } from "../src/live";
 
 /** A session that keeps what it is told. */
 function session(heads: HeadTold[], controls: Controls | null = null, turnBased = false) {
@@ -45,9 +46,38 @@ describe("a form", () => {
   });
 });
 
+describe("several heads", () => {
+  const word: HeadTold = { name: "word", kind: "discrete", n: 12 };
+
+  it("are chosen one after another by keys, also beyond the tenth, and said together", () => {
+    const { live, said, hands } = session([move, word], null, true);
+    expect(hands.press(key("2"), live, 3)).toBe(true);
+    expect(hands.place).toBe(1);
+    expect([hands.press(key("c"), live, 3), hands.press(key("b"), live, 3)]).toEqual([false, true]);
+    expect(said).toEqual([]);
+    expect(hands.press(key("Enter"), live, 3)).toBe(true);
+    expect(said).toEqual([act({ move: 2, word: 11 })]);
+  });
+
+  it("without keys of their own stay in the form beside the world's keys", () => {
+    const { live, said, hands } = session([move, word], { keys: { ArrowUp: [{ head: 0, choice: 2 }] } });
+    expect(hands.formOf(live, 3)).toEqual([word]);
+    hands.press(key("4"), live, 3);
+    hands.press(key("ArrowUp"), live, 3);
+    hands.tick(live);
+    expect(said).toEqual([act({ word: 4 }), act({ word: 4, move: 2 }), act({ word: 4, move: 2 })]);
+  });
+
+  it("that all have keys let a tick pass with Enter", () => {
+    const { live, said, hands } = session([move], { keys: { ArrowUp: [{ head: 0, choice: 2 }] } });
+    expect(hands.press(key("Enter"), live, 3)).toBe(true);
+    expect(said).toEqual([act({})]);
+  });
+});
+
 describe("keys of a world", () => {
   it("are said while they are down", () => {
-    const { live, said, hands } = session([move], { keys: { ArrowUp: { head: 0, choice: 2 } } });
+    const { live, said, hands } = session([move], { keys: { ArrowUp: [{ head: 0, choice: 2 }] } });
     expect([hands.press(key("ArrowUp"), live, 3), hands.press(key("x"), live, 3)]).toEqual([true, false]);
     hands.tick(live);
     hands.release("ArrowUp");

@@ -29,7 +29,7 @@ describe("keys", () => {
 });
 
 describe("keys that are down", () => {
-  const controls = { ArrowUp: { head: 0, choice: 4 }, ArrowLeft: { head: 0, choice: 1 }, " ": { head: 1, choice: 1 } };
+  const controls = { ArrowUp: [{ head: 0, choice: 4 }], ArrowLeft: [{ head: 0, choice: 1 }], " ": [{ head: 1, choice: 1 }] };
   it("are sent together, the later one of a head", () => {
     const held = new HeldKeys();
     held.press("ArrowUp");
@@ -44,20 +44,28 @@ describe("keys that are down", () => {
   });
 });
 
+it("letters count alike with Shift, and end whichever way they went down", () => {
+  const held = new HeldKeys();
+  held.press("W");
+  expect(held.action({ w: [{ head: 0, choice: 2 }] }, ["move"])).toEqual({ move: 2 });
+  held.release("w");
+  expect(held.action({ w: [{ head: 0, choice: 2 }] }, ["move"])).toEqual({});
+});
+
 describe("the address", () => {
-  const nowhere = { run: null, match: null, live: null, at: null, agent: null, tab: null };
+  const nowhere = { run: null, match: null, live: null, at: null, agent: null, tab: null, overlay: null };
   it("comes back", () => {
-    const address = { ...nowhere, match: 3, at: 1234, agent: 17, tab: "table" };
+    const address = { ...nowhere, match: 3, at: 1234, agent: 17, tab: "table", overlay: "values" };
     expect(readAddress(writeAddress(address))).toEqual(address);
     expect(readAddress(writeAddress({ ...nowhere, live: "run:0" }))).toEqual({ ...nowhere, live: "run:0" });
     expect(writeAddress(nowhere)).toBe("");
   });
   it("says nothing else", () => {
-    expect(readAddress("#match=-1&at=1e9&live=javascript:1&tab=<b>&agent=%00")).toEqual(nowhere);
+    expect(readAddress("#match=-1&at=1e9&live=javascript:1&tab=<b>&agent=%00&overlay=a b")).toEqual(nowhere);
   });
 });
 
 it("cells and numbers read as in pictures", () => {
   expect([true, false, null, 7, "x", 0.123456, 1234567, NaN].map((cell) => shown(cell))).toEqual(["yes", "no", "-", "7", "x", "0.1235", "1,234,567", "nan"]);
-  expect([0.5, 1.1, -0.0001234, 12345.678, undefined].map(short)).toEqual(["0.5", "1.1", "-0.0001234", "12350", "-"]);
+  expect([0.5, 1.1, -0.0001234, 12345.678, undefined, 4.441e-16].map(short)).toEqual(["0.5", "1.1", "-0.0001234", "12350", "-", "0"]);
 });

@@ -87,7 +87,7 @@ function Drawn({ page, slot }: { page: Page; slot: number }) {
   return (
     <>
       {barsOf(agents, slot).map(({ name, value, full }) => (
-        <Meter name={name} value={value} share={full > 0 ? value / full : 0} text={full > 0 ? `${short(value)} / ${short(full)}` : short(value)} />
+        <Meter name={name} value={value} share={full > 0 ? value / full : 0} text={full > 0 ? `${short(value)} / ${short(full)}${value > full ? ` ${T.overFull}` : ""}` : short(value)} />
       ))}
       <dl>
         <dt>{T.place}</dt>
@@ -227,7 +227,7 @@ function Means({ head, chosen }: { head: Box; chosen: unknown }) {
     <>
       {values.slice(0, MOST_CHOICES).map((value, i) => {
         const [low, high] = rangeOf(head, i);
-        return <Meter name={`${head.name} ${values.length > 1 ? i : ""}`} value={value} share={(value - low) / (high - low || 1)} text={short(value)} low={-1} />;
+        return <Meter name={`${head.name} ${head.labels?.[i] ?? (values.length > 1 ? i : "")}`} value={value} share={(value - low) / (high - low || 1)} text={short(value)} low={-1} />;
       })}
     </>
   );

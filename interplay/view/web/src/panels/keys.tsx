@@ -4,6 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { KEYS_OF } from "../keys";
 import type { Page } from "../page";
 import { T } from "../strings";
+import { ControlKeys } from "./playing";
 
 export function KeyList({ page }: { page: Page }) {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -13,6 +14,7 @@ export function KeyList({ page }: { page: Page }) {
   return (
     <dialog ref={dialog} aria-label={T.keys} onClose={() => page.showHelp(false)}>
       <h2>{T.keys}</h2>
+      {page.player.live?.controls && <ControlKeys live={page.player.live} />}
       <dl class="keys">
         {KEYS_OF.map(([command, keys]) => (
           <div>

@@ -1,55 +1,76 @@
-/** Taking an agent over: by the world's own keys, or by a form made from its action space. */
+/** Taking an agent over: by the world's own keys, and by a form made from the rest of its action space. */
 
 import { Box, Discrete, HeadTold, rangeOf, restOf } from "../api";
+import { CHOICE_KEYS } from "../hands";
+import { choicesOf } from "../keys";
 import { Live } from "../live";
 import type { Page } from "../page";
 import { T } from "../strings";
 import { short } from "../words";
 
-const MOST_CHOICES = 60;
+const MOST_BUTTONS = CHOICE_KEYS.length; // as many as there are keys; more are chosen by number
 
 export function Playing({ page, live, slot }: { page: Page; live: Live; slot: number }) {
   const holder = live.status.holders[slot];
+  const mine = holder === "you";
   if (!live.mayPlay) return <p class="quiet">{T.cannotPlay}</p>;
   if (holder === "somebody") return <p class="quiet">{T.heldBySomebody}</p>;
+  const form = mine ? page.hands.formOf(live, slot) : [];
   return (
     <div class="playing">
-      <button type="button" class="wide" aria-pressed={holder === "you"} onClick={() => page.run("take")}>
-        {holder === "you" ? T.give : T.take}
+      <button type="button" class="wide" aria-pressed={mine} onClick={() => page.run("take")}>
+        {mine ? T.give : T.take}
       </button>
-      {holder === "you" && (live.controls ? <ControlKeys live={live} /> : <Form page={page} heads={page.hands.headsOf(live, slot)} slot={slot} />)}
+      {mine && !live.turnBased && <WaitForMe live={live} />}
+      {mine && live.controls && <ControlKeys live={live} />}
+      {form.length > 0 && <Form page={page} heads={form} slot={slot} />}
+      {mine && !form.length && (live.turnBased || live.status.waits) && (
+        <button type="button" class="wide" onClick={() => page.hands.pass(live, slot)}>
+          <kbd>{T.enter}</kbd> {T.pass}
+        </button>
+      )}
     </div>
   );
 }
 
-function ControlKeys({ live }: { live: Live }) {
-  const told = Object.entries(live.controls!.keys).map(([key, choice]) => {
-    const one = Array.isArray(choice) ? choice[0] : choice;
-    const head = one && live.heads[one.head];
-    const label = head?.kind === "discrete" ? head.labels?.[one!.choice] : null;
-    return [key === " " ? "Space" : key.replace("Arrow", ""), label ?? T.choice(one?.choice ?? 0)] as const;
-  });
+function WaitForMe({ live }: { live: Live }) {
+  return (
+    <label class="row">
+      <input type="checkbox" checked={live.status.waits} onChange={(event) => live.say({ type: "wait", on: event.currentTarget.checked })} /> {T.waitForMe}
+    </label>
+  );
+}
+
+/** The world's own keys and what they mean. */
+export function ControlKeys({ live }: { live: Live }) {
+  const keys = live.controls!.keys;
+  const told = Object.keys(keys).map((key) => [T.keyNames[key] ?? key.toUpperCase(), choicesOf(keys, key).map((one) => labelOf(live.heads[one.head], one.choice)).join(", ")] as const);
   return (
     <>
       <h3>{T.controlKeys}</h3>
-      <dl>
+      <dl class="keys">
         {told.map(([key, label]) => (
-          <>
+          <div>
             <dt>
               <kbd>{key}</kbd>
             </dt>
             <dd>{label}</dd>
-          </>
+          </div>
         ))}
       </dl>
     </>
   );
 }
 
+export function labelOf(head: HeadTold | undefined, choice: number): string {
+  return head?.labels?.[choice] ?? T.choice(choice);
+}
+
 function Form({ page, heads, slot }: { page: Page; heads: HeadTold[]; slot: number }) {
   const { hands } = page;
   const live = page.player.live!;
   const single = heads.length === 1 && heads[0]!.kind === "discrete";
+  const asked = heads.filter((one) => one.kind === "discrete")[hands.place]?.name;
   return (
     <form
       class="form"
@@ -59,21 +80,21 @@ function Form({ page, heads, slot }: { page: Page; heads: HeadTold[]; slot: numb
         hands.act(live, slot);
       }}
     >
-      {heads.map((head, place) => (
+      {heads.map((head) => (
         <fieldset>
           <legend>{head.name}</legend>
-          {head.kind === "discrete" ? (
-            <Buttons
+          {head.kind === "box" ? (
+            <Sliders head={head} values={hands.action[head.name] as number[] | undefined} choose={(values) => hands.choose(head.name, values)} />
+          ) : (
+            <Choose
               head={head}
-              digits={place === heads.findIndex((one) => one.kind === "discrete")}
+              digits={head.name === asked}
               chosen={hands.action[head.name] as number | undefined}
               choose={(choice) => {
-                hands.choose(head.name, choice);
+                hands.choose(head.name, choice, heads);
                 if (single) hands.act(live, slot);
               }}
             />
-          ) : (
-            <Sliders head={head} values={hands.action[head.name] as number[] | undefined} choose={(values) => hands.choose(head.name, values)} />
           )}
         </fieldset>
       ))}
@@ -84,22 +105,31 @@ function Form({ page, heads, slot }: { page: Page; heads: HeadTold[]; slot: numb
       )}
       {!single && (
         <button type="submit" class="wide">
-          {T.act}
+          <kbd>{T.enter}</kbd> {T.act}
         </button>
       )}
     </form>
   );
 }
 
-/** @param digits whether digit keys choose among these. */
-function Buttons({ head, chosen, digits, choose }: { head: Discrete; chosen: number | undefined; digits: boolean; choose: (choice: number) => void }) {
+type Choosing = { head: Discrete; digits: boolean; chosen: number | undefined; choose: (choice: number) => void };
+
+/** @param digits whether keys choose among these. */
+function Choose({ head, digits, chosen, choose }: Choosing) {
+  if (head.n > MOST_BUTTONS)
+    return (
+      <label class="row">
+        <input type="number" min={0} max={head.n - 1} aria-label={head.name} value={chosen ?? ""} onChange={(event) => event.currentTarget.validity.valid && choose(Number(event.currentTarget.value))} />
+        <output>{chosen === undefined ? "" : labelOf(head, chosen)}</output>
+      </label>
+    );
   return (
     <div class="buttons">
-      {Array.from({ length: Math.min(head.n, MOST_CHOICES) }, (_, choice) => {
+      {Array.from({ length: head.n }, (_, choice) => {
         const legal = head.legal?.[choice] ?? true;
         return (
-          <button type="button" aria-label={head.labels ? undefined : T.choice(choice)} class={legal ? "" : "illegal"} disabled={!legal} title={legal ? undefined : T.notLegalTitle} aria-pressed={chosen === choice} onClick={() => choose(choice)}>
-            {head.labels && digits && choice < 10 && <kbd>{choice}</kbd>} {head.labels?.[choice] ?? choice}
+          <button type="button" aria-label={labelOf(head, choice)} class={legal ? "" : "illegal"} disabled={!legal} title={legal ? undefined : T.notLegalTitle} aria-pressed={chosen === choice} onClick={() => choose(choice)}>
+            {digits && <kbd>{CHOICE_KEYS[choice]}</kbd>} {head.labels?.[choice] ?? choice}
             {!legal && <small> {T.illegal}</small>}
           </button>
         );
@@ -114,13 +144,14 @@ function Sliders({ head, values, choose }: { head: Box; values: number[] | undef
     <>
       {head.low.map((_, i) => (
         <label class="row">
+          {head.labels && <span>{head.labels[i]}</span>}
           <input
             type="range"
             min={rangeOf(head, i)[0]}
             max={rangeOf(head, i)[1]}
             step={(rangeOf(head, i)[1] - rangeOf(head, i)[0]) / 100}
             value={now[i]}
-            aria-label={`${head.name} ${i}`}
+            aria-label={`${head.name} ${head.labels?.[i] ?? i}`}
             onInput={(event) => choose(now.map((value, j) => (j === i ? Number(event.currentTarget.value) : value)))}
           />
           <output>{short(now[i])}</output>

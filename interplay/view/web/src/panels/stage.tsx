@@ -22,6 +22,8 @@ export function Stage({ page }: { page: Page }) {
       {player.problem && <p class="notice">{T.damaged(player.problem)}</p>}
       {player.loading && <p class="notice">{T.loading}</p>}
       {player.live?.connection === "connecting" && <p class="notice late">{T.preparing}</p>}
+      {player.live?.status.preparing && <p class="notice late">{T.firstStep}</p>}
+      {player.live?.connection === "open" && !player.shot && <p class="notice late">{T.loading}</p>}
     </main>
   );
 }
@@ -86,7 +88,7 @@ function World({ page }: { page: Page }) {
         onPointerUp={(event) => {
           const moved = down.current.get(event.pointerId)?.moved ?? 0;
           down.current.delete(event.pointerId);
-          if (moved <= CLICK) page.select(player.hit(event.offsetX, event.offsetY));
+          if (moved <= CLICK) page.click(event.offsetX, event.offsetY);
         }}
         onPointerCancel={(event) => down.current.delete(event.pointerId)}
         onDblClick={() => page.run("follow")}

@@ -1,0 +1,64 @@
+"""The keys by which people play agents of grid worlds: they follow from what choices are called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from interplay.core.controls import ARROWS, Controls, way_to
+from interplay.gridworld.actors.move import place_name
+
+_MOVES = ("move", "up or down", "left or right")
+_DEEDS = ("attack", "broadcast")
+
+
+def controls_for(names: Mapping[str, Sequence[str]], idle: Mapping[str, str]) -> Controls | None:
+    """Arrow keys for choices that are called up, down, left and right; Space for the only attack or broadcast.
+
+    Args:
+        names: head -> its choices.
+        idle: head -> what does nothing.
+
+    Returns:
+        None where no choice has a key.
+
+    Example:
+        >>> controls_for({"move": ("stay", "left", "down", "right", "up")}, {"move": "stay"}).keys["ArrowUp"]
+        {'move': 'up'}
+    """
+    keys: dict[str, dict[str, str]] = {}
+    for key, way in ARROWS.items():
+        heads = [head for head, choices in names.items() if way in choices and head.startswith(_MOVES)]
+        if heads:
+            keys[key] = {heads[0]: way}
+    deeds = [head for head, choices in names.items() if len(choices) == 2 and head in _DEEDS]
+    if deeds:
+        keys[" "] = {deeds[0]: names[deeds[0]][1]}
+    return Controls(keys, idle) if keys else None
+
+
+def clicked(
+    names: Mapping[str, Sequence[str]], dx: float, dy: float, occupied: bool
+) -> dict[str, str] | None:
+    """What a click means: to attack where somebody stands in a neighbouring cell, else to walk there.
+
+    Args:
+        names: head -> its choices.
+        dx, dy: from the agent's cell to the one that was clicked, in cells, y down.
+        occupied: whether somebody stands there.
+
+    Returns:
+        Head -> choice; None where it means nothing.
+
+    Example:
+        >>> clicked({"move": ("stay", "left", "down", "right", "up")}, 1, 0, False)
+        {'move': 'right'}
+    """
+    if occupied and "attack" in names and len(names["attack"]) == 2 and max(abs(dx), abs(dy)) <= 1:
+        return {"attack": names["attack"][1]}
+    if "move" in names:
+        way = way_to(dx, dy)
+        return {"move": way} if way is not None and way in names["move"] else None
+    both = {"up or down": (dy, "up", "down"), "left or right": (dx, "left", "right")}
+    deed = {head: place_name(int(step), *ways) or "stay" for head, (step, *ways) in both.items()}
+    far = all(choice in names.get(head, ()) for head, choice in deed.items())
+    return deed if far and (dx or dy) else None

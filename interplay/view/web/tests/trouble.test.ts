@@ -1,0 +1,158 @@
+/** The page where something goes wrong, or where somebody means no good: a server that dies, a slow machine, another version, a foreign site. */
+
+import { ChildProcess, spawn } from "node:child_process";
+import { createServer } from "node:http";
+import { AddressInfo, createServer as createSocket } from "node:net";
+import type { Page as Tab } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import type { Page } from "../src/page";
+import { pathOf } from "./fixtures";
+import { browser, tick, url, withTab } from "./tab";
+
+declare const window: Window & { interplay: Page };
+
+const GONE = /ERR_CONNECTION_REFUSED|ERR_SOCKET_NOT_CONNECTED|ERR_CONNECTION_RESET|WebSocket connection|status of 401/;
+
+/** Opens a world that is played by chance. */
+async function live(tab: Tab, name: string): Promise<void> {
+  await tab.evaluate((name) => {
+    const { interplay } = window;
+    interplay.openLive(`world:${interplay.sources!.worlds.find((one) => one.name === name)!.id}`);
+  }, name);
+  await tab.waitForFunction(() => window.interplay.player.shot, null, { timeout: 120_000 });
+}
+
+async function freePort(): Promise<number> {
+  const socket = createSocket();
+  await new Promise<void>((done) => socket.listen(0, "127.0.0.1", done));
+  const { port } = socket.address() as AddressInfo;
+  await new Promise((done) => socket.close(done));
+  return port;
+}
+
+/** `interplay view` at a port; its address. */
+async function view(port: number): Promise<{ process: ChildProcess; address: string }> {
+  const process_ = spawn(process.env.PYTHON!, ["-m", "interplay", "view", "--no-browser", "--port", String(port)], { cwd: pathOf("."), stdio: ["ignore", "pipe", "inherit"] });
+  const address = await new Promise<string>((done) => process_.stdout!.once("data", (data: Buffer) => done(/http:\S+/.exec(data.toString())![0])));
+  return { process: process_, address };
+}
+
+describe("a server", () => {
+  it("that is killed is waited for, and one that was started anew is told of", async () => {
+    const port = await freePort();
+    let { process, address } = await view(port);
+    try {
+      await withTab(
+        async (tab) => {
+          await live(tab, "dilemma/open-ended");
+          process.kill("SIGKILL");
+          await tab.getByText("The server is gone; trying again").waitFor();
+          ({ process } = await view(port));
+          await expect.poll(() => tab.locator(".toast").textContent(), { timeout: 15_000 }).toContain("started anew");
+          expect(await tab.evaluate(() => window.interplay.player.live!.connection)).toBe("ended");
+        },
+        { at: address, expected: GONE },
+      );
+    } finally {
+      process.kill("SIGKILL");
+    }
+  });
+
+  it.each([
+    ["older", "the list"],
+    ["newer", "a session"],
+  ])("that is %s than the page is named by %s", (_, where) =>
+    withTab(async (tab) => {
+      if (where === "the list") {
+        await tab.route("**/api/about", async (route) => {
+          const about = (await (await route.fetch()).json()) as object;
+          await route.fulfill({ json: { ...about, protocol: 0, interplay: "0.0.9" } });
+        });
+        await tab.reload();
+        await expect.poll(() => tab.locator(".error").textContent()).toContain("interplay 0.0.9");
+        return;
+      }
+      await tab.routeWebSocket(/api.live/, (socket) => {
+        const server = socket.connectToServer();
+        server.onMessage((message) => socket.send(typeof message === "string" ? message.replace(/"protocol": ?\d+/, '"protocol": 99').replace(/"interplay": ?"[^"]*"/, '"interplay": "9.9"') : message));
+      });
+      await tab.evaluate(() => window.interplay.openLive("world:0"));
+      await expect.poll(() => tab.locator(".toast").textContent(), { timeout: 15_000 }).toContain("interplay 9.9");
+    }),
+  );
+});
+
+describe("a machine six times slower", () => {
+  it("is late by two frames at most, and the world does not wait for it", () =>
+    withTab(async (tab) => {
+      const devtools = await tab.context().newCDPSession(tab);
+      await devtools.send("Emulation.setCPUThrottlingRate", { rate: 6 });
+      const come: number[] = [];
+      let [shown, most] = [-1, 0];
+      tab.on("websocket", (socket) => {
+        socket.on("framereceived", ({ payload }) => {
+          if (typeof payload === "string") return;
+          come.push(payload.readUInt32LE(4));
+          most = Math.max(most, come.filter((one) => one > shown).length);
+        });
+        socket.on("framesent", ({ payload }) => {
+          const said = JSON.parse(String(payload)) as { type: string; tick: number };
+          if (said.type === "shown") shown = said.tick;
+        });
+      });
+      await live(tab, "mmo/forage-1024");
+      await tab.evaluate(() => window.interplay.player.live!.say({ type: "speed", ticks_per_second: 200 }));
+      await expect.poll(() => come.length, { timeout: 20_000 }).toBeGreaterThan(30);
+      expect(most).toBeLessThanOrEqual(2);
+      expect(come.at(-1)! - come[0]!).toBeGreaterThan(come.length + 20);
+      await tab.evaluate(() => window.interplay.player.live!.say({ type: "run", on: false }));
+      await expect.poll(async () => (await tick(tab)) - come.at(-1)!).toBe(0);
+    }), 150_000); // where kernels have to be compiled first
+});
+
+describe("a site somewhere else", () => {
+  it("reads nothing, joins nothing and frames nothing, even with the token", async () => {
+    const site = createServer((_, answer) => answer.setHeader("content-type", "text/html").end("<!doctype html><title>elsewhere</title>"));
+    await new Promise<void>((done) => site.listen(0, "127.0.0.1", done));
+    const context = await browser.newContext();
+    try {
+      const tab = await context.newPage();
+      await tab.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
+      const [home, token] = url.split("/#token=") as [string, string];
+      const tried = await tab.evaluate(
+        async ([home, token]) => {
+          const fails = (asked: Promise<unknown>) => asked.then(() => "answered", () => "refused");
+          const joins = (protocols: string[]) =>
+            new Promise<string>((done) => {
+              const socket = new WebSocket(`${home!.replace("http", "ws")}/api/live?source=world:0`, protocols);
+              socket.onopen = () => done("answered");
+              socket.onerror = () => done("refused");
+            });
+          const blind = await fetch(`${home}/api/about`, { mode: "no-cors" }).then((answer) => answer.type, () => "refused");
+          return [
+            await fails(fetch(`${home}/api/about`)),
+            await fails(fetch(`${home}/api/about`, { headers: { Authorization: `Bearer ${token}` } })),
+            await fails(fetch(`${home}/`)),
+            await joins(["interplay.1", `token.${token}`]),
+            await joins(["interplay.1"]),
+            blind === "opaque" || blind === "refused" ? "refused" : blind,
+          ];
+        },
+        [home, token],
+      );
+      expect(tried).toEqual(Array(6).fill("refused"));
+      await tab.evaluate((home) => {
+        const frame = document.createElement("iframe");
+        frame.src = home;
+        document.body.append(frame);
+        return new Promise((done) => (frame.onload = done));
+      }, url);
+      const framed = tab.frames().find((frame) => frame !== tab.mainFrame())!;
+      expect(await framed.evaluate(() => "interplay" in window || document.title)).not.toBe(true);
+      expect(framed.url()).not.toContain(new URL(url).host);
+    } finally {
+      await context.close();
+      site.close();
+    }
+  });
+});
