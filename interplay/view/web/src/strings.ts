@@ -49,6 +49,12 @@ export const T = {
   fit: "Fit",
   nearer: "Zoom in",
   farther: "Zoom out",
+  // solid view
+  solid: "Solid view",
+  flat: "Flat view",
+  noSolid: "This browser has no WebGL 2, which the solid view needs.",
+  solidLost: "The browser took the solid view's graphics away; V tries again.",
+  solidSlow: "The solid view is slow here.",
   // time line
   timeline: "Time line",
   playLabel: "Play",
@@ -195,6 +201,11 @@ export const T = {
     fit: "see the whole world",
     zoomIn: "zoom in",
     zoomOut: "zoom out",
+    solid: "solid or flat",
+    turnLeft: "turn left (solid)",
+    turnRight: "turn right (solid)",
+    tiltUp: "from higher up (solid)",
+    tiltDown: "from lower down (solid)",
     overlay: "next overlay",
     population: "next population of the overlay",
     take: "take over, or give back",
@@ -203,7 +214,7 @@ export const T = {
     help: "this list",
     close: "close, or select nobody",
   } satisfies Record<Command, string>,
-  mouse: "Drag moves, the wheel zooms, a click selects, a double click follows.",
+  mouse: "Drag moves, the wheel zooms, a click selects, a double click follows. In the solid view the right button, or Shift, turns.",
   whilePlaying: "While you play an agent these need Alt.",
   // live
   live: "live",
