@@ -20,6 +20,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import metadata
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from interplay.core import targets
@@ -122,8 +123,11 @@ def make_world(
             ``**{"obs.history": 2}``.
 
     Raises:
-        UserError: for an unknown id, or an option that is unknown or out of range.
+        UserError: for an unknown id, or a number or an option that is unknown or out of range.
     """
+    for name, value in (("num_worlds", num_worlds), ("threads", threads)):
+        if isinstance(value, bool) or not isinstance(value, Integral):
+            raise UserError(f"{name} = {value!r} is not allowed; pass a whole number")
     if ":" in world_id:
         return _make_from_path(world_id, num_worlds, seed, threads, first_world, options)
     spec = find_world(world_id)

@@ -6,6 +6,7 @@ import pytest
 import interplay
 from interplay.checker import check_world
 from interplay.core.playthrough import read_head, replay_playthrough
+from interplay.core.policy import RandomPolicy
 from tests.playthroughs.regenerate import FOLDER, make, path_of
 
 pytestmark = pytest.mark.slow
@@ -82,3 +83,18 @@ def test_a_block_of_a_batch_is_that_block(world_id):
 
 def test_every_playthrough_is_of_a_world_that_exists():
     assert {read_head(path.read_text()).world for path in FOLDER.glob("*.txt")} <= set(IDS)
+
+
+@pytest.mark.parametrize("world_id", MAKERS)
+def test_a_reset_with_seeds_leaves_nothing_of_what_was_before(world_id):
+    used, fresh = (interplay.make_world(world_id, seed=seed) for seed in (3, 4))
+    used.reset(seeds=5)
+    policy = RandomPolicy()
+    policy.start(used, 0)
+    for _ in range(40):
+        if used.timestep.over[0]:
+            used.reset()
+        used.step(policy.act(used.timestep))
+    used.reset(seeds=9)
+    fresh.reset(seeds=9)
+    assert used.hash().tolist() == fresh.hash().tolist()

@@ -250,3 +250,11 @@ def test_a_module_that_ends_the_program_is_one_line(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(UserError, match=r"ends_it ended the program while it was imported"):
         registry.make_world("ends_it:Tag")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("num_worlds", "x"), ("num_worlds", 2.5), ("num_worlds", True), ("threads", "a")]
+)
+def test_numbers_that_are_none_are_one_line(name, value):
+    with pytest.raises(UserError, match=rf"^{name} = {value!r} is not allowed; pass a whole number$"):
+        interplay.make_world("pong/2p", **{name: value})

@@ -57,6 +57,22 @@ def record(
     step: Annotated[
         int | None, typer.Option(help="For .png: after so many steps.  [default: the middle]", min=0)
     ] = None,
+    focus: Annotated[
+        str,
+        typer.Option(
+            metavar="AGENT|X,Y",
+            help="Show only what is around: the number of an agent, which is followed, or a place.",
+        ),
+    ] = "",
+    zoom: Annotated[
+        float | None,
+        typer.Option(
+            help="Tiles or metres of the shorter side to show.  [default: all, or 24 around --focus]"
+        ),
+    ] = None,
+    no_legend: Annotated[
+        bool, typer.Option("--no-legend", help="Leave out what says what the things are.")
+    ] = False,
     reveal: Annotated[
         bool, typer.Option("--reveal", help="Show what the public may not know: hidden roles.")
     ] = False,
@@ -82,6 +98,9 @@ def record(
         every=every,
         frames=frames,
         step=step,
+        focus=read_focus(focus),
+        zoom=zoom,
+        legend=not no_legend,
         reveal=reveal,
         roles=roles or (),
         greedy=greedy,
@@ -106,3 +125,24 @@ def read_size(words: str) -> int | tuple[int, int] | None:
         raise UserError(f"--size {words}: no size; write pixels as 512 or 900x600")
     pixels = [int(side) for side in sides]
     return pixels[0] if len(pixels) == 1 else (pixels[0], pixels[1])
+
+
+def read_focus(words: str) -> int | tuple[float, float] | None:
+    """An agent from ``"17"``, a place from ``"12,30.5"``; None from "".
+
+    Raises:
+        UserError: for anything else.
+    """
+    from interplay.core.errors import UserError
+
+    if not words:
+        return None
+    if words.isdecimal():
+        return int(words)
+    try:
+        x, y = (float(part) for part in words.split(","))
+    except ValueError:
+        raise UserError(
+            f"--focus {words}: no agent and no place; write an agent's number, 17, or a place, 12,30.5"
+        ) from None
+    return x, y

@@ -37,7 +37,7 @@ def view(
         str,
         typer.Argument(
             metavar="[RUN|FILE|FOLDER|WORLD]",
-            help="A run, a .replay file, a folder of both, or a world's id.  [default: this folder, and all worlds]",
+            help="A run, a player of its league (RUN@PLAYER), a .replay file, a folder of both, or a world's id.  [default: this folder, and all worlds]",
         ),
     ] = "",
     policy: Annotated[
@@ -50,6 +50,13 @@ def view(
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Recordings, curves and ratings alone: nothing is played.")
     ] = False,
+    overlay: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODULE:NAME",
+            help="An overlay of your own, beside those that there are; may be repeated.",
+        ),
+    ] = None,
     compress: Compress = False,
     trust: Trust = False,
     seed: Seed = 0,
@@ -58,7 +65,8 @@ def view(
     from interplay.core.settings import parse_overrides
     from interplay.verbs.viewing import Players, find_opened, serve_page
 
-    players = None if read_only else Players(policy, parse_overrides(option or []), seed, trust)
+    own = tuple(overlay or ())
+    players = None if read_only else Players(policy, parse_overrides(option or []), seed, trust, own)
     serve_page(find_opened(what), players, host, port, not no_browser, typer.echo, _warn, compress)
 
 
@@ -87,7 +95,7 @@ def play(
     from interplay.core.settings import parse_overrides
     from interplay.verbs.viewing import Players, find_world_to_play, serve_page
 
-    players = Players(opponent, parse_overrides(option or []), seed, trust, not see_all, out)
+    players = Players(opponent, parse_overrides(option or []), seed, trust, fog=not see_all, out=out)
     serve_page(find_world_to_play(world), players, host, port, not no_browser, typer.echo, _warn, compress)
 
 

@@ -169,17 +169,31 @@ class LayerBuilder:
         self.options["marks"] = tuple(marks)
 
     def sight(self, sight: Sequence[Any]) -> None:
-        """A cone of sight: ``sight.depth``, ``sight.angle`` (constants or columns) and the constant ``sight.chords``."""
-        if len(sight) not in (2, 3):
-            raise self.wrong(f"sight has {len(sight)} parts; pass (depth, angle) or (depth, angle, chords)")
+        """A cone: ``sight.depth``, ``sight.angle`` (constants or columns), the constants ``sight.chords``, ``sight.blockers``."""
+        if len(sight) not in (2, 3, 4):
+            raise self.wrong(
+                f"sight has {len(sight)} parts; pass (depth, angle), (depth, angle, chords) or (depth, angle, chords, blockers)"
+            )
         if "angle" not in self.columns and "angle" not in self.options:
             raise self.wrong("sight needs the heading; pass angle too")
         self.number("sight.depth", sight[0], minimum=0.0)
         self.number("sight.angle", sight[1], minimum=0.0)
-        chords = int(sight[2]) if len(sight) == 3 else 16
+        chords = int(sight[2]) if len(sight) > 2 else 16
         if not 1 <= chords <= MAX_CHORDS:
             raise self.wrong(f"sight has {chords} chords; pass 1 to {MAX_CHORDS}")
         self.options["sight.chords"] = chords
+        if len(sight) == 4:
+            names = sight[3]
+            if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+                raise self.wrong(f"sight is blocked by {names!r:.60}; pass the names of layers")
+            self.options["sight.blockers"] = tuple(names)
+
+    def legend(self, words: str | Sequence[str]) -> None:
+        """What the layer's things are, one text or one for each number; empty = no such constant."""
+        if words:
+            several = (words,) if isinstance(words, str) else tuple(words)
+            texts = strings(self.name, several, len(several))
+            self.options["legend"] = texts[0] if isinstance(words, str) else texts
 
     def palette(self, value: str | Sequence[str]) -> None:
         """``"terrain"``, or the colours of tiles."""

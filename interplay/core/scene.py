@@ -89,6 +89,8 @@ class Canvas:
         jump: (N,) bool, rows that a viewer must not glide to from the last frame (births, respawns).
         dimmed: (N,) bool, drawn faintly (dead but present).
         opacity: 0..1, a constant.
+        legend: what the things are, for the legend of pictures; empty = they are not in it. Of circles one text for each palette
+            number that they may have, or one for all; bars and marks have their own. Polygons and labels have none.
 
     Raises:
         UserError: from every method, for a name that is used twice, more than 64 layers, columns of unequal
@@ -141,6 +143,7 @@ class Canvas:
         palette: str | Sequence[str] = "terrain",
         origin: Sequence[float] = (0, 0),
         cell: float = 1.0,
+        legend: Sequence[str] = (),
     ) -> None:
         """A ground of square tiles.
 
@@ -150,6 +153,7 @@ class Canvas:
             palette: ``"terrain"`` or the colour of each id, as ``"#rrggbb"``.
             origin: x and y of the corner of ids[0, 0].
             cell: side of a tile.
+            legend: what each colour of the palette is, for the legend of pictures; empty = nothing.
         """
         build = LayerBuilder(name, "tiles")
         build.tiles(ids)
@@ -158,6 +162,8 @@ class Canvas:
         if not cell > 0:
             raise build.wrong(f"cell = {cell}; the side of a tile is above 0")
         build.constant("cell", float(cell))
+        if legend:
+            build.constant("legend", strings(name, tuple(legend), len(legend)))
         self._add(build)
 
     def circles(
@@ -182,6 +188,7 @@ class Canvas:
         marks: Mapping[str, Any] | None = None,
         sight: Sequence[Any] | None = None,
         labels: Sequence[str] | None = None,
+        legend: str | Sequence[str] = "",
     ) -> None:
         """Discs, or outlines with ``fill=False``.
 
@@ -199,8 +206,10 @@ class Canvas:
                 ``"plus"``, or a shape of the palette (``"square"``, ``"triangle"``, ...); empty = none.
             bars: name -> (value, full value), drawn above the disc; values may exceed the full value.
             marks: name -> (N,) bool, states worth a sign (frozen, immune), at most 5.
-            sight: (depth, angle) or (depth, angle, chords): a cone around the heading, `angle` rad from edge to
-                edge, its arc drawn with that many chords (default 16).
+            sight: (depth, angle), (depth, angle, chords) or (depth, angle, chords, blockers): a cone around the heading,
+                `angle` rad from edge to edge, its arc drawn with that many chords (default 16), which ends where
+                something stands in the way: the discs and boxes of the layers that `blockers` names, outlines of
+                boxes from inside. Rows that are absent or dimmed, and what holds the eye, block nothing.
             labels: one short text per row, beside the disc.
         """
         build = LayerBuilder(name, "circles")
@@ -221,6 +230,7 @@ class Canvas:
             width=float(width),
             glyph=str(glyph),
         )
+        build.legend(legend)
         build.bars(bars or {})
         build.marks(marks or {})
         if sight is not None:
@@ -246,6 +256,7 @@ class Canvas:
         width: float = 0.0,
         opacity: float = 1.0,
         glyph: str = "",
+        legend: str = "",
     ) -> None:
         """Oriented rectangles.
 
@@ -274,6 +285,7 @@ class Canvas:
             width=float(width),
             glyph=str(glyph),
         )
+        build.legend(legend)
         self._add(build)
 
     def segments(
@@ -291,11 +303,13 @@ class Canvas:
         dashed: bool = False,
         width: float = 0.0,
         opacity: float = 1.0,
+        legend: str = "",
     ) -> None:
         """Straight lines from (x0, y0) to (x1, y1), (N,) each; `width` in the world's units, 0 = a thin line."""
         build = LayerBuilder(name, "segments")
         build.places(x0=x0, y0=y0, x1=x1, y1=y1)
         self._finish(build, colour, absent, jump, dimmed, opacity, dashed=bool(dashed), width=float(width))
+        build.legend(legend)
         self._add(build)
 
     def polygons(

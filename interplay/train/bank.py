@@ -23,11 +23,12 @@ from interplay.registry import make_world
 from interplay.train.run.checkpoint import find_checkpoint, latest_checkpoint, read_part
 from interplay.train.run.manifest import read_manifest
 from interplay.train.run.progress import tell
+from interplay.train.run.settings_file import RECORD
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.populations import shares_of
 from interplay.train.trainer import first_weights, resume, train
 
-PACE = ("train.workers", "train.quiet", "train.checkpoint_seconds", "train.writers")
+PACE = ("train.workers", "train.quiet", "train.checkpoint_seconds", "train.writers", *RECORD)
 STEPS = 100  # of the world, for the fingerprint of its rules
 LETTERS = 16  # of the hash, in a name
 

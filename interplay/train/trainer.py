@@ -30,7 +30,7 @@ from interplay.train.networks.pointer import warn_of_dense_heads
 from interplay.train.parallel import xla
 from interplay.train.parallel.compilation import compilation
 from interplay.train.parallel.exchange import Exchange, LostWorker, SingleProcess
-from interplay.train.parallel.workers import worker_pool
+from interplay.train.parallel.workers import check_main, worker_pool
 from interplay.train.play.policy import load_policy, load_population
 from interplay.train.run.best import Best
 from interplay.train.run.checkpoint import (
@@ -106,6 +106,7 @@ def train(
         UserError: for settings that do not fit the world or memory, a folder in use, numbers that are not finite, three
             lost workers without an update in between, and if the weights of ``train.start_from`` do not fit.
     """
+    check_main()
     check_read(settings)
     check_writers(settings)
     settings = with_checkpoints(settings)
@@ -184,6 +185,7 @@ def resume(
         UserError: as `train`, and if no checkpoint is sound, the settings are not those that it was made with, or they name
             programs and are not trusted.
     """
+    check_main()
     with finishing() as stop, RunFolder.open(run, TrainSettings) as folder:
         checkpoint = _newest(folder)
         folder.admit(checkpoint, accept_settings, trust)

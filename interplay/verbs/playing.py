@@ -136,6 +136,9 @@ def record(
     every: int = 1,
     frames: int | None = None,
     step: int | None = None,
+    focus: int | tuple[float, float] | None = None,
+    zoom: float | None = None,
+    legend: bool = True,
     reveal: bool = False,
     roles: Sequence[str] = (),
     greedy: bool = False,
@@ -152,8 +155,11 @@ def record(
         max_steps: an episode is left there; needed for worlds that may never end.
         size: pixels, one number or (width, height).
         every: show each so many-th step: faster playback.
-        frames: for which a step stays in view, 30 a second; None: the world's own.
+        frames: for which a step stays in view, 30 a second; None: the world's own. Things glide to where they are next.
         step: of a ``.png``: after so many steps; None: the middle.
+        focus: the number of an agent to follow, or a place (x, y), to show only what is around; None: all.
+        zoom: how many tiles or metres of the shorter side to show; None: all, or 24 around a focus.
+        legend: False leaves out what says what the things are.
         reveal: show what the public may not know, such as hidden roles.
 
     Returns:
@@ -168,7 +174,10 @@ def record(
 
     if is_recording(player):
         playing = (world, options, episodes != 1, max_steps, reveal, roles, greedy, seed, trust)
-        return _draw_recording(str(player), out, playing, size, every, frames, step)
+        looks = {"size": size, "every": every, "frames": frames, "step": step}
+        return _draw_recording(
+            str(player), out, playing, looks | {"focus": focus, "zoom": zoom, "legend": legend}
+        )
     found = seat(player, world, options, greedy, roles, trust)
     batch = found.make_world(num_worlds=1, seed=seed)
     try:
@@ -185,6 +194,9 @@ def record(
             frames=frames,
             step=step,
             options=found.options,
+            focus=focus,
+            zoom=zoom,
+            legend=legend,
         )
     finally:
         batch.close()
@@ -202,10 +214,7 @@ def _draw_recording(
     replay: str,
     out: str | Path,
     playing: Sequence[object],
-    size: int | tuple[int, int] | None,
-    every: int,
-    frames: int | None,
-    step: int | None,
+    looks: Mapping[str, Any],
 ) -> Media:
     from interplay.view.video import draw_replay
 
@@ -213,7 +222,7 @@ def _draw_recording(
     for name, value in zip(names, playing, strict=True):
         if value:
             raise UserError(f"{replay}: {name} is for playing, and this was played already; leave it out")
-    written, troubles = draw_replay(replay, out, size, every, frames, step)
+    written, troubles = draw_replay(replay, out, **looks)
     for line in troubles:
         print(line, file=sys.stderr)
     return Media(written)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from interplay.core.errors import UserError
-from interplay.core.loading import is_folder, split_player
+from interplay.core.loading import did_you_mean, is_folder, split_player
 from interplay.core.policy import Policy
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ class Players(NamedTuple):
         options: of the worlds.
         seed: of worlds and policies.
         trust: runs may name programs of their own, see `interplay.core.trust`.
+        overlays: of the user's own, ``module:attribute``, offered beside the others.
         fog: people who play see what their agents observe.
         out: what people play is recorded there.
     """
@@ -31,8 +33,24 @@ class Players(NamedTuple):
     options: Mapping[str, Any] = {}
     seed: int = 0
     trust: bool = False
+    overlays: tuple[str, ...] = ()
     fog: bool = False
     out: Path | None = None
+
+    def register_overlays(self) -> None:
+        """Makes overlays of the user's own known by their names.
+
+        Raises:
+            UserError: for one that there is not, whose name is taken, or that cannot be shown of a world in play.
+        """
+        if self.overlays:
+            from interplay.evaluate.lifetimes.overlays import find_overlay, register_overlay
+
+            for name in self.overlays:
+                found = find_overlay(name)
+                if found.live is None:
+                    raise UserError(f"overlay {name}: it is not for worlds in play; give it live=Live(...)")
+                register_overlay(found)
 
     def check(self, world: str) -> None:
         """Refuses what `cast` would refuse later, on the page: who plays, and options; makes no world and loads no network.
@@ -51,12 +69,13 @@ class Players(NamedTuple):
         if not is_folder(self.policy):
             find_player(self.policy, world, self.options, trust=self.trust)
 
-    def cast(self, kind: str, name: str) -> Cast:
+    def cast(self, kind: str, name: str, player: str = "") -> Cast:
         """The world of a source, and who plays it.
 
         Args:
             kind: ``run`` or ``world``.
             name: the run's folder, or the world's id.
+            player: of the run's league, who plays its world; empty: its first learner.
 
         Raises:
             UserError: as `interplay.verbs.players.find_player`.
@@ -67,15 +86,25 @@ class Players(NamedTuple):
 
         keeper = None if self.out is None else Keeper(self.out, self.options, self.seed)
         run = name if kind == "run" else (self.policy if is_folder(self.policy) else "")
-        player = find_player(
-            run or self.policy, "" if kind == "run" else name, self.options, trust=self.trust
-        )
+        run += f"@{player}" if kind == "run" and player else ""
+        found = find_player(run or self.policy, "" if kind == "run" else name, self.options, trust=self.trust)
         if not run:
-            world = player.make_world(num_worlds=1, seed=self.seed)
-            return Cast(world, player.policy, self.policy, None, self.fog, keeper)
-        newest = Newest(Path(split_player(run)[0]), player.policy, self.seed)
-        world = player.make_world(num_worlds=1, seed=self.seed)
-        return Cast(world, player.policy, newest.words, newest.renew, self.fog, keeper)
+            world = found.make_world(num_worlds=1, seed=self.seed)
+            return Cast(world, found.policy, self.policy, fog=self.fog, keeper=keeper)
+        folder, whom = split_player(run)
+        newest = Newest(Path(folder), found.policy, self.seed, whom or "")
+        world = found.make_world(num_worlds=1, seed=self.seed)
+        return Cast(
+            world, found.policy, newest.words, newest.renew, _values_of(found.policy), self.fog, keeper
+        )
+
+
+def _values_of(policy: Policy) -> Callable[[], Any] | None:
+    """What makes values of a policy's networks beside its play; None of who asks no networks, or asks them through interfaces."""
+    from interplay.train.play.beside import ValuesBeside
+    from interplay.train.play.trained_policy import TrainedPolicy
+
+    return partial(ValuesBeside, policy) if isinstance(policy, TrainedPolicy) else None
 
 
 class Newest:
@@ -85,12 +114,13 @@ class Newest:
         run: the run's folder, or a checkpoint's, which stays as it is.
         policy: that was loaded from there.
         seed: that it was started with.
+        player: of the run's league; empty: nobody in particular.
     """
 
-    def __init__(self, run: Path, policy: Policy, seed: int) -> None:
+    def __init__(self, run: Path, policy: Policy, seed: int, player: str = "") -> None:
         from interplay.train.run.checkpoint import find_checkpoint, list_checkpoints
 
-        self._run, self._policy, self._seed = run, policy, seed
+        self._run, self._policy, self._seed, self._player = run, policy, seed, player
         self._list: Callable[[Path], list[Path]] = list_checkpoints
         self._looked_at = self._list(run)[-1:]  # before: what comes in between is found by the next look
         self._now = find_checkpoint(run, lambda _: None)
@@ -99,6 +129,7 @@ class Newest:
     def words(self) -> str:
         """Who plays, e.g. ``first at 1,000,000``."""
         run, name = self._now.parent.parent.name, self._now.name
+        run += f"@{self._player}" if self._player else ""
         return f"{run} at {int(name):,}" if name.isdecimal() else f"{run} {name}"
 
     def renew(self) -> str | None:
@@ -138,8 +169,11 @@ def find_opened(what: str) -> Opened:
     if not what:
         return Opened("", Path("."), worlds=tuple(spec.id for spec in list_worlds()))
     path = Path(what)
-    if is_folder(what) and path.is_dir():
-        return Opened(what, path)
+    if is_folder(what):
+        run, player = split_player(what)
+        if player is not None:
+            _check_player(run, player)
+        return Opened(what, Path(run), player=player or "")
     if what.endswith(SUFFIX):
         from interplay.core.replay import ReplayReader
 
@@ -151,6 +185,16 @@ def find_opened(what: str) -> Opened:
         return find_world_to_play(what)
     except UserError as error:
         raise UserError(f"{what}: no such run, recording or folder; {error}") from None
+
+
+def _check_player(run: str, player: str) -> None:
+    from interplay.train.play.policy import population_names
+    from interplay.train.run.checkpoint import find_checkpoint
+
+    names = population_names(find_checkpoint(run))
+    if player not in names:
+        near = did_you_mean(player, names, f"there are {', '.join(names)}")
+        raise UserError(f"{run}@{player}: nobody of that name plays there; {near}")
 
 
 def find_world_to_play(world: str) -> Opened:
@@ -202,11 +246,13 @@ def serve_page(
     from interplay.view.server.page import MISSING, Page
     from interplay.view.server.serving import bind, open_browser, serve
 
+    if players is not None:
+        players.register_overlays()
     if players is not None and opened.root is None:
         for world in opened.worlds:
             players.check(world)
     listening, address = bind(host, port)
-    make = None if players is None else players.cast
+    make = None if players is None else partial(players.cast, player=opened.player)
     seed = 0 if players is None else players.seed
     try:
         app = make_app(opened, make, address.port, address.token, host, seed, ticket=address.ticket)

@@ -12,7 +12,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.view.extras import load
-from interplay.view.palette import BAR_GOOD, BAR_LOW, BAR_MORE, POPULATIONS, rgb
+from interplay.view.palette import BAR_GOOD, BAR_LOW, BAR_MORE, BARS, POPULATIONS, rgb
 
 FRAMES_PER_SECOND = 30
 # Encoders by preference, with their options: H.264 plays everywhere; mpeg4 is in every build of FFmpeg.
@@ -166,7 +166,7 @@ def choose_colours(pictures: list[Picture]) -> np.ndarray:
     Returns:
         (K, 3) uint8.
     """
-    known = np.array([rgb(name) for name in (*POPULATIONS, BAR_GOOD, BAR_LOW, BAR_MORE)], np.uint8)
+    known = np.array([rgb(name) for name in (*POPULATIONS, *BARS, BAR_GOOD, BAR_LOW, BAR_MORE)], np.uint8)
     pixels = np.concatenate([picture.reshape(-1, 3) for picture in pictures])
     cells = cell_of(pixels)
     counts = np.bincount(cells, minlength=32768)

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from interplay.core.layers import Layer
 from interplay.core.scene import ALIGNMENTS
 from interplay.view import palette
+from interplay.view.cones import Eye, blockers, cone
 from interplay.view.palette import RGB, mix, rgb
 from interplay.view.pen import Pen
 
 INK, PAPER, FAINT = rgb(palette.INK), rgb(palette.PAPER), rgb(palette.FAINT)
 GLYPH_FROM = 4.0  # pixels of radius below which signs inside a disc are left out
+ROOM = 200.0  # pixels around a disc for its bars and label
+LEAST = 2.5  # pixels of radius: on large maps agents are drawn larger than they are
 LABEL_FROM = 5.0  # pixels of radius below which bars and labels are left out
 
 
-def paint(pen: Pen, layer: Layer) -> None:
-    """Paints one layer; tables are not painted here."""
+def paint(pen: Pen, layer: Layer, layers: Sequence[Layer] = ()) -> None:
+    """Paints one layer of the scene's `layers`; tables are not painted here."""
+    if "sight.chords" in layer.options:
+        paint_sight(pen, layer, layers)
     painter = PAINTERS.get(layer.kind)
     if painter is not None:
         painter(pen, layer)
@@ -32,17 +37,27 @@ def paint_tiles(pen: Pen, layer: Layer) -> None:
 
 
 def paint_circles(pen: Pen, layer: Layer) -> None:
-    """Cones of sight first, then the discs, then bars and labels, so that no disc hides a neighbour's bar."""
-    rows = _drawn(layer)
-    with pen.within_bounds():
-        for row in rows:
-            _sight(pen, layer, row)
+    """The discs, then bars and labels, so that no disc hides a neighbour's bar."""
+    rows = _in_view(pen, layer)
     for row in rows:
         _circle(pen, layer, row)
     for row in rows:
         if not _dimmed(layer, row):
             _bars(pen, layer, row)
             _label(pen, layer, row)
+
+
+def paint_sight(pen: Pen, layer: Layer, layers: Sequence[Layer]) -> None:
+    """Cones of sight as far as nothing of `layers` stands in the way; before the discs."""
+    blocked, chords = blockers(layer, layers), layer.options["sight.chords"]
+    parts = ("x", "y", "angle", "sight.depth", "sight.angle")
+    with pen.within_bounds():
+        for row in _drawn(layer):
+            if not _dimmed(layer, row):
+                eye = Eye(*(float(layer.value(part)[row]) for part in parts))
+                seen = cone(eye, chords, blocked)
+                pen.polygon(seen, _colour(layer, row), 0.10)
+                pen.outline(seen, _colour(layer, row), 1.0, 0.25)
 
 
 def paint_boxes(pen: Pen, layer: Layer) -> None:
@@ -96,6 +111,14 @@ def _drawn(layer: Layer) -> np.ndarray:
     return np.arange(layer.rows) if absent is None else np.flatnonzero(~absent)
 
 
+def _in_view(pen: Pen, layer: Layer) -> np.ndarray:
+    """Rows of circles that reach into the picture, bars and labels included."""
+    rows = _drawn(layer)
+    x, y = pen.pixel(layer.columns["x"][rows], layer.columns["y"][rows])
+    room = layer.value("radius")[rows] * pen.scale + ROOM
+    return rows[(x > -room) & (x < pen.width + room) & (y > -room) & (y < pen.height + room)]
+
+
 def _dimmed(layer: Layer, row: int) -> bool:
     return "dimmed" in layer.columns and bool(layer.columns["dimmed"][row])
 
@@ -136,6 +159,8 @@ def _crate(pen: Pen, layer: Layer, row: int, centre: np.ndarray, corners: np.nda
 def _circle(pen: Pen, layer: Layer, row: int) -> None:
     x, y, radius = (float(layer.value(key)[row]) for key in ("x", "y", "radius"))
     colour, opacity = _colour(layer, row), _opacity(layer, row)
+    if layer.name == "agents":
+        radius = max(radius, LEAST / pen.scale)
     size = radius * pen.scale
     if not layer.options["fill"]:
         pen.ring(x, y, radius, colour, pen.pixels(layer.options["width"]), opacity, layer.options["dashed"])
@@ -162,19 +187,19 @@ def _heading(pen: Pen, x: float, y: float, radius: float, angle: float) -> None:
 
 
 def _glyph(pen: Pen, layer: Layer, row: int, x: float, y: float, radius: float) -> None:
-    sign = layer.options["glyph"]
-    if sign == "team":
+    glyph, sign = layer.options["glyph"], palette.sign_on(_colour(layer, row))
+    if glyph == "team":
         number = layer.columns["colour"][row] if "colour" in layer.columns else layer.options.get("colour", 0)
-        sign = palette.shape_of(int(number)) if isinstance(number, int | np.integer) else "disc"
-    if sign == "plus":
-        _cross(pen, x, y, 0.55 * radius, PAPER, 0.34 * radius * pen.scale)
-    elif sign == "disc":
-        pen.disc(x, y, 0.3 * radius, PAPER)
-    elif sign in palette.CORNERS:
-        count, first = palette.CORNERS[sign]
+        glyph = palette.shape_of(int(number)) if isinstance(number, int | np.integer) else "disc"
+    if glyph == "plus":
+        _cross(pen, x, y, 0.55 * radius, sign, 0.34 * radius * pen.scale)
+    elif glyph == "disc":
+        pen.disc(x, y, 0.3 * radius, sign)
+    elif glyph in palette.CORNERS:
+        count, first = palette.CORNERS[glyph]
         turn = first + 2 * np.pi * np.arange(count) / count
         points = np.array([x, y]) + 0.42 * radius * np.stack([np.cos(turn), pen.flip * -np.sin(turn)], axis=1)
-        pen.polygon(points, PAPER)
+        pen.polygon(points, sign)
 
 
 def _cross(
@@ -199,39 +224,26 @@ def _marks(pen: Pen, layer: Layer, row: int, x: float, y: float, radius: float) 
             pen.ring(x, y, radius * (1.3 + 0.25 * i), INK, 1.25, 0.9, dashed=i % 2 == 0)
 
 
-def _sight(pen: Pen, layer: Layer, row: int) -> None:
-    if "sight.chords" not in layer.options or _dimmed(layer, row):
-        return
-    x, y, angle, depth, field = (
-        float(layer.value(key)[row]) for key in ("x", "y", "angle", "sight.depth", "sight.angle")
-    )
-    turn = angle + np.linspace(-field / 2, field / 2, layer.options["sight.chords"] + 1)
-    rim = np.array([x, y]) + depth * np.stack([np.cos(turn), np.sin(turn)], axis=1)
-    cone = np.vstack([[[x, y]], rim])
-    pen.polygon(cone, _colour(layer, row), 0.10)
-    pen.outline(cone, _colour(layer, row), 1.0, 0.25)
-
-
 def _bars(pen: Pen, layer: Layer, row: int) -> None:
     radius = float(layer.value("radius")[row]) * pen.scale
     names = layer.options.get("bars", ())
     if radius < LABEL_FROM or not names:
         return
     x, y = pen.pixel(layer.columns["x"][row], layer.columns["y"][row])
-    width, height = max(22.0, 2.6 * radius), max(3.5, 0.42 * radius)
-    top = y - radius - 0.45 * radius - height
-    for name in names:
+    several = len(names) > 1  # these stand on each other, and are thinner
+    width, height = max(22.0, 2.6 * radius), max(3.0, 0.3 * radius) if several else max(3.5, 0.42 * radius)
+    top = y - 1.45 * radius - height
+    for i, name in enumerate(names):
         full = float(layer.value(f"bar.{name}.full")[row])
         share = float(layer.columns[f"bar.{name}"][row]) / full if full > 0 else 0.0
-        _bar(pen, x - width / 2, top, width, height, share)
-        top -= height + 2
+        own = rgb(palette.bar_colour(i, len(names), share))
+        _bar(pen, x - width / 2, top - (len(names) - 1 - i) * (height + 1), width, height, share, own)
 
 
-def _bar(pen: Pen, left: float, top: float, width: float, height: float, share: float) -> None:
-    good = rgb(palette.BAR_GOOD if share > 0.5 else palette.BAR_LOW)
+def _bar(pen: Pen, left: float, top: float, width: float, height: float, share: float, own: RGB) -> None:
     pen.rectangle(left - 1, top - 1, width + 2, height + 2, INK)
     pen.rectangle(left, top, width, height, rgb(palette.BAR_EMPTY))
-    pen.rectangle(left, top, width * min(max(share, 0.0), 1.0), height, good)
+    pen.rectangle(left, top, width * min(max(share, 0.0), 1.0), height, own)
     # What exceeds the full value is drawn over it in another colour, once more up to the whole width.
     pen.rectangle(left, top, width * min(max(share - 1.0, 0.0), 1.0), height, rgb(palette.BAR_MORE))
 

@@ -14,9 +14,13 @@ from interplay.core.fog import UNSEEN
 POPULATIONS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
 SHAPES = ("disc", "square", "triangle", "pentagon", "hexagon", "diamond", "octagon")
 
-# Lava, water, grass, scrub, forest, stone.
 FOG = "#9a968c"  # of tiles that are hidden from who plays
-TERRAIN = ("#3c2120", "#636c81", "#c9dabd", "#c5b592", "#8ba064", "#58514e")
+# Lava, water, grass, scrub, forest, stone.
+TERRAIN = ("#3c2120", "#2f4f82", "#c9dabd", "#c5b592", "#8ba064", "#58514e")
+
+# Over a ground in greys: what lies below and above the middle of a scale, which is clear, and nine steps of matplotlib's cividis.
+BELOW, ABOVE = "#b25414", "#2166ac"
+CIVIDIS = ("#00224e", "#1a386f", "#434e6c", "#61656f", "#7d7c78", "#9b9476", "#bcae6c", "#dec958", "#fee838")
 
 INK = "#20242b"  # outlines and text on light ground
 PAPER = "#ffffff"  # glyphs on agents, halos around text
@@ -24,6 +28,8 @@ PAGE = "#e9ecef"  # around the world
 FLOOR = "#f7f8f9"  # where a world draws no ground of its own
 FAINT = "#868e96"  # what is dimmed
 BAR_GOOD, BAR_LOW, BAR_EMPTY, BAR_MORE = "#2b8a3e", "#d9480f", "#ced4da", "#a9e34b"
+# Of agents with several bars, one each in their order: red, amber, blue, violet.
+BARS = ("#c92a2a", "#fab005", "#4dabf7", "#862e9c")
 
 # A regular polygon's corners and the angle of its first one, for the shapes that are not discs.
 CORNERS = {
@@ -58,6 +64,28 @@ def shape_of(colour: int) -> str:
     """
     count = len(SHAPES)
     return SHAPES[(colour % count + colour // count) % count]
+
+
+def sign_on(colour: RGB) -> RGB:
+    """The colour of a sign inside a disc: light, or dark where the disc is light.
+
+    Example:
+        >>> sign_on(rgb(0)) == rgb(PAPER), sign_on(rgb(6)) == rgb(INK)
+        (True, True)
+    """
+    return rgb(INK if 299 * colour[0] + 587 * colour[1] + 114 * colour[2] > 190_000 else PAPER)
+
+
+def bar_colour(place: int, bars: int, share: float) -> str:
+    """The colour of a bar: of several each has its own, a single one says by it whether it is more than half full.
+
+    Example:
+        >>> bar_colour(0, 1, 0.4) == BAR_LOW, bar_colour(1, 3, 0.4) == BARS[1]
+        (True, True)
+    """
+    if bars > 1:
+        return BARS[place % len(BARS)]
+    return BAR_GOOD if share > 0.5 else BAR_LOW
 
 
 def tile_colours(palette: str | tuple[str, ...]) -> np.ndarray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -72,12 +72,17 @@ class Pen:
         x0, y0, x1, y1 = self.bounds
         corners = self._fine(np.array([[x0, y0], [x1, y1]]))
         low, high = corners.min(axis=0), corners.max(axis=0)
+        before = self.surface.get_clip()
         self.surface.set_clip((*low, *(high - low)))
         yield
-        self.surface.set_clip(None)
+        self.surface.set_clip(before)
 
-    def pixel(self, x: float, y: float) -> tuple[float, float]:
-        """Where a point of the world lies in the final picture."""
+    @overload
+    def pixel(self, x: float, y: float) -> tuple[float, float]: ...
+    @overload
+    def pixel(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]: ...
+    def pixel(self, x: Any, y: Any) -> tuple[Any, Any]:
+        """Where points of the world lie in the final picture."""
         return self.scale * x + self.origin[0], self.scale * self.flip * y + self.origin[1]
 
     def pixels(self, width: float, least: float = THIN) -> float:
@@ -173,6 +178,13 @@ class Pen:
         plain = "".join(c if c.isprintable() else " " for c in words)
         if plain.strip():
             self.texts.append(Text(plain, x, y, int(min(max(size, 8), MAX_FONT)), colour, anchor, halo))
+
+    def forget_texts_outside(self) -> None:
+        """Drops texts whose place lies beyond the scene's bounds."""
+        x0, y0, x1, y1 = self.bounds
+        (left, top), (right, low) = self.pixel(x0, y0), self.pixel(x1, y1)
+        top, low = sorted((top, low))
+        self.texts = [text for text in self.texts if left <= text.x <= right and top <= text.y <= low]
 
     def picture(self) -> np.ndarray:
         """The finished picture, (height, width, 3) uint8."""
@@ -282,6 +294,12 @@ def dashes(points: np.ndarray, on: float, off: float) -> Sequence[tuple[np.ndarr
         for begin in np.arange(0.0, length, on + off):
             cut.append((start + way * begin, start + way * min(begin + on, length)))
     return cut
+
+
+def text_width(words: str, size: float) -> float:
+    """Pixels that a text of that size is wide."""
+    width: int = _font(load_pygame(), int(size)).size(words)[0]
+    return width
 
 
 _FONTS: dict[int, Any] = {}

@@ -6,6 +6,7 @@ Drawn in memory, on any machine: no window, no display, no browser. Needs the ex
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from interplay.core.scene import Scene, scene_of
 from interplay.core.world import World
 from interplay.view import palette
 from interplay.view.extras import load_pygame
+from interplay.view.legend import Legend
 from interplay.view.output import write_picture
 from interplay.view.paint import paint
 from interplay.view.palette import rgb
@@ -24,10 +26,17 @@ from interplay.view.tables import write_caption, write_tables
 
 SMALLEST, LARGEST = 16, 4096  # pixels a side
 SHORTER = 512  # pixels of the shorter side, where nothing else is asked for
+TILE = 14  # pixels of a tile, from which on bars are drawn
 MARGIN = 0.015  # of the shorter side
 
 
-def render(scene: Scene, size: int | Sequence[int] = 512, sharpness: int | None = None) -> np.ndarray:
+def render(
+    scene: Scene,
+    size: int | Sequence[int] = 512,
+    sharpness: int | None = None,
+    legend: bool = False,
+    within: bool = False,
+) -> np.ndarray:
     """Draws a scene.
 
     Args:
@@ -35,6 +44,8 @@ def render(scene: Scene, size: int | Sequence[int] = 512, sharpness: int | None 
         size: pixels, one number for a square or (width, height).
         sharpness: 1, 2 or 4 sub-pixels per pixel, each way; None = 4, or 2 for sides above 1024 pixels. A 512 x 512
             picture with 2 takes about half the time of one with 4.
+        legend: says below what the things are, where the world names them and there is room.
+        within: draws nothing beyond the scene's bounds, of a scene that is a part of a world.
 
     Returns:
         (height, width, 3) uint8, red, green, blue.
@@ -64,9 +75,19 @@ def render(scene: Scene, size: int | Sequence[int] = 512, sharpness: int | None 
     caption = [layer for layer in tables if layer.options["caption"] and layer.rows]
     margin = MARGIN * min(width, height)
     strip = max(16.0, 0.045 * min(width, height)) if caption else 0.0
-    pen.look_at(scene.bounds, scene.up, (margin, margin, width - 2 * margin, height - 2 * margin - strip))
-    for layer in scene.layers:
-        paint(pen, layer)
+    told = Legend(scene, width, height) if legend else None
+    below = strip + (told.height if told else 0)
+    pen.look_at(scene.bounds, scene.up, (margin, margin, width - 2 * margin, height - 2 * margin - below))
+    with pen.within_bounds() if within else nullcontext():
+        for layer in scene.layers:
+            paint(pen, layer, scene.layers)
+    if within:
+        pen.forget_texts_outside()
+    if told is not None and told.height:
+        pixels = told.scene(width, height, height - below)
+        pen.look_at((0, 0, width, height), "south", (0, 0, width, height))
+        for layer in pixels.layers:
+            paint(pen, layer)
     if caption:
         write_caption(pen, caption[0], strip)
     return pen.picture()
@@ -92,8 +113,10 @@ def save_png(picture: np.ndarray, path: str | Path) -> Path:
     return write_picture(path, (".png",), lambda memory: pygame.image.save(surface, memory, "picture.png"))
 
 
-def fitting_size(scene: Scene) -> tuple[int, int]:
+def fitting_size(scene: Scene, legend: bool = False) -> tuple[int, int]:
     """(width, height) in the proportions of a scene: 512 pixels for the shorter side, twice as many at most for the other.
+
+    Many tiles have 14 pixels each, up to 1024 for the shorter side, so that bars can be read. A legend stands below that.
 
     A finished picture has its own size, or a whole multiple of it that comes near to 512.
 
@@ -111,7 +134,11 @@ def fitting_size(scene: Scene) -> tuple[int, int]:
         return SHORTER, SHORTER
     x0, y0, x1, y1 = scene.bounds
     across = min(max((x1 - x0) / (y1 - y0), 0.5), 2.0)
-    return round(SHORTER * max(across, 1.0)), round(SHORTER * max(1 / across, 1.0))
+    ground = next((layer for layer in scene.layers if layer.kind == "tiles"), None)
+    tiles = 0.0 if ground is None else min(x1 - x0, y1 - y0) / ground.options["cell"]
+    shorter = min(max(SHORTER, TILE * tiles), 2 * SHORTER)
+    width, height = round(shorter * max(across, 1.0)), round(shorter * max(1 / across, 1.0))
+    return width, height + (Legend(scene, width).height if legend else 0)
 
 
 def _fitted(picture: np.ndarray, width: int, height: int) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, repeat
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -15,8 +15,10 @@ from interplay.core.replay import ReplayReader
 from interplay.core.replay.layout import SUFFIX
 from interplay.core.scene import Scene, scene_of
 from interplay.core.world import World
+from interplay.view.crop import Crop
 from interplay.view.encode import write_video
 from interplay.view.extras import load, load_pygame
+from interplay.view.gliding import glide, moves
 from interplay.view.output import check_output, writing
 from interplay.view.picture import fitting_size, picture_size, render, save_png
 from interplay.view.replays import keep, refuse_looks, replayed_scenes
@@ -44,6 +46,9 @@ def record(
     frames: int | None = None,
     step: int | None = None,
     options: Mapping[str, Any] | None = None,
+    focus: int | Sequence[float] | None = None,
+    zoom: float | None = None,
+    legend: bool = True,
 ) -> Path:
     """Plays episodes with `policy` and records one world of the batch: at 30 frames a second, or exactly.
 
@@ -59,30 +64,35 @@ def record(
         seed: of the worlds and of the policy's own stream: the same seed, the same recording.
         index: which world of the batch.
         progress: called with the number of steps recorded so far.
-        frames: for which a step stays in view; None = as the world wishes (`World.frames_per_step`).
+        frames: for which a step stays in view, things gliding to where they are next; None = as the world wishes
+            (`World.frames_per_step`).
         step: of a ``.png``: the picture shows the last episode after so many steps, whatever `every`, instead of its middle.
         options: what the world was made with; a ``.replay`` keeps them, to make it again.
+        focus: the number of an agent to follow, or a place (x, y), to show only what is around; None = all.
+        zoom: how many tiles or metres of the shorter side to show; None = all, or 24 around a focus.
+        legend: False leaves out what says what the things are.
 
     Returns:
         The path that was written; the file appears when it is complete.
 
     Raises:
         UserError: for another suffix, a folder that cannot be written to, numbers out of range, a world that
-            never ends without `max_steps`, a package that is missing, or looks (`size`, `every`, `frames`, `step`) of a ``.replay``, which
-            has none.
+            never ends without `max_steps`, a package that is missing, a focus that is not there, or looks (`size`, `every`, `frames`,
+            `step`, `focus`, `zoom`, `legend`) of a ``.replay``, which has none.
     """
     target = check_output(path, (*SUFFIXES, SUFFIX))
     check_play(world, episodes, max_steps, every, index)
     if target.suffix.lower() == SUFFIX:
-        refuse_looks(size=size, every=None if every == 1 else every, frames=frames, step=step)
+        plain = {"every": None if every == 1 else every, "legend": None if legend else legend}
+        refuse_looks(size=size, frames=frames, step=step, focus=focus, zoom=zoom, **plain)
         kept = stands(world, policy, episodes, max_steps, seed, index)
         keep(world, index, target, _told(kept, progress), seed, policy.name, options)
         return target
-    size = check_looks(target, size, frames)
+    look = check_looks(target, size, frames, focus, zoom, legend)
     if step is not None:
         every = 1  # of a single picture there is no playback
     scenes = _told(play(world, policy, episodes, max_steps, every, seed, index), progress)
-    return draw(scenes, target, size, frames or world.frames_per_step, step)
+    return draw(scenes, target, look, frames or world.frames_per_step, step)
 
 
 def draw_replay(
@@ -93,13 +103,16 @@ def draw_replay(
     frames: int | None = None,
     step: int | None = None,
     progress: Callable[[int], None] | None = None,
+    focus: int | Sequence[float] | None = None,
+    zoom: float | None = None,
+    legend: bool = True,
 ) -> tuple[Path, list[str]]:
     """Draws a recording as a video, an animation or a picture; its world is not stepped, and need not be installed.
 
     Args:
         replay: the recording.
         path: ``.mp4``, ``.gif`` or ``.png``.
-        size, every, frames, step, progress: as for `record`.
+        size, every, frames, step, progress, focus, zoom, legend: as for `record`.
 
     Returns:
         The path that was written, and a line for each part of the recording that could not be read and was left out.
@@ -110,7 +123,7 @@ def draw_replay(
     target = check_output(path, SUFFIXES)
     if every < 1:
         raise UserError(f"every = {every}; show at least every step")
-    size = check_looks(target, size, frames)
+    look = check_looks(target, size, frames, focus, zoom, legend)
     with ReplayReader(replay) as reader:
         scenes = _told(replayed_scenes(reader, 1 if step is not None else every), progress)
         first = next(scenes, None)
@@ -119,41 +132,58 @@ def draw_replay(
                 "; ".join([f"{replay}: it holds no whole frame; record it again", *reader.troubles])
             )
         shown = chain([first], scenes)
-        draw(shown, target, size, frames or reader.header.frames_per_step, step)
+        draw(shown, target, look, frames or reader.header.frames_per_step, step)
         return target, reader.troubles
 
 
-def check_looks(target: Path, size: int | Sequence[int] | None, frames: int | None) -> tuple[int, int] | None:
+class Look(NamedTuple):
+    """How scenes are drawn: pixels (None = as the first scene wants it), the part that is shown, whether with a legend."""
+
+    size: tuple[int, int] | None
+    crop: Crop
+    legend: bool
+
+    def sized(self, scene: Scene) -> Look:
+        """The same with a size for good."""
+        return self._replace(size=self.size or fitting_size(self.crop(scene), self.legend))
+
+    def picture(self, scene: Scene, sharpness: int | None = None) -> np.ndarray:
+        """One picture; see `render`."""
+        part = self.crop(scene)
+        return render(part, self.size or 512, sharpness, self.legend, within=part is not scene)
+
+
+def check_looks(
+    target: Path,
+    size: int | Sequence[int] | None,
+    frames: int | None,
+    focus: int | Sequence[float] | None = None,
+    zoom: float | None = None,
+    legend: bool = True,
+) -> Look:
     """Refuses what cannot be drawn before anything is played: what is missing is told before hours of play, not after.
 
-    Returns:
-        (width, height), or None if that follows from the scene.
-
     Raises:
-        UserError: for sizes or frames out of range, or a package that is missing.
+        UserError: for sizes, frames or a focus out of range, or a package that is missing.
     """
     if frames is not None and frames < 1:
         raise UserError(f"frames = {frames}; a step stays in view for at least one")
-    sides = None if size is None else picture_size(size)
+    look = Look(None if size is None else picture_size(size), Crop(focus, zoom), legend)
     load_pygame()
     if target.suffix.lower() != ".png":
         load("av", "video", "videos")
-    return sides
+    return look
 
 
 def draw(
-    scenes: Iterable[tuple[Scene, int, bool]],
-    target: Path,
-    size: tuple[int, int] | None,
-    frames: int,
-    step: int | None,
+    scenes: Iterable[tuple[Scene, int, bool]], target: Path, look: Look, frames: int, step: int | None
 ) -> Path:
     """Draws scenes, see `play`, as a video, an animation or a picture; arguments as for `record`."""
     if target.suffix.lower() == ".png":
         scene = middle(scenes) if step is None else shown_at(scenes, step)
-        return save_png(render(scene, size or fitting_size(scene)), target)
+        return save_png(look.sized(scene).picture(scene), target)
     with writing(target, SUFFIXES) as temporary:
-        write_video(temporary, held(scenes, size, frames))
+        write_video(temporary, held(scenes, look, frames))
     return target
 
 
@@ -173,12 +203,34 @@ def play(
 
 
 def held(
-    scenes: Iterable[tuple[Scene, int, bool]], size: tuple[int, int] | None, frames: int = 1
+    scenes: Iterable[tuple[Scene, int, bool]], look: Look | None = None, frames: int = 1
 ) -> Iterator[np.ndarray]:
-    """Draws the scenes, each for so many frames; the end of each episode stays in view for a moment longer."""
-    for scene, _, last in scenes:
-        size = size or fitting_size(scene)
-        yield from repeat(render(scene, size, SHARPNESS), frames + (HOLD - 1) * last)
+    """Draws the scenes, each for so many frames, in which things glide to where they are next.
+
+    The end of each episode stays in view for a moment longer.
+    """
+    for (scene, _, last), following in _with_next(scenes):
+        look = look or Look(None, Crop(), True)
+        look = look.sized(scene)
+        yield (picture := look.picture(scene, SHARPNESS))
+        if not last and following is not None and frames > 1 and moves(scene, following):
+            for frame in range(1, frames):
+                yield look.picture(glide(scene, following, frame / frames), SHARPNESS)
+        else:
+            yield from repeat(picture, frames - 1 + (HOLD - 1) * last)
+
+
+def _with_next(
+    scenes: Iterable[tuple[Scene, int, bool]],
+) -> Iterator[tuple[tuple[Scene, int, bool], Scene | None]]:
+    """Each scene with the one after it; None after the last."""
+    before: tuple[Scene, int, bool] | None = None
+    for one in scenes:
+        if before is not None:
+            yield before, one[0]
+        before = one
+    if before is not None:
+        yield before, None
 
 
 def shown_at(scenes: Iterable[tuple[Scene, int, bool]], step: int) -> Scene:

@@ -346,6 +346,9 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "size": ("--size 90x60", {"record.size": (90, 60)}),
         "frames": ("--frames 5", {"record.frames": 5}),
         "step": ("--step 6", {"record.step": 6}),
+        "focus": ("--focus 3,4.5", {"record.focus": (3.0, 4.5)}),
+        "zoom": ("--zoom 12", {"record.zoom": 12.0}),
+        "no_legend": ("--no-legend", {"record.legend": False}),
         "reveal": ("--reveal", {"set_privileged_view.reveal": True}),
         "seed": ("--seed 11", {"record.seed": 11, "make_world.seed": 11}),
     }, {
@@ -355,11 +358,15 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "size": ("--size 90x60", {"draw_replay.size": (90, 60)}),
         "frames": ("--frames 5", {"draw_replay.frames": 5}),
         "step": ("--step 6", {"draw_replay.step": 6}),
+        "focus": ("--focus 17", {"draw_replay.focus": 17}),
+        "zoom": ("--zoom 12", {"draw_replay.zoom": 12.0}),
+        "no_legend": ("--no-legend", {"draw_replay.legend": False}),
     }]),
     "view": (for_page, [{
         **_PAGE,
         "what": ("runs/a", {"find_opened.what": "runs/a"}),
         "policy": ("--policy hunter", {"serve_page.players.policy": "hunter"}),
+        "overlay": ("--overlay mine:A --overlay mine:B", {"serve_page.players.overlays": ("mine:A", "mine:B")}),
     }, {
         "read_only": ("--read-only", {"serve_page.players": None}),
     }]),

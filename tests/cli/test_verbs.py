@@ -86,6 +86,13 @@ def test_check_passes_a_sound_world_and_fails_a_faulty_one(capsys):
     assert errors == ""
 
 
+@pytest.mark.parametrize("option", ["num_worlds=2", "seed=2", "first_world=1"])
+def test_what_the_verb_itself_says_is_no_option_of_the_world(capsys, option):
+    name, _, value = option.partition("=")
+    line = refusal(capsys, "evaluate", "random", "--world", "pong/2p", option)
+    assert line.startswith(f"interplay: {name} = {value} is no option of pong/2p")
+
+
 @pytest.mark.parametrize("option", ["masked=false", "masked=true"])
 def test_bench_reports_the_promised_keys(option):
     done = command("bench", MARSH, option, "--num-worlds", "8", "--seconds", "0.5", "--json")

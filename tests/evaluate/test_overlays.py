@@ -31,6 +31,7 @@ from interplay.evaluate.lifetimes.watching import watch
 from interplay.worlds.mmo.tiles import FOREST
 from tests.evaluate.commons import common, taste
 from tests.evaluate.ticks import tick
+from tests.view.scenes import WalkWorld
 
 NAMES = ["values", "exploration", "dependence", "combat", "blows", "niches", "lives", "coverage"]
 TICKS = 120
@@ -231,3 +232,11 @@ def test_layers_that_make_no_sense_are_refused():
         Layer("a", "a", np.zeros(3), "map", "plain", "u", "m.")
     with pytest.raises(UserError, match="needs limits"):
         Layer("a", "a", np.zeros((3, 3)), "map", "diverging", "u", "m.")
+
+
+def test_visits_of_a_world_without_tiles_are_counted_where_agents_are_drawn():
+    world = WalkWorld(length=12)
+    (layer,) = compute_overlays(["visits"], world, RandomPolicy(), 8, seed=1)["visits"].layers
+    assert layer.values.sum() == 2 * 9  # two agents, the reset and 8 steps
+    with pytest.raises(UserError, match="exploration"):
+        compute_overlays(["visits"], common(), RandomPolicy(), 2)

@@ -17,15 +17,28 @@ import numpy as np
 from interplay.core.frames import Decoder, Encoder
 from interplay.core.replay import Mark, ReplayReader, ReplayWriter
 from interplay.core.scene import Canvas, Scene
+from interplay.core.settings import build
+from interplay.evaluate.lifetimes.overlays import Study, find_overlay
 from interplay.evaluate.tournaments.round_robins import round_robin
 from interplay.registry import make_policy
-from interplay.view import palette
+from interplay.train.play.values import values_of
+from interplay.train.settings import TrainSettings
+from interplay.train.trainer import train
+from interplay.verbs.players import find_player
+from interplay.verbs.playing import record
+from interplay.view import cones, palette
 from interplay.view.picture import MARGIN, render
+from interplay.view.server.overlay_frames import cells_of, describe_cells, encode_cells
 from tests.core.drawings import KINDS, draw
 from tests.page.canonical import digest
 
 TICKS, AGENTS, SIDE = 250, 40, 24
 SEEN = 60  # the tick whose picture is compared
+# Worlds of ours whose pictures are compared: id, player, options.
+WORLDS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "survival": ("survival/2v2-all-low", "hunter", {}),
+    "mmo": ("mmo/combat", "fighter", {"interior": 16, "slots": 24, "cap": 24}),
+}
 LINES, PEAK = 5_000, 50.0  # of a run's log
 ROWS = (4, 4, 4, 0, 6, 6, 6, 3, 3, 3, 65, 65)
 
@@ -33,6 +46,7 @@ ROWS = (4, 4, 4, 0, 6, 6, 6, 3, 3, 3, 65, 65)
 def write_all(folder: Path) -> None:
     """Writes every fixture into a folder that is there."""
     write_streams(folder / "streams.json")
+    write_cones(folder / "cones.json")
     write_palette(folder / "palette.json")
     write_match(folder / "match.replay")
     write_tables(folder / "tables.replay")
@@ -40,13 +54,18 @@ def write_all(folder: Path) -> None:
     players = {name: make_policy("dilemma/fixed", name) for name in ("random", "tit_for_tat", "grim")}
     standings = round_robin(players, "dilemma/fixed", matches=4, out=folder / "cup")
     _write(folder / "cup" / "ratings.json", standings.to_dict())
-    digests = {}
+    write_values(folder / "values.json", train_small(folder / "small"))
+    digests, seen = {}, {}
     for name in ("match", "tables"):
         with ReplayReader(folder / f"{name}.replay") as reader:
             digests[name] = [digest(frame.scene) for frame in reader.frames()]
-            if name == "match":
-                write_blocks(folder / "blocks.json", reader.frame(SEEN).scene)
     _write(folder / "digests.json", digests)
+    for name, (world, player, options) in WORLDS.items():
+        record(player, folder / f"{name}.replay", world, options, max_steps=SEEN, seed=3)
+    for name in ("match", *WORLDS):
+        with ReplayReader(folder / f"{name}.replay") as reader:
+            seen[name] = {"tick": SEEN, "means": blocks(reader.frame(SEEN).scene)}
+    _write(folder / "blocks.json", seen)
     whole = (folder / "match.replay").read_bytes()
     (folder / "cut.replay").write_bytes(whole[: int(len(whole) * 0.7)])
     damaged = bytearray(whole)
@@ -55,6 +74,35 @@ def write_all(folder: Path) -> None:
     damaged[second.offset + 200] ^= 255
     (folder / "damaged.replay").write_bytes(damaged)
     (folder / "future.replay").write_bytes(whole[:8] + b"\x09\x00" + whole[10:])
+
+
+def train_small(out: Path) -> Path:
+    """A run of the persistent world, as short as can be: its networks expect something, and nothing sensible."""
+    options = {"npop": 2, "slots": 16, "interior": 24, "maps": 1}
+    settings = {
+        "world": {"id": "mmo/combat", "options": options},
+        "num_worlds": 2,
+        "steps": 1,
+        "train": {"shards": 1, "quiet": True},
+        "ppo": {"rollout": 4, "minibatch": 64, "epochs": 1, "target_kl": "off"},
+        "algorithm": "ppo",
+        "network": {"kind": "mlp", "hidden": [4]},
+    }
+    return train(build(TrainSettings, settings, "small"), out)
+
+
+def write_values(path: Path, run: Path) -> None:
+    """What the overlay of values has to show of the first moment of seed 0, of the second population."""
+    player = find_player(str(run), "", {})
+    world = player.make_world(num_worlds=1, seed=0)
+    world.reset(seeds=0)
+    overlay = find_overlay("values")
+    assert overlay.live is not None
+    layer = overlay.live.show(Study(world, 1, networks=values_of(player.policy, world)), {})
+    cells = cells_of(layer)
+    seen = describe_cells(layer, cells)["seen"]
+    told = list(encode_cells(0, 0, cells)[20:])
+    _write(path, {"ends": [cells.lowest, cells.highest], "seen": seen, "cells": told})
 
 
 def write_streams(path: Path) -> None:
@@ -83,6 +131,32 @@ def _stream(kinds: tuple[str, ...], rng: np.random.Generator, recording: bool) -
     return {"name": name, "schema": schema, "frames": frames, "digests": digests}
 
 
+def write_cones(path: Path) -> None:
+    """A room of boxes and discs by chance, as the page reads it, and the cones that are seen in it."""
+    rng = np.random.default_rng(5)
+    canvas = Canvas((-10, -10, 10, 10), "north")
+    canvas.boxes("walls", [0.0], [0.0], 9.5, 9.5, fill=False, width=0.5)
+    x, y, angle = *rng.uniform(-9, 9, (2, 12)), rng.uniform(-9, 9, 12)
+    half_x, half_y = rng.uniform(0.3, 2, (2, 12))
+    canvas.boxes("boxes", x, y, half_x, half_y, angle, absent=rng.random(12) < 0.2)
+    x, y, angle = *rng.uniform(-9, 9, (2, 30)), rng.uniform(-9, 9, 30)
+    looks = {"dimmed": rng.random(30) < 0.2, "sight": (7.0, 1.3, 3, ("walls", "boxes", "agents"))}
+    canvas.circles("agents", x, y, radius=0.4, angle=angle, **looks)
+    encoder = Encoder(canvas.scene(), recording=False)
+    decoder = Decoder(encoder.schema)
+    frame = encoder.encode(canvas.scene(), 0, key=True)
+    decoder.decode(frame)
+    agents, layers = decoder.scene().layer("agents"), decoder.scene().layers
+    blocked = cones.blockers(agents, layers)
+    parts = [agents.value(part) for part in ("x", "y", "angle", "sight.depth", "sight.angle")]
+    seen = [
+        cones.cone(cones.Eye(*map(float, eye)), 3, blocked).ravel().tolist()
+        for eye in zip(*parts, strict=True)
+    ]
+    schema, data = encoder.schema.model_dump(mode="json"), base64.b64encode(frame).decode()
+    _write(path, {"schema": schema, "frame": data, "cones": seen})
+
+
 def write_palette(path: Path) -> None:
     """What interplay/view/palette.py says."""
     names = [name for name in vars(palette) if name.isupper() and name != "RGB"]
@@ -94,6 +168,13 @@ def write_palette(path: Path) -> None:
     ink = palette.rgb(palette.INK)
     said["mixed"] = [
         palette.mix(colour, ink, share) for colour in colours for share in (0.22, 0.45, 0.5, 0.55)
+    ]
+    said["signs"] = [palette.sign_on(palette.rgb(number)) for number in range(7)]
+    said["bars"] = [
+        palette.bar_colour(place, bars, share)
+        for bars in (1, 3, 5)
+        for place in range(bars)
+        for share in (0.2, 0.8)
     ]
     _write(path, said)
 
@@ -122,7 +203,7 @@ def write_match(path: Path) -> None:
             glyph="team",
             bars={"health": (health, 10)},
             marks={"frozen": health < 3},
-            sight=(3.0, 1.0),
+            sight=(3.0, 1.0, 16, ("agents",)),
             labels=[str(number) for number in range(AGENTS)],
         )
         canvas.labels("causes", [2.0], [2.0], [f"<b>tick {tick}</b>"])
@@ -160,20 +241,19 @@ def write_match(path: Path) -> None:
             writer.add_scene(drawn(tick, born), tick, tick == 0, tick == TICKS - 1, marks)
 
 
-def write_blocks(path: Path, scene: Scene) -> None:
-    """The mean colour of each tile in the picture that interplay/view/picture.py draws, (SIDE, SIDE, 3)."""
-    scale = 25  # pixels of a tile
+def blocks(scene: Scene) -> list[list[list[float]]]:
+    """The mean colours of SIDE x SIDE parts of the picture that interplay/view/picture.py draws, (SIDE, SIDE, 3)."""
+    scale = 25  # pixels of a part
     inside = scale * SIDE
     bare = scene._replace(layers=tuple(layer for layer in scene.layers if layer.kind != "table"))
     size = round(inside / (1 - 2 * MARGIN))
     margin = (size - inside) / 2
     picture = render(bare, size).astype(float)
     edges = [round(margin + scale * i) for i in range(SIDE + 1)]
-    means = [
+    return [
         [picture[top:bottom, left:right].mean(axis=(0, 1)).tolist() for left, right in pairwise(edges)]
         for top, bottom in pairwise(edges)
     ]
-    _write(path, {"tick": SEEN, "means": means})
 
 
 def write_tables(path: Path) -> None:

@@ -22,6 +22,7 @@ from interplay.train.parallel import watch
 from interplay.train.parallel.exchange import LostWorker
 from interplay.train.parallel.heartbeat import COMPILED, COMPILING, HEART
 from interplay.train.parallel.watch import Watch
+from interplay.train.parallel.workers import check_main
 from interplay.train.run.checkpoint import latest_checkpoint
 from interplay.train.run.recovery import Faults
 from interplay.train.trainer import train
@@ -218,3 +219,37 @@ def test_nobody_outlives_the_first_worker(tmp_path: Path) -> None:
     gone, alive = psutil.wait_procs([worker], timeout=5)
     assert (gone, alive) == ([worker], [])
     assert latest_checkpoint(run) is not None
+
+
+class Ended(Process):
+    """A worker that has ended."""
+
+    exitcode = 1
+
+    def is_alive(self) -> bool:
+        return False
+
+
+class Pipe:
+    """Over which nothing was said."""
+
+    def poll(self) -> bool:
+        return False
+
+
+def test_a_worker_that_never_began_is_told_with_the_guard_that_scripts_need() -> None:
+    signs = np.zeros((2, 8), np.int64)
+    with pytest.raises(
+        UserError, match=r'exit code 1 before it began .* needs if __name__ == "__main__": around'
+    ):
+        Watch([Ended()], [Pipe()]).look(signs, [1])
+    signs[1, HEART] = 1
+    with pytest.raises(LostWorker, match=r"ended with exit code 1$"):
+        Watch([Ended()], [Pipe()]).look(signs, [1])
+
+
+def test_a_worker_that_imports_a_script_does_not_train_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    check_main()
+    monkeypatch.setattr(multiprocessing.current_process(), "_inheriting", True, raising=False)
+    with pytest.raises(UserError, match='put what the script does under if __name__ == "__main__":'):
+        check_main()

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import copy
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from interplay.core.errors import UserError
+from interplay.core.policy import RandomPolicy
 from interplay.core.settings import build
 from interplay.train.learner import read_stacks
 from interplay.train.play import trained_policy
+from interplay.train.play.beside import ValuesBeside
 from interplay.train.play.policy import load_policy
 from interplay.train.play.values import values_of
 from interplay.train.settings import TrainSettings
@@ -53,6 +58,32 @@ def test_every_population_has_values_of_its_own(tmp_path):
         alone = value(seen, population)
         np.testing.assert_allclose(alone[both == population], mixed[both == population], atol=1e-5)
     assert np.abs(value(seen, 0) - value(seen, 1)).max() > 1e-3
+
+    played = copy.deepcopy(world)
+    guest = trained_policy.TrainedPolicy(
+        policy.settings, ["pop0"], policy.weights[:1], False, "half", {"pop1": RandomPolicy()}
+    )
+    guest.start(played)
+    beside = ValuesBeside(guest)(world)
+    np.testing.assert_allclose(beside(seen, 0), value(seen, 0), atol=1e-6)
+    with pytest.raises(UserError, match="population 1: this run does not play it"):
+        beside(seen, 1)
+
+
+def test_values_beside_are_those_of_the_newest_weights_and_leave_the_play_alone(run):
+    world = MmoWorld(MmoSettings(**OPTIONS))
+    world.reset(seeds=1)
+    played, policy, seen = copy.deepcopy(world), load_policy(run), everywhere(world)
+    policy.start(played, 3)
+    kept, beside = policy.save(), ValuesBeside(policy)
+    first = beside(world)(seen, 0)
+    np.testing.assert_allclose(first, policy.values(seen, np.zeros(1440, int)), atol=1e-6)
+    assert all(np.array_equal(array, kept[name]) for name, array in policy.save().items())
+    policy.load_weights([{name: 2 * array for name, array in tensors.items()} for tensors in policy.weights])
+    second = beside(world)(seen, 0)
+    assert np.abs(second - first).max() > 1e-3
+    policy.start(played, 3)
+    np.testing.assert_allclose(second, policy.values(seen, np.zeros(1440, int)), atol=1e-6)
 
 
 @pytest.mark.parametrize("at_once", [8_192, 500])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import pytest
 
 from interplay.core.fog import UNSEEN
 from interplay.view import palette
 from interplay.worlds.survival import render
-from tests.view.colour_blindness import SIGHTS, distance
+from tests.view.colour_blindness import SIGHTS, contrast, distance, lab
 
 
 @pytest.mark.parametrize("sight", SIGHTS)
@@ -17,7 +17,21 @@ def test_agents_differ_from_every_ground_and_grounds_from_each_other(sight):
     pairs = [(a, b) for a in palette.POPULATIONS for b in palette.TERRAIN]
     pairs += combinations(palette.TERRAIN, 2)
     least = min(pairs, key=lambda pair: distance(*pair, sight))
-    assert distance(*least, sight) > 12, (least, distance(*least, sight))
+    assert distance(*least, sight) > 12.6, (least, distance(*least, sight))
+
+
+@pytest.mark.parametrize("sight", SIGHTS)
+def test_overlays_are_told_from_each_other_and_from_a_pale_grey_ground(sight):
+    # White over greys, as the page lays it: between lava's and white.
+    greys = ("#a0a0a0", "#c8c8c8", "#f0f0f0")
+    ends = (palette.BELOW, palette.ABOVE)
+    assert distance(*ends, sight) > 40
+    for end, grey in [
+        (end, grey) for end in (*ends, palette.CIVIDIS[0], palette.CIVIDIS[-1]) for grey in greys
+    ]:
+        assert distance(end, grey, sight) > 15, (end, grey)
+    light = [lab(colour, sight)[0] for colour in palette.CIVIDIS]
+    assert min(b - a for a, b in pairwise(light)) > 5  # it grows lighter step by step for everybody
 
 
 @pytest.mark.parametrize("sight", SIGHTS)
@@ -40,3 +54,15 @@ def test_tile_numbers_beyond_the_palette_repeat_it():
     assert colours.shape == (256, 3)
     assert colours[253].tolist() == [255, 255, 255]
     assert colours[UNSEEN].tolist() == list(palette.rgb(palette.FOG))  # what is hidden from who plays
+
+
+@pytest.mark.parametrize("sight", SIGHTS)
+def test_bars_differ_from_each_other_and_from_what_is_empty(sight):
+    for a, b in combinations((*palette.BARS, palette.BAR_EMPTY), 2):
+        assert distance(a, b, sight) > 25, (a, b)
+
+
+def test_signs_stand_out_from_their_discs():
+    for colour in palette.POPULATIONS:
+        red, green, blue = palette.sign_on(palette.rgb(colour))
+        assert contrast(colour, f"#{red:02x}{green:02x}{blue:02x}") > 2, colour

@@ -12,11 +12,12 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
-from interplay.core.scene import scene_of
+from interplay.core.scene import Canvas, Scene, scene_of
 from interplay.view import encode
+from interplay.view.crop import Crop
 from interplay.view.encode import Sink, choose_colours, nearest_colours, write_video
 from interplay.view.picture import render, save_png
-from interplay.view.video import HOLD, middle, play, record, shown_at
+from interplay.view.video import HOLD, Look, held, middle, play, record, shown_at
 from tests.view.scenes import WalkWorld
 
 LENGTH = 12
@@ -68,15 +69,35 @@ def test_a_step_stays_in_view_as_long_as_it_was_asked_for(tmp_path):
         path = record(Slow(length=3), RandomPolicy(), tmp_path / "a.gif", size=64, frames=frames)
         pictures = decoded(path)
         assert len(pictures) == 4 * each + HOLD - 1
-        assert all((picture == pictures[0]).all() for picture in pictures[:each])
+        assert all((picture == pictures[-1]).all() for picture in pictures[-HOLD:])
     with pytest.raises(UserError, match="frames = 0"):
         record(Slow(), RandomPolicy(), tmp_path / "a.gif", frames=0)
+
+
+def test_things_glide_between_two_steps_and_stand_where_nothing_moves():
+    def scene(x: float, jump: bool = False) -> Scene:
+        c = Canvas((0, 0, 10, 10))
+        c.circles("agents", [x], [5.0], 0.6, colour="#c80000", jump=[jump])
+        return c.scene()
+
+    def column(picture: np.ndarray) -> float:
+        return float(np.flatnonzero((picture == (200, 0, 0)).all(axis=2).any(axis=0)).mean())
+
+    look = Look((128, 128), Crop(), True)
+    scenes = [(scene(2), 0, False), (scene(6), 0, False), (scene(6), 0, False), (scene(2, True), 0, True)]
+    pictures = list(held(scenes, look, frames=4))
+    assert len(pictures) == 16 + HOLD - 1
+    at = [column(picture) for picture in pictures[:13]]
+    assert np.allclose(np.diff(at[:5]), (at[4] - at[0]) / 4, atol=1.1)
+    assert at[4] - at[0] > 40
+    assert len(set(at[4:12])) == 1  # a jump is seen when it is done
+    assert at[12] == at[0]
 
 
 def test_a_picture_of_a_step_is_of_the_last_episode(tmp_path):
     path = record(WalkWorld(length=4), RandomPolicy(), tmp_path / "a.png", episodes=2, step=4)
     scenes = [scene for scene, _, _ in play(WalkWorld(length=4), RandomPolicy(), episodes=2)]
-    save_png(render(scenes[-1]), tmp_path / "b.png")
+    save_png(render(scenes[-1], legend=True), tmp_path / "b.png")
     assert path.read_bytes() == (tmp_path / "b.png").read_bytes()
     with pytest.raises(UserError, match="has 4 steps"):
         record(WalkWorld(length=4), RandomPolicy(), tmp_path / "c.png", step=5)

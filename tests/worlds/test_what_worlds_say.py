@@ -19,7 +19,13 @@ USUAL = {
     "privileged_view": None,
     "frames_per_step": 1,
 }
-EVERLASTING = {"persistent": True, "respawns": True, "ignores_illegal": True, "num_populations": 8}
+EVERLASTING = {
+    "persistent": True,
+    "respawns": True,
+    "ignores_illegal": True,
+    "num_populations": 8,
+    "frames_per_step": 6,
+}
 TALK = {"privileged_view": False, "frames_per_step": 45}
 HALVES = ((0, 1), (2, 3))
 # World, options, what it says that is not usual, and how many of which kinds live in it.

@@ -48,5 +48,5 @@ class Replay:
             raise UserError(f"replay_dir = {folder!r}: there is no such folder; make it first")
         target = place / f"{name}.mp4"
         with writing(target, SUFFIXES) as temporary:
-            write_video(temporary, held(self.scenes(world), None, world.frames_per_step))
+            write_video(temporary, held(self.scenes(world), frames=world.frames_per_step))
         return target

@@ -205,7 +205,8 @@ def _arguments(layer: LayerSchema, columns: dict[str, Any], text: tuple[Any, ...
         }
         found["marks"] = {name: found.pop(f"mark.{name}") for name in found.pop("marks", ())}
         if "sight.chords" in found:
-            found["sight"] = tuple(found.pop(f"sight.{part}") for part in ("depth", "angle", "chords"))
+            parts = ("depth", "angle", "chords", *("blockers",) * ("sight.blockers" in found))
+            found["sight"] = tuple(found.pop(f"sight.{part}") for part in parts)
         if text:
             found["labels"] = text
     return found

@@ -21,6 +21,7 @@ from interplay.train.parallel.heartbeat import COMPILED, COMPILING, HEART
 
 STOPPED = 1.0  # seconds; a debugger's look is shorter
 HEARTBEAT_TIMEOUT = 30.0  # seconds of silence that are always allowed
+GUARD = 'if __name__ == "__main__":'
 START_TIMEOUT = 120.0  # before a worker's first sign: it starts, imports and makes its worlds
 
 
@@ -69,7 +70,7 @@ class Watch:
         process, before, at = self._processes[rank - 1], self._seen[rank], rank - 1
         who = f"worker {rank} (process {process.pid})"
         if not process.is_alive():
-            self._refuse_ended(rank, who)
+            self._refuse_ended(rank, who, bool(line[HEART]))
         if not _is_stopped(process.pid):
             self._stopped_since[at] = now
         elif now - self._stopped_since[at] >= STOPPED:
@@ -81,7 +82,7 @@ class Watch:
         if silent > max(least, 10 * self._longest):
             raise LostWorker(f"{who} has been silent for {silent:.0f} s")
 
-    def _refuse_ended(self, rank: int, who: str) -> None:
+    def _refuse_ended(self, rank: int, who: str, began: bool) -> None:
         process, pipe = self._processes[rank - 1], self._pipes[rank - 1]
         with contextlib.suppress(EOFError, OSError):
             if pipe.poll():
@@ -92,6 +93,11 @@ class Watch:
                     else f"worker {rank} failed:\n{text.rstrip()}\n; the run has stopped"
                 )
         code = process.exitcode or 0
+        if code > 0 and not began:  # the next one would end so too
+            raise UserError(
+                f"{who} ended with exit code {code} before it began to work, as it tells above; a script that trains with several workers "
+                f"needs {GUARD} around what it does, since they import it"
+            )
         how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
         raise LostWorker(f"{who} {how}")
 

@@ -22,7 +22,7 @@ from interplay.core.waiting import WAITING
 from interplay.train.parallel.compilation import compilation
 from interplay.train.parallel.exchange import Exchange, SharedMemory, SingleProcess, create_block
 from interplay.train.parallel.heartbeat import Heart
-from interplay.train.parallel.watch import Watch
+from interplay.train.parallel.watch import GUARD, Watch
 from interplay.train.run.room import told_as_lack_of_room
 
 _TERMINAL = [number for name in ("SIGINT", "SIGHUP") if (number := getattr(signal, name, None))]
@@ -91,6 +91,19 @@ def worker_pool(
         _end(processes, timeout)
         block.close()
         block.unlink()
+
+
+def check_main() -> None:
+    """Refuses to train in a process that was started for somebody else and still imports the user's script.
+
+    Raises:
+        UserError: naming what the script lacks.
+    """
+    process = multiprocessing.current_process()
+    if getattr(process, "_inheriting", False):
+        raise UserError(
+            f"{process.name} imports the script that trains, and would train anew; put what the script does under {GUARD}"
+        )
 
 
 @contextlib.contextmanager

@@ -73,12 +73,26 @@ class TrainedPolicy(Policy):
     ) -> None:
         self.settings, self.greedy, self.name = settings, greedy, name
         self.names = tuple(names)
-        self._tensors = list(tensors)
+        self._tensors = tensors
         self._others = dict(others or {})
 
     def load_weights(self, tensors: Sequence[Mapping[str, np.ndarray]]) -> None:
         """Plays with other weights of the same networks from the next `start` on."""
-        self._tensors = list(tensors)
+        self._tensors = tensors
+
+    @property
+    def weights(self) -> Sequence[Mapping[str, np.ndarray]]:
+        """Of each population, ``kind/tensor`` -> array, as they were given."""
+        return self._tensors
+
+    @property
+    def foreign(self) -> frozenset[int]:
+        """The world's populations that others play; known from the first `start` on."""
+        return frozenset(np.flatnonzero(~self._ours).tolist())
+
+    def twin(self) -> TrainedPolicy:
+        """Another one with the same weights that has started no world, and leaves out the others who play beside it."""
+        return TrainedPolicy(self.settings, self.names, self._tensors, True, self.name)
 
     def start(self, world: World, seed: int = 0) -> None:
         """Prepares for playing `world`; where it was played before, nothing is compiled anew.

@@ -38,8 +38,8 @@ _TRAIN = (
     "quiet",
     "writers",
 )
-_RECORD = ("every", "ticks", "keep")
-PACE = ("steps", *(f"train.{key}" for key in _TRAIN), *(f"record.{key}" for key in _RECORD))
+RECORD = ("record.every", "record.ticks", "record.keep")
+PACE = ("steps", *(f"train.{key}" for key in _TRAIN), *RECORD)
 SHOWN = 3  # keys that are told with their values
 
 

@@ -130,6 +130,9 @@ async def _send(socket: WebSocket, visitor: Visitor, waiting: asyncio.Event) -> 
                 return
         if frame is not None:
             await socket.send_bytes(frame)
+        if (overlay := visitor.fetch_overlay()) is not None:
+            await socket.send_text(json.dumps(overlay[0], allow_nan=False))
+            await socket.send_bytes(overlay[1])
 
 
 async def _say_bye(socket: WebSocket, reason: str, again: bool = False) -> None:

@@ -12,6 +12,7 @@ from interplay.view.server.config import MESSAGE_BYTES, NESTING, SPEEDS, STEPS
 Slot = Annotated[int, pydantic.Field(ge=0, lt=2**31)]
 Tick = Annotated[int, pydantic.Field(ge=0, lt=2**32)]
 Number = Annotated[float, pydantic.Field(allow_inf_nan=False)]
+Word = Annotated[str, pydantic.Field(max_length=100)]
 Choice = Annotated[int, pydantic.Field(ge=-(2**31), lt=2**31)]
 Chosen = Choice | Annotated[list[Number], pydantic.Field(max_length=4_096)]
 
@@ -124,7 +125,24 @@ class Act(Message):
     ]
 
 
-Said = Shown | Run | Step | Speed | Select | Key | Reset | Take | Give | Wait | Click | Act
+class Overlay(Message):
+    """What is drawn over the world from now on.
+
+    Attributes:
+        name: of the overlay; None: nothing is.
+        population: that it is of; None: of all, or where that makes no sense of the first.
+        agent: the slot that is looked at.
+        options: of the overlay.
+    """
+
+    type: Literal["overlay"]
+    name: Word | None
+    population: Slot | None = None
+    agent: Slot | None = None
+    options: Annotated[dict[Word, Word], pydantic.Field(max_length=16)] = {}
+
+
+Said = Shown | Run | Step | Speed | Select | Key | Reset | Take | Give | Wait | Click | Act | Overlay
 _ADAPTER: pydantic.TypeAdapter[Said] = pydantic.TypeAdapter(
     Annotated[Said, pydantic.Field(discriminator="type")]
 )

@@ -31,6 +31,7 @@ class Cast(NamedTuple):
         world: a batch of one.
         policy: acts for every slot that no person holds.
         words: who that is.
+        values: makes what gives values of a world's copy in another thread (`interplay.train.play.beside`); None where nobody expects anything.
         renew: makes the policy play with a newer checkpoint and tells who that is; None where there is none. The whole is None
             where nothing can change.
         keeper: records what people play; None: nobody does.
@@ -41,6 +42,7 @@ class Cast(NamedTuple):
     policy: Policy
     words: str
     renew: Callable[[], str | None] | None = None
+    values: Callable[[], Any] | None = None
     fog: bool = False
     keeper: Keeper | None = None
 
@@ -87,6 +89,11 @@ class Play:
     def over(self) -> bool:
         """Whether the episode has ended."""
         return bool(self.world.timestep.over[0])
+
+    @property
+    def begins(self) -> bool:
+        """Whether the episode has just begun."""
+        return self._first
 
     def acts(self, slot: int) -> bool:
         """Whether the next step reads a slot's action."""

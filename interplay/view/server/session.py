@@ -5,6 +5,7 @@ Everything of it belongs to that thread. Pages leave what they say in a queue, w
 
 from __future__ import annotations
 
+import math
 import queue
 import threading
 import time
@@ -27,6 +28,7 @@ from interplay.view.server.config import (
     TICK_SECONDS,
     VIDEO_FRAMES,
 )
+from interplay.view.server.overlays import Overlays
 from interplay.view.server.play import NOBODY, Cast, Moment, Play
 from interplay.view.server.visitor import NEVER, Visitor
 
@@ -35,10 +37,13 @@ OWN_EYES = "fog: you see what your agent observes"
 OTHER_EYES = (
     "fog: somebody plays, and you see what that agent observes; everything again when it is given back"
 )
+NO_OVERLAYS = "somebody plays under fog, so no overlay is drawn; give the slot back first"
 NO_EYES = "fog: several people play, so nothing is shown to who only watches"
 CANNOT_SAY = "this world does not say what its agents see, so who plays sees all of it"
 FOG_OF_ROLES = "who plays sees the public table; the details of other seats are kept back"
-Job = tuple[Visitor, said.Said | str]  # of a string: it has come, or gone
+Job = tuple[
+    Visitor | None, said.Said | str
+]  # of a string: it has come, or gone; of nobody: something is ready
 _COME, _GONE, _LOOK = "come", "gone", "look"
 
 
@@ -74,6 +79,7 @@ class Session:
         self._problem: str | None = None
         self._again: tuple[Visitor, said.Reset] | None = None
         self._play: Play
+        self._overlays: Overlays
         self._end: tuple[str, bool] | None = None
         self._thread = threading.Thread(target=self._live, name=f"session {source}", daemon=True)
 
@@ -122,6 +128,9 @@ class Session:
         reason, again = "the viewer ends; start it again with `interplay view`", True
         try:
             self._play = _begin(self._make(), self._seed)
+            self._overlays = Overlays(
+                self._play, self._clock, lambda: self._jobs.put((None, _LOOK)), self._words
+            )
             self._speed = 1 / max(TICK_SECONDS, self._play.world.frames_per_step / VIDEO_FRAMES)
             while self._hear():
                 self._begin_again()
@@ -146,7 +155,7 @@ class Session:
                 job = self._jobs.get_nowait()
             except queue.Empty:
                 break
-            if job is not None and job[1] == _COME:
+            if job is not None and job[0] is not None and job[1] == _COME:
                 self._visitors.append(job[0])
         for visitor in self._visitors:
             visitor.dismiss(reason, again)
@@ -173,6 +182,8 @@ class Session:
         """Seconds until something is due; None: until somebody says something."""
         now = self._clock()
         waits = [self._due - now] if self._goes_on() else []
+        if (until := self._overlays.wait()) < math.inf:
+            waits.append(until)
         for visitor in self._visitors:
             tick, slot, when = visitor.told
             if visitor.selected is not None and (tick, slot) != (self._play.tick, visitor.selected):
@@ -208,6 +219,7 @@ class Session:
                     visitor.post(event)
                 elif eyes in mark.rows:
                     visitor.post({**event, "slots": [eyes]})
+        self._overlays.note()
         self._steps = max(self._steps - 1, 0)
         if self._steps or not self._speed:
             self._due = now
@@ -234,6 +246,7 @@ class Session:
         for visitor in self._visitors:
             if visitor.wants(tick):
                 visitor.offer(self._seen_by(visitor))
+        self._overlays.show()
         now = self._clock()
         accounts: dict[int, dict[str, Any]] = {}
         for visitor in self._visitors:
@@ -303,8 +316,12 @@ class Session:
             return
         for visitor in self._visitors:
             visitor.ask_key()
-            if self._eyes(visitor) is not None and not self._is_own(visitor, visitor.selected):
+            if self._eyes(visitor) is None:
+                continue
+            if not self._is_own(visitor, visitor.selected):
                 visitor.selected = None
+            if self._overlays.leave(visitor):
+                visitor.post({"type": "refused", "what": "overlay", "reason": NO_OVERLAYS})
 
     def _holders_for(self, visitor: Visitor) -> dict[str, str]:
         return {
@@ -314,12 +331,15 @@ class Session:
 
     # -- what pages say -----------------------------------------------------------------------------------------------
 
-    def _take_in(self, visitor: Visitor, job: said.Said | str) -> None:
+    def _take_in(self, visitor: Visitor | None, job: said.Said | str) -> None:
+        if visitor is None:
+            return
         if job == _COME:
             self._welcome(visitor)
         elif job == _GONE:
             self._visitors = [other for other in self._visitors if other is not visitor]
             self._status.pop(visitor, None)
+            self._overlays.leave(visitor)
             for slot in [slot for slot, holder in self._holders.items() if holder is visitor]:
                 self._give(slot)
         elif visitor in self._visitors and not isinstance(job, str):
@@ -336,6 +356,7 @@ class Session:
         if self._again is not None:
             (visitor, job), self._again = self._again, None
             self._try(visitor, job, lambda _, asked: self._play.reset(asked.seed))
+            self._overlays.note()
             self._chosen, self._due = {}, self._clock()
 
     def _do(self, visitor: Visitor, job: said.Said) -> None:
@@ -359,6 +380,8 @@ class Session:
                 self._waits, self._due = job.on, self._clock()
             case said.Act() | said.Click():
                 self._act(visitor, job)
+            case said.Overlay():
+                self._lay_over(visitor, job)
 
     def _welcome(self, visitor: Visitor) -> None:
         play = self._play
@@ -385,6 +408,10 @@ class Session:
             "turn_based": play.turn_based,
             "controls": play.controls(0),
             "heads": play.heads(0),
+            "overlays": self._overlays.describe(),
+            "populations": [
+                one_line(str(name)) for name in world.population_names or range(world.num_populations)
+            ],
         }
         visitor.welcome(hello, encoder)
         visitor.post({**status, "tick": play.tick})
@@ -408,6 +435,13 @@ class Session:
                     f"{name}: roles are hidden and you play; give back your slot to look at others"
                 )
         visitor.selected, visitor.told = slot, NEVER
+
+    def _lay_over(self, visitor: Visitor, job: said.Overlay) -> None:
+        if job.name is not None and self._eyes(visitor) is not None:
+            raise UserError(NO_OVERLAYS)
+        if job.name is not None and self._play.world.privileged_view is not None and self._plays(visitor):
+            raise UserError(f"{job.name}: roles are hidden and you play; give back your slot to see overlays")
+        self._overlays.ask(visitor, job)
 
     def _take(self, visitor: Visitor, slot: int) -> None:
         self._check_slot(slot)

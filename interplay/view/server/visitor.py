@@ -38,6 +38,7 @@ class Visitor:
         self._hello: list[Mapping[str, Any]] = []
         self._bye: Mapping[str, Any] | None = None
         self._moment: Moment | None = None
+        self._overlay: tuple[Mapping[str, Any], bytes] | None = None
         self._encoder: Encoder | None = None
         self._unshown: deque[int] = deque()
         self._offered = -1
@@ -74,6 +75,17 @@ class Visitor:
                 return  # the one before was sent since it was asked
             self._moment, self._offered = moment, moment.tick
         self._call()
+
+    def overlay(self, told: Mapping[str, Any], frame: bytes) -> None:
+        """What lies over the world, and what it means; it takes the place of one that was not sent yet. From any thread."""
+        with self._lock:
+            self._overlay = (told, frame)
+        self._call()
+
+    def draws(self) -> bool:
+        """Whether the page draws what it is sent: one that is hidden does not."""
+        with self._lock:
+            return self._has_room()
 
     def dismiss(self, reason: str, again: bool) -> None:
         """Says why this is the end, and whether it is worth coming back."""
@@ -120,6 +132,12 @@ class Visitor:
             self._key = False
             self._unshown.append(moment.tick)
         return said, encoder.encode(moment.scene, moment.tick, key=key, first=moment.first, last=moment.last)
+
+    def fetch_overlay(self) -> tuple[Mapping[str, Any], bytes] | None:
+        """What lies over the world and has not been sent yet."""
+        with self._lock:
+            found, self._overlay = self._overlay, None
+        return found
 
     def _has_room(self) -> bool:
         return len(self._unshown) < UNSHOWN

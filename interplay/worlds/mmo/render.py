@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from interplay.worlds.mmo.world import MmoWorld
 
 SHORE = 2  # tiles of lava shown around the interior
+GROUND = ("lava", "water", "grass", "scrub", "forest", "stone")
 RADIUS = 0.45  # tiles, of an agent
-LEAST = 1 / 400  # of the map's side: agents on large maps are drawn larger than they are
 APART = 0.24  # tiles between the middle of a shared tile and those who stand on it
 BIRTH = "#ffffff"
 DEATH = "#20242b"
@@ -48,7 +48,7 @@ def draw_ground(canvas: Canvas, world: MmoWorld, w: int) -> None:
     first = max(border - SHORE, 0)
     canvas.show(first, first, side - first, side - first, up="south")
     ground = world.state.tiles[w, first : side - first, first : side - first]
-    canvas.tiles("ground", ground, palette="terrain", origin=(first, first))
+    canvas.tiles("ground", ground, palette="terrain", origin=(first, first), legend=GROUND)
 
 
 def places(world: MmoWorld, w: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -65,7 +65,7 @@ def places(world: MmoWorld, w: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     x = agent["col"] + 0.5 + APART * several * np.cos(turn)
     y = agent["row"] + 0.5 + APART * several * np.sin(turn)
     size = np.where(several, 0.55, 1.0) * RADIUS
-    return x, y, np.maximum(size, LEAST * side)
+    return x, y, size
 
 
 def draw_agents(
@@ -83,6 +83,7 @@ def draw_agents(
         absent=~agent["alive"],
         jump=newborn(world, w),
         glyph="team",
+        legend=[f"population {number}" for number in range(s.npop)],
         bars={name: (agent[name].astype(float), getattr(s, name)) for name in ("health", "food", "water")},
         marks={
             "frozen": agent["freeze"] > 1,
@@ -102,7 +103,17 @@ def draw_births(
     canvas: Canvas, world: MmoWorld, w: int, x: np.ndarray, y: np.ndarray, size: np.ndarray
 ) -> None:
     """A ring around each newcomer."""
-    canvas.circles("births", x, y, 1.9 * size, colour=BIRTH, fill=False, width=0.2, absent=~newborn(world, w))
+    canvas.circles(
+        "births",
+        x,
+        y,
+        1.9 * size,
+        colour=BIRTH,
+        fill=False,
+        width=0.2,
+        absent=~newborn(world, w),
+        legend="newborn",
+    )
 
 
 def draw_deaths(canvas: Canvas, world: MmoWorld, w: int, ended: np.ndarray) -> None:
@@ -135,7 +146,17 @@ def draw_blows(canvas: Canvas, world: MmoWorld, w: int, x: np.ndarray, y: np.nda
         absent = (agent["style"] != number) | (agent["struck"] < 0)
         still = np.ones(len(agent), bool)
         canvas.segments(
-            name, x, y, to_x, to_y, colour=colour, width=width, dashed=dashed, absent=absent, jump=still
+            name,
+            x,
+            y,
+            to_x,
+            to_y,
+            colour=colour,
+            width=width,
+            dashed=dashed,
+            absent=absent,
+            jump=still,
+            legend=name,
         )
         canvas.circles(
             f"{name} hits",

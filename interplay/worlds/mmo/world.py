@@ -13,6 +13,7 @@ from interplay.core import seeding
 from interplay.core.chunks import Chunks
 from interplay.core.controls import ARROWS, Controls, arrows, way_to
 from interplay.core.fog import Visible
+from interplay.core.guides import Guide
 from interplay.core.jit import arrays_of, records
 from interplay.core.pointing import Pointing
 from interplay.core.ranges import Law, Range
@@ -20,6 +21,7 @@ from interplay.core.scene import Canvas
 from interplay.core.world import ArrayWorld, Kind, Outputs, TimeStep
 from interplay.worlds.mmo import ghosts, global_state, maps, tasks, tiles
 from interplay.worlds.mmo.config import COLUMNS, STYLES, MmoSettings
+from interplay.worlds.mmo.guides import guides_of
 from interplay.worlds.mmo.ranges import laws_of, ranges_of
 from interplay.worlds.mmo.render import draw, visible
 from interplay.worlds.mmo.rules import tick
@@ -59,6 +61,7 @@ class MmoWorld(ArrayWorld):
         threads: chunks of worlds stepped at the same time; they change no bit.
     """
 
+    frames_per_step = 6  # five ticks a second: who fights whom can be followed
     version = 1
     persistent = True
     respawns = True
@@ -197,6 +200,10 @@ class MmoWorld(ArrayWorld):
         way = way_to(np.floor(x) - agent["col"], np.floor(y) - agent["row"])
         return None if way is None else {"move": _BY_WAY[way]}
 
+    def observation_guides(self, world: int, slot: int) -> dict[str, tuple[Guide]]:
+        """A crop of tiles, and rows of oneself and those in view."""
+        return guides_of(self, world, slot)
+
     def visible(self, world: int, slot: int) -> Visible:
         """The crop around the agent and who stands in it; nothing while nobody lives in the slot."""
         return visible(self, world, slot)
@@ -211,6 +218,8 @@ class MmoWorld(ArrayWorld):
 
     def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
         seeding.begin_episode(self.state.stream, which, seeds)
+        for table in (self.state.agent, self.state.tally, self.state.depleted):
+            table[which] = np.zeros((), table.dtype)  # rows of nobody, which hashes count too
         room = self.state.room
         map_seed, cap = room["map_seed"].copy(), room["cap"].astype(np.int64)
         tick.draw_world(self.state.stream, self._table, which, map_seed, cap)

@@ -129,6 +129,7 @@ class PommermanWorld(ArrayWorld):
 
     def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
         seeding.begin_episode(self.state.stream, which, seeds)
+        self.state.bomb[which] = np.zeros((), self.state.bomb.dtype)  # rows of none, which hashes count too
         failed: list[int] = []
         self._chunks.run(
             lambda thread, lo, hi: failed.append(

@@ -24,6 +24,7 @@ RIM, NEXT_RIM = "#1864ab", "#5a8fc0"  # edges of the zone now and next
 HEAL, CRATE, BOX_ITEM, OTHER = "#2b8a3e", "#b08968", "#7f4f24", "#5f3dc4"
 WALL = "#868e96"
 IDLE, ATTACKING = "#343a40", "#c92a2a"  # the melee segment
+SOLID, ITEMS = ("walls", "boxes", "agents"), ("heals", "box items", "other items")  # layers that end a view
 CARRIED_RADIUS, CARRIED_APART, CARRIED_BELOW = 0.14, 0.36, 0.85  # m, items held, drawn below their owner
 
 
@@ -127,7 +128,12 @@ def draw_agents(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> N
         glyph="team",
         bars={"health": (state.body["health"][w, rows], state.full_health[rows])},
         # The quadrilateral of specification section 5 is a cone whose arc has two chords.
-        sight=(rules.view_depth, 2 * float(np.arctan2(rules.view_sine, rules.view_cosine)), 2)
+        sight=(
+            rules.view_depth,
+            2 * float(np.arctan2(rules.view_sine, rules.view_cosine)),
+            2,
+            (*SOLID, *ITEMS) if rules.items_block_rays else SOLID,
+        )
         if rules.cameras
         else None,
         labels=[str(number) for number in range(rules.agents)],

@@ -12,6 +12,7 @@ from gymnasium import spaces
 from interplay.core import seeding
 from interplay.core.controls import Controls
 from interplay.core.fog import Visible
+from interplay.core.guides import Guide
 from interplay.core.jit import as_table, numbers_of
 from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
@@ -22,6 +23,7 @@ from interplay.planar.scratch import allocate_scratch
 from interplay.planar.simulation import Group, Module, Simulation, lay_out
 from interplay.worlds.survival import global_state
 from interplay.worlds.survival.config import SurvivalSettings
+from interplay.worlds.survival.guides import guides_of
 from interplay.worlds.survival.modules import build_groups
 from interplay.worlds.survival.observe import SHOWN, fields_of
 from interplay.worlds.survival.ranges import laws_of, ranges_of
@@ -170,6 +172,10 @@ class SurvivalWorld(ArrayWorld):
         motion |= {"ArrowLeft": {"turn": names["turn"][-1]}, "ArrowRight": {"turn": names["turn"][0]}}
         deeds = {key: {deed: deed} for key, deed in _DEEDS.items() if deed in names}
         return Controls({**motion, **deeds}, dict.fromkeys(("forward", "sideways", "turn"), "rest"))
+
+    def observation_guides(self, world: int, slot: int) -> dict[str, tuple[Guide]]:
+        """Names of the numbers, and which rows an agent sees."""
+        return guides_of(self.settings, slot)
 
     def visible(self, world: int, slot: int) -> Visible | None:
         """What the cone of sight leaves; None where the world draws with views of somebody's own."""

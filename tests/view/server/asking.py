@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import websockets
 import websockets.sync.client
 from websockets.sync.client import ClientConnection
@@ -22,6 +23,7 @@ from interplay.core.world import World
 from interplay.registry import make_world
 from interplay.view.server.app import make_app
 from interplay.view.server.guard import App
+from interplay.view.server.overlay_frames import HEAD, OVERLAY
 from interplay.view.server.play import Cast
 from interplay.view.server.serving import Address, bind, serve
 from interplay.view.server.sources import Opened
@@ -163,6 +165,18 @@ class Watcher:
                 self.decoder = Decoder(Schema.model_validate(message["schema"]))
             self.said.append(message)
             return message
+        if data[0] == OVERLAY:
+            _, number, width, height, zero, tick, lowest, highest = HEAD.unpack(data[: HEAD.size])
+            assert (zero, len(data) % 4) == (0, 0)
+            cells = np.frombuffer(data, np.uint8, width * height, HEAD.size).reshape(height, width)
+            return {
+                "type": "cells",
+                "id": number,
+                "tick": tick,
+                "lowest": lowest,
+                "highest": highest,
+                "cells": cells,
+            }
         assert self.decoder is not None, "a frame before hello"
         head = self.decoder.decode(data)
         self.ticks.append(head.tick)

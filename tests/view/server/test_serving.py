@@ -16,6 +16,7 @@ from types import SimpleNamespace
 import pytest
 
 from interplay.core.errors import UserError
+from interplay.evaluate.lifetimes.overlays import registry
 from interplay.verbs.viewing import Players
 from interplay.view.server.page import MISSING, Page
 from interplay.view.server.play import Play
@@ -242,3 +243,17 @@ def test_who_plays_a_world_without_a_run():
         Players("defekt").cast("world", "dilemma/fixed")
     with pytest.raises(UserError, match="no such run folder"):
         Players("runs/none").cast("world", "dilemma/fixed")
+
+
+def test_overlays_of_ones_own_are_offered_by_name(monkeypatch, tmp_path):
+    (tmp_path / "meetings.py").write_text(
+        "from interplay.evaluate.lifetimes.overlays import Live, Overlay\n"
+        "CROWDS = Overlay('crowds', 'where agents meet', None, live=Live(None))\n"
+        "PAPER = Overlay('paper', 'on paper alone', None)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(registry, "_own", {})
+    Players(overlays=("meetings:CROWDS",)).register_overlays()
+    assert registry.find_overlay("crowds").meaning == "where agents meet"
+    with pytest.raises(UserError, match="not for worlds in play"):
+        Players(overlays=("meetings:PAPER",)).register_overlays()

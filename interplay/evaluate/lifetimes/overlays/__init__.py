@@ -6,6 +6,7 @@ overlay is an `Overlay` given to `register_overlay`, or named ``module:attribute
 
 from interplay.evaluate.lifetimes.overlays.beside import side_by_side
 from interplay.evaluate.lifetimes.overlays.layers import Layer, OverlayData
+from interplay.evaluate.lifetimes.overlays.live import Live
 from interplay.evaluate.lifetimes.overlays.registry import (
     Overlay,
     compute_overlays,
@@ -17,6 +18,7 @@ from interplay.evaluate.lifetimes.overlays.study import Study
 
 __all__ = [
     "Layer",
+    "Live",
     "Overlay",
     "OverlayData",
     "Study",

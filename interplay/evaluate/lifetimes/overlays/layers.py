@@ -40,6 +40,8 @@ class Layer:
         log_x: curves want a logarithmic x.
         drawn: curves as ``steps-post`` where a value holds until the next.
         stacked: groups of bars stand on each other.
+        origin: x and y of the first cell's corner, of a map, in the world's units; rows go the way of y.
+        cell: side of a cell.
     """
 
     name: str
@@ -58,6 +60,8 @@ class Layer:
     log_x: bool = False
     drawn: Literal["default", "steps-post"] = "default"
     stacked: bool = False
+    origin: tuple[float, float] = (0.0, 0.0)
+    cell: float = 1.0
 
     def __post_init__(self) -> None:
         if np.ndim(self.values) not in _AXES[self.form]:

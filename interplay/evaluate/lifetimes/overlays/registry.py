@@ -12,6 +12,7 @@ from interplay.core.policy import Policy
 from interplay.core.world import World
 from interplay.evaluate.lifetimes.mmo.ghosts import Value
 from interplay.evaluate.lifetimes.overlays.layers import OverlayData
+from interplay.evaluate.lifetimes.overlays.live import Live
 from interplay.evaluate.lifetimes.overlays.study import Study
 from interplay.evaluate.lifetimes.tick import Recorder, tick_reader
 from interplay.evaluate.lifetimes.watching import watch
@@ -32,6 +33,7 @@ class Overlay:
         one_map: it adds up the worlds of a batch cell by cell, so they must lie on one map.
         plays: False if the scene is made up and no tick needs to be played.
         reader: of a world makes what reads its ticks for the recorders, or refuses it.
+        live: how it is shown of a world that goes on; None: it is not.
 
     Example:
         >>> from interplay.evaluate.lifetimes.overlays import Layer, OverlayData
@@ -51,6 +53,7 @@ class Overlay:
     one_map: bool = False
     plays: bool = True
     reader: Callable[[World], Callable[[World], Any]] = tick_reader
+    live: Live | None = None
 
 
 _BUILT_IN = (
@@ -66,6 +69,7 @@ _BUILT_IN = (
     "interplay.evaluate.lifetimes.survival_world.overlays:ITEMS",
     "interplay.evaluate.lifetimes.survival_world.overlays:DEATHS",
     "interplay.evaluate.lifetimes.survival_world.overlays:ZONE",
+    "interplay.evaluate.lifetimes.overlays.visits:VISITS",
 )
 _own: dict[str, Overlay] = {}
 

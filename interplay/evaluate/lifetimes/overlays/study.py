@@ -24,6 +24,7 @@ class Study:
         recorders: name -> recorder, as the overlays needed them.
         networks: values of a checkpoint, or None for a scripted policy.
         progress: hears of progress.
+        agent: the slot that somebody looks at, or None.
     """
 
     world: Any
@@ -33,6 +34,7 @@ class Study:
     recorders: Mapping[str, Recorder] = field(default_factory=dict)
     networks: Value | None = None
     progress: Progress = no_progress
+    agent: int | None = None
 
     def require_values(self) -> Value:
         """Values of the checkpoint's networks.

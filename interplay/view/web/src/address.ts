@@ -7,9 +7,10 @@ export interface Address {
   at: number | null;
   agent: number | null;
   tab: string | null;
+  overlay: string | null;
 }
 
-const NOWHERE: Address = { run: null, match: null, live: null, at: null, agent: null, tab: null };
+const NOWHERE: Address = { run: null, match: null, live: null, at: null, agent: null, tab: null, overlay: null };
 
 export function readAddress(hash: string): Address {
   const said = new URLSearchParams(hash.replace(/^#/, ""));
@@ -23,6 +24,7 @@ export function readAddress(hash: string): Address {
     at: whole("at"),
     agent: whole("agent"),
     tab: /^[a-z]{1,20}$/.test(said.get("tab") ?? "") ? said.get("tab") : null,
+    overlay: /^[\w-]{1,100}$/.test(said.get("overlay") ?? "") ? said.get("overlay") : null,
   };
 }
 

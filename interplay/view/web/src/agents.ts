@@ -3,12 +3,12 @@
 import { Glide } from "./glide";
 import { Layer, Scene, flag, number } from "./scene";
 
-const NAME = "agents";
+export const AGENTS = "agents";
 const KINDS = ["circles", "boxes", "polygons"];
 
 /** The place of the layer of agents among those of a scene; -1 where there is none. */
 export function agentsAt(scene: Scene): number {
-  return scene.layers.findIndex(({ schema }) => schema.name === NAME && KINDS.includes(schema.kind));
+  return scene.layers.findIndex(({ schema }) => schema.name === AGENTS && KINDS.includes(schema.kind));
 }
 
 /** The middle of a row. */

@@ -1,20 +1,24 @@
 /** The flat renderer: what interplay/view/paint.py draws, on a canvas of the page. */
 
-import { agentsAt, isThere, middle, reach } from "./agents";
+import { AGENTS, agentsAt, isThere, middle, reach } from "./agents";
 import { Camera } from "./camera";
+import { blockers, cone } from "./cones";
 import { Glide } from "./glide";
 import { Ground } from "./ground";
+import { Overlay, paint } from "./overlay";
 import * as palette from "./palette";
 import { RGB, hex, mix, rgb, shapeOf } from "./palette";
-import { Layer, Scene, flag, number } from "./scene";
+import { Layer, Scene, flag, number, numbers } from "./scene";
 import { names } from "./schema";
 import { circle, cross, sprite } from "./sprites";
 
 const GLYPH_FROM = 4; // pixels of radius below which signs inside a disc are left out
+export const LEAST = 2.5; // pixels of radius: on large maps agents are drawn larger than they are
 const LABEL_FROM = 5; // pixels of radius below which bars and labels are left out
 const SQUARE_TO = 3; // pixels of radius below which agents are squares, drawn together
 const THIN = 1.25; // pixels, a line of width 0
 const FONT = 0.69; // of a text's height: the size of the letters, as in interplay's pictures
+const PALE = 0.55; // of white over the ground below an overlay, so that its greys are lighter than those of a scale
 const INK = rgb(palette.INK);
 const COLOURS = Array.from({ length: 256 }, (_, number) => rgb(number));
 const ALIGN: Record<string, CanvasTextAlign> = { left: "left", centre: "center", right: "right" };
@@ -25,6 +29,8 @@ export interface Shown {
   share: number; // of the way to the next one
   selected: number | null; // row of the layer called "agents"
   thick: boolean; // people asked for more contrast
+  overlay?: Overlay | null; // over the ground
+  marked?: number | null; // row of that layer, pointed at elsewhere
 }
 
 interface Words {
@@ -40,6 +46,7 @@ interface Words {
 export class Flat {
   private readonly ground = new Ground();
   private texts: Words[] = [];
+  private glides: Glide[] = [];
   private pen: CanvasRenderingContext2D;
   private ratio = 1;
   private camera!: Camera;
@@ -64,10 +71,13 @@ export class Flat {
     if (finished) return this.ground.picture(pen, finished, camera.width, camera.height);
     this.page();
     const agents = agentsAt(shown.scene);
-    shown.scene.layers.forEach((layer, place) => {
-      const glide = new Glide(layer, shown.next?.layers[place] ?? null, shown.share);
+    const over = overlayAt(shown.scene, agents);
+    this.glides = shown.scene.layers.map((layer, place) => new Glide(layer, shown.next?.layers[place] ?? null, shown.share));
+    this.glides.forEach((glide, place) => {
+      if (shown.overlay?.form === "map" && place === over) this.overlay(shown.overlay);
       this.layer(glide);
       if (place === agents && shown.selected !== null) this.selection(glide, shown.selected);
+      if (place === agents && (shown.marked ?? null) !== null) this.selection(glide, shown.marked!, true);
     });
     for (const words of this.texts) this.write(words);
   }
@@ -79,6 +89,26 @@ export class Flat {
     this.pen.beginPath();
     this.pen.roundRect(left - margin, top - margin, width + 2 * margin, height + 2 * margin, 6);
     this.pen.fill();
+  }
+
+  /** One picture over what was drawn so far, which becomes pale and grey. */
+  private overlay(overlay: Overlay): void {
+    const { pen, camera } = this;
+    const [x, y] = overlay.origin;
+    const size = overlay.cell * camera.scale;
+    pen.save();
+    pen.globalCompositeOperation = "saturation";
+    pen.fillStyle = palette.PAPER;
+    pen.fillRect(...camera.frame());
+    pen.globalCompositeOperation = "source-over";
+    pen.globalAlpha = PALE;
+    pen.fillRect(...camera.frame());
+    pen.globalAlpha = 1;
+    pen.imageSmoothingEnabled = size < 1;
+    pen.translate(camera.screenX(x), camera.screenY(y));
+    pen.scale(1, camera.flip);
+    pen.drawImage(paint(overlay), 0, 0, overlay.width * size, overlay.height * size);
+    pen.restore();
   }
 
   private layer(glide: Glide): void {
@@ -99,10 +129,12 @@ export class Flat {
     const rows = this.inView(glide);
     if ("sight.chords" in layer.schema.options) this.cones(glide);
     const filled = layer.schema.options.fill !== false;
-    const small = filled && opacityOf(layer) === 1 ? rows.filter((row) => this.pixels(number(layer, "radius", row)) < SQUARE_TO && !flag(layer, "dimmed", row)) : [];
+    if (!rows.length) return;
+    const radius = numbers(layer, "radius");
+    const small = filled && opacityOf(layer) === 1 ? rows.filter((row) => this.pixels(radius(row)) < SQUARE_TO && !flag(layer, "dimmed", row)) : [];
     this.squares(glide, small);
-    const drawn = new Set(small);
     if (small.length === rows.length) return;
+    const drawn = new Set(small);
     for (const row of rows) if (!drawn.has(row)) this.circle(glide, row);
     for (const row of rows) {
       if (flag(layer, "dimmed", row) || this.pixels(number(layer, "radius", row)) < LABEL_FROM) continue;
@@ -131,11 +163,14 @@ export class Flat {
   }
 
   private fillSquares(glide: Glide, rows: number[], colour: string, more: number): void {
-    const { pen, ratio } = this;
+    const { pen, ratio, camera } = this;
+    const [xs, ys, radius] = [glide.places("x"), glide.places("y"), numbers(glide.layer, "radius")];
     pen.fillStyle = colour;
+    const least = glide.layer.schema.name === AGENTS ? LEAST : 1;
     for (const row of rows) {
-      const size = Math.max(Math.round(2 * (this.pixels(number(glide.layer, "radius", row)) + more) * ratio), 2) / ratio;
-      const [x, y] = [Math.round((this.x(glide, row) - size / 2) * ratio) / ratio, Math.round((this.y(glide, row) - size / 2) * ratio) / ratio];
+      const size = Math.max(Math.round(2 * (Math.max(this.pixels(radius(row)), least) + more) * ratio), 2) / ratio;
+      const x = Math.round((camera.screenX(xs[row]!) - size / 2) * ratio) / ratio;
+      const y = Math.round((camera.screenY(ys[row]!) - size / 2) * ratio) / ratio;
       pen.fillRect(x, y, size, size);
     }
   }
@@ -197,15 +232,12 @@ export class Flat {
     pen.beginPath();
     pen.rect(...camera.frame());
     pen.clip();
+    const blocked = blockers(glide, this.glides);
     for (const row of glide.rows()) {
       if (flag(layer, "dimmed", row)) continue;
-      const [x, y, angle] = [this.x(glide, row), this.y(glide, row), glide.angle("angle", row)];
-      const [depth, field] = [this.pixels(number(layer, "sight.depth", row)), number(layer, "sight.angle", row)];
-      const points = [x, y];
-      for (let i = 0; i <= chords; i++) {
-        const turn = angle - field / 2 + (field * i) / chords;
-        points.push(x + depth * Math.cos(turn), y + depth * Math.sin(turn) * camera.flip);
-      }
+      const [x, y, angle] = [glide.at("x", row), glide.at("y", row), glide.angle("angle", row)];
+      const eye = { x, y, angle, depth: number(layer, "sight.depth", row), field: number(layer, "sight.angle", row) };
+      const points = cone(eye, chords, blocked).map((value, i) => (i % 2 ? camera.screenY(value) : camera.screenX(value)));
       const colour = hex(colourOf(layer, row));
       this.area(points, colour, 0.1);
       this.outline(points, colour, 1, 0.25);
@@ -218,17 +250,18 @@ export class Flat {
     const bars = names(layer.schema.options.bars);
     if (!bars.length) return;
     const size = this.pixels(number(layer, "radius", row));
-    const [width, height] = [Math.max(22, 2.6 * size), Math.max(3.5, 0.42 * size)];
+    const several = bars.length > 1; // these stand on each other, and are thinner
+    const [width, height] = [Math.max(22, 2.6 * size), Math.max(several ? 3 : 3.5, (several ? 0.3 : 0.42) * size)];
     const left = this.x(glide, row) - width / 2;
-    let top = this.y(glide, row) - 1.45 * size - height;
-    for (const name of bars) {
+    const top = this.y(glide, row) - 1.45 * size - height;
+    bars.forEach((name, i) => {
       const full = number(layer, `bar.${name}.full`, row);
-      this.bar(left, top, width, height, full > 0 ? number(layer, `bar.${name}`, row) / full : 0);
-      top -= height + 2;
-    }
+      const share = full > 0 ? number(layer, `bar.${name}`, row) / full : 0;
+      this.bar(left, top - (bars.length - 1 - i) * (height + 1), width, height, share, palette.barColour(i, bars.length, share));
+    });
   }
 
-  private bar(left: number, top: number, width: number, height: number, share: number): void {
+  private bar(left: number, top: number, width: number, height: number, share: number, own: string): void {
     const { pen } = this;
     const part = (colour: string, of: number) => {
       pen.fillStyle = colour;
@@ -237,7 +270,7 @@ export class Flat {
     pen.fillStyle = palette.INK;
     pen.fillRect(left - 1, top - 1, width + 2, height + 2);
     part(palette.BAR_EMPTY, 1);
-    part(share > 0.5 ? palette.BAR_GOOD : palette.BAR_LOW, share);
+    part(own, share);
     part(palette.BAR_MORE, share - 1); // what exceeds the full value, over it
   }
 
@@ -316,15 +349,15 @@ export class Flat {
     }
   }
 
-  /** A ring around who is selected, seen on any ground. */
-  private selection(glide: Glide, row: number): void {
+  /** A ring around who is selected, or in dashes around who is pointed at, seen on any ground. */
+  private selection(glide: Glide, row: number, dashed = false): void {
     const { layer } = glide;
     if (!isThere(layer, row)) return;
     const place = middle(glide, row);
     const [x, y] = [this.camera.screenX(place[0]), this.camera.screenY(place[1])];
     const size = Math.max(this.pixels(reach(layer, row)), 3) + 4;
     this.ring(x, y, size, palette.PAPER, 5, 1, false);
-    this.ring(x, y, size, palette.INK, 2.5, 1, false);
+    this.ring(x, y, size, palette.INK, 2.5, 1, dashed);
   }
 
   // -- strokes, in pixels ---------------------------------------------------------------------------------------
@@ -397,11 +430,14 @@ export class Flat {
 
   private inView(glide: Glide): number[] {
     const { camera } = this;
-    return glide.rows().filter((row) => {
-      const room = this.pixels(number(glide.layer, "radius", row)) + 40; // bars and labels stand beside
-      const x = this.x(glide, row);
+    const rows = glide.rows();
+    if (!rows.length) return rows;
+    const [xs, ys, radius] = [glide.places("x"), glide.places("y"), numbers(glide.layer, "radius")];
+    return rows.filter((row) => {
+      const room = this.pixels(radius(row)) + 40; // bars and labels stand beside
+      const x = camera.screenX(xs[row]!);
       if (x < -room || x > camera.width + room) return false;
-      const y = this.y(glide, row);
+      const y = camera.screenY(ys[row]!);
       return y > -room && y < camera.height + room;
     });
   }
@@ -421,6 +457,12 @@ export class Flat {
   private lineWidth(layer: Layer): number {
     return Math.max(Number(layer.schema.options.width ?? 0) * this.camera.scale, THIN);
   }
+}
+
+/** The layer below which an overlay lies: the first one above the tiles, or that of the agents where there are none. */
+function overlayAt(scene: Scene, agents: number): number {
+  const tiles = scene.layers.findLastIndex(({ schema }) => schema.kind === "tiles");
+  return tiles >= 0 ? tiles + 1 : agents;
 }
 
 /** x, y of the four corners one after another, in pixels. */
@@ -447,12 +489,14 @@ export function colourOf(layer: Layer, row: number): RGB {
   return rgb(typeof colour === "string" || typeof colour === "number" ? colour : 0);
 }
 
-function opacityOf(layer: Layer, row?: number): number {
+/** The opacity of a layer, or of a row of it. */
+export function opacityOf(layer: Layer, row?: number): number {
   const { opacity } = layer.schema.options;
   return (typeof opacity === "number" ? Math.min(Math.max(opacity, 0), 1) : 1) * (row !== undefined && flag(layer, "dimmed", row) ? 0.3 : 1);
 }
 
-function signOf(layer: Layer, row: number): string {
+/** The sign inside a row; empty for none. */
+export function signOf(layer: Layer, row: number): string {
   const { glyph, colour } = layer.schema.options;
   if (glyph !== "team") return typeof glyph === "string" ? glyph : "";
   const own = layer.columns.get("colour")?.[row] ?? colour ?? 0;

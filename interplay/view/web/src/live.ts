@@ -2,6 +2,7 @@
 
 import { Agent, Api, HeadTold, PROTOCOL, Unwilling } from "./api";
 import { Controls } from "./keys";
+import { OVERLAY, Overlay, OverlayListed, OverlayTold, Wanted, readOverlay } from "./overlay";
 import { Reel } from "./reel";
 import { Mark, readMark } from "./replay";
 import { Refused, Schema, readSchema } from "./schema";
@@ -43,6 +44,7 @@ export type Said =
   | { type: "reset"; seed: number | null }
   | { type: "take"; slot: number }
   | { type: "give"; slot: number }
+  | { type: "overlay"; name: string | null; population: number | null; agent: number | null; options: Record<string, string> }
   | { type: "wait"; on: boolean }
   | { type: "click"; slot: number; tick: number; x: number; y: number }
   | { type: "act"; slot: number; tick: number; action: Record<string, number | number[]> };
@@ -52,6 +54,8 @@ export interface LiveListener {
   changed(): void;
   /** A frame came. */
   frame(): void;
+  /** Something else lies over the world. */
+  laid(): void;
   /** Another hello: the scene may be another one. */
   begun(): void;
   /** One line for people: a refusal, a reason. */
@@ -75,12 +79,19 @@ export class Live implements Source {
   clicks = false;
   heads: HeadTold[] = [];
   connection: Connection = "connecting";
+  overlays: OverlayListed[] = [];
+  populations: string[] = [];
+  wanted: Wanted | null = null;
+  overlay: Overlay | null = null;
+  /** Why there is no overlay, where one was asked for. */
+  refusal: string | null = null;
   interplay = "";
   status: Status = { running: false, speed: 10, tick: 0, holders: {}, waiting: null, waits: false, preparing: false, policy: "", note: null };
   private socket: WebSocket | null = null;
   private tries = 0;
   private timer = 0;
   private sinceKey = 0;
+  private told: OverlayTold | null = null;
   private selected: number | null = null;
   private latest: Agent | null = null;
   private waiting: ((agent: Agent) => void)[] = [];
@@ -130,6 +141,18 @@ export class Live implements Source {
     this.selected = slot;
     this.latest = null;
     this.say({ type: "select", slot });
+    if (this.overlays.find(({ name }) => name === this.wanted?.name)?.by_agent) this.lay(this.wanted);
+  }
+
+  /** Asks for an overlay, or for none. */
+  lay(wanted: Wanted | null): void {
+    if (wanted?.name !== this.wanted?.name) this.overlay = null;
+    this.wanted = wanted;
+    this.refusal = null;
+    const { name = null, population = null, options = {} } = wanted ?? {};
+    const byAgent = this.overlays.find((one) => one.name === name)?.by_agent;
+    this.say({ type: "overlay", name, population, agent: byAgent ? this.selected : null, options });
+    this.listener.laid();
   }
 
   /** The newest that the server told of an agent; it tells of one agent at a time. */
@@ -197,12 +220,21 @@ export class Live implements Source {
       this.controls = message.controls as Controls | null;
       this.clicks = message.clicks === true;
     } else if (message.type === "agent") this.hearAgent(message as unknown as Agent);
-    else if (message.type === "refused") this.listener.said(String(message.reason));
+    else if (message.type === "overlay") this.told = message as unknown as OverlayTold;
+    else if (message.type === "refused") this.refused(message);
     else if (message.type === "bye") {
       if (message.again === false) this.connection = "ended";
       this.listener.said(String(message.reason));
     }
     this.listener.changed();
+  }
+
+  private refused({ what, reason }: Record<string, unknown>): void {
+    if (what === "overlay") {
+      [this.refusal, this.wanted, this.overlay] = [String(reason), null, null];
+      this.listener.laid();
+    }
+    this.listener.said(String(reason));
   }
 
   private hearAgent(agent: Agent): void {
@@ -236,11 +268,19 @@ export class Live implements Source {
     this.connection = "open";
     this.tries = 0;
     this.sinceKey = 0;
+    this.overlays = (hello.overlays as OverlayListed[]) ?? [];
+    this.populations = (hello.populations as string[]) ?? [];
     if (this.selected !== null) this.say({ type: "select", slot: this.selected });
+    if (this.wanted) this.lay(this.wanted);
     this.listener.begun();
   }
 
   private take(frame: Uint8Array): void {
+    if (frame[0] === OVERLAY) {
+      const overlay = readOverlay(frame, this.told);
+      if (overlay.name === this.wanted?.name) this.overlay = overlay;
+      return this.listener.laid();
+    }
     const head = this.reel.push(frame);
     this.status.tick = head.tick;
     this.sinceKey = head.key ? 0 : this.sinceKey + 1;

@@ -1,11 +1,11 @@
 /** Starts the page and lays it out. */
 
-import { Component, FunctionComponent, render } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { Component, render } from "preact";
 import { Page } from "./page";
 import { AgentPanel } from "./panels/agent";
 import { KeyList } from "./panels/keys";
-import { RatingsPanel } from "./panels/ratings";
+import { Later } from "./panels/later";
+import { MatchChoice, lineOf } from "./panels/matches";
 import { SourceList } from "./panels/sources";
 import { Stage } from "./panels/stage";
 import { TablePanel } from "./panels/tables";
@@ -78,12 +78,14 @@ class App extends Component {
 
 function Header({ page }: { page: Page }) {
   const { source, live } = page.player;
+  const run = page.match !== null ? page.sources?.runs.find((one) => one.id === page.runId)?.name : null;
   return (
     <header>
       <strong>{T.name}</strong>
-      {source && <span class="title">{source.title}</span>}
+      {source && <span class="title">{run ?? source.title}</span>}
       {source && source.world !== source.title && <span class="quiet">{source.world}</span>}
       {source?.policy && <span class="quiet policy">{T.playedBy(source.policy)}</span>}
+      <MatchChoice page={page} />
       <span class="gap" />
       {live && <Connection page={page} />}
       {page.busy && <span class="quiet">{page.busy}</span>}
@@ -139,7 +141,7 @@ function Connection({ page }: { page: Page }) {
 /** A run without a world in play: what it has recorded, beside its curves. */
 function Study({ page }: { page: Page }) {
   const run = page.sources?.runs.find((one) => one.id === page.runId);
-  const matches = page.sources?.recordings.filter((one) => one.run === page.runId) ?? [];
+  const matches = [...page.matches.list].reverse();
   return (
     <main class="sources">
       <h1>{run?.name}</h1>
@@ -151,7 +153,7 @@ function Study({ page }: { page: Page }) {
         {matches.map(({ id, name, ticks }) => (
           <li>
             <button type="button" onClick={() => void page.openMatch(id)}>
-              {name}
+              {lineOf(name)}
             </button>{" "}
             <span class="quiet">{T.ticks(ticks)}</span>
           </li>
@@ -163,7 +165,7 @@ function Study({ page }: { page: Page }) {
 
 function Side({ page }: { page: Page }) {
   const { source } = page.player;
-  const tabs = [...(source ? ["agent"] : []), ...(source?.schema.bounds ? ["table"] : []), ...(page.runId !== null ? ["curves"] : []), ...(page.ratings ? ["ratings"] : [])];
+  const tabs = [...(source ? ["agent"] : []), ...(source?.schema.bounds ? ["overlays", "table"] : []), ...(page.runId !== null ? ["curves"] : []), ...(page.ratings ? ["ratings"] : [])];
   const tab = tabs.includes(page.tab) ? page.tab : tabs[0]!;
   const move = (by: number, event: KeyboardEvent) => {
     event.preventDefault();
@@ -190,22 +192,18 @@ function Side({ page }: { page: Page }) {
       </div>
       <div id="panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
         {tab === "agent" && <AgentPanel page={page} />}
+        {tab === "overlays" && <Later load={overlayPanel} page={page} />}
         {tab === "table" && <TablePanel page={page} />}
-        {tab === "curves" && page.runId !== null && <Curves page={page} run={page.runId} />}
-        {tab === "ratings" && page.ratings && <RatingsPanel told={page.ratings} />}
+        {tab === "curves" && page.runId !== null && <Later load={curvesPanel} page={page} run={page.runId} />}
+        {tab === "ratings" && page.ratings && <Later load={ratingsPanel} told={page.ratings} />}
       </div>
     </aside>
   );
 }
 
-type OfRun = { page: Page; run: number };
-
-/** Curves bring a library, which is fetched when they are looked at. */
-function Curves(of: OfRun) {
-  const [Panel, setPanel] = useState<FunctionComponent<OfRun> | null>(null);
-  useEffect(() => void import("./panels/curves").then(({ CurvesPanel }) => setPanel(() => CurvesPanel)), []);
-  return Panel ? <Panel {...of} /> : <p class="quiet">{T.loading}</p>;
-}
+const curvesPanel = async () => (await import("./panels/curves")).CurvesPanel;
+const overlayPanel = async () => (await import("./panels/overlays")).OverlayPanel;
+const ratingsPanel = async () => (await import("./panels/ratings")).RatingsPanel;
 
 function begin(): void {
   const root = document.getElementById("page")!;

@@ -5,6 +5,7 @@ import { About, Agent, Api, PROTOCOL, Ratings, Sources, Unwilling, takeToken } f
 import { Hands } from "./hands";
 import { Command, commandOf } from "./keys";
 import { Live } from "./live";
+import { Matches } from "./matches";
 import { Player } from "./player";
 import { Mark } from "./replay";
 import { Refused } from "./schema";
@@ -14,6 +15,7 @@ import { T } from "./strings";
 const DETAILS_EVERY = 200; // ms between two questions for an agent
 const FIRST_CHECKPOINT = 5_000; // ms between two looks whether a run has one
 const FAR = 100; // ticks of a step with Shift
+const TURN = 40; // pixels of a pointer that a key is worth
 const SUFFIX = ".replay";
 
 export class Page {
@@ -35,6 +37,7 @@ export class Page {
   details: Agent | null = null;
   detailsError: string | null = null;
   readonly hands: Hands;
+  readonly matches: Matches;
   notice: string | null = null;
   canvas: HTMLCanvasElement | null = null;
   goToField: HTMLInputElement | null = null;
@@ -53,6 +56,7 @@ export class Page {
   ) {
     this.player = new Player(() => this.changed());
     this.hands = new Hands(show, () => this.details);
+    this.matches = new Matches(this, show);
   }
 
   get dark(): boolean {
@@ -76,7 +80,7 @@ export class Page {
 
   /** Goes where the address says, or to the one thing there is. */
   private async arrive(): Promise<void> {
-    const { run, match, live, at, agent, tab } = readAddress(location.hash);
+    const { run, match, live, at, agent, tab, overlay } = readAddress(location.hash);
     if (tab) this.tab = tab;
     const { runs, recordings, worlds } = this.sources!;
     if (match !== null) await this.openMatch(match, at);
@@ -85,11 +89,12 @@ export class Page {
     else if (recordings.length === 1 && !runs.length) await this.openMatch(recordings[0]!.id);
     else if (runs.length === 1 && recordings.every((one) => one.run === runs[0]!.id)) await this.openRun(runs[0]!.id);
     else if (!runs.length && !recordings.length && worlds.length === 1) this.openLive(`world:${worlds[0]!.id}`);
+    if (overlay && this.player.live) this.player.live.wanted = { name: overlay, population: null, options: {} };
     if (agent !== null && this.player.source) this.select(agent);
   }
 
   async openMatch(id: number, at: number | null = null): Promise<void> {
-    const listed = this.sources?.recordings.find((one) => one.id === id);
+    const listed = [...(this.sources?.recordings ?? []), ...this.matches.list].find((one) => one.id === id);
     const title = listed?.name ?? `match ${id}`;
     await this.openWhen(title, () => openServed(this.api, id, title), at, () => {
       this.match = id;
@@ -145,10 +150,11 @@ export class Page {
     await this.openRun(id);
   }
 
-  /** Asks for the ratings of a run; most have none. */
+  /** Asks for the ratings of a run, where there are some. */
   private belongsTo(run: number | null): void {
     this.runId = run;
-    if (run === null) return;
+    void this.matches.of(run);
+    if (run === null || !this.sources?.runs.find((one) => one.id === run)?.ratings) return;
     this.api.ratings(run).then(
       (found) => {
         if (this.runId !== run) return;
@@ -172,6 +178,7 @@ export class Page {
     const session: Live = new Live(this.api, source, title, {
       changed: () => this.changed(),
       frame: () => this.frame(session),
+      laid: () => (this.player.redraw(), this.changed()),
       begun: () => this.player.source === session && this.player.begin(),
       said: (line) => this.tell(line, true),
     });
@@ -182,6 +189,8 @@ export class Page {
   /** Back to the list. */
   leave(): void {
     this.forget();
+    this.matches.newest = false;
+    void this.matches.of(null);
     this.player.open(null);
     this.changed();
     void this.api.sources().then((found) => ((this.sources = found), this.show()), () => undefined);
@@ -244,7 +253,7 @@ export class Page {
     if (player.running || player.loading) return;
     const at = player.source && !player.live ? player.tick : null;
     const tab = player.source || this.runId !== null ? this.tab : null;
-    const hash = writeAddress({ run: this.match === null && this.live === null ? this.runId : null, match: this.match, live: this.live, at, agent: player.selected, tab });
+    const hash = writeAddress({ run: this.match === null && this.live === null ? this.runId : null, match: this.match, live: this.live, at, agent: player.selected, tab, overlay: player.live?.wanted?.name ?? null });
     if (hash !== location.hash && (this.sources || this.error)) history.replaceState(null, "", location.pathname + hash);
   }
 
@@ -294,6 +303,28 @@ export class Page {
     this.show();
   }
 
+  /** The solid view and back; it brings a library, which is fetched the first time. */
+  async setSolid(on: boolean): Promise<void> {
+    const { player } = this;
+    const module = on && this.mayBeSolid && (await import("./solid/solid").catch(() => this.tell(T.serverGone)));
+    player.makeSolid = module
+      ? (canvas, camera) =>
+          module.makeSolid(canvas, camera, (made) => {
+            if (made !== player.solid) return; // closed already
+            void this.setSolid(false);
+            this.tell(made ? T.solidLost : T.noSolid);
+          })
+      : null;
+    this.say(player.makeSolid ? T.solid : T.flat);
+    this.show();
+  }
+
+  /** Whether there is something that has a place. */
+  get mayBeSolid(): boolean {
+    const schema = this.player.source?.schema;
+    return !!schema?.bounds && !schema.layers.some(({ kind }) => kind === "picture");
+  }
+
   /** Does what a key or a button says. */
   run(command: Command): void {
     const { player } = this;
@@ -328,11 +359,43 @@ export class Page {
       fit: () => player.fit(),
       zoomIn: () => player.zoom(1.4),
       zoomOut: () => player.zoom(1 / 1.4),
+      solid: () => void this.setSolid(!player.makeSolid),
+      turnLeft: () => player.turn(-TURN, 0),
+      turnRight: () => player.turn(TURN, 0),
+      tiltUp: () => player.turn(0, TURN),
+      tiltDown: () => player.turn(0, -TURN),
+      overlay: () => this.nextOverlay(),
+      population: () => this.nextPopulation(),
       take: () => this.take(),
       picture: () => void this.savePicture(),
       close: () => this.select(null),
     };
     acts[command]?.();
+  }
+
+  /** Lays an overlay over the world, or takes it away. */
+  setOverlay(name: string | null): void {
+    const { live } = this.player;
+    if (!live?.overlays.length) return this.tell(live ? T.noOverlays : T.overlaysLive);
+    const listed = live.overlays.find((one) => one.name === name);
+    live.lay(listed ? { name: listed.name, population: listed.together ? null : (live.wanted?.population ?? 0), options: {} } : null);
+    this.say(listed ? T.overlayNow(listed.name, listed.meaning) : T.noOverlayNow);
+  }
+
+  private nextOverlay(): void {
+    const { live } = this.player;
+    const names = [null, ...(live?.overlays.map(({ name }) => name) ?? [])];
+    this.setOverlay(names[(names.indexOf(live?.wanted?.name ?? null) + 1) % names.length]!);
+  }
+
+  private nextPopulation(): void {
+    const { live } = this.player;
+    if (!live?.wanted) return this.tell(T.overlayFirst);
+    const together = live.overlays.find(({ name }) => name === live.wanted!.name)?.together;
+    const choices = [...(together ? [null] : []), ...live.populations.keys()];
+    const population = choices[(choices.indexOf(live.wanted.population) + 1) % choices.length]!;
+    live.lay({ ...live.wanted, population });
+    this.say(T.populationNow(population === null ? T.allPopulations : live.populations[population]!));
   }
 
   private said(): void {
@@ -410,9 +473,10 @@ export class Page {
 
   /** A click on the world: what it means to the one that is played, else whom it selects. */
   click(px: number, py: number): void {
-    const { live, camera } = this.player;
+    const { live, camera, solid } = this.player;
     if (!live?.clicks || live.held === null) return this.select(this.player.hit(px, py));
-    live.say({ type: "click", slot: live.held, tick: live.status.tick, x: camera.worldX(px), y: camera.worldY(py) });
+    const place = (solid?.lens ?? camera).worldAt(px, py);
+    if (place) live.say({ type: "click", slot: live.held, tick: live.status.tick, x: place[0], y: place[1] });
   }
 
   private frame(live: Live): void {

@@ -4,7 +4,15 @@ export const POPULATIONS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9
 export const SHAPES = ["disc", "square", "triangle", "pentagon", "hexagon", "diamond", "octagon"];
 
 /** Lava, water, grass, scrub, forest, stone. */
-export const TERRAIN = ["#3c2120", "#636c81", "#c9dabd", "#c5b592", "#8ba064", "#58514e"];
+export const TERRAIN = ["#3c2120", "#2f4f82", "#c9dabd", "#c5b592", "#8ba064", "#58514e"];
+
+/** How high each of these stands in the solid view, in tiles; what agents walk on is low. */
+export const HEIGHTS = [0, 0, 0, 0.06, 0.22, 0.85];
+
+/** Over a ground in greys: below and above the middle of a scale, which is clear, and nine steps of matplotlib's cividis. */
+export const BELOW = "#b25414";
+export const ABOVE = "#2166ac";
+export const CIVIDIS = ["#00224e", "#1a386f", "#434e6c", "#61656f", "#7d7c78", "#9b9476", "#bcae6c", "#dec958", "#fee838"];
 
 export const INK = "#20242b"; // outlines and text on light ground
 export const PAPER = "#ffffff"; // glyphs on agents, halos around text
@@ -15,6 +23,8 @@ export const BAR_GOOD = "#2b8a3e";
 export const BAR_LOW = "#d9480f";
 export const BAR_EMPTY = "#ced4da";
 export const BAR_MORE = "#a9e34b";
+/** Of agents with several bars, one each in their order: red, amber, blue, violet. */
+export const BARS = ["#c92a2a", "#fab005", "#4dabf7", "#862e9c"];
 
 /** A regular polygon's corners and the angle of its first one, for the shapes that are not discs. */
 export const CORNERS: Record<string, readonly [number, number]> = {
@@ -47,6 +57,16 @@ export function shapeOf(colour: number): string {
 
 export const FOG = "#9a968c";
 export const UNSEEN = 255; // number of a tile that is hidden from who plays
+
+/** The colour of a sign inside a disc: light, or dark where the disc is light. */
+export function signOn([red, green, blue]: RGB): string {
+  return 299 * red + 587 * green + 114 * blue > 190_000 ? INK : PAPER;
+}
+
+/** The colour of a bar: of several each has its own, a single one says by it whether it is more than half full. */
+export function barColour(place: number, bars: number, share: number): string {
+  return bars > 1 ? BARS[place % BARS.length]! : share > 0.5 ? BAR_GOOD : BAR_LOW;
+}
 
 /** The colour of each tile number; numbers beyond the palette repeat it. */
 export function tileColours(palette: string | readonly string[]): RGB[] {

@@ -1,6 +1,6 @@
 /** Agents drawn once and stamped many times: a disc, its rim and its sign. */
 
-import { CORNERS, INK, PAPER, RGB, hex, mix, rgb } from "./palette";
+import { CORNERS, INK, RGB, hex, mix, rgb, signOn } from "./palette";
 
 const MOST = 400; // kept at a time; zooming makes new ones
 const STEP = 4; // sizes per pixel
@@ -42,13 +42,13 @@ function drawDisc(pen: CanvasRenderingContext2D, { colour, size, rim, sign }: Lo
     pen.lineWidth = Math.min(Math.max(1, 0.09 * size), 3);
     pen.stroke();
   }
-  drawSign(pen, sign, size);
+  drawSign(pen, sign, size, signOn(colour));
 }
 
-function drawSign(pen: CanvasRenderingContext2D, sign: string, size: number): void {
-  pen.fillStyle = PAPER;
+function drawSign(pen: CanvasRenderingContext2D, sign: string, size: number, colour: string): void {
+  pen.fillStyle = colour;
   const corners = CORNERS[sign];
-  if (sign === "plus") cross(pen, 0, 0, 0.55 * size, PAPER, 0.34 * size, 0);
+  if (sign === "plus") cross(pen, 0, 0, 0.55 * size, colour, 0.34 * size, 0);
   else if (sign === "disc") (circle(pen, 0, 0, 0.3 * size), pen.fill());
   else if (corners) {
     const [count, first] = corners;

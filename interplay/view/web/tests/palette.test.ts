@@ -5,12 +5,15 @@ import { json } from "./fixtures";
 const python = json<Record<string, unknown>>("palette.json");
 
 it("every colour and shape is Python's", () => {
-  const { shapes_of, rgb, tiles, mixed, ...constants } = python;
+  const { shapes_of, rgb, tiles, mixed, signs, bars, ...constants } = python;
   expect(Object.keys(constants).length).toBeGreaterThan(10);
   for (const [name, value] of Object.entries(constants)) expect([name, palette[name as keyof typeof palette]]).toEqual([name, value]);
   expect(Array.from({ length: 49 }, (_, number) => palette.shapeOf(number))).toEqual(shapes_of);
   expect(Array.from({ length: 21 }, (_, number) => palette.rgb(number))).toEqual(rgb);
   expect(palette.tileColours("terrain")).toEqual(tiles);
+  expect(Array.from({ length: 7 }, (_, number) => palette.rgb(palette.signOn(palette.rgb(number))))).toEqual(signs);
+  const each = [1, 3, 5].flatMap((count) => Array.from({ length: count }, (_, place) => [0.2, 0.8].map((share) => palette.barColour(place, count, share))));
+  expect(each.flat()).toEqual(bars);
 });
 
 it("mixtures are rounded as Python rounds", () => {

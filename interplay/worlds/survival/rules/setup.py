@@ -30,6 +30,8 @@ def begin_episode(state, w):
         state.agent[w, a].kills = 0
         state.agent[w, a].kill_count = 0
         state.agent[w, a].returns = 0.0
+    state.action[w] = 0
+    state.control[w] = 0.0
     state.room[w].steps = 0
     state.room[w].heals_used = 0
     state.room[w].boxes_placed = 0

@@ -8,6 +8,7 @@ from interplay.evaluate.lifetimes.mmo.blows import share_of
 from interplay.evaluate.lifetimes.mmo.ghosts import CLIP, VARIANTS, livable, moments, standardise, value_map
 from interplay.evaluate.lifetimes.mmo.overlays import recorders
 from interplay.evaluate.lifetimes.overlays.layers import Layer, OverlayData
+from interplay.evaluate.lifetimes.overlays.live import Live
 from interplay.evaluate.lifetimes.overlays.registry import Overlay
 from interplay.evaluate.lifetimes.overlays.study import Study
 from interplay.evaluate.lifetimes.tick import STYLES, Array
@@ -62,19 +63,28 @@ def _value_layer(
     return layer, (population, variant, mean, spread, lowest, highest)
 
 
+def values_now(study: Study, ghost: str) -> Layer:
+    """V_p of a ghost of one variant on every cell; of the first population where none was asked for."""
+    population = study.populations[0]
+    found = value_map(study.world, study.require_values(), population, ghost)
+    return _value_layer(study, found, population, ghost)[0]
+
+
 def exploration(study: Study) -> OverlayData:
     """Visit counters v_k(cell) of the agents and of their random walkers, on one scale of brightness."""
     chosen = list(study.populations)
     ours, control = study.seen("visits").counts[chosen], study.seen("walkers_visits").recorder.counts[chosen]
     top = float(max(ours.sum(axis=0).max(), control.sum(axis=0).max()))
-    labels = tuple(f"population {k}" for k in chosen)
-    dim = ~livable(study.tiles)
-    layers = tuple(
-        Layer(name, title, counts, "map", "population", "visits", meaning, (0.0, top), labels=labels, dim=dim)
-        for name, title, counts, meaning in (
-            ("agents", "agents", ours, "Ticks that living agents of each population spent on each cell."),
-            ("walkers", "random walkers, same births and lives", control, "The same of random walkers."),
-        )
+    layers = (
+        _visit_layer(study, "agents", "agents", ours, top),
+        _visit_layer(
+            study,
+            "walkers",
+            "random walkers, same births and lives",
+            control,
+            top,
+            "The same of random walkers.",
+        ),
     )
     ground = livable(study.tiles).sum()
     rows = tuple(
@@ -84,6 +94,26 @@ def exploration(study: Study) -> OverlayData:
     title = f"Visits over {study.ticks:,} ticks, {study.world.num_worlds} world{'s' * (study.world.num_worlds > 1)}"
     columns = ("population", "visits", "tiles entered", "by walkers")
     return OverlayData("exploration", title, layers, {"tiles": study.tiles.copy()}, columns, rows, 2)
+
+
+def _visit_layer(
+    study: Study,
+    name: str,
+    title: str,
+    counts: Array,
+    top: float,
+    meaning: str = "Ticks that living agents of each population spent on each cell.",
+) -> Layer:
+    labels, dim = tuple(f"population {k}" for k in study.populations), ~livable(study.tiles)
+    return Layer(
+        name, title, counts, "map", "population", "visits", meaning, (0.0, top), labels=labels, dim=dim
+    )
+
+
+def explored_now(study: Study) -> Layer:
+    """Visit counters of the agents, without their random walkers."""
+    counts = study.seen("visits").counts[list(study.populations)]
+    return _visit_layer(study, "agents", "where agents have been", counts, float(counts.sum(axis=0).max()))
 
 
 def blows(study: Study) -> OverlayData:
@@ -117,13 +147,20 @@ def blows(study: Study) -> OverlayData:
     )
 
 
-VALUES = Overlay("values", "what a network expects of every place", values, asks_values=True)
+VALUES = Overlay(
+    "values",
+    "what a network expects of every place",
+    values,
+    asks_values=True,
+    live=Live(values_now, options={"ghost": tuple(VARIANTS)}, together=False),
+)
 EXPLORATION = Overlay(
     "exploration",
-    "who has been where, beside random walkers",
+    "who has been where",
     exploration,
     {"visits": recorders.visits, "walkers_visits": recorders.walkers_visits},
     one_map=True,
+    live=Live(explored_now, ("visits",)),
 )
 BLOWS = Overlay(
     "blows",

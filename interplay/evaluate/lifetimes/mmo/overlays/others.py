@@ -7,9 +7,12 @@ import numpy as np
 from interplay.evaluate.lifetimes.mmo.dependence import dependence as dependence_map
 from interplay.evaluate.lifetimes.mmo.overlays import recorders
 from interplay.evaluate.lifetimes.overlays.layers import Layer, OverlayData
+from interplay.evaluate.lifetimes.overlays.live import Live
 from interplay.evaluate.lifetimes.overlays.registry import Overlay
 from interplay.evaluate.lifetimes.overlays.study import Study
-from interplay.evaluate.lifetimes.tick import STYLES
+from interplay.evaluate.lifetimes.tick import STYLES, Array
+
+EVERY_STYLE = "all"
 
 
 def dependence(study: Study) -> OverlayData:
@@ -21,30 +24,61 @@ def dependence(study: Study) -> OverlayData:
             maps.append((population, same, dependence_map(study.world.settings, value, population, same)))
         study.progress("populations", i + 1, len(study.populations))
     most = max(max(float(np.abs(found).max()) for _, _, found in maps), 1e-12)
-    layers, rows = [], []
-    for population, same, found in maps:
-        whose = "own" if same else "other"
-        layers.append(
-            Layer(
-                f"population_{population}_{whose}",
-                f"population {population} sees its own" if same else f"population {population} sees another",
-                found,
-                "window",
-                "diverging",
-                "change of expected return",
-                "D = V(with one fresh agent there) - V(alone), observer in the middle of a field of grass.",
-                limits=(-most, most),
-            )
+    rows = tuple(
+        (
+            population,
+            "own" if same else "other",
+            float(found.mean()),
+            float(found.min()),
+            float(found.max()),
         )
-        rows.append((population, whose, float(found.mean()), float(found.min()), float(found.max())))
+        for population, same, found in maps
+    )
     return OverlayData(
         "dependence",
         "How the value of an agent depends on where another one stands",
-        tuple(layers),
+        tuple(_dependence_layer(*one, most) for one in maps),
         {},
         ("population", "sees", "mean", "lowest", "highest"),
-        tuple(rows),
+        rows,
         2,
+    )
+
+
+def _dependence_layer(population: int, same: bool, found: Array, most: float) -> Layer:
+    return Layer(
+        f"population_{population}_{'own' if same else 'other'}",
+        f"population {population} sees its own" if same else f"population {population} sees another",
+        found,
+        "window",
+        "diverging",
+        "change of expected return",
+        "D = V(with one fresh agent there) - V(alone), observer in the middle of a field of grass.",
+        limits=(-most, most),
+    )
+
+
+def dependence_now(study: Study, sees: str) -> Layer:
+    """D_p for one sort of other agent; of the first population where none was asked for."""
+    population, same = study.populations[0], sees == "own"
+    found = dependence_map(study.world.settings, study.require_values(), population, same)
+    return _dependence_layer(population, same, found, max(float(np.abs(found).max()), 1e-12))
+
+
+def combat_now(study: Study, style: str) -> Layer:
+    """Landed attacks by the target's place, of one style or of all."""
+    counts = study.seen("attacks").counts[list(study.populations)].sum(axis=0)
+    chosen = list(range(len(STYLES))) if style == EVERY_STYLE else [STYLES.index(style)]
+    return Layer(
+        "attacks",
+        f"{int(counts[chosen].sum()):,} attacks",
+        counts[chosen],
+        "window",
+        "style",
+        "landed attacks",
+        "Where targets stood, seen from the attacker.",
+        limits=(0.0, float(max(counts[chosen].sum(axis=0).max(), 1))),
+        labels=tuple(STYLES[number] for number in chosen),
     )
 
 
@@ -87,5 +121,12 @@ DEPENDENCE = Overlay(
     dependence,
     asks_values=True,
     plays=False,
+    live=Live(dependence_now, options={"sees": ("own", "other")}, together=False),
 )
-COMBAT = Overlay("combat", "which style is used at which distance", combat, {"attacks": recorders.attacks})
+COMBAT = Overlay(
+    "combat",
+    "which style is used at which distance",
+    combat,
+    {"attacks": recorders.attacks},
+    live=Live(combat_now, ("attacks",), {"style": (EVERY_STYLE, *STYLES)}),
+)

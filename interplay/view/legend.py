@@ -1,0 +1,136 @@
+"""What the things of a picture are: a strip below it, of the layers that a world gives a name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from interplay.core.layers import Layer
+from interplay.core.scene import Canvas, Scene
+from interplay.view import palette
+from interplay.view.pen import text_width
+
+MOST = 10  # kinds of agents that are told apart
+ENTRIES = 30  # at most: a canvas has 64 layers
+SHARE = 0.4  # of a picture's height that a legend may take
+
+
+class Entry(NamedTuple):
+    """One thing: how it looks, and what it is.
+
+    Attributes:
+        kind: disc, ring, tile, bar or line.
+        colour: palette number or "#rrggbb".
+        words: what it is.
+        glyph: sign in a disc.
+        dashed, width: of a ring or line, pixels.
+    """
+
+    kind: str
+    colour: int | str
+    words: str
+    glyph: str = ""
+    dashed: bool = False
+    width: float = 1.25
+
+
+def entries(scene: Scene) -> list[Entry]:
+    """What a scene's legend tells, in the order of its layers."""
+    told = (layer for layer in scene.layers if layer.options.get("legend"))
+    return [entry for layer in told for entry in _of(layer)][:ENTRIES]
+
+
+def _of(layer: Layer) -> Iterator[Entry]:
+    said, options = layer.options["legend"], layer.options
+    if layer.kind == "tiles":
+        colours = palette.TERRAIN if options["palette"] == "terrain" else options["palette"]
+        for colour, name in zip(colours, said, strict=False):
+            yield Entry("tile", colour, name)
+        return
+    line = 2.5 if options.get("width", 0) else 1.25
+    if layer.kind == "segments":
+        yield Entry("line", options.get("colour", palette.INK), said, dashed=options["dashed"], width=line)
+        return
+    if not options["fill"]:
+        yield Entry(
+            "ring", options.get("colour", palette.INK), said, dashed=bool(options.get("dashed")), width=line
+        )
+    elif isinstance(said, str):
+        kind = "disc" if layer.kind == "circles" else "tile"
+        yield Entry(kind, options.get("colour", palette.FAINT), said, options.get("glyph", ""))
+    else:
+        for number, words in enumerate(said[:MOST]):
+            yield Entry("disc", number, words, options.get("glyph", ""))
+    bars = options.get("bars", ())
+    for place, name in enumerate(bars):
+        yield Entry("bar", palette.bar_colour(place, len(bars), 1.0), name)
+    for place, name in enumerate(options.get("marks", ())):
+        yield Entry("ring", palette.INK, name, dashed=place % 2 == 0)
+
+
+class Legend:
+    """A legend laid out for pictures of one width.
+
+    Args:
+        scene: whose layers it tells.
+        width: of the picture, pixels.
+        height: of the picture; None = as high as is wanted.
+
+    Attributes:
+        height: pixels; 0 where there is nothing to tell, or no room for it.
+    """
+
+    def __init__(self, scene: Scene, width: int, height: int | None = None) -> None:
+        self.size = min(max(0.027 * width, 12.0), 20.0)  # of the letters, pixels
+        self.lines: list[list[tuple[float, Entry]]] = [[]]
+        gap, at = 0.6 * self.size, 0.6 * self.size
+        for entry in entries(scene):
+            needed = 2.0 * self.size + text_width(entry.words, self.size) + gap
+            if at + needed > width and self.lines[-1]:
+                self.lines.append([])
+                at = gap
+            self.lines[-1].append((at, entry))
+            at += needed
+        self.height = round(1.5 * self.size * len(self.lines) + 0.4 * self.size) if self.lines[0] else 0
+        if height is not None and self.height > SHARE * height:
+            self.height = 0
+
+    def scene(self, width: int, height: int, top: float) -> Scene:
+        """The legend as a scene whose units are the picture's pixels, y down, from `top` on."""
+        canvas, size = Canvas((0, 0, width, height)), self.size
+        left, middle, words = [], [], []
+        for row, line in enumerate(self.lines):
+            y = top + 1.5 * size * (row + 0.6)
+            for column, (x, entry) in enumerate(line):
+                self._draw(canvas, f"{row} {column}", x + 0.7 * size, y, entry)
+                left.append(x + 1.7 * size)
+                middle.append(y)
+                words.append(entry.words)
+        canvas.labels("words", left, middle, words, size=size, align="left", halo=False)
+        return canvas.scene()
+
+    def _draw(self, canvas: Canvas, name: str, x: float, y: float, entry: Entry) -> None:
+        size, colour = self.size, entry.colour
+        if entry.kind == "disc":
+            canvas.circles(name, [x], [y], 0.5 * size, colour=colour, glyph=entry.glyph)
+        elif entry.kind == "ring":
+            canvas.circles(
+                f"{name} ground", [x], [y], 0.55 * size, colour=palette.FAINT, outline=False, opacity=0.5
+            )
+            canvas.circles(
+                name, [x], [y], 0.45 * size, colour=colour, fill=False, dashed=entry.dashed, width=entry.width
+            )
+        elif entry.kind == "line":
+            canvas.segments(
+                name,
+                [x - 0.7 * size],
+                [y],
+                [x + 0.7 * size],
+                [y],
+                colour,
+                dashed=entry.dashed,
+                width=entry.width,
+            )
+        else:
+            half = (0.7 * size, 0.22 * size) if entry.kind == "bar" else (0.5 * size, 0.5 * size)
+            canvas.boxes(name, [x], [y], *half, colour=colour, width=1.0)

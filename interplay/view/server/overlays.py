@@ -1,0 +1,268 @@
+"""Overlays of a world in play: what pages ask for, counters that see every tick, and the thread that computes (docs/specs/viewer.md 8).
+
+All but `_compute` belongs to the session's thread. The thread beside it works on a copy of the world and of the counters, one overlay at
+a time; while it works nothing else is begun, so a slow overlay is seldom and the world keeps its pace.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from interplay.core.errors import UserError
+from interplay.core.world import World
+from interplay.evaluate.lifetimes.overlays import Layer, Overlay, Study, list_overlays
+from interplay.view.run_log import one_line
+from interplay.view.server import messages as said
+from interplay.view.server.config import MOST_OVERLAYS, OVERLAY_SECONDS
+from interplay.view.server.overlay_frames import Cells, cells_of, describe_cells, encode_cells
+from interplay.view.server.play import Play
+from interplay.view.server.visitor import Visitor
+
+Asked = tuple[str, int | None, int | None, tuple[tuple[str, str], ...]]  # name, population, agent, options
+
+
+class Job(NamedTuple):
+    """One computation, with all that it reads.
+
+    Attributes:
+        overlay: what is computed.
+        number: of it in the list.
+        asked: by the pages.
+        tick: of the world.
+        snapshot: of the world; None where no copy is needed.
+        recorders: copies of them.
+        since: the tick at which they began; None where there are none.
+    """
+
+    overlay: Overlay
+    number: int
+    asked: Asked
+    tick: int
+    snapshot: Any
+    recorders: dict[str, Any]
+    since: int | None
+
+
+class Overlays:
+    """The overlays of one session.
+
+    Args:
+        play: the world in play.
+        clock: seconds.
+        wake: called, from any thread, when a computation has ended.
+        words: an error as the page is told of it.
+    """
+
+    def __init__(
+        self,
+        play: Play,
+        clock: Callable[[], float],
+        wake: Callable[[], None],
+        words: Callable[[Exception], str],
+    ) -> None:
+        self._play, self._clock, self._wake, self._words = play, clock, wake, words
+        self._offered = tuple(_fitting(play.world))[:MOST_OVERLAYS]
+        self._asked: dict[Visitor, Asked] = {}
+        self._recorders: dict[
+            tuple[str, str], tuple[int, Any]
+        ] = {}  # of overlay and name: since when, and it
+        self._readers: dict[str, Callable[[World], Any]] = {}
+        self._done: dict[Asked, tuple[int, float]] = {}  # tick and time of the last one begun
+        self._twin: World | None = None
+        self._values: Any = None
+        self._due = -math.inf
+        self._busy = threading.Event()
+
+    # -- the session's thread -----------------------------------------------------------------------------------------
+
+    def describe(self) -> list[dict[str, Any]]:
+        """What there is, for the page."""
+        return [
+            {
+                "name": one_line(overlay.name),
+                "meaning": one_line(overlay.meaning),
+                "together": live.together,
+                "by_agent": live.by_agent,
+                "options": {name: list(choices) for name, choices in live.options.items()},
+            }
+            for overlay in self._offered
+            if (live := overlay.live) is not None
+        ]
+
+    def ask(self, visitor: Visitor, job: said.Overlay) -> None:
+        """Shows a page an overlay from now on, or none.
+
+        Raises:
+            UserError: for an unknown overlay, population, agent or option, or values of a policy that has none.
+        """
+        self._asked.pop(visitor, None)
+        if job.name is None:
+            return
+        overlay = next((one for one in self._offered if one.name == job.name), None)
+        if overlay is None or overlay.live is None:
+            names = ", ".join(one.name for one in self._offered) or "none"
+            raise UserError(
+                f"overlay {job.name[:60]!r}: there is none of that name here; choose from {names}"
+            )
+        world = self._play.world
+        if job.population is not None and job.population >= world.num_populations:
+            raise UserError(
+                f"population {job.population}: the world has {world.num_populations}; choose one of those"
+            )
+        if job.agent is not None and job.agent >= len(world.agents):
+            raise UserError(f"slot {job.agent}: the world has {len(world.agents)}; choose one of those")
+        for name, choice in job.options.items():
+            if choice not in overlay.live.options.get(name, ()):
+                raise UserError(f"{job.name}: {name[:40]} = {choice[:40]!r} is no choice of it")
+        if overlay.asks_values and self._play.cast.values is None:
+            raise UserError(
+                f"{overlay.name}: {one_line(self._play.cast.words)} expects nothing, so there are no values; "
+                "watch a run with trained networks"
+            )
+        self._asked[visitor] = (job.name, job.population, job.agent, tuple(sorted(job.options.items())))
+        self._begin_counting(overlay)
+
+    def leave(self, visitor: Visitor) -> bool:
+        """A page has gone, or may not see any now; whether it saw one."""
+        return self._asked.pop(visitor, None) is not None
+
+    def note(self) -> None:
+        """The world has made a tick: what counts takes it in, or begins anew with the episode."""
+        ticks: dict[str, Any] = {}
+        for (owner, name), (_, recorder) in list(self._recorders.items()):
+            overlay = next(one for one in self._offered if one.name == owner)
+            if self._play.begins and overlay.live is not None and not overlay.live.goes_on:
+                recorder = overlay.needs[name](self._play.world)
+                self._recorders[owner, name] = (self._play.tick, recorder)
+            if owner not in ticks:
+                ticks[owner] = self._readers[owner](self._play.world)
+            recorder.note(ticks[owner])
+
+    def wait(self) -> float:
+        """Seconds until something can be begun; infinite where nothing is to be done."""
+        if self._busy.is_set() or not any(self._news()):
+            return math.inf
+        return max(self._due - self._clock(), 0.0)
+
+    def show(self) -> None:
+        """Begins a computation, if one is due and none is going on."""
+        now = self._clock()
+        if self._busy.is_set() or now < self._due:
+            return
+        news = list(self._news())
+        if not news:
+            return
+        asked = min(news, key=lambda one: self._done.get(one, (0, -math.inf))[1])  # in turn
+        self._done = {key: self._done[key] for key in self._done if key in self._asked.values()}
+        self._done[asked] = (self._play.tick, now)
+        self._due = now + OVERLAY_SECONDS
+        try:
+            job = self._glance(asked)
+        except UserError as error:
+            self._refuse(asked, error)
+            return
+        self._busy.set()
+        threading.Thread(target=self._compute, args=(job,), name="overlay", daemon=True).start()
+
+    def _news(self) -> Iterator[Asked]:
+        """What pages that draw ask for and was not computed at this tick."""
+        tick = self._play.tick
+        for visitor, asked in self._asked.items():
+            if visitor.draws() and self._done.get(asked, (-1, 0.0))[0] != tick:
+                yield asked
+
+    def _begin_counting(self, overlay: Overlay) -> None:
+        world = self._play.world
+        for name in overlay.live.needs if overlay.live else ():
+            key = (overlay.name, name)
+            if key not in self._recorders:
+                reader = self._readers.setdefault(overlay.name, overlay.reader(world))
+                recorder = overlay.needs[name](world)
+                recorder.note(reader(world))
+                self._recorders[key] = (self._play.tick, recorder)
+
+    def _glance(self, asked: Asked) -> Job:
+        """Copies what the computation reads."""
+        number, overlay = next((n, one) for n, one in enumerate(self._offered) if one.name == asked[0])
+        own = {name: found for (owner, name), found in self._recorders.items() if owner == overlay.name}
+        snapshot = None
+        if overlay.live is not None and overlay.live.copies:
+            if self._twin is None:
+                self._twin = copy.deepcopy(self._play.world)
+            snapshot = self._play.world.save()
+        if overlay.asks_values and self._values is None:
+            make = self._play.cast.values
+            self._values = None if make is None else make()
+        recorders = {name: copy.deepcopy(recorder) for name, (_, recorder) in own.items()}
+        since = min((tick for tick, _ in own.values()), default=None)
+        return Job(overlay, number, asked, self._play.tick, snapshot, recorders, since)
+
+    # -- the thread beside it -----------------------------------------------------------------------------------------
+
+    def _compute(self, job: Job) -> None:
+        try:
+            layer = self._panel(job)
+            cells = cells_of(layer)
+            self._hand_out(job, layer, cells)
+        except UserError as error:
+            self._refuse(job.asked, error)
+        except Exception as error:  # of an overlay of somebody's own; the world plays on
+            words = " ".join(self._words(error).split())[:200]
+            self._refuse(
+                job.asked,
+                UserError(f"overlay {job.overlay.name} broke: {type(error).__name__}: {words}; mend it"),
+            )
+        finally:
+            self._busy.clear()
+            self._wake()
+
+    def _panel(self, job: Job) -> Layer:
+        _, population, agent, options = job.asked
+        world = self._play.world
+        if job.snapshot is not None and self._twin is not None:
+            world = self._twin
+            world.load(job.snapshot)
+        values = self._values(world) if job.overlay.asks_values else None
+        ticks = 0 if job.since is None else job.tick - job.since
+        study = Study(world, population, 0, ticks, job.recorders, values, agent=agent)
+        assert job.overlay.live is not None
+        return job.overlay.live.show(study, dict(options))
+
+    def _hand_out(self, job: Job, layer: Layer, cells: Cells) -> None:
+        name, population, agent, options = job.asked
+        told = {
+            "type": "overlay",
+            "id": job.number,
+            "name": name,
+            "population": population,
+            "agent": agent,
+            "options": dict(options),
+            "since": job.since,
+            **describe_cells(layer, cells),
+        }
+        frame = encode_cells(job.number, job.tick, cells)
+        for visitor, asked in list(self._asked.items()):
+            if asked == job.asked:
+                visitor.overlay(told, frame)
+
+    def _refuse(self, asked: Asked, error: UserError) -> None:
+        for visitor, own in list(self._asked.items()):
+            if own == asked:
+                self._asked.pop(visitor, None)
+                visitor.post({"type": "refused", "what": "overlay", "reason": self._words(error)})
+
+
+def _fitting(world: World) -> Iterator[Overlay]:
+    """The overlays that can be shown of a world in play."""
+    for overlay in list_overlays(world):
+        if overlay.live is None:
+            continue
+        try:
+            overlay.reader(world)(world)
+        except UserError:
+            continue
+        yield overlay

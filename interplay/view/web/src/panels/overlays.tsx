@@ -1,0 +1,109 @@
+/** What lies over the world: which, of whom, and what its colours mean. */
+
+import { useEffect, useRef } from "preact/hooks";
+import type { Live } from "../live";
+import { Overlay, fill, gradient, valueAt } from "../overlay";
+import type { Page } from "../page";
+import { T } from "../strings";
+import { short } from "../words";
+
+export function OverlayPanel({ page }: { page: Page }) {
+  const { live } = page.player;
+  if (!live) return <p class="quiet">{T.overlaysLive}</p>;
+  if (!live.overlays.length) return <p class="quiet">{live.connection === "open" ? T.noOverlays : T.loading}</p>;
+  const { wanted, overlay } = live;
+  const listed = live.overlays.find((one) => one.name === wanted?.name);
+  return (
+    <div>
+      <label class="row">
+        <span>{T.overlay}</span>
+        <select value={wanted?.name ?? ""} onChange={(event) => page.setOverlay(event.currentTarget.value || null)}>
+          <option value="">{T.noOverlay}</option>
+          {live.overlays.map(({ name }) => (
+            <option value={name}>{name}</option>
+          ))}
+        </select>
+      </label>
+      {listed && wanted && (
+        <>
+          {live.populations.length > 1 && <Population live={live} together={listed.together} />}
+          {Object.entries(listed.options).map(([name, choices]) => (
+            <label class="row">
+              <span>{name}</span>
+              <select value={wanted.options[name] ?? choices[0]} onChange={(event) => live.lay({ ...wanted, options: { ...wanted.options, [name]: event.currentTarget.value } })}>
+                {choices.map((choice) => (
+                  <option value={choice}>{choice}</option>
+                ))}
+              </select>
+            </label>
+          ))}
+          {overlay ? <Legend overlay={overlay} /> : <p class="quiet">{T.computing}</p>}
+        </>
+      )}
+      {live.refusal && <p class="error">{live.refusal}</p>}
+      {!wanted && (
+        <dl class="wide meanings">
+          {live.overlays.map(({ name, meaning }) => (
+            <>
+              <dt>{name}</dt>
+              <dd>{meaning}</dd>
+            </>
+          ))}
+        </dl>
+      )}
+    </div>
+  );
+}
+
+function Population({ live, together }: { live: Live; together: boolean }) {
+  const wanted = live.wanted!;
+  return (
+    <label class="row">
+      <span>{T.population}</span>
+      <select
+        value={wanted.population ?? (together ? "" : 0)}
+        onChange={(event) => live.lay({ ...wanted, population: event.currentTarget.value === "" ? null : Number(event.currentTarget.value) })}
+      >
+        {together && <option value="">{T.allPopulations}</option>}
+        {live.populations.map((name, number) => (
+          <option value={number}>{name}</option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Legend({ overlay }: { overlay: Overlay }) {
+  const { title, unit, meaning, seen, since, form, diverging, tick } = overlay;
+  return (
+    <section class="legend">
+      <h3>{title}</h3>
+      {form === "window" && <Window overlay={overlay} />}
+      <div class="scale" style={{ background: `${gradient(diverging)}, var(--scale-ground)` }} />
+      <div class="ends">
+        {[0, 0.5, 1].map((share) => (
+          <span>{short(valueAt(overlay, share))}</span>
+        ))}
+      </div>
+      <p>
+        {unit}
+        {seen ? `, ${T.seen(short(seen[0]), short(seen[1]))}` : `: ${T.nothingYet}`}
+      </p>
+      <p class="quiet">
+        {meaning} {since === null ? T.overlayAt(tick) : T.overlaySince(since, tick)}
+      </p>
+    </section>
+  );
+}
+
+/** Cells around an agent, who stands in the middle. */
+function Window({ overlay }: { overlay: Overlay }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  useEffect(() => fill(canvas.current!, overlay), [overlay]);
+  return (
+    <div class="around">
+      <canvas ref={canvas} role="img" aria-label={T.around(overlay.title)} />
+      <span style={{ width: `${100 / overlay.width}%`, height: `${100 / overlay.height}%` }} />
+    </div>
+  );
+}

@@ -1,0 +1,87 @@
+"""Pictures from near: around a place, or around an agent that is followed."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from interplay.core.errors import UserError
+from interplay.core.policy import RandomPolicy
+from interplay.core.scene import Canvas, Scene
+from interplay.view.crop import Crop
+from interplay.view.picture import render
+from interplay.view.video import record
+from tests.view.scenes import TextWorld, WalkWorld
+from tests.view.test_picture import PAGE, RED, painted
+
+
+def scene(x: float = 50.0, absent: bool = False) -> Scene:
+    c = Canvas((0, 0, 100, 80))
+    c.tiles("ground", np.full((80, 100), 2))
+    c.circles("agents", [x, 10.0], [40.0, 10.0], 0.9, colour="#c80000", absent=[absent, False], outline=False)
+    c.labels("names", [x, 10.0], [40.0, 10.0], ["here", "there"])
+    return c.scene()
+
+
+def test_an_agent_is_followed_to_the_edge_and_waited_for_where_it_was():
+    crop = Crop(0, 16)
+    assert crop(scene(50)).bounds == (40, 32, 60, 48)
+    assert crop(scene(52)).bounds == (42, 32, 62, 48)
+    assert crop(scene(7, absent=True)).bounds == (42, 32, 62, 48)
+    assert crop(scene(99)).bounds == (80, 32, 100, 48)
+    assert Crop(1, 16)(scene()).bounds == (0, 2, 20, 18)
+
+
+def test_a_place_and_the_middle():
+    assert Crop((30, 20.5), 8)(scene()).bounds == (25, 16.5, 35, 24.5)
+    assert Crop(None, 40)(scene()).bounds == (25, 20, 75, 60)
+    assert Crop((50, 40))(scene()).bounds == (35, 28, 65, 52)  # 24 of 80 tiles
+    assert Crop((50, 40), 500)(scene()).bounds == (0, 0, 100, 80)
+    whole = scene()
+    assert Crop()(whole) is whole
+
+
+@pytest.mark.parametrize(
+    ("focus", "zoom", "words"),
+    [
+        (2, None, "focus = 2: there is no such agent; choose 0 to 1"),
+        (-1, None, "focus = -1; name an agent by its number"),
+        (
+            (101, 3),
+            None,
+            "focus = 101,3 lies outside of the world; choose x from 0 to 100 and y from 0 to 80",
+        ),
+        ((float("nan"), 3), None, "focus = (nan, 3); name an agent by its number"),
+        ((1, 2, 3), None, "focus = (1, 2, 3); name an agent by its number"),
+        (None, 0, "zoom = 0; pass how many tiles"),
+        (None, float("inf"), "zoom = inf; pass how many tiles"),
+    ],
+)
+def test_what_is_not_there_is_said_in_a_line(focus, zoom, words):
+    with pytest.raises(UserError, match="^" + re.escape(words)):
+        Crop(focus, zoom)(scene())
+
+
+def test_worlds_without_a_map_or_agents_say_so(tmp_path):
+    with pytest.raises(UserError, match="no map to look at"):
+        record(TextWorld(), RandomPolicy(), tmp_path / "a.png", focus=0)
+    c = Canvas((0, 0, 9, 9))
+    c.tiles("ground", np.zeros((9, 9), int))
+    with pytest.raises(UserError, match="draws no agents"):
+        Crop(0)(c.scene())
+    with pytest.raises(UserError, match=r"zoom = 3\.0: a \.replay keeps every step"):
+        record(WalkWorld(), RandomPolicy(), tmp_path / "a.replay", zoom=3.0)
+    with pytest.raises(UserError, match=r"legend = False: a \.replay keeps every step"):
+        record(WalkWorld(), RandomPolicy(), tmp_path / "a.replay", legend=False)
+    assert not list(tmp_path.iterdir())
+
+
+def test_nothing_is_drawn_beyond_what_is_shown():
+    near = Crop((30, 40), 16)(scene(41.2))  # the agent stands just outside
+    picture = render(near, (200, 160), within=True)
+    assert painted(picture, RED) == 0
+    assert (picture[:, -2:] == PAGE).all()
+    seen = render(Crop(0, 16)(scene(50)), (200, 160), within=True)
+    assert painted(seen, RED) > 3 * painted(render(scene(50), (200, 160)), RED)

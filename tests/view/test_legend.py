@@ -1,0 +1,85 @@
+"""Legends say what the things of a picture are, where a world names them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from interplay.core.scene import Canvas, Scene, scene_of
+from interplay.registry import make_world
+from interplay.view import palette
+from interplay.view.legend import Legend, entries
+from interplay.view.picture import fitting_size, render
+
+
+def scene(populations: int = 3, legend: bool = True) -> Scene:
+    c = Canvas((0, 0, 10, 10))
+    c.tiles("ground", np.full((10, 10), 2), legend=("lava", "water") if legend else ())
+    zeros, numbers = np.zeros(populations), np.arange(populations)
+    c.circles(
+        "agents",
+        zeros,
+        zeros,
+        colour=numbers,
+        glyph="team",
+        bars={"health": (zeros, 10), "food": (zeros, 10)},
+        marks={"frozen": zeros > 0},
+        legend=[f"population {k}" for k in range(populations)] if legend else "",
+    )
+    c.segments("range", [0.0], [0.0], [1.0], [1.0], "#14701f", dashed=True, legend="arrow" if legend else "")
+    c.circles("prey", zeros, zeros, colour=numbers, glyph="plus", legend="hare" if legend else "")
+    c.circles("unnamed", zeros, zeros, colour="#c80000")
+    return c.scene()
+
+
+def test_it_tells_grounds_kinds_bars_marks_and_lines():
+    told = entries(scene())
+    assert [(entry.kind, entry.words) for entry in told] == [
+        ("tile", "lava"),
+        ("tile", "water"),
+        ("disc", "population 0"),
+        ("disc", "population 1"),
+        ("disc", "population 2"),
+        ("bar", "health"),
+        ("bar", "food"),
+        ("ring", "frozen"),
+        ("line", "arrow"),
+        ("disc", "hare"),
+    ]
+    assert [told[at].colour for at in (1, 4, 5, 6, 8)] == [
+        palette.TERRAIN[1],
+        2,
+        *palette.BARS[:2],
+        "#14701f",
+    ]
+    assert told[8].dashed
+    assert len(entries(scene(populations=60))) < 20
+
+
+def test_it_stands_below_the_world_and_only_where_it_has_room():
+    size = fitting_size(scene(), legend=True)
+    height = Legend(scene(), 512).height
+    assert size == (512, 512 + height)
+    with_it, without = (
+        render(scene(), size, legend=True),
+        render(scene(legend=False), (512, 512), legend=True),
+    )
+    assert (with_it[: 512 - 20] == without[: 512 - 20]).mean() > 0.99
+    strip = with_it[-height:]
+    for colour in (palette.TERRAIN[1], palette.BARS[0], "#14701f"):
+        assert (strip == palette.rgb(colour)).all(axis=2).sum() > 10, colour
+    assert Legend(scene(legend=False), 512).height == 0
+    assert Legend(scene(), 64, 64).height == 0
+    assert Legend(scene(), 256).height > height
+    assert render(scene(), (64, 64), legend=True).shape == (64, 64, 3)
+
+
+def test_it_says_the_same_in_every_frame_of_a_world():
+    world = make_world("mmo/combat", interior=24, slots=16)
+    world.reset()
+    told = entries(scene_of(world))
+    assert [entry.words for entry in told if entry.words.startswith("population")] == [
+        f"population {number}" for number in range(8)
+    ]
+    for _ in range(3):
+        world.step(np.zeros((1, 16, 2), np.int64))
+    assert entries(scene_of(world)) == told
