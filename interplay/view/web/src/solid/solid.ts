@@ -80,7 +80,7 @@ export class Solid {
     this.renderer.localClippingEnabled = true;
     this.lens = new Lens(camera);
     this.signs = new Signs(this.paper.scene);
-    this.cover = new Cover(COVER);
+    this.cover = new Cover(COVER, this.paper.edges);
   }
 
   close(): void {
