@@ -3,7 +3,6 @@
 import { Component, render } from "preact";
 import { Page } from "./page";
 import { AgentPanel } from "./panels/agent";
-import { KeyList } from "./panels/keys";
 import { Later } from "./panels/later";
 import { MatchChoice, lineOf } from "./panels/matches";
 import { SourceList } from "./panels/sources";
@@ -70,7 +69,7 @@ class App extends Component {
         {page.notice && (
           <p class="toast">{page.notice}</p>
         )}
-        {page.help && <KeyList page={page} />}
+        {page.help && <Later load={keyList} page={page} />}
       </div>
     );
   }
@@ -201,6 +200,7 @@ function Side({ page }: { page: Page }) {
   );
 }
 
+const keyList = async () => (await import("./panels/keys")).KeyList;
 const curvesPanel = async () => (await import("./panels/curves")).CurvesPanel;
 const overlayPanel = async () => (await import("./panels/overlays")).OverlayPanel;
 const ratingsPanel = async () => (await import("./panels/ratings")).RatingsPanel;

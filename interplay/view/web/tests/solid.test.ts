@@ -2,6 +2,7 @@
 
 import { Page as Tab } from "playwright-core";
 import { describe, expect, it } from "vitest";
+import type { Overlay } from "../src/overlay";
 import type { Page } from "../src/page";
 import { atTick, openMatch, seek, withTab } from "./tab";
 
@@ -61,6 +62,33 @@ describe("the solid view", () => {
       await tab.keyboard.press("v");
       await flat(tab);
       expect(await tab.evaluate(() => window.interplay.player.selected)).toBe(7);
+    }));
+
+  it("shows an overlay on level ground", () =>
+    withTab(async (tab) => {
+      await openMatch(tab);
+      await seek(tab, 30);
+      await tab.keyboard.press("v");
+      await solid(tab);
+      const drawn = await tab.evaluate((view) => {
+        const { player } = window.interplay;
+        const overlay = { form: "map", origin: [0, 0], cell: 1, width: 24, height: 24, cells: new Uint8Array(576).fill(255), diverging: false } as unknown as Overlay;
+        const pen = document.querySelector<HTMLCanvasElement>(view)!.getContext("webgl2")!;
+        const { drawingBufferWidth: wide, drawingBufferHeight: high } = pen;
+        const pixels = new Uint8Array(4 * wide * high);
+        return [null, overlay, null].map((overlay) => {
+          player.solid!.draw({ scene: player.shot!.scene, next: null, share: 0, selected: null, thick: false, overlay });
+          pen.readPixels(0, 0, wide, high, pen.RGBA, pen.UNSIGNED_BYTE, pixels);
+          let [stone, yellow] = [0, 0];
+          for (let i = 0; i < pixels.length; i += 4) {
+            const [red, green, blue] = pixels.subarray(i, i + 3) as unknown as [number, number, number];
+            if (red === 88 && green === 81 && blue === 78) stone++;
+            if (red > 240 && green > 215 && blue < 110) yellow++;
+          }
+          return [stone > 2000, yellow > 20_000];
+        });
+      }, VIEW);
+      expect(drawn).toEqual([[true, false], [false, true], [true, false]]);
     }));
 
   it("is moved, turned, tilted and followed by keys and by the pointer", () =>

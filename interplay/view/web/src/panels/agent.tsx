@@ -10,11 +10,11 @@ import { flag } from "../scene";
 import { T } from "../strings";
 import { barsOf, marksOf, short } from "../words";
 import { Later } from "./later";
-import { Playing } from "./playing";
 
 const MOST_LISTED = 200; // agents by name
 const MOST_CHOICES = 60;
 
+const playing = async () => (await import("./playing")).Playing;
 const observationPanel = async () => (await import("./observation")).ObservationPanel;
 
 export function AgentPanel({ page }: { page: Page }) {
@@ -74,7 +74,7 @@ function Selected({ page, slot }: { page: Page; slot: number }) {
       </h2>
       {gone && <p class="quiet">{T.absent}</p>}
       {here && <Drawn page={page} slot={slot} />}
-      {live && <Playing page={page} live={live} slot={slot} />}
+      {live && <Later load={playing} page={page} live={live} slot={slot} />}
       {details ? <Told page={page} agent={details} playing={live?.held === slot} /> : <p class="quiet">{detailsError ?? T.loading}</p>}
     </>
   );

@@ -1,6 +1,6 @@
 /** An overlay on the ground of the solid view, over a ground that has become pale. */
 
-import { CanvasTexture, CustomBlending, LinearFilter, Mesh, MeshBasicMaterial, NearestFilter, OneFactor, OneMinusSrcAlphaFactor, Scene } from "three";
+import { CanvasTexture, CustomBlending, LinearFilter, Mesh, MeshBasicMaterial, NearestFilter, OneFactor, OneMinusSrcAlphaFactor, Plane, Scene } from "three";
 import { Overlay, paint } from "../overlay";
 import { PAGE } from "../palette";
 import { square } from "./shapes";
@@ -13,10 +13,13 @@ export class Cover {
   private meshes: Mesh[] = [];
   private shown: Overlay | null = null;
 
-  /** @param order of drawing. */
-  constructor(private readonly order: number) {
+  /** @param order of drawing. @param edges of the world, where it ends. */
+  constructor(
+    private readonly order: number,
+    edges: Plane[],
+  ) {
     // Blending without `transparent`: it is drawn in its order, before what stands.
-    for (const material of [this.pale, this.paint]) material.setValues({ depthWrite: false, depthTest: false, side: 2, blending: CustomBlending, blendSrcAlpha: OneFactor, blendDstAlpha: OneMinusSrcAlphaFactor });
+    for (const material of [this.pale, this.paint]) material.setValues({ depthWrite: false, depthTest: false, side: 2, blending: CustomBlending, blendSrcAlpha: OneFactor, blendDstAlpha: OneMinusSrcAlphaFactor, clippingPlanes: edges });
   }
 
   /** Lays an overlay on the ground, or takes it away. */

@@ -10,7 +10,7 @@ export class Paper {
   /** Of what lies over all that lies on the ground. */
   readonly over = new MeshBasicMaterial({ vertexColors: true, side: 2, depthWrite: false });
   /** What lies on the ground ends where the world ends. */
-  private readonly edges = [new Plane(new Vector3(1, 0, 0)), new Plane(new Vector3(-1, 0, 0)), new Plane(new Vector3(0, 0, 1)), new Plane(new Vector3(0, 0, -1))];
+  readonly edges = [new Plane(new Vector3(1, 0, 0)), new Plane(new Vector3(-1, 0, 0)), new Plane(new Vector3(0, 0, 1)), new Plane(new Vector3(0, 0, -1))];
   private readonly paints = new Map<number, MeshBasicMaterial>();
   private readonly batches = new Map<string, Batch>();
   private readonly meshes = new Map<string, Mesh>();

@@ -1,7 +1,7 @@
 /** The solid renderer: the scene that flat.ts draws, as bodies on a ground. It is loaded when somebody asks for it. */
 
 import { ColorManagement, Frustum, LinearSRGBColorSpace, Matrix4, Sphere, Vector3, WebGLRenderer } from "three";
-import { agentsAt, isThere, middle, reach } from "../agents";
+import { AGENTS, agentsAt, isThere, middle, reach } from "../agents";
 import type { Camera } from "../camera";
 import { blockers, cone } from "../cones";
 import { LEAST, Shown, colourOf, opacityOf, signOf } from "../flat";
@@ -26,7 +26,7 @@ const ALIGN: Record<string, number> = { left: 0, right: 1 };
 const THIN = 1.25; // pixels, a line of width 0
 const DASH = 9; // pixels
 const TALL = 0.75; // of a body's smaller side: its height
-const FLOOR = 0.3; // of the world: what is wider lies on the ground
+const FLOOR = 0.45; // of the world: what is wider lies on the ground
 const DEAD = 0.15; // radii, the height of what is dimmed
 const SHARED = 0.1; // of the world: rings up to here are drawn together
 // Orders of drawing: tiles, an overlay, what lies on the ground, what stands there.
@@ -80,7 +80,7 @@ export class Solid {
     this.renderer.localClippingEnabled = true;
     this.lens = new Lens(camera);
     this.signs = new Signs(this.paper.scene);
-    this.cover = new Cover(COVER);
+    this.cover = new Cover(COVER, this.paper.edges);
   }
 
   close(): void {
@@ -396,7 +396,8 @@ export class Solid {
 
   /** Whether it is a floor or a zone and no body. */
   private lies(layer: Layer, width: number): boolean {
-    return opacityOf(layer) < 1 || width > FLOOR * this.extent;
+    if (layer.schema.name === AGENTS) return false;
+    return opacityOf(layer) < 1 || layer.schema.options.outline === false || width > FLOOR * this.extent;
   }
 
   private inView(x: number, y: number, size: number): boolean {
