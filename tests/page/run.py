@@ -58,7 +58,9 @@ def main(names: list[str]) -> int:
         return failed
     # On a machine that does other work a figure may be over its bar by chance, hardly twice.
     quick = [sys.executable, "-m", "bench.viewer", "--quick"]
-    return _run(quick, {**os.environ, "CHROMIUM": browser}) and _run(quick, {**os.environ, "CHROMIUM": browser})
+    return _run(quick, {**os.environ, "CHROMIUM": browser}) and _run(
+        quick, {**os.environ, "CHROMIUM": browser}
+    )
 
 
 def _run(command: list[str], environment: dict[str, str]) -> int:
