@@ -34,6 +34,7 @@ SPEEDS = (0.1, 1_000.0)  # ticks in a second; 0: as fast as possible
 STEPS = 10_000  # of one message
 LATE_SECONDS = 0.25  # that a session catches up; what is more is let go
 END_SECONDS = 1.5  # that the end of an episode stays in view
+CLOSING_SECONDS = 60.0  # that a recording of what people played has to be completed in, at the end
 AGENT_SECONDS = 0.1  # between two accounts of a selected agent
 RENEW_SECONDS = 2.0  # between two looks for a newer checkpoint
 OBSERVED = 4_096  # numbers of a part of an observation that are told

@@ -25,7 +25,7 @@ from interplay.worlds.survival import global_state
 from interplay.worlds.survival.config import SurvivalSettings
 from interplay.worlds.survival.guides import guides_of
 from interplay.worlds.survival.modules import build_groups
-from interplay.worlds.survival.observe import fields_of
+from interplay.worlds.survival.observe import SHOWN, fields_of
 from interplay.worlds.survival.ranges import laws_of, ranges_of
 from interplay.worlds.survival.render import VIEWS, visible
 from interplay.worlds.survival.rules import step as s
@@ -179,7 +179,12 @@ class SurvivalWorld(ArrayWorld):
 
     def visible(self, world: int, slot: int) -> Visible | None:
         """What the cone of sight leaves; None where the world draws with views of somebody's own."""
-        return visible(self.state, self.rules, world, slot) if tuple(self.views) == VIEWS else None
+        if tuple(self.views) != VIEWS:
+            return None
+        seen = self.timestep.observation  # masked rows hold what is hidden: networks are to leave them out
+        names = [name for name in seen if f"{name}_mask" in seen]
+        rows = {f"observation/{name}": seen[f"{name}_mask"][world, slot] == SHOWN for name in names}
+        return {**visible(self.state, self.rules, world, slot), **rows}
 
     def draw(self, canvas: Canvas, world: int) -> None:
         for view in self.views:

@@ -86,7 +86,7 @@ export const T = {
   noMoreEvents: "There is no further event of this kind.",
   help: "Keys",
   fps: (count: number) => `${count} fps`,
-  kinds: { death: "death", birth: "birth", cut: "cut short", end: "end of the episode" } as Record<string, string>,
+  kinds: { death: "death", birth: "birth", cut: "cut short", end: "end of the episode", taken: "taken over by a person", given: "given back" } as Record<string, string>,
   signs: { death: "✕", birth: "○", cut: "╱", end: "┴" } as Record<string, string>,
   otherSign: "◆",
   event: (kind: string, names: string[], tick: number) => `${kind}${names.length ? `: ${names.slice(0, 4).join(", ")}${names.length > 4 ? ` and ${names.length - 4} more` : ""}` : ""}, tick ${number(tick)}`,
