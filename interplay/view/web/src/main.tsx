@@ -2,7 +2,6 @@
 
 import { Component, render } from "preact";
 import { Page } from "./page";
-import { AgentPanel } from "./panels/agent";
 import { Later } from "./panels/later";
 import { MatchChoice, lineOf } from "./panels/matches";
 import { SourceList } from "./panels/sources";
@@ -37,6 +36,7 @@ class App extends Component {
       const file = event.dataTransfer?.files[0];
       if (file) void page.openFile(file);
     });
+    void agentPanel(); // while the server is asked: nobody waits for it later
     void page.start();
   }
 
@@ -190,7 +190,7 @@ function Side({ page }: { page: Page }) {
         ))}
       </div>
       <div id="panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
-        {tab === "agent" && <AgentPanel page={page} />}
+        {tab === "agent" && <Later load={agentPanel} page={page} />}
         {tab === "overlays" && <Later load={overlayPanel} page={page} />}
         {tab === "table" && <TablePanel page={page} />}
         {tab === "curves" && page.runId !== null && <Later load={curvesPanel} page={page} run={page.runId} />}
@@ -201,6 +201,7 @@ function Side({ page }: { page: Page }) {
 }
 
 const keyList = async () => (await import("./panels/keys")).KeyList;
+const agentPanel = async () => (await import("./panels/agent")).AgentPanel;
 const curvesPanel = async () => (await import("./panels/curves")).CurvesPanel;
 const overlayPanel = async () => (await import("./panels/overlays")).OverlayPanel;
 const ratingsPanel = async () => (await import("./panels/ratings")).RatingsPanel;

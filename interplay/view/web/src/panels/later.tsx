@@ -4,8 +4,17 @@ import { FunctionComponent } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { T } from "../strings";
 
+const Gone = () => <p class="error">{T.serverGone}</p>;
+
 export function Later<Of extends object>({ load, ...of }: Of & { load: () => Promise<FunctionComponent<Of>> }) {
   const [Panel, setPanel] = useState<FunctionComponent<Of> | null>(null);
-  useEffect(() => void load().then((found) => setPanel(() => found)), [load]);
+  useEffect(
+    () =>
+      void load().then(
+        (found) => setPanel(() => found),
+        () => setPanel(() => Gone),
+      ),
+    [load],
+  );
   return Panel ? <Panel {...(of as unknown as Of)} /> : <p class="quiet">{T.loading}</p>;
 }
