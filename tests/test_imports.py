@@ -40,6 +40,13 @@ def test_only_train_imports_jax_and_only_connect_its_neighbours(module):
     assert not loaded_after(f"import {module}") & {"jax", "torch", "stable_baselines3", "matplotlib"}
 
 
+def test_the_viewer_starts_without_the_settings_of_training():
+    code = "import sys, interplay.view.server.app, interplay.verbs.viewing; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "interplay.view.server.sources" in loaded
+    assert not {"jax", "numba", "interplay.train.settings"} & set(loaded.split())
+
+
 def test_help_is_quick():
     command = [sys.executable, "-m", "interplay.cli", "--help"]
 

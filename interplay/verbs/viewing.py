@@ -26,6 +26,7 @@ class Players(NamedTuple):
         trust: runs may name programs of their own, see `interplay.core.trust`.
         overlays: of the user's own, ``module:attribute``, offered beside the others.
         fog: people who play see what their agents observe.
+        out: what people play is recorded there.
     """
 
     policy: str = "random"
@@ -34,6 +35,7 @@ class Players(NamedTuple):
     trust: bool = False
     overlays: tuple[str, ...] = ()
     fog: bool = False
+    out: Path | None = None
 
     def register_overlays(self) -> None:
         """Makes overlays of the user's own known by their names.
@@ -59,6 +61,10 @@ class Players(NamedTuple):
         from interplay.registry import check_options
         from interplay.verbs.players import find_player
 
+        if self.out is not None:
+            from interplay.view.server.keeping import check_target
+
+            check_target(self.out)
         check_options(world, self.options)
         if not is_folder(self.policy):
             find_player(self.policy, world, self.options, trust=self.trust)
@@ -75,18 +81,22 @@ class Players(NamedTuple):
             UserError: as `interplay.verbs.players.find_player`.
         """
         from interplay.verbs.players import find_player
+        from interplay.view.server.keeping import Keeper
         from interplay.view.server.play import Cast
 
+        keeper = None if self.out is None else Keeper(self.out, self.options, self.seed)
         run = name if kind == "run" else (self.policy if is_folder(self.policy) else "")
         run += f"@{player}" if kind == "run" and player else ""
         found = find_player(run or self.policy, "" if kind == "run" else name, self.options, trust=self.trust)
         if not run:
             world = found.make_world(num_worlds=1, seed=self.seed)
-            return Cast(world, found.policy, self.policy, fog=self.fog)
+            return Cast(world, found.policy, self.policy, fog=self.fog, keeper=keeper)
         folder, whom = split_player(run)
         newest = Newest(Path(folder), found.policy, self.seed, whom or "")
         world = found.make_world(num_worlds=1, seed=self.seed)
-        return Cast(world, found.policy, newest.words, newest.renew, _values_of(found.policy), self.fog)
+        return Cast(
+            world, found.policy, newest.words, newest.renew, _values_of(found.policy), self.fog, keeper
+        )
 
 
 def _values_of(policy: Policy) -> Callable[[], Any] | None:

@@ -13,7 +13,6 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.reading import memory_limit, read_json_lines, read_toml
-from interplay.train.settings.renamed import renew
 
 MOST = 1e100  # of a number; larger ones, whose differences are not finite, cannot be drawn
 MOST_STEPS = 2**63  # agent-steps of a run
@@ -215,6 +214,8 @@ def _settings(file: Path) -> tuple[str, str, str, int | None, int | None]:
     """The world's id and options, and all settings but the seed, as texts; the seed; and the agent-steps that alone end the run."""
     if not os.path.lexists(file):
         return "", "{}", "", None, None
+    from interplay.train.settings.renamed import renew  # brings all settings: the viewer starts without
+
     values = renew(read_toml(file, links=False))
     world, seed = values.get("world", {}), values.get("seed")
     values.pop("seed", None)

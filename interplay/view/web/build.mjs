@@ -25,7 +25,7 @@ function digestOfSources() {
 }
 
 function notice() {
-  const parts = ["preact", "uplot"].map((name) => {
+  const parts = ["preact", "three", "uplot"].map((name) => {
     const folder = join(here, "node_modules", name);
     const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
     const licence = readFileSync(join(folder, "LICENSE"), "utf8");

@@ -214,6 +214,7 @@ def test_ratings_of_a_league(tmp_path, monkeypatch):
         Payoff(total, matches), np.zeros(3),
     )  # fmt: skip
     monkeypatch.setattr("interplay.train.selfplay.league.reading.read_league", lambda run: table)
+    assert ask(app_of(beneath(tmp_path)), "/api/sources").json["runs"][0]["ratings"]
     told = ask(app_of(beneath(tmp_path)), "/api/runs/0/ratings").json
     assert told["players"] == [
         {"name": "main", "rating": 30.0, "low": None, "high": None, "games": 8.0},

@@ -18,6 +18,7 @@ export interface RunListed {
   world: string;
   agent_steps: number | null;
   checkpoint: boolean;
+  ratings: boolean; // there are some, or a league that may have some
 }
 
 export interface RecordingListed {
@@ -87,6 +88,19 @@ export function rangeOf({ low, high }: Box, i: number): [number, number] {
 
 export type HeadTold = Discrete | Box;
 
+/** A part of what an agent sees. */
+export interface Observed {
+  name: string;
+  shape: number[];
+  values: (number | null)[] | null;
+  kind: "crop" | "rows" | "numbers";
+  names?: string[]; // of the columns, or of the numbers
+  palette?: string[]; // of a crop's numbers
+  there?: boolean[]; // which rows are seen
+  slots?: (number | null)[]; // whom a row tells of
+  weights?: number[]; // how much a row is attended
+}
+
 export interface Agent {
   slot: number;
   tick: number;
@@ -100,7 +114,7 @@ export interface Agent {
   value: number | null;
   metrics: Record<string, number | null>;
   heads: HeadTold[];
-  observation: { name: string; shape: number[]; values: number[] | null }[];
+  observation: Observed[];
   chosen: Record<string, unknown> | null;
 }
 

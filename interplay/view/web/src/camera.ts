@@ -73,6 +73,16 @@ export class Camera {
     return (y - this.y) * this.scale * this.flip + this.height / 2;
   }
 
+  /** The pixel of a place, and pixels of a length. */
+  project(x: number, y: number): [number, number, number] {
+    return [this.screenX(x), this.screenY(y), this.scale];
+  }
+
+  /** The place at a pixel. */
+  worldAt(px: number, py: number): [number, number] {
+    return [this.worldX(px), this.worldY(py)];
+  }
+
   worldX(px: number): number {
     return (px - this.width / 2) / this.scale + this.x;
   }

@@ -8,12 +8,12 @@ import { Ground } from "./ground";
 import { Overlay, paint } from "./overlay";
 import * as palette from "./palette";
 import { RGB, hex, mix, rgb, shapeOf } from "./palette";
-import { Layer, Scene, flag, number } from "./scene";
+import { Layer, Scene, flag, number, numbers } from "./scene";
 import { names } from "./schema";
 import { circle, cross, sprite } from "./sprites";
 
 const GLYPH_FROM = 4; // pixels of radius below which signs inside a disc are left out
-const LEAST = 2.5; // pixels of radius: on large maps agents are drawn larger than they are
+export const LEAST = 2.5; // pixels of radius: on large maps agents are drawn larger than they are
 const LABEL_FROM = 5; // pixels of radius below which bars and labels are left out
 const SQUARE_TO = 3; // pixels of radius below which agents are squares, drawn together
 const THIN = 1.25; // pixels, a line of width 0
@@ -30,6 +30,7 @@ export interface Shown {
   selected: number | null; // row of the layer called "agents"
   thick: boolean; // people asked for more contrast
   overlay?: Overlay | null; // over the ground
+  marked?: number | null; // row of that layer, pointed at elsewhere
 }
 
 interface Words {
@@ -76,6 +77,7 @@ export class Flat {
       if (shown.overlay?.form === "map" && place === over) this.overlay(shown.overlay);
       this.layer(glide);
       if (place === agents && shown.selected !== null) this.selection(glide, shown.selected);
+      if (place === agents && (shown.marked ?? null) !== null) this.selection(glide, shown.marked!, true);
     });
     for (const words of this.texts) this.write(words);
   }
@@ -127,10 +129,12 @@ export class Flat {
     const rows = this.inView(glide);
     if ("sight.chords" in layer.schema.options) this.cones(glide);
     const filled = layer.schema.options.fill !== false;
-    const small = filled && opacityOf(layer) === 1 ? rows.filter((row) => this.pixels(number(layer, "radius", row)) < SQUARE_TO && !flag(layer, "dimmed", row)) : [];
+    if (!rows.length) return;
+    const radius = numbers(layer, "radius");
+    const small = filled && opacityOf(layer) === 1 ? rows.filter((row) => this.pixels(radius(row)) < SQUARE_TO && !flag(layer, "dimmed", row)) : [];
     this.squares(glide, small);
-    const drawn = new Set(small);
     if (small.length === rows.length) return;
+    const drawn = new Set(small);
     for (const row of rows) if (!drawn.has(row)) this.circle(glide, row);
     for (const row of rows) {
       if (flag(layer, "dimmed", row) || this.pixels(number(layer, "radius", row)) < LABEL_FROM) continue;
@@ -159,12 +163,14 @@ export class Flat {
   }
 
   private fillSquares(glide: Glide, rows: number[], colour: string, more: number): void {
-    const { pen, ratio } = this;
+    const { pen, ratio, camera } = this;
+    const [xs, ys, radius] = [glide.places("x"), glide.places("y"), numbers(glide.layer, "radius")];
     pen.fillStyle = colour;
     const least = glide.layer.schema.name === AGENTS ? LEAST : 1;
     for (const row of rows) {
-      const size = Math.max(Math.round(2 * (Math.max(this.pixels(number(glide.layer, "radius", row)), least) + more) * ratio), 2) / ratio;
-      const [x, y] = [Math.round((this.x(glide, row) - size / 2) * ratio) / ratio, Math.round((this.y(glide, row) - size / 2) * ratio) / ratio];
+      const size = Math.max(Math.round(2 * (Math.max(this.pixels(radius(row)), least) + more) * ratio), 2) / ratio;
+      const x = Math.round((camera.screenX(xs[row]!) - size / 2) * ratio) / ratio;
+      const y = Math.round((camera.screenY(ys[row]!) - size / 2) * ratio) / ratio;
       pen.fillRect(x, y, size, size);
     }
   }
@@ -343,15 +349,15 @@ export class Flat {
     }
   }
 
-  /** A ring around who is selected, seen on any ground. */
-  private selection(glide: Glide, row: number): void {
+  /** A ring around who is selected, or in dashes around who is pointed at, seen on any ground. */
+  private selection(glide: Glide, row: number, dashed = false): void {
     const { layer } = glide;
     if (!isThere(layer, row)) return;
     const place = middle(glide, row);
     const [x, y] = [this.camera.screenX(place[0]), this.camera.screenY(place[1])];
     const size = Math.max(this.pixels(reach(layer, row)), 3) + 4;
     this.ring(x, y, size, palette.PAPER, 5, 1, false);
-    this.ring(x, y, size, palette.INK, 2.5, 1, false);
+    this.ring(x, y, size, palette.INK, 2.5, 1, dashed);
   }
 
   // -- strokes, in pixels ---------------------------------------------------------------------------------------
@@ -424,11 +430,14 @@ export class Flat {
 
   private inView(glide: Glide): number[] {
     const { camera } = this;
-    return glide.rows().filter((row) => {
-      const room = this.pixels(number(glide.layer, "radius", row)) + 40; // bars and labels stand beside
-      const x = this.x(glide, row);
+    const rows = glide.rows();
+    if (!rows.length) return rows;
+    const [xs, ys, radius] = [glide.places("x"), glide.places("y"), numbers(glide.layer, "radius")];
+    return rows.filter((row) => {
+      const room = this.pixels(radius(row)) + 40; // bars and labels stand beside
+      const x = camera.screenX(xs[row]!);
       if (x < -room || x > camera.width + room) return false;
-      const y = this.y(glide, row);
+      const y = camera.screenY(ys[row]!);
       return y > -room && y < camera.height + room;
     });
   }
@@ -480,12 +489,14 @@ export function colourOf(layer: Layer, row: number): RGB {
   return rgb(typeof colour === "string" || typeof colour === "number" ? colour : 0);
 }
 
-function opacityOf(layer: Layer, row?: number): number {
+/** The opacity of a layer, or of a row of it. */
+export function opacityOf(layer: Layer, row?: number): number {
   const { opacity } = layer.schema.options;
   return (typeof opacity === "number" ? Math.min(Math.max(opacity, 0), 1) : 1) * (row !== undefined && flag(layer, "dimmed", row) ? 0.3 : 1);
 }
 
-function signOf(layer: Layer, row: number): string {
+/** The sign inside a row; empty for none. */
+export function signOf(layer: Layer, row: number): string {
   const { glyph, colour } = layer.schema.options;
   if (glyph !== "team") return typeof glyph === "string" ? glyph : "";
   const own = layer.columns.get("colour")?.[row] ?? colour ?? 0;

@@ -20,9 +20,19 @@ export class Glide {
     this.share = moves ? share : 0;
   }
 
+  /** Whether anything may be elsewhere than the layer says. */
+  get moves(): boolean {
+    return this.to !== null;
+  }
+
   /** A place of a row, or of its i-th corner. */
   at(key: string, row: number, i = row): number {
-    return (this.columns.get(key) ?? this.column(key))[i]!;
+    return this.places(key)[i]!;
+  }
+
+  /** All places at once, for those who go through many rows. */
+  places(key: string): Numbers {
+    return this.columns.get(key) ?? this.column(key);
   }
 
   /** An angle; it turns the shorter way. */

@@ -4,8 +4,9 @@ import { Camera } from "./camera";
 import { RGB, tileColours } from "./palette";
 import { Layer } from "./scene";
 
-interface Kept {
+export interface Kept {
   layer: Layer;
+  version: number; // one more with every change
   canvas: HTMLCanvasElement;
   image: ImageData;
   colours: Uint32Array;
@@ -37,7 +38,8 @@ export class Ground {
     pen.drawImage(canvas, (width - wide) / 2, (height - high) / 2, wide, high);
   }
 
-  private upToDate(layer: Layer, key: "tile" | "rgb"): Kept {
+  /** The picture of a layer as it is now. */
+  upToDate(layer: Layer, key: "tile" | "rgb"): Kept {
     const cells = layer.columns.get(key) as Uint8Array;
     const wide = layer.schema.width;
     const high = Math.max(Math.floor(layer.rows / wide), 1);
@@ -51,7 +53,10 @@ export class Ground {
     }
     kept.layer = layer;
     const rows = key === "tile" ? paintTiles(kept, cells, old) : paintPixels(kept, cells);
-    if (rows) kept.canvas.getContext("2d")!.putImageData(kept.image, 0, 0, 0, rows[0], wide, rows[1] - rows[0] + 1);
+    if (rows) {
+      kept.version++;
+      kept.canvas.getContext("2d")!.putImageData(kept.image, 0, 0, 0, rows[0], wide, rows[1] - rows[0] + 1);
+    }
     return kept;
   }
 }
@@ -62,7 +67,7 @@ function fresh(layer: Layer, wide: number, high: number, key: string): Kept {
   canvas.height = high;
   const palette = layer.schema.options.palette as string | string[];
   const colours = new Uint32Array(key === "tile" ? tileColours(palette).map(pixel) : []);
-  return { layer, canvas, image: new ImageData(wide, high), colours };
+  return { layer, version: 0, canvas, image: new ImageData(wide, high), colours };
 }
 
 /** Little-endian red, green, blue, opaque. */

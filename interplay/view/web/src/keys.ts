@@ -2,7 +2,7 @@
 
 export type Command =
   | "play" | "forward" | "back" | "forwardFar" | "backFar" | "start" | "end" | "previousEvent" | "nextEvent" | "eventKind"
-  | "faster" | "slower" | "goTo" | "live" | "previousAgent" | "nextAgent" | "follow" | "fit" | "zoomIn" | "zoomOut" | "overlay" | "population" | "take" | "panels" | "picture" | "help" | "close";
+  | "faster" | "slower" | "goTo" | "live" | "previousAgent" | "nextAgent" | "follow" | "fit" | "zoomIn" | "zoomOut" | "solid" | "turnLeft" | "turnRight" | "tiltUp" | "tiltDown" | "overlay" | "population" | "take" | "panels" | "picture" | "help" | "close";
 
 export interface Pressed {
   key: string;
@@ -35,6 +35,11 @@ const COMMANDS: Record<string, Command> = {
   z: "fit",
   i: "zoomIn",
   u: "zoomOut",
+  v: "solid",
+  j: "turnLeft",
+  k: "turnRight",
+  n: "tiltUp",
+  m: "tiltDown",
   o: "overlay",
   p: "population",
   t: "take",
@@ -66,6 +71,11 @@ export const KEYS_OF: [Command, string[]][] = [
   ["fit", ["Z"]],
   ["zoomIn", ["I"]],
   ["zoomOut", ["U"]],
+  ["solid", ["V"]],
+  ["turnLeft", ["J"]],
+  ["turnRight", ["K"]],
+  ["tiltUp", ["N"]],
+  ["tiltDown", ["M"]],
   ["overlay", ["O"]],
   ["population", ["P"]],
   ["take", ["T"]],

@@ -1,10 +1,10 @@
 /** Starts the page and lays it out. */
 
-import { Component, FunctionComponent, render } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { Component, render } from "preact";
 import { Page } from "./page";
 import { AgentPanel } from "./panels/agent";
 import { KeyList } from "./panels/keys";
+import { Later } from "./panels/later";
 import { MatchChoice, lineOf } from "./panels/matches";
 import { SourceList } from "./panels/sources";
 import { Stage } from "./panels/stage";
@@ -204,13 +204,6 @@ function Side({ page }: { page: Page }) {
 const curvesPanel = async () => (await import("./panels/curves")).CurvesPanel;
 const overlayPanel = async () => (await import("./panels/overlays")).OverlayPanel;
 const ratingsPanel = async () => (await import("./panels/ratings")).RatingsPanel;
-
-/** A panel that is fetched when it is looked at. */
-function Later<Of extends object>({ load, ...of }: Of & { load: () => Promise<FunctionComponent<Of>> }) {
-  const [Panel, setPanel] = useState<FunctionComponent<Of> | null>(null);
-  useEffect(() => void load().then((found) => setPanel(() => found)), [load]);
-  return Panel ? <Panel {...(of as unknown as Of)} /> : <p class="quiet">{T.loading}</p>;
-}
 
 function begin(): void {
   const root = document.getElementById("page")!;

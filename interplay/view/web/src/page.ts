@@ -15,6 +15,7 @@ import { T } from "./strings";
 const DETAILS_EVERY = 200; // ms between two questions for an agent
 const FIRST_CHECKPOINT = 5_000; // ms between two looks whether a run has one
 const FAR = 100; // ticks of a step with Shift
+const TURN = 40; // pixels of a pointer that a key is worth
 const SUFFIX = ".replay";
 
 export class Page {
@@ -149,11 +150,11 @@ export class Page {
     await this.openRun(id);
   }
 
-  /** Asks for the ratings of a run; most have none. */
+  /** Asks for the ratings of a run, where there are some. */
   private belongsTo(run: number | null): void {
     this.runId = run;
     void this.matches.of(run);
-    if (run === null) return;
+    if (run === null || !this.sources?.runs.find((one) => one.id === run)?.ratings) return;
     this.api.ratings(run).then(
       (found) => {
         if (this.runId !== run) return;
@@ -302,6 +303,28 @@ export class Page {
     this.show();
   }
 
+  /** The solid view and back; it brings a library, which is fetched the first time. */
+  async setSolid(on: boolean): Promise<void> {
+    const { player } = this;
+    const module = on && this.mayBeSolid && (await import("./solid/solid").catch(() => this.tell(T.serverGone)));
+    player.makeSolid = module
+      ? (canvas, camera) =>
+          module.makeSolid(canvas, camera, (made) => {
+            if (made !== player.solid) return; // closed already
+            void this.setSolid(false);
+            this.tell(made ? T.solidLost : T.noSolid);
+          })
+      : null;
+    this.say(player.makeSolid ? T.solid : T.flat);
+    this.show();
+  }
+
+  /** Whether there is something that has a place. */
+  get mayBeSolid(): boolean {
+    const schema = this.player.source?.schema;
+    return !!schema?.bounds && !schema.layers.some(({ kind }) => kind === "picture");
+  }
+
   /** Does what a key or a button says. */
   run(command: Command): void {
     const { player } = this;
@@ -336,6 +359,11 @@ export class Page {
       fit: () => player.fit(),
       zoomIn: () => player.zoom(1.4),
       zoomOut: () => player.zoom(1 / 1.4),
+      solid: () => void this.setSolid(!player.makeSolid),
+      turnLeft: () => player.turn(-TURN, 0),
+      turnRight: () => player.turn(TURN, 0),
+      tiltUp: () => player.turn(0, TURN),
+      tiltDown: () => player.turn(0, -TURN),
       overlay: () => this.nextOverlay(),
       population: () => this.nextPopulation(),
       take: () => this.take(),
@@ -445,9 +473,10 @@ export class Page {
 
   /** A click on the world: what it means to the one that is played, else whom it selects. */
   click(px: number, py: number): void {
-    const { live, camera } = this.player;
+    const { live, camera, solid } = this.player;
     if (!live?.clicks || live.held === null) return this.select(this.player.hit(px, py));
-    live.say({ type: "click", slot: live.held, tick: live.status.tick, x: camera.worldX(px), y: camera.worldY(py) });
+    const place = (solid?.lens ?? camera).worldAt(px, py);
+    if (place) live.say({ type: "click", slot: live.held, tick: live.status.tick, x: place[0], y: place[1] });
   }
 
   private frame(live: Live): void {

@@ -6,6 +6,9 @@ export const SHAPES = ["disc", "square", "triangle", "pentagon", "hexagon", "dia
 /** Lava, water, grass, scrub, forest, stone. */
 export const TERRAIN = ["#3c2120", "#2f4f82", "#c9dabd", "#c5b592", "#8ba064", "#58514e"];
 
+/** How high each of these stands in the solid view, in tiles; what agents walk on is low. */
+export const HEIGHTS = [0, 0, 0, 0.06, 0.22, 0.85];
+
 /** Over a ground in greys: below and above the middle of a scale, which is clear, and nine steps of matplotlib's cividis. */
 export const BELOW = "#b25414";
 export const ABOVE = "#2166ac";

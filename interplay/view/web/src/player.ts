@@ -8,11 +8,14 @@ import { Glide } from "./glide";
 import { Live } from "./live";
 import { Shot } from "./reel";
 import { Layer } from "./scene";
+import type { Solid } from "./solid/solid";
 import { Source } from "./source";
 
 const TOLD = 100; // ms between two tellings of the panels while time goes on
 const LONGEST_GLIDE = 1000; // ms
 const NEAR = 8; // pixels beside an agent that still hit it
+const SLOW = 100; // ms of a picture
+export const SLOW_PICTURES = 20; // one after another, until the flat view is offered
 const FOLLOWED = 3; // times nearer than the whole world, when following begins
 
 export class Player {
@@ -21,6 +24,7 @@ export class Player {
   source: Source | null = null;
   selected: number | null = null;
   following = false;
+  private marked: number | null = null;
   /** Live: the newest frame is shown, not one of those that are held. */
   atPresent = true;
   shot: Shot | null = null;
@@ -29,6 +33,10 @@ export class Player {
   framesPerSecond = 0;
   reducedMotion = matchMedia("(prefers-reduced-motion: reduce)").matches;
   private readonly thick = matchMedia("(prefers-contrast: more)");
+  /** Makes the solid view, which is shown where this is there. */
+  makeSolid: ((canvas: HTMLCanvasElement, camera: Camera) => Solid | null) | null = null;
+  solid: Solid | null = null;
+  slow = 0; // slow pictures one after another
   private flat: Flat | null = null;
   private before = 0; // time of the last picture
   private told = 0;
@@ -66,7 +74,11 @@ export class Player {
   }
 
   attach(canvas: HTMLCanvasElement | null): void {
-    this.flat = canvas && new Flat(canvas);
+    this.solid?.close();
+    this.solid = (canvas && this.makeSolid?.(canvas, this.camera)) ?? null;
+    this.flat = canvas && !this.makeSolid ? new Flat(canvas) : null;
+    this.slow = 0;
+    this.redraw();
     this.touch();
   }
 
@@ -139,6 +151,7 @@ export class Player {
     // What could not be had before may be there now: the server was away, or the file has grown.
     if (this.source?.reel.problem(this.clock.tick)) void this.source.reel.fetch(this.clock.tick).then(() => this.touch());
     this.touch();
+    this.paint(performance.now());
   }
 
   step(ticks: number): void {
@@ -179,6 +192,13 @@ export class Player {
     this.touch();
   }
 
+  /** Marks an agent in the world; null: nobody. */
+  mark(slot: number | null): void {
+    if (slot === this.marked) return;
+    this.marked = slot;
+    this.redraw();
+  }
+
   /** The next agent that is there, up or down the list. */
   neighbour(by: 1 | -1): void {
     const { agents } = this;
@@ -203,13 +223,20 @@ export class Player {
   }
 
   zoom(factor: number, x?: number, y?: number): void {
-    this.camera.zoom(factor, x, y);
+    (this.solid?.lens ?? this.camera).zoom(factor, x, y);
     this.touch();
   }
 
   drag(dx: number, dy: number): void {
     this.following = false;
-    this.camera.drag(dx, dy);
+    (this.solid?.lens ?? this.camera).drag(dx, dy);
+    this.touch();
+  }
+
+  /** Turns the solid view around what it looks at. */
+  turn(dx: number, dy: number): void {
+    this.solid?.lens.turn(dx, dy);
+    this.redraw();
     this.touch();
   }
 
@@ -221,21 +248,25 @@ export class Player {
 
   /** The agent at a pixel; null where there is none. */
   hit(px: number, py: number): number | null {
-    const { agents, camera } = this;
+    const { agents, camera, solid } = this;
     if (!agents) return null;
     let [found, least] = [null as number | null, Infinity];
     const glide = new Glide(agents, null, 0);
     for (const row of glide.rows()) {
       const [x, y] = middle(glide, row);
-      const [dx, dy] = [camera.screenX(x) - px, camera.screenY(y) - py];
-      const distance = Math.hypot(dx, dy);
-      if (distance <= Math.max(reach(agents, row) * camera.scale, NEAR) && distance < least) [found, least] = [row, distance];
+      const size = reach(agents, row);
+      const [sx, sy, scale] = (solid ?? camera).project(x, y, size);
+      const distance = Math.hypot(sx - px, sy - py);
+      if (distance <= Math.max(size * scale, NEAR) && distance < least) [found, least] = [row, distance];
     }
     return found;
   }
 
   /** The picture as it stands, as a file. */
   picture(canvas: HTMLCanvasElement): Promise<Blob | null> {
+    // What WebGL has drawn can be read only before the browser shows it.
+    this.redraw();
+    this.paint(performance.now());
     return new Promise((done) => canvas.toBlob(done, "image/png"));
   }
 
@@ -250,11 +281,14 @@ export class Player {
 
   private loop(now: number): void {
     requestAnimationFrame((next) => this.loop(next));
-    const past = Math.min(now - this.before, 250);
+    const gap = now - this.before;
+    const past = Math.min(gap, 250);
     this.before = now;
     if (!this.source) return;
     if (this.clock.playing) this.advance(past);
+    const drew = this.drawings.at(-1);
     this.paint(now);
+    if (this.solid && this.drawings.at(-1) !== drew) this.slow = gap > SLOW ? this.slow + 1 : 0;
     if (this.running && now - this.told >= TOLD) {
       this.told = now;
       this.changed();
@@ -296,8 +330,9 @@ export class Player {
     if (this.following) this.centre(shot, next, glides);
     const state = `${shot.tick} ${next?.tick} ${glides} ${this.selected} ${this.camera.x} ${this.camera.y} ${this.camera.scale} ${this.camera.width} ${this.camera.height}`;
     const overlay = this.live?.overlay ?? null;
-    if (this.flat && (fresh || state !== this.drawn)) {
-      this.flat.draw({ scene: shot.scene, next: next?.scene ?? null, share: glides, selected: this.selected, thick: this.thick.matches, overlay }, this.camera);
+    const view = this.solid ?? this.flat;
+    if (view && (fresh || state !== this.drawn)) {
+      view.draw({ scene: shot.scene, next: next?.scene ?? null, share: glides, selected: this.selected, thick: this.thick.matches, overlay, marked: this.marked }, this.camera);
       this.drawn = state;
       this.count(now);
     }
@@ -314,7 +349,7 @@ export class Player {
     const { tick, share } = this.clock;
     if (!reel.ready(tick)) {
       this.loading = true;
-      void reel.fetch(tick).then(() => this.touch());
+      void reel.fetch(tick).then(() => (this.touch(), this.paint(performance.now())));
       return { shot: null, next: null, share: 0 };
     }
     const shot = reel.at(tick);

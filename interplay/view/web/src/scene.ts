@@ -288,6 +288,13 @@ export function number(layer: Layer, key: string, row: number, otherwise = 0): n
   return typeof constant === "number" ? constant : otherwise;
 }
 
+/** The same for those who go through many rows. */
+export function numbers(layer: Layer, key: string): (row: number) => number {
+  const column = layer.columns.get(key);
+  const constant = number(layer, key, 0);
+  return column ? (row) => column[row]! : () => constant;
+}
+
 /** A flag of one row; false where the layer has none of this name. */
 export function flag(layer: Layer, key: string, row: number): boolean {
   return !!layer.columns.get(key)?.[row];

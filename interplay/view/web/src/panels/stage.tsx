@@ -2,9 +2,11 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import type { Page } from "../page";
+import { SLOW_PICTURES } from "../player";
 import { T } from "../strings";
 import { Caption, SceneTable } from "./tables";
 
+const TURNS = [["turnLeft", "↶"], ["turnRight", "↷"], ["tiltUp", "⤒"], ["tiltDown", "⤓"]] as const;
 const CLICK = 5; // pixels that a pointer may move in a click
 
 export function Stage({ page }: { page: Page }) {
@@ -12,12 +14,20 @@ export function Stage({ page }: { page: Page }) {
   const drawn = player.source?.schema.bounds || player.source?.schema.layers.some((layer) => layer.kind === "picture");
   return (
     <main class="stage">
-      {drawn ? <World page={page} /> : <Tables page={page} />}
+      {drawn ? <World key={`${!!player.makeSolid && page.mayBeSolid}`} page={page} /> : <Tables page={page} />}
       {drawn && (
         <div class="below">
           <Caption page={page} />
           <Tools page={page} />
         </div>
+      )}
+      {player.slow >= SLOW_PICTURES && (
+        <p class="notice">
+          {T.solidSlow}{" "}
+          <button type="button" onClick={() => page.run("solid")}>
+            {T.flat}
+          </button>
+        </p>
       )}
       {player.problem && <p class="notice">{T.damaged(player.problem)}</p>}
       {player.loading && <p class="notice">{T.loading}</p>}
@@ -68,7 +78,7 @@ function World({ page }: { page: Page }) {
     if (others[0]) {
       const before = Math.hypot(last.x - others[0].x, last.y - others[0].y);
       player.zoom(Math.hypot(event.clientX - others[0].x, event.clientY - others[0].y) / Math.max(before, 1), event.offsetX, event.offsetY);
-    } else if (last.moved + Math.hypot(dx, dy) > CLICK) player.drag(dx, dy);
+    } else if (last.moved + Math.hypot(dx, dy) > CLICK) (player.solid && (event.shiftKey || event.buttons & 2) ? player.turn(dx, dy) : player.drag(dx, dy));
     else return;
     down.current.set(event.pointerId, { x: event.clientX, y: event.clientY, moved: last.moved + Math.hypot(dx, dy) + CLICK });
   };
@@ -92,6 +102,7 @@ function World({ page }: { page: Page }) {
         }}
         onPointerCancel={(event) => down.current.delete(event.pointerId)}
         onDblClick={() => page.run("follow")}
+        onContextMenu={(event) => player.solid && event.preventDefault()}
       />
     </div>
   );
@@ -110,6 +121,17 @@ function Tools({ page }: { page: Page }) {
       <button type="button" aria-label={T.fit} title={T.fit} onClick={() => page.run("fit")}>
         ⤢
       </button>
+      {page.mayBeSolid && (
+        <button type="button" aria-label={T.solid} title={`${T.solid} (V)`} aria-pressed={!!player.makeSolid} onClick={() => page.run("solid")}>
+          3D
+        </button>
+      )}
+      {player.solid &&
+        TURNS.map(([command, sign]) => (
+          <button type="button" aria-label={T.commands[command]} title={T.commands[command]} onClick={() => page.run(command)}>
+            {sign}
+          </button>
+        ))}
     </div>
   );
 }
