@@ -17,18 +17,21 @@ from PIL import Image
 
 from interplay.core.scene import scene_of
 from interplay.registry import make_policy, make_world
+from interplay.view.crop import Crop
 from interplay.view.picture import render
 
 SIDE, FRAMES, RATE, COLOURS = 300, 90, 12, 160
-# (world, player, seed, steps that are left out first, steps per frame)
+# (world, player, seed, steps that are left out first, steps per frame, part that is shown)
 SHOWN = (
-    ("survival/2v2-all-low", "hunter", 4, 40, 4),
-    ("pommerman/team", "simple", 3, 12, 1),
-    ("mmo/combat", "fighter", 2, 150, 1),
+    ("survival/2v2-all-low", "hunter", 4, 40, 4, Crop()),
+    ("pommerman/team", "simple", 3, 12, 1, Crop()),
+    ("mmo/combat", "fighter", 2, 150, 1, Crop((15.0, 40.0), 24)),
 )
 
 
-def frames(world_id: str, player: str, seed: int, skipped: int, stride: int) -> Iterator[np.ndarray]:
+def frames(
+    world_id: str, player: str, seed: int, skipped: int, stride: int, crop: Crop
+) -> Iterator[np.ndarray]:
     """(SIDE, SIDE, 3) uint8 pictures; episodes follow each other."""
     world = make_world(world_id, num_worlds=1, seed=seed)
     policy = make_policy(world_id, player)
@@ -36,7 +39,7 @@ def frames(world_id: str, player: str, seed: int, skipped: int, stride: int) -> 
     policy.start(world, seed)
     for number in range(skipped + stride * FRAMES):
         if number >= skipped and (number - skipped) % stride == 0:
-            yield render(scene_of(world, 0), (SIDE, SIDE))
+            yield render(crop(scene_of(world, 0)), (SIDE, SIDE), within=True)
         step = world.step(policy.act(step))
         if step.over.any():
             policy.forget(step.over)

@@ -188,10 +188,12 @@ class LayerBuilder:
                 raise self.wrong(f"sight is blocked by {names!r:.60}; pass the names of layers")
             self.options["sight.blockers"] = tuple(names)
 
-    def legend(self, words: str) -> None:
-        """What the layer's things are; empty = no such constant."""
+    def legend(self, words: str | Sequence[str]) -> None:
+        """What the layer's things are, one text or one for each number; empty = no such constant."""
         if words:
-            self.options["legend"] = strings(self.name, (words,), 1)[0]
+            several = (words,) if isinstance(words, str) else tuple(words)
+            texts = strings(self.name, several, len(several))
+            self.options["legend"] = texts[0] if isinstance(words, str) else texts
 
     def palette(self, value: str | Sequence[str]) -> None:
         """``"terrain"``, or the colours of tiles."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import numpy as np
-
 from interplay.core.layers import Layer
 from interplay.core.scene import Canvas, Scene
 from interplay.view import palette
@@ -53,17 +51,16 @@ def _of(layer: Layer) -> Iterator[Entry]:
     if layer.kind == "segments":
         yield Entry("line", options.get("colour", palette.INK), said, dashed=options["dashed"], width=line)
         return
-    numbers = np.unique(layer.columns["colour"])[:MOST] if "colour" in layer.columns else None
     if not options["fill"]:
         yield Entry(
             "ring", options.get("colour", palette.INK), said, dashed=bool(options.get("dashed")), width=line
         )
-    elif numbers is None:
+    elif isinstance(said, str):
         kind = "disc" if layer.kind == "circles" else "tile"
         yield Entry(kind, options.get("colour", palette.FAINT), said, options.get("glyph", ""))
     else:
-        for number in numbers:
-            yield Entry("disc", int(number), f"{said} {number}", options.get("glyph", ""))
+        for number, words in enumerate(said[:MOST]):
+            yield Entry("disc", number, words, options.get("glyph", ""))
     bars = options.get("bars", ())
     for place, name in enumerate(bars):
         yield Entry("bar", palette.bar_colour(place, len(bars), 1.0), name)

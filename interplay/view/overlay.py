@@ -6,6 +6,7 @@ The data come from `interplay.evaluate.lifetimes.overlays`, which says of every 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ SIZES = {
     "bars": (5.2, 4.2),
 }  # inches of a panel
 ACROSS = {"map": 3, "window": 4, "curves": 2, "bars": 2}
+KEYED_ACROSS = 4  # panels of maps of many populations, which are followed by one of each and by a key
 MIXING = ("population", "style")  # scales that one legend below the picture explains
 DRAW = {
     "map": panels.draw_map,
@@ -46,21 +48,48 @@ def plot_overlay(data: OverlayData, out: str | Path) -> Path:
     Raises:
         UserError: for an unwritable file, or if matplotlib is not installed.
     """
-    first = data.layers[0].form
-    across = min(data.panels_across or ACROSS[first], len(data.layers))
-    down = math.ceil(len(data.layers) / across)
+    keyed, apart, across = _arranged(data)
+    panes = len(data.layers) + len(apart) + (keyed is not None)
+    down = math.ceil(panes / across)
     width, height = (max(size) for size in zip(*map(_size, data.layers), strict=True))
     below = 0.6 if any(layer.scale in MIXING for layer in data.layers) else 0.0
     figure = begin_figure(out, "overlays", (max(across * width, 6.2), down * height + 0.3 + below))
     figure.get_layout_engine().set(h_pad=0.1)
     figure.suptitle(data.title, fontsize=12)
     grid = figure.subplots(down, across, squeeze=False).ravel()
-    for axes, layer in zip(grid, data.layers, strict=False):
+    for axes, layer in zip(grid, (*data.layers, *apart), strict=False):
         _panel(axes, layer)
-    for axes in grid[len(data.layers) :]:
+    if keyed is not None:
+        panels.draw_key(grid[panes - 1], keyed)
+        grid[panes - 1].set_title("what the colours mean", fontsize=10)
+    for axes in grid[panes:]:
         axes.set_axis_off()
     _explain_mixture(figure, data.layers)
     return save_figure(figure, out)
+
+
+def _arranged(data: OverlayData) -> tuple[Layer | None, tuple[Layer, ...], int]:
+    """The layer that needs a key, the maps that it is taken apart into, and how many panels stand side by side."""
+    keyed = next((layer for layer in data.layers if panels.is_keyed(layer)), None)
+    beside = data.columns[:1] == ("home",)  # several homes have a row each
+    if keyed is not None and not beside:
+        return keyed, parts(keyed), KEYED_ACROSS
+    wished = data.panels_across or ACROSS[data.layers[0].form]
+    return keyed, (), min(wished, len(data.layers) + (keyed is not None))
+
+
+def parts(layer: Layer) -> tuple[Layer, ...]:
+    """A map of many populations taken apart: one map for each, on the same scale of brightness."""
+    return tuple(
+        replace(
+            layer,
+            name=f"{layer.name}.{label}",
+            title=f"{layer.title}: {label}",
+            values=counts[None],
+            labels=(label,),
+        )
+        for label, counts in zip(layer.labels, layer.values, strict=True)
+    )
 
 
 def _size(layer: Layer) -> tuple[float, float]:

@@ -14,8 +14,8 @@ from interplay.core.fog import UNSEEN
 POPULATIONS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
 SHAPES = ("disc", "square", "triangle", "pentagon", "hexagon", "diamond", "octagon")
 
-# Lava, water, grass, scrub, forest, stone.
 FOG = "#9a968c"  # of tiles that are hidden from who plays
+# Lava, water, grass, scrub, forest, stone.
 TERRAIN = ("#3c2120", "#2f4f82", "#c9dabd", "#c5b592", "#8ba064", "#58514e")
 
 # Over a ground in greys: what lies below and above the middle of a scale, which is clear, and nine steps of matplotlib's cividis.

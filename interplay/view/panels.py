@@ -36,6 +36,35 @@ def draw_map(axes: Any, layer: Layer) -> None:
     _legend_of_colours(axes, layer)
 
 
+def draw_key(axes: Any, layer: Layer) -> None:
+    """What the colours of a map of many populations mean, in numbers: share of the most frequent one and visits."""
+    count, top = len(layer.values), max(layer.limits[1] if layer.limits else 1.0, 1.0)
+    shares, steps = np.linspace(1 / count, 1, 60), np.linspace(0, 1, 60)
+    total = np.expm1(steps * np.log1p(top))[:, None]  # as bright as it is high
+    rest = (1 - shares) / (count - 1)
+    channels = np.stack([total * shares, *(total * rest for _ in range(count - 1))])
+    axes.imshow(
+        scales.dominant(channels, tuple(scales.population_colour(number) for number in _numbers(layer)), top),
+        extent=(1 / count, 1, 0, 1),
+        origin="lower",
+        aspect="auto",
+    )
+    marks = [value for value in (0, 1, 10, 100, 1_000, 10_000, 100_000) if value < 0.7 * top] + [top]
+    axes.set_yticks(
+        [np.log1p(value) / np.log1p(top) for value in marks], [f"{value:,.0f}" for value in marks]
+    )
+    shown = [1 / count, 0.25, 0.5, 0.75, 1.0]
+    axes.set_xticks(shown, [f"{value:.0%}" for value in shown])
+    axes.tick_params(labelsize=7)
+    axes.set_xlabel("share of the most frequent population", fontsize=8)
+    axes.set_ylabel(layer.unit, fontsize=8)
+
+
+def is_keyed(layer: Layer) -> bool:
+    """Whether a layer's colours need `draw_key`."""
+    return layer.form == "map" and layer.scale == "population" and len(layer.values) > scales.MIXED_TO
+
+
 def draw_window(axes: Any, layer: Layer) -> None:
     """A square around an agent, which stands in the middle."""
     side = layer.values.shape[-1]
@@ -103,7 +132,8 @@ def mixture(layer: Layer) -> tuple[str, list[tuple[str, str]]]:
         title, colours = "strength", list(scales.STYLE_COLOURS)
     else:
         title, colours = "brightness", [scales.population_colour(number) for number in _numbers(layer)]
-    title = f"hue: shares; {title}: log(1 + v) / log(1 + max), v in {layer.unit}, max = {top:,.0f}"
+    hue = "the most frequent, pale where all are alike" if is_keyed(layer) else "shares"
+    title = f"hue: {hue}; {title}: log(1 + v) / log(1 + max), v in {layer.unit}, max = {top:,.0f}"
     if layer.ground is not None:
         title += "; ground: water dark, stone grey, forest pale"
     return title, list(zip(layer.labels, colours, strict=False))[:_MAX_LABELS]

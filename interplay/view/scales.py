@@ -39,8 +39,12 @@ GREYS = (0.12, 0.28, 1.0, 0.94, 0.9, 0.68, 0.68)
 NIGHT = "#14171c"  # nobody was there
 ROCK = "#474d57"  # nobody can be there, or nothing is known, among light colours
 CLIFF = "#2b2f37"  # nobody can be there, among colours on black
+EVEN = "#e9ecef"  # all were there alike: pale
+MIXED_TO = (
+    3  # channels whose hues can be mixed and still be read; of more the most frequent one gives the hue
+)
 DIMMED = 0.78  # share of grey in dimmed cells
-_EIGHTH = "#d0d4d8"  # the seven of the palette and this one: eight populations are the paper's most
+_EIGHTH = "#9100f0"  # the seven of the palette and this one: eight populations are the paper's most
 
 
 def population_colour(number: int) -> str:
@@ -85,10 +89,9 @@ def mixed(
     """
     counts = np.asarray(counts, float)
     total = counts.sum(axis=0)
-    highest = float(total.max()) if top is None else float(top)
     share = counts / np.maximum(total, 1e-300)
     hue = np.tensordot(np.moveaxis(share, 0, -1), np.array([_unit(colour) for colour in colours]), axes=1)
-    strength = (np.log1p(total) / max(np.log1p(highest), 1e-300)).clip(0, 1)[..., None]
+    strength = _strength(total, top)
     below = _unit(ground) if isinstance(ground, str) else ground
     found: np.ndarray = below * (1 - strength) + hue * strength
     return found
@@ -112,9 +115,38 @@ def greys(tiles: np.ndarray) -> np.ndarray:
     return found
 
 
+def dominant(counts: np.ndarray, colours: tuple[str, ...], top: float | None = None) -> np.ndarray:
+    """The hue of the most frequent channel, from pale where all are alike to full where it is alone; brightness as `mixed`, on black.
+
+    Args:
+        counts: (C, ...) of each channel, C > 1.
+        colours: one per channel.
+        top: the max; None = of the sums.
+
+    Returns:
+        (..., 3) float, 0..1.
+    """
+    counts = np.asarray(counts, float)
+    total = counts.sum(axis=0)
+    share = counts.max(axis=0) / np.maximum(total, 1e-300)
+    apart = np.clip((share - 1 / len(counts)) / (1 - 1 / len(counts)), 0, 1)[..., None]
+    hue = np.array([_unit(colour) for colour in colours])[counts.argmax(axis=0)]
+    strength = _strength(total, top)
+    found: np.ndarray = _unit(NIGHT) * (1 - strength) + (_unit(EVEN) * (1 - apart) + hue * apart) * strength
+    return found
+
+
 def populations(counts: np.ndarray, numbers: tuple[int, ...], top: float | None = None) -> np.ndarray:
-    """`mixed` in the colours of populations, on black."""
-    return mixed(counts, tuple(population_colour(number) for number in numbers), top)
+    """In the colours of populations, on black: `mixed` for up to `MIXED_TO` of them, `dominant` for more."""
+    colours = tuple(population_colour(number) for number in numbers)
+    return (mixed if len(counts) <= MIXED_TO else dominant)(counts, colours, top)
+
+
+def _strength(total: np.ndarray, top: float | None) -> np.ndarray:
+    """log(1 + v) / log(1 + max), (..., 1)."""
+    highest = float(total.max()) if top is None else float(top)
+    found: np.ndarray = (np.log1p(total) / max(np.log1p(highest), 1e-300)).clip(0, 1)[..., None]
+    return found
 
 
 def _unit(colour: str) -> np.ndarray:

@@ -25,6 +25,7 @@ from interplay.train.play.values import values_of
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import train
 from interplay.verbs.players import find_player
+from interplay.verbs.playing import record
 from interplay.view import cones, palette
 from interplay.view.picture import MARGIN, render
 from interplay.view.server.overlay_frames import cells_of, describe_cells, encode_cells
@@ -33,6 +34,11 @@ from tests.page.canonical import digest
 
 TICKS, AGENTS, SIDE = 250, 40, 24
 SEEN = 60  # the tick whose picture is compared
+# Worlds of ours whose pictures are compared: id, player, options.
+WORLDS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "survival": ("survival/2v2-all-low", "hunter", {}),
+    "mmo": ("mmo/combat", "fighter", {"interior": 16, "slots": 24, "cap": 24}),
+}
 LINES, PEAK = 5_000, 50.0  # of a run's log
 ROWS = (4, 4, 4, 0, 6, 6, 6, 3, 3, 3, 65, 65)
 
@@ -49,13 +55,17 @@ def write_all(folder: Path) -> None:
     standings = round_robin(players, "dilemma/fixed", matches=4, out=folder / "cup")
     _write(folder / "cup" / "ratings.json", standings.to_dict())
     write_values(folder / "values.json", train_small(folder / "small"))
-    digests = {}
+    digests, seen = {}, {}
     for name in ("match", "tables"):
         with ReplayReader(folder / f"{name}.replay") as reader:
             digests[name] = [digest(frame.scene) for frame in reader.frames()]
-            if name == "match":
-                write_blocks(folder / "blocks.json", reader.frame(SEEN).scene)
     _write(folder / "digests.json", digests)
+    for name, (world, player, options) in WORLDS.items():
+        record(player, folder / f"{name}.replay", world, options, max_steps=SEEN, seed=3)
+    for name in ("match", *WORLDS):
+        with ReplayReader(folder / f"{name}.replay") as reader:
+            seen[name] = {"tick": SEEN, "means": blocks(reader.frame(SEEN).scene)}
+    _write(folder / "blocks.json", seen)
     whole = (folder / "match.replay").read_bytes()
     (folder / "cut.replay").write_bytes(whole[: int(len(whole) * 0.7)])
     damaged = bytearray(whole)
@@ -231,20 +241,19 @@ def write_match(path: Path) -> None:
             writer.add_scene(drawn(tick, born), tick, tick == 0, tick == TICKS - 1, marks)
 
 
-def write_blocks(path: Path, scene: Scene) -> None:
-    """The mean colour of each tile in the picture that interplay/view/picture.py draws, (SIDE, SIDE, 3)."""
-    scale = 25  # pixels of a tile
+def blocks(scene: Scene) -> list[list[list[float]]]:
+    """The mean colours of SIDE x SIDE parts of the picture that interplay/view/picture.py draws, (SIDE, SIDE, 3)."""
+    scale = 25  # pixels of a part
     inside = scale * SIDE
     bare = scene._replace(layers=tuple(layer for layer in scene.layers if layer.kind != "table"))
     size = round(inside / (1 - 2 * MARGIN))
     margin = (size - inside) / 2
     picture = render(bare, size).astype(float)
     edges = [round(margin + scale * i) for i in range(SIDE + 1)]
-    means = [
+    return [
         [picture[top:bottom, left:right].mean(axis=(0, 1)).tolist() for left, right in pairwise(edges)]
         for top, bottom in pairwise(edges)
     ]
-    _write(path, {"tick": SEEN, "means": means})
 
 
 def write_tables(path: Path) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.core.scene import Canvas, Scene
+from interplay.core.scene import Canvas, Scene, scene_of
+from interplay.registry import make_world
 from interplay.view import palette
 from interplay.view.legend import Legend, entries
 from interplay.view.picture import fitting_size, render
@@ -22,9 +23,10 @@ def scene(populations: int = 3, legend: bool = True) -> Scene:
         glyph="team",
         bars={"health": (zeros, 10), "food": (zeros, 10)},
         marks={"frozen": zeros > 0},
-        legend="population" if legend else "",
+        legend=[f"population {k}" for k in range(populations)] if legend else "",
     )
     c.segments("range", [0.0], [0.0], [1.0], [1.0], "#14701f", dashed=True, legend="arrow" if legend else "")
+    c.circles("prey", zeros, zeros, colour=numbers, glyph="plus", legend="hare" if legend else "")
     c.circles("unnamed", zeros, zeros, colour="#c80000")
     return c.scene()
 
@@ -41,6 +43,7 @@ def test_it_tells_grounds_kinds_bars_marks_and_lines():
         ("bar", "food"),
         ("ring", "frozen"),
         ("line", "arrow"),
+        ("disc", "hare"),
     ]
     assert [told[at].colour for at in (1, 4, 5, 6, 8)] == [
         palette.TERRAIN[1],
@@ -68,3 +71,15 @@ def test_it_stands_below_the_world_and_only_where_it_has_room():
     assert Legend(scene(), 64, 64).height == 0
     assert Legend(scene(), 256).height > height
     assert render(scene(), (64, 64), legend=True).shape == (64, 64, 3)
+
+
+def test_it_says_the_same_in_every_frame_of_a_world():
+    world = make_world("mmo/combat", interior=24, slots=16)
+    world.reset()
+    told = entries(scene_of(world))
+    assert [entry.words for entry in told if entry.words.startswith("population")] == [
+        f"population {number}" for number in range(8)
+    ]
+    for _ in range(3):
+        world.step(np.zeros((1, 16, 2), np.int64))
+    assert entries(scene_of(world)) == told

@@ -8,7 +8,7 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.evaluate.lifetimes.overlays import Layer, OverlayData
-from interplay.view import panels, scales
+from interplay.view import overlay, panels, scales
 from interplay.view.overlay import plot_overlay
 from interplay.view.palette import rgb
 
@@ -78,6 +78,25 @@ def test_a_chosen_population_keeps_its_colour():
     title, channels = panels.mixture(shown)
     assert channels == [("population 5", scales.population_colour(5))]
     assert "max = 2" in title
+
+
+def test_a_map_of_many_populations_is_taken_apart_and_has_a_key(tmp_path):
+    counts = np.zeros((4, 12, 12))
+    for k in range(4):
+        counts[k, 2 * k : 2 * k + 3] = 50.0
+    labels = tuple(f"population {k}" for k in range(4))
+    shown = layer("map", "population", counts, limits=(0.0, 400.0), labels=labels)
+    image = picture(plot_overlay(data(shown), tmp_path / "a.png"))
+    alone = np.log1p(50) / np.log1p(400)
+    night = np.array(rgb(scales.NIGHT)) / 255
+    for k in range(4):  # each has a map of its own, as bright as in the one of all
+        colour = np.array(rgb(scales.population_colour(k))) / 255 * alone + night * (1 - alone)
+        assert share(image, colour) > 0.02, k
+    assert "the most frequent" in panels.mixture(shown)[0]
+    homes = OverlayData("test", "A test", (shown, shown), columns=("home",), panels_across=1)
+    assert overlay._arranged(homes) == (shown, (), 1)
+    few = layer("map", "population", counts[:3], limits=(0.0, 400.0), labels=labels[:3])
+    assert overlay._arranged(data(few)) == (None, (), 1)
 
 
 @pytest.mark.parametrize("stacked", [False, True])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
 from interplay.view import scales
 from interplay.view.palette import rgb
-from tests.view.colour_blindness import SIGHTS, seen
+from tests.view.colour_blindness import SIGHTS, distance, seen
 
 
 @pytest.mark.parametrize("sight", SIGHTS)
@@ -84,3 +86,30 @@ def test_counts_lie_on_tiles_in_greys_that_differ():
     assert np.diff(np.sort(bare[:, 0])).min() > 0.02
     full = scales.styles(np.array([[7.0] * 6, [0.0] * 6, [0.0] * 6]), 7.0, tiles)
     np.testing.assert_allclose(full, np.tile(np.array(rgb(scales.STYLE_COLOURS[0])) / 255, (6, 1)))
+
+
+def test_of_many_populations_the_most_frequent_gives_the_hue_and_its_share_the_strength():
+    counts = np.zeros((4, 5))
+    counts[2, 0] = 7  # alone
+    counts[:, 1] = 7 / 4  # all alike
+    counts[:, 2] = [1, 1, 4, 1]
+    counts[3, 3] = 1
+    found = scales.populations(counts, (0, 1, 2, 7), 7.0)
+    grey, green, violet = (
+        np.array(rgb(colour)) / 255
+        for colour in (scales.EVEN, scales.population_colour(2), scales.population_colour(7))
+    )
+    np.testing.assert_allclose(found[0], green)
+    np.testing.assert_allclose(found[1], grey)
+    apart = (4 / 7 - 1 / 4) / (3 / 4)
+    np.testing.assert_allclose(found[2], grey * (1 - apart) + green * apart)
+    strength, night = np.log(2) / np.log(8), np.array(rgb(scales.NIGHT)) / 255
+    np.testing.assert_allclose(found[3], violet * strength + night * (1 - strength))
+    np.testing.assert_allclose(found[4], night)
+
+
+@pytest.mark.parametrize("sight", SIGHTS)
+def test_eight_populations_nobody_and_everybody_are_told_apart_by_everybody(sight):
+    colours = [scales.population_colour(k) for k in range(8)]
+    for a, b in combinations([*colours, scales.NIGHT, scales.EVEN], 2):
+        assert distance(a, b, sight) > 10, (a, b)

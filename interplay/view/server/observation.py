@@ -14,6 +14,7 @@ from interplay.view.run_log import one_line
 from interplay.view.server.config import CELLS, OBSERVED
 from interplay.view.server.heads import numbers
 
+PIECE = " · "  # between the name of a field and that of a piece of it
 CROP = 5  # cells of a side, from which on whole numbers in two axes are a picture
 STACKED = 8  # pictures of small numbers, the newest last
 
@@ -72,7 +73,7 @@ def _tell(
 ) -> dict[str, Any]:
     few = part.size <= (CELLS if guide.kind == "crop" else OBSERVED)
     told: dict[str, Any] = {
-        "name": one_line(f"{name} · {guide.title}" if guide.title else name),
+        "name": one_line(f"{name}{PIECE}{guide.title}" if guide.title else name),
         "shape": list(part.shape),
         "values": numbers(part) if few else None,
         "kind": guide.kind,

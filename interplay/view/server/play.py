@@ -19,6 +19,7 @@ from interplay.view.run_log import one_line
 from interplay.view.server.agent import tell_agent
 from interplay.view.server.heads import heads_of, place_of, writable
 from interplay.view.server.keeping import Keeper
+from interplay.view.server.observation import PIECE
 
 HUMAN = "a person"
 NOBODY = -1  # no slot: who watches while several play under fog
@@ -211,12 +212,18 @@ class Play:
         if visible is None:
             return told
         for field in told["observation"]:
-            rows = visible.get(f"{OBSERVATION}/{field['name']}")
-            if rows is not None and field["values"] is not None:
-                kept = np.repeat(np.asarray(rows), len(field["values"]) // max(len(rows), 1))
-                field["values"] = [
-                    value if seen else None for value, seen in zip(field["values"], kept, strict=True)
-                ]
+            rows = visible.get(f"{OBSERVATION}/{field['name'].partition(PIECE)[0]}")
+            values = field["values"]
+            if rows is None or values is None:
+                continue
+            each, rest = divmod(len(values), max(len(rows), 1))
+            kept = np.repeat(np.asarray(rows, bool), each)
+            # A piece of a field has not its rows; whoever cannot tell which are hidden tells none.
+            field["values"] = (
+                None
+                if rest or PIECE in field["name"]
+                else [v if k else None for v, k in zip(values, kept, strict=True)]
+            )
         return {**told, "metrics": {}}
 
     def agent(self, slot: int, person: bool) -> dict[str, Any]:

@@ -83,7 +83,7 @@ def draw_agents(
         absent=~agent["alive"],
         jump=newborn(world, w),
         glyph="team",
-        legend="population",
+        legend=[f"population {number}" for number in range(s.npop)],
         bars={name: (agent[name].astype(float), getattr(s, name)) for name in ("health", "food", "water")},
         marks={
             "frozen": agent["freeze"] > 1,

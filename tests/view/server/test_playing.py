@@ -11,6 +11,7 @@ import pytest
 
 from interplay.core.controls import Controls
 from interplay.core.errors import UserError
+from interplay.core.guides import Guide
 from interplay.core.policy import RandomPolicy
 from interplay.core.replay import ReplayReader
 from interplay.core.replay.layout import HUMAN
@@ -204,8 +205,23 @@ def test_what_an_observation_holds_behind_its_mask_is_not_told_under_fog():
     assert 0 < hidden.sum() < len(hidden)
     told = {part["name"]: part["values"] for part in play.agent_under_fog(0)["observation"]}
     assert [value is None for value in told["heals"]] == np.repeat(hidden, 2).tolist()
-    whole = {part["name"]: part["values"] for part in play.agent(0, person=True)["observation"]}
-    assert None not in whole["heals"]
+    play.close()
+
+
+def test_a_piece_of_a_field_with_hidden_rows_is_not_told_under_fog(monkeypatch):
+    world = make_world("survival/2v2-all-low", num_worlds=1, seed=4)
+    play = Play(Cast(world, RandomPolicy(), "random", fog=True), seed=4)
+    monkeypatch.setattr(
+        world,
+        "observation_guides",
+        lambda w, slot: {"heals": (Guide(title="all", names=("x", "y"), rows=1),)},
+    )
+    told = {part["name"]: part["values"] for part in play.agent_under_fog(0)["observation"]}
+    assert told["heals · all"] is None
+    assert (
+        None
+        not in {part["name"]: part["values"] for part in play.agent(0, True)["observation"]}["heals · all"]
+    )
     play.close()
 
 

@@ -71,8 +71,8 @@ export class Flat {
     if (finished) return this.ground.picture(pen, finished, camera.width, camera.height);
     this.page();
     const agents = agentsAt(shown.scene);
-    this.glides = shown.scene.layers.map((layer, place) => new Glide(layer, shown.next?.layers[place] ?? null, shown.share));
     const over = overlayAt(shown.scene, agents);
+    this.glides = shown.scene.layers.map((layer, place) => new Glide(layer, shown.next?.layers[place] ?? null, shown.share));
     this.glides.forEach((glide, place) => {
       if (shown.overlay?.form === "map" && place === over) this.overlay(shown.overlay);
       this.layer(glide);

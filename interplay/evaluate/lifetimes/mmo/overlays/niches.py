@@ -70,7 +70,7 @@ def _map_layer(study: Study, tracks: Tracks) -> Layer:
         "map",
         "population",
         "visits",
-        "Steps of each population on each cell: a hue where one keeps to itself, grey where all mix.",
+        "Steps of each population on each cell: a hue where one keeps to itself, none where all mix.",
         (0.0, float(max(counts.sum(axis=0).max(), 1))),
         labels=tuple(f"population {k}" for k in range(len(counts))),
         dim=~livable(study.tiles),
