@@ -21,7 +21,6 @@ from interplay.core.replay.layout import RECORDINGS
 from interplay.core.settings import build, merge
 from interplay.registry import training_settings
 from interplay.train import trainer
-from interplay.train.run.metrics_log import plain
 from interplay.train.run.recording import SHARE, Tap, windows
 from interplay.train.settings import TrainSettings
 
@@ -53,7 +52,7 @@ def rate(world: str, seconds: float, every: int, run: Path) -> float:
     settings = build(TrainSettings, merge(training_settings(world), asked), "bench")
     trainer.train(settings, run, on_update=note)
     (began, before), (ended, after) = told[0], told[-1]
-    return plain((after - before) / max(ended - began, 1e-9))
+    return (after - before) / max(ended - began, 1e-9)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -3,7 +3,6 @@
 import { Component, render } from "preact";
 import { Page } from "./page";
 import { Later } from "./panels/later";
-import { MatchChoice, lineOf } from "./panels/matches";
 import { SourceList } from "./panels/sources";
 import { Stage } from "./panels/stage";
 import { TablePanel } from "./panels/tables";
@@ -63,7 +62,7 @@ class App extends Component {
     return (
       <div class={!page.panels || !anything ? "page alone" : source ? "page" : "page study"}>
         <Header page={page} />
-        {source ? <Stage page={page} /> : anything ? <Study page={page} /> : <SourceList page={page} />}
+        {source ? <Stage page={page} /> : anything ? <Later load={studyPanel} page={page} /> : <SourceList page={page} />}
         {anything && page.panels && <Side page={page} />}
         {source && <Timeline page={page} />}
         {page.notice && (
@@ -84,7 +83,7 @@ function Header({ page }: { page: Page }) {
       {source && <span class="title">{run ?? source.title}</span>}
       {source && source.world !== source.title && <span class="quiet">{source.world}</span>}
       {source?.policy && <span class="quiet policy">{T.playedBy(source.policy)}</span>}
-      <MatchChoice page={page} />
+      {page.matches.list.length > 0 && <Later load={matchChoice} page={page} />}
       <span class="gap" />
       {live && <Connection page={page} />}
       {page.busy && <span class="quiet">{page.busy}</span>}
@@ -137,31 +136,6 @@ function Connection({ page }: { page: Page }) {
   );
 }
 
-/** A run without a world in play: what it has recorded, beside its curves. */
-function Study({ page }: { page: Page }) {
-  const run = page.sources?.runs.find((one) => one.id === page.runId);
-  const matches = [...page.matches.list].reverse();
-  return (
-    <main class="sources">
-      <h1>{run?.name}</h1>
-      <p class="quiet">
-        {run?.world} {!!run?.agent_steps && `· ${T.agentSteps(run.agent_steps)}`}
-      </p>
-      {matches.length > 0 && <h2>{T.recordings}</h2>}
-      <ul>
-        {matches.map(({ id, name, ticks }) => (
-          <li>
-            <button type="button" onClick={() => void page.openMatch(id)}>
-              {lineOf(name)}
-            </button>{" "}
-            <span class="quiet">{T.ticks(ticks)}</span>
-          </li>
-        ))}
-      </ul>
-    </main>
-  );
-}
-
 function Side({ page }: { page: Page }) {
   const { source } = page.player;
   const tabs = [...(source ? ["agent"] : []), ...(source?.schema.bounds ? ["overlays", "table"] : []), ...(page.runId !== null ? ["curves"] : []), ...(page.ratings ? ["ratings"] : [])];
@@ -204,6 +178,8 @@ const keyList = async () => (await import("./panels/keys")).KeyList;
 const agentPanel = async () => (await import("./panels/agent")).AgentPanel;
 const curvesPanel = async () => (await import("./panels/curves")).CurvesPanel;
 const overlayPanel = async () => (await import("./panels/overlays")).OverlayPanel;
+const studyPanel = async () => (await import("./panels/matches")).Study;
+const matchChoice = async () => (await import("./panels/matches")).MatchChoice;
 const ratingsPanel = async () => (await import("./panels/ratings")).RatingsPanel;
 
 function begin(): void {

@@ -1,4 +1,4 @@
-/** Which match of a run is shown, and whether to go on to each that comes. */
+/** The matches of a run: which of them is shown, whether to go on to each that comes, and their list. */
 
 import type { Page } from "../page";
 import { T } from "../strings";
@@ -9,7 +9,6 @@ const LIVE = "live"; // among the choices, which otherwise are numbers
 
 export function MatchChoice({ page }: { page: Page }) {
   const { list, newest } = page.matches;
-  if (!list.length) return null;
   const mayPlay = page.runId !== null && !page.about?.read_only && !!page.sources?.runs.find((one) => one.id === page.runId)?.checkpoint;
   const known = list.some((one) => one.id === page.match);
   const choose = (value: string) => {
@@ -37,7 +36,32 @@ export function MatchChoice({ page }: { page: Page }) {
 }
 
 /** What a list calls a match. */
-export function lineOf(name: string): string {
+function lineOf(name: string): string {
   const found = WINDOW.exec(name);
   return found ? T.agentSteps(Number(found[1])) : name;
+}
+
+/** A run without a world in play: what it has recorded, beside its curves. */
+export function Study({ page }: { page: Page }) {
+  const run = page.sources?.runs.find((one) => one.id === page.runId);
+  const matches = [...page.matches.list].reverse();
+  return (
+    <main class="sources">
+      <h1>{run?.name}</h1>
+      <p class="quiet">
+        {run?.world} {!!run?.agent_steps && `· ${T.agentSteps(run.agent_steps)}`}
+      </p>
+      {matches.length > 0 && <h2>{T.recordings}</h2>}
+      <ul>
+        {matches.map(({ id, name, ticks }) => (
+          <li>
+            <button type="button" onClick={() => void page.openMatch(id)}>
+              {lineOf(name)}
+            </button>{" "}
+            <span class="quiet">{T.ticks(ticks)}</span>
+          </li>
+        ))}
+      </ul>
+    </main>
+  );
 }
