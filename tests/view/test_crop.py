@@ -88,8 +88,10 @@ def test_nothing_is_drawn_beyond_what_is_shown():
 
 
 def test_texts_of_what_is_not_shown_are_not_written():
-    near = Crop((30, 40), 16)(scene())
+    near = Crop((39.9, 40), 16)(scene())  # somebody stands just outside, at 50
     bare = near._replace(layers=tuple(layer for layer in near.layers if layer.name != "names"))
+    assert near.bounds is not None
+    assert near.bounds[2] < 50
     assert (render(near, (200, 160), within=True) == render(bare, (200, 160), within=True)).all()
     here = Crop(0, 16)(scene())
     bare = here._replace(layers=bare.layers)
