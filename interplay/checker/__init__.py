@@ -10,6 +10,7 @@ from interplay.checker.global_state import check_global_state
 from interplay.checker.layout import check_identity, check_layout, check_memory
 from interplay.checker.lockstep import run_in_step
 from interplay.checker.masks import check_masks
+from interplay.checker.people import check_people
 from interplay.checker.refusals import check_refusals
 from interplay.checker.report import LAWS, Finding, Report
 from interplay.checker.scenes import check_scenes
@@ -104,6 +105,7 @@ def _check(bench: Bench) -> None:
         _passes(bench, check_global_state)
         _passes(bench, check_wild_snapshots)
     _passes(bench, check_scenes)
+    _passes(bench, check_people)
 
 
 def _passes(bench: Bench, part: Callable[[Bench], None]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -36,7 +37,7 @@ def view(
         str,
         typer.Argument(
             metavar="[RUN|FILE|FOLDER|WORLD]",
-            help="A run, a .replay file, a folder of both, or a world's id.  [default: this folder, and all worlds]",
+            help="A run, a player of its league (RUN@PLAYER), a .replay file, a folder of both, or a world's id.  [default: this folder, and all worlds]",
         ),
     ] = "",
     policy: Annotated[
@@ -75,6 +76,10 @@ def play(
         str, typer.Option(metavar="RUN|POLICY", help="Who plays the slots that nobody has taken.")
     ] = "random",
     option: Option = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.replay", help="Record there what people play; Ctrl-C completes it."),
+    ] = None,
     see_all: Annotated[
         bool,
         typer.Option("--see-all", help="Show the whole world to who plays, not what the agent observes."),
@@ -90,7 +95,7 @@ def play(
     from interplay.core.settings import parse_overrides
     from interplay.verbs.viewing import Players, find_world_to_play, serve_page
 
-    players = Players(opponent, parse_overrides(option or []), seed, trust, fog=not see_all)
+    players = Players(opponent, parse_overrides(option or []), seed, trust, fog=not see_all, out=out)
     serve_page(find_world_to_play(world), players, host, port, not no_browser, typer.echo, _warn, compress)
 
 

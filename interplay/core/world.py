@@ -20,6 +20,7 @@ from gymnasium import spaces
 from interplay.core import seeding
 from interplay.core.copying import Remakable
 from interplay.core.errors import UserError
+from interplay.core.guides import Guides
 from interplay.core.hashing import hash_rows
 from interplay.core.ranges import Law, Range, check_state
 from interplay.core.spaces import check_action
@@ -364,6 +365,15 @@ class World(Remakable, ABC):
         from interplay.core.scene_text import scene_lines
 
         return [line(text) for text in scene_lines(scene_of(self, world))]
+
+    def observation_guides(self, world: int, slot: int) -> Guides:
+        """How people read what a slot observes now: field -> its parts; fields without are told as they are.
+
+        Args:
+            world: number in the batch.
+            slot: of the agent.
+        """
+        return {}
 
     # -- helpers ----------------------------------------------------------------------------------
 

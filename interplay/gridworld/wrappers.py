@@ -109,6 +109,7 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
         super().__init__(component)
         self.from_space: dict[str, spaces.Space] = {}
         self._tables: dict[str, np.ndarray] = {}
+        self._nothing: dict[str, Any] = {}  # id -> the number that does nothing; None: there is none
         for agent in self.supported():
             space = agent.action_space[self.key]
             require(
@@ -118,6 +119,7 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
             self.from_space[agent.id] = space
             null = {} if is_unset(agent.null_action) else agent.null_action
             point = self.unwrap_point(space, null[self.key]) if self.key in null else None
+            self._nothing[agent.id] = point
             attach(agent, "action", self.key, self.wrap_space(space), point)
 
     @property
@@ -152,10 +154,9 @@ class ActorWrapper(ComponentWrapper, ActorBaseComponent):
     def idle_choices(self, agent: Any) -> dict[str, str]:
         """As of the wrapped actor, in the names that there are now."""
         names, idle = self.choice_names(agent) or {}, self._component.idle_choices(agent)
-        if not names or not idle:
+        if not names or not idle or self._nothing.get(agent.id) is None:
             return {}
-        nothing = self.unwrap_point(self.from_space[agent.id], agent.null_action[self.key])
-        return {head: choices[int(nothing)] for head, choices in names.items()}
+        return {head: choices[int(self._nothing[agent.id])] for head, choices in names.items()}
 
     def entries(self, agent: Any) -> int:
         """As the wrapped actor."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from interplay.core.errors import UserError
-from interplay.core.loading import is_folder, split_player
+from interplay.core.loading import did_you_mean, is_folder, split_player
 from interplay.core.policy import Policy
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ class Players(NamedTuple):
         trust: runs may name programs of their own, see `interplay.core.trust`.
         overlays: of the user's own, ``module:attribute``, offered beside the others.
         fog: people who play see what their agents observe.
+        out: what people play is recorded there.
     """
 
     policy: str = "random"
@@ -34,6 +35,7 @@ class Players(NamedTuple):
     trust: bool = False
     overlays: tuple[str, ...] = ()
     fog: bool = False
+    out: Path | None = None
 
     def register_overlays(self) -> None:
         """Makes overlays of the user's own known by their names.
@@ -59,33 +61,42 @@ class Players(NamedTuple):
         from interplay.registry import check_options
         from interplay.verbs.players import find_player
 
+        if self.out is not None:
+            from interplay.view.server.keeping import check_target
+
+            check_target(self.out)
         check_options(world, self.options)
         if not is_folder(self.policy):
             find_player(self.policy, world, self.options, trust=self.trust)
 
-    def cast(self, kind: str, name: str) -> Cast:
+    def cast(self, kind: str, name: str, player: str = "") -> Cast:
         """The world of a source, and who plays it.
 
         Args:
             kind: ``run`` or ``world``.
             name: the run's folder, or the world's id.
+            player: of the run's league, who plays its world; empty: its first learner.
 
         Raises:
             UserError: as `interplay.verbs.players.find_player`.
         """
         from interplay.verbs.players import find_player
+        from interplay.view.server.keeping import Keeper
         from interplay.view.server.play import Cast
 
+        keeper = None if self.out is None else Keeper(self.out, self.options, self.seed)
         run = name if kind == "run" else (self.policy if is_folder(self.policy) else "")
-        player = find_player(
-            run or self.policy, "" if kind == "run" else name, self.options, trust=self.trust
-        )
+        run += f"@{player}" if kind == "run" and player else ""
+        found = find_player(run or self.policy, "" if kind == "run" else name, self.options, trust=self.trust)
         if not run:
-            world = player.make_world(num_worlds=1, seed=self.seed)
-            return Cast(world, player.policy, self.policy, fog=self.fog)
-        newest = Newest(Path(split_player(run)[0]), player.policy, self.seed)
-        world = player.make_world(num_worlds=1, seed=self.seed)
-        return Cast(world, player.policy, newest.words, newest.renew, _values_of(player.policy), self.fog)
+            world = found.make_world(num_worlds=1, seed=self.seed)
+            return Cast(world, found.policy, self.policy, fog=self.fog, keeper=keeper)
+        folder, whom = split_player(run)
+        newest = Newest(Path(folder), found.policy, self.seed, whom or "")
+        world = found.make_world(num_worlds=1, seed=self.seed)
+        return Cast(
+            world, found.policy, newest.words, newest.renew, _values_of(found.policy), self.fog, keeper
+        )
 
 
 def _values_of(policy: Policy) -> Callable[[], Any] | None:
@@ -103,12 +114,13 @@ class Newest:
         run: the run's folder, or a checkpoint's, which stays as it is.
         policy: that was loaded from there.
         seed: that it was started with.
+        player: of the run's league; empty: nobody in particular.
     """
 
-    def __init__(self, run: Path, policy: Policy, seed: int) -> None:
+    def __init__(self, run: Path, policy: Policy, seed: int, player: str = "") -> None:
         from interplay.train.run.checkpoint import find_checkpoint, list_checkpoints
 
-        self._run, self._policy, self._seed = run, policy, seed
+        self._run, self._policy, self._seed, self._player = run, policy, seed, player
         self._list: Callable[[Path], list[Path]] = list_checkpoints
         self._looked_at = self._list(run)[-1:]  # before: what comes in between is found by the next look
         self._now = find_checkpoint(run, lambda _: None)
@@ -117,6 +129,7 @@ class Newest:
     def words(self) -> str:
         """Who plays, e.g. ``first at 1,000,000``."""
         run, name = self._now.parent.parent.name, self._now.name
+        run += f"@{self._player}" if self._player else ""
         return f"{run} at {int(name):,}" if name.isdecimal() else f"{run} {name}"
 
     def renew(self) -> str | None:
@@ -156,8 +169,11 @@ def find_opened(what: str) -> Opened:
     if not what:
         return Opened("", Path("."), worlds=tuple(spec.id for spec in list_worlds()))
     path = Path(what)
-    if is_folder(what) and path.is_dir():
-        return Opened(what, path)
+    if is_folder(what):
+        run, player = split_player(what)
+        if player is not None:
+            _check_player(run, player)
+        return Opened(what, Path(run), player=player or "")
     if what.endswith(SUFFIX):
         from interplay.core.replay import ReplayReader
 
@@ -169,6 +185,16 @@ def find_opened(what: str) -> Opened:
         return find_world_to_play(what)
     except UserError as error:
         raise UserError(f"{what}: no such run, recording or folder; {error}") from None
+
+
+def _check_player(run: str, player: str) -> None:
+    from interplay.train.play.policy import population_names
+    from interplay.train.run.checkpoint import find_checkpoint
+
+    names = population_names(find_checkpoint(run))
+    if player not in names:
+        near = did_you_mean(player, names, f"there are {', '.join(names)}")
+        raise UserError(f"{run}@{player}: nobody of that name plays there; {near}")
 
 
 def find_world_to_play(world: str) -> Opened:
@@ -226,7 +252,7 @@ def serve_page(
         for world in opened.worlds:
             players.check(world)
     listening, address = bind(host, port)
-    make = None if players is None else players.cast
+    make = None if players is None else partial(players.cast, player=opened.player)
     seed = 0 if players is None else players.seed
     try:
         app = make_app(opened, make, address.port, address.token, host, seed, ticket=address.ticket)

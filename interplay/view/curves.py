@@ -21,6 +21,7 @@ AXES = {
     "agent_steps": "agent-steps",
     "slot_steps": "steps of every slot, alive or not",
     "time": "seconds of training",
+    "updates": "updates",
 }
 MOST_PARTS = 16  # agents or teams, whose curves can be told apart
 UNFINISHED = "episodes count where they began; the last ones had not ended when the run did"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from gymnasium import spaces
 
 from interplay.core import seeding
+from interplay.core.controls import Controls
 from interplay.core.ranges import ANYTHING, Range, count
 from interplay.core.world import TimeStep, World
 from tests.checker.sound_worlds import (
@@ -804,6 +806,25 @@ class DrawsFirstOnly(Camp):
         if world:
             raise IndexError("world")
         super().draw(canvas, world)
+
+
+@fault("people", "one choice has no name")
+class NamesTooFew(Camp):
+    action_names = MappingProxyType({"do": ("stay", "eat", "walk")})
+
+
+@fault("people", "a key means a choice that there is not")
+class KeyOfNothing(Camp):
+    action_names = MappingProxyType({"do": ("stay", "eat", "walk", "sleep")})
+
+    def controls(self, slot: int) -> Controls:
+        return Controls({" ": {"do": "run"}})
+
+
+@fault("people", "what is visible names a layer that nobody draws")
+class SeesNoLayer(Camp):
+    def visible(self, world: int, slot: int) -> Any:
+        return {"walkers": True}
 
 
 @fault("identity", "the version is a string")

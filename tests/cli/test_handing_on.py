@@ -374,6 +374,8 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         **_PAGE,
         "world": (WORLD, {"find_world_to_play.world": WORLD}),
         "opponent": ("--opponent hunter", {"serve_page.players.policy": "hunter"}),
+        "see_all": ("--see-all", {"serve_page.players.fog": False}),
+        "out": ("--out a.replay", {"serve_page.players.out": Path("a.replay")}),
     }]),
     "transcript": (for_transcript, [{
         **_PLAYER,

@@ -17,11 +17,18 @@ import numpy as np
 from interplay.core.frames import Decoder, Encoder
 from interplay.core.replay import Mark, ReplayReader, ReplayWriter
 from interplay.core.scene import Canvas, Scene
+from interplay.core.settings import build
+from interplay.evaluate.lifetimes.overlays import Study, find_overlay
 from interplay.evaluate.tournaments.round_robins import round_robin
 from interplay.registry import make_policy
+from interplay.train.play.values import values_of
+from interplay.train.settings import TrainSettings
+from interplay.train.trainer import train
+from interplay.verbs.players import find_player
 from interplay.verbs.playing import record
 from interplay.view import cones, palette
 from interplay.view.picture import MARGIN, render
+from interplay.view.server.overlay_frames import cells_of, describe_cells, encode_cells
 from tests.core.drawings import KINDS, draw
 from tests.page.canonical import digest
 
@@ -47,6 +54,7 @@ def write_all(folder: Path) -> None:
     players = {name: make_policy("dilemma/fixed", name) for name in ("random", "tit_for_tat", "grim")}
     standings = round_robin(players, "dilemma/fixed", matches=4, out=folder / "cup")
     _write(folder / "cup" / "ratings.json", standings.to_dict())
+    write_values(folder / "values.json", train_small(folder / "small"))
     digests, seen = {}, {}
     for name in ("match", "tables"):
         with ReplayReader(folder / f"{name}.replay") as reader:
@@ -66,6 +74,35 @@ def write_all(folder: Path) -> None:
     damaged[second.offset + 200] ^= 255
     (folder / "damaged.replay").write_bytes(damaged)
     (folder / "future.replay").write_bytes(whole[:8] + b"\x09\x00" + whole[10:])
+
+
+def train_small(out: Path) -> Path:
+    """A run of the persistent world, as short as can be: its networks expect something, and nothing sensible."""
+    options = {"npop": 2, "slots": 16, "interior": 24, "maps": 1}
+    settings = {
+        "world": {"id": "mmo/combat", "options": options},
+        "num_worlds": 2,
+        "steps": 1,
+        "train": {"shards": 1, "quiet": True},
+        "ppo": {"rollout": 4, "minibatch": 64, "epochs": 1, "target_kl": "off"},
+        "algorithm": "ppo",
+        "network": {"kind": "mlp", "hidden": [4]},
+    }
+    return train(build(TrainSettings, settings, "small"), out)
+
+
+def write_values(path: Path, run: Path) -> None:
+    """What the overlay of values has to show of the first moment of seed 0, of the second population."""
+    player = find_player(str(run), "", {})
+    world = player.make_world(num_worlds=1, seed=0)
+    world.reset(seeds=0)
+    overlay = find_overlay("values")
+    assert overlay.live is not None
+    layer = overlay.live.show(Study(world, 1, networks=values_of(player.policy, world)), {})
+    cells = cells_of(layer)
+    seen = describe_cells(layer, cells)["seen"]
+    told = list(encode_cells(0, 0, cells)[20:])
+    _write(path, {"ends": [cells.lowest, cells.highest], "seen": seen, "cells": told})
 
 
 def write_streams(path: Path) -> None:

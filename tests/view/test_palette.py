@@ -6,6 +6,7 @@ from itertools import combinations, pairwise
 
 import pytest
 
+from interplay.core.fog import UNSEEN
 from interplay.view import palette
 from interplay.worlds.survival import render
 from tests.view.colour_blindness import SIGHTS, contrast, distance, lab
@@ -52,7 +53,7 @@ def test_tile_numbers_beyond_the_palette_repeat_it():
     colours = palette.tile_colours(("#000000", "#ffffff"))
     assert colours.shape == (256, 3)
     assert colours[253].tolist() == [255, 255, 255]
-    assert colours[255].tolist() == list(palette.rgb(palette.FOG))  # what is not seen
+    assert colours[UNSEEN].tolist() == list(palette.rgb(palette.FOG))  # what is hidden from who plays
 
 
 @pytest.mark.parametrize("sight", SIGHTS)

@@ -33,7 +33,7 @@ def test_frames_under_fog_say_no_more_than_observations(world_id, options):
     rng = np.random.default_rng(1)
     world.reset(seeds=5)
     alike = apart = 0
-    for _ in range(12):
+    for _ in range(8):
         for _ in range(2):
             play(world, act(world, rng))
         before = world.save()
@@ -174,3 +174,16 @@ def frame(world: World, slot: int | None = None) -> bytes:
         assert visible is not None
         scene = fogged(scene, visible)
     return Encoder(scene, recording=False).encode(scene, 0, key=True)
+
+
+def test_who_is_visible_is_who_is_observed():
+    mmo = make_world("mmo/combat", num_worlds=1, seed=5, **WORLDS[0][1])
+    mmo.reset(seeds=5)
+    for slot in np.flatnonzero(mmo.timestep.acting[0]).tolist():
+        assert mmo.visible(0, slot)["agents"].sum() == mmo.timestep.observation["count"][0, slot]
+    battle = make_world("battle/3m", num_worlds=1, notice_chance=0.5)
+    battle.reset(seeds=5)
+    battle.state.unit["x"][0] = [-1.0, 0.0, 1.0, -1.0, 0.0, 1.0]
+    for known in (False, True):
+        battle.state.known[:] = known
+        assert battle.visible(0, 0)["agents"].tolist() == [True] * 3 + [known] * 3

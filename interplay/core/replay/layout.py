@@ -34,6 +34,9 @@ MAX_MARKS = 16 * MIB  # bytes of all marks when they are inflated: a few kB of a
 SCENE_TICKS, SCENE_BYTES = 100, 4 * MIB  # of a chunk of scenes: whichever comes first ends it
 
 
+HUMAN = "human"  # in `Header.players`
+
+
 class Header(Settings):
     """What a recording says of itself.
 
@@ -44,6 +47,7 @@ class Header(Settings):
         seed: of the first reset.
         agents: names of the slots.
         policy: who played, in words.
+        players: who played each slot when the recording began, in words, `HUMAN` of people; empty: `policy` played all.
         interplay: version of the package that wrote it.
         started: when, ISO 8601; may be empty.
         exact: whether there are states and actions, so that it can be played on.
@@ -58,6 +62,7 @@ class Header(Settings):
     seed: int = 0
     agents: tuple[str, ...] = ()
     policy: str = ""
+    players: tuple[str, ...] = ()
     interplay: str = ""
     started: str = ""
     exact: bool = False

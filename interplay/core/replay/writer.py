@@ -195,6 +195,7 @@ class WorldRecorder:
         self._writer: ReplayWriter | None = None
         self._tick, self._snapshot_tick = -1, 0
         self._actions: list[Any] = []
+        self._notes: list[tuple[str, int]] = []
 
     @property
     def size(self) -> int:
@@ -219,6 +220,10 @@ class WorldRecorder:
         """
         self._add(one_of(action, self._index), last=last)
 
+    def note(self, kind: str, slot: int) -> None:
+        """Marks the next frame with what the world knows nothing of."""
+        self._notes.append((kind, slot))
+
     def _add(self, action: Any, first: bool = False, last: bool = False) -> None:
         scene = scene_of(self._world, self._index)
         self._tick += 1
@@ -229,6 +234,8 @@ class WorldRecorder:
             if self._tick - self._snapshot_tick == self._every:
                 self._keep(write_snapshot(self._world, self._index))
         marks = [] if action is None else self._marks.step(self._tick)
+        marks += [Mark(self._tick, kind, (slot,)) for kind, slot in self._notes]
+        self._notes = []
         self._writer.add_scene(scene, self._tick, first, last, marks)
 
     def _begin(self, scene: Scene) -> ReplayWriter:

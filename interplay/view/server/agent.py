@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from interplay.core.world import World
 from interplay.view.run_log import one_line
-from interplay.view.server.config import OBSERVED
 from interplay.view.server.heads import Heads, heads_of, numbers, place_of
+from interplay.view.server.observation import tell_observation
 
 
 def tell_agent(
@@ -67,18 +66,11 @@ def tell_agent(
             if np.ndim(array) == 2
         },
         "heads": heads.describe(legal, look),
-        "observation": _observed(world.by_kind(step.observation)[kind.name], column),
+        "observation": tell_observation(
+            world, slot, world.by_kind(step.observation)[kind.name], column, look
+        ),
         "chosen": None if chosen is None else heads.tell(chosen, column),
     }
-
-
-def _observed(fields: Mapping[str, Any], column: int) -> list[dict[str, Any]]:
-    told = []
-    for name, array in fields.items():
-        own = np.asarray(array)[0, column]
-        values = numbers(own) if own.size <= OBSERVED else None
-        told.append({"name": one_line(str(name)), "shape": list(own.shape), "values": values})
-    return told
 
 
 def _number(value: Any) -> float | None:

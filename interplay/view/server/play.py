@@ -9,7 +9,7 @@ import numpy as np
 
 from interplay.core.controls import controls_of
 from interplay.core.errors import UserError
-from interplay.core.fog import fogged, hideable
+from interplay.core.fog import OBSERVATION, fogged, hideable
 from interplay.core.policy import Policy
 from interplay.core.replay import Mark
 from interplay.core.replay.marks import Marks
@@ -18,6 +18,7 @@ from interplay.core.world import Array, World
 from interplay.view.run_log import one_line
 from interplay.view.server.agent import tell_agent
 from interplay.view.server.heads import heads_of, place_of, writable
+from interplay.view.server.keeping import Keeper
 
 HUMAN = "a person"
 NOBODY = -1  # no slot: who watches while several play under fog
@@ -33,6 +34,7 @@ class Cast(NamedTuple):
         values: makes what gives values of a world's copy in another thread (`interplay.train.play.beside`); None where nobody expects anything.
         renew: makes the policy play with a newer checkpoint and tells who that is; None where there is none. The whole is None
             where nothing can change.
+        keeper: records what people play; None: nobody does.
         fog: while people play, they see what their agents observe, and nobody sees more.
     """
 
@@ -42,6 +44,7 @@ class Cast(NamedTuple):
     renew: Callable[[], str | None] | None = None
     values: Callable[[], Any] | None = None
     fog: bool = False
+    keeper: Keeper | None = None
 
 
 class Moment(NamedTuple):
@@ -106,10 +109,12 @@ class Play:
         self.tick += 1
         if seed is not None:
             self._begin(seed)
-            return
-        self.world.reset()
-        self.cast.policy.forget(np.ones(1, bool))
-        self._settle()
+        else:
+            self.world.reset()
+            self.cast.policy.forget(np.ones(1, bool))
+            self._settle()
+        if self.cast.keeper is not None:
+            self.cast.keeper.begin()
 
     def step(self, people: Mapping[int, Mapping[str, Array] | None] | None = None) -> list[Mark]:
         """One tick; after an episode's end the next one begins.
@@ -136,6 +141,8 @@ class Play:
         step = self.world.step(action)
         self.tick += 1
         self._first, self._moment, self._chosen = False, None, action
+        if self.cast.keeper is not None:
+            self.cast.keeper.step(action, self.over)
         self._earned += step.reward[0]
         self._ended = step.terminated[0] | step.truncated[0]
         self._present = (self._present & ~self._ended) | step.acting[0]
@@ -198,6 +205,20 @@ class Play:
         kind, _ = place_of(self.world, slot)
         return None if named is None else self.read(slot, self._heads[kind.name].numbered(named))
 
+    def agent_under_fog(self, slot: int) -> dict[str, Any]:
+        """What may be told to the person who plays a slot: not what the world counts, nor what an observation holds behind a mask."""
+        visible, told = self.world.visible(0, slot), self.agent(slot, person=True)
+        if visible is None:
+            return told
+        for field in told["observation"]:
+            rows = visible.get(f"{OBSERVATION}/{field['name']}")
+            if rows is not None and field["values"] is not None:
+                kept = np.repeat(np.asarray(rows), len(field["values"]) // max(len(rows), 1))
+                field["values"] = [
+                    value if seen else None for value, seen in zip(field["values"], kept, strict=True)
+                ]
+        return {**told, "metrics": {}}
+
     def agent(self, slot: int, person: bool) -> dict[str, Any]:
         """All that can be told of a slot now; `person`: somebody holds it."""
         kind, _ = place_of(self.world, slot)
@@ -214,6 +235,20 @@ class Play:
             bool(self._present[slot]),
         )
 
+    def take(self, slot: int) -> None:
+        """A person plays a slot from now on.
+
+        Raises:
+            UserError: if that is to be recorded and cannot be.
+        """
+        if self.cast.keeper is not None:
+            self.cast.keeper.take(self.world, slot, self.cast.words, under_way=not self._first)
+
+    def give(self, slot: int) -> None:
+        """The policy plays it again."""
+        if self.cast.keeper is not None:
+            self.cast.keeper.give(slot)
+
     def renew(self) -> bool:
         """Plays on with a newer checkpoint, if there is one."""
         words = None if self.cast.renew is None else self.cast.renew()
@@ -222,8 +257,12 @@ class Play:
         return words is not None
 
     def close(self) -> None:
-        """Frees what the world holds."""
-        self.world.close()
+        """Frees what the world holds, and completes the recording."""
+        try:
+            if self.cast.keeper is not None:
+                self.cast.keeper.close()
+        finally:
+            self.world.close()
 
     def _begin(self, seed: int) -> None:
         self.world.reset(seeds=seed)

@@ -17,6 +17,15 @@ RATINGS = "ratings.json"
 _MOST_GAMES = 2**53  # of two players; sums of more are no whole numbers any more
 
 
+def has_ratings(run: Path) -> bool:
+    """Whether a folder holds ratings, or a league that may have some.
+
+    Raises:
+        UserError: if its settings cannot be read.
+    """
+    return os.path.lexists(run / RATINGS) or (os.path.lexists(run / "settings.toml") and _has_league(run))
+
+
 def ratings_of(run: Path) -> dict[str, Any]:
     """The ratings that a folder holds.
 

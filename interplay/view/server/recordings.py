@@ -58,7 +58,13 @@ class Recordings:
         found = self._sources.matches(run)
         return {
             "matches": [
-                {"id": number, "name": path.name, **self._describe(number, path)} for number, path in found
+                {
+                    "id": number,
+                    "run": run,
+                    "name": self._sources.name_of(path),
+                    **self._describe(number, path),
+                }
+                for number, path in found
             ]
         }
 

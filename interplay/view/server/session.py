@@ -20,6 +20,7 @@ from interplay.view.run_log import one_line
 from interplay.view.server import messages as said
 from interplay.view.server.config import (
     AGENT_SECONDS,
+    CLOSING_SECONDS,
     END_SECONDS,
     LATE_SECONDS,
     PROTOCOL,
@@ -118,7 +119,8 @@ class Session:
         """Ends the session and says so to all pages."""
         self._jobs.put(None)
         if self._thread.is_alive():
-            self._thread.join(wait)
+            keeper = self._play.cast.keeper if hasattr(self, "_play") else None
+            self._thread.join(CLOSING_SECONDS if keeper is not None and keeper.open else wait)
 
     # -- the session's thread -----------------------------------------------------------------------------------------
 
@@ -252,10 +254,11 @@ class Session:
             if slot is None or visitor.told[:2] == (tick, slot) or now < visitor.told[2] + AGENT_SECONDS:
                 continue
             if slot not in accounts:
-                accounts[slot] = {"type": "agent", **self._play.agent(slot, slot in self._holders)}
-            # What the world counts, it may count of what the agent does not see.
-            fog: dict[str, Any] = {} if self._eyes(visitor) is None else {"metrics": {}}
-            visitor.post(accounts[slot] | fog)
+                under_fog = self._eyes(visitor) is not None  # who looks at a slot then holds it
+                play, held = self._play, slot in self._holders
+                told = play.agent_under_fog(slot) if under_fog else play.agent(slot, held)
+                accounts[slot] = {"type": "agent", **told}
+            visitor.post(accounts[slot])
             visitor.told = (tick, slot, now)
 
     def _tell_status(self, preparing: bool = False) -> None:
@@ -448,6 +451,8 @@ class Session:
             )
         if self._play.cast.fog and self._plays(visitor) and self._holders.get(slot) is not visitor:
             raise UserError("under fog one plays one slot at a time; give back yours first")
+        if self._holders.get(slot) is not visitor:
+            self._play.take(slot)
         self._holders[slot] = visitor
         self._look_anew()
         hides = self._play.world.privileged_view is not None
@@ -475,7 +480,8 @@ class Session:
             raise UserError(f"{one_line(self._play.world.agents[slot])}: you do not play it; take it first")
 
     def _give(self, slot: int) -> None:
-        self._holders.pop(slot, None)
+        if self._holders.pop(slot, None) is not None:
+            self._play.give(slot)
         self._chosen.pop(slot, None)
         self._look_anew()
 

@@ -17,6 +17,7 @@ from interplay.core.reading import read_toml
 from interplay.view.run_log import one_line
 from interplay.view.server.config import LISTED, LISTING_SECONDS
 from interplay.view.server.folder import Place, search
+from interplay.view.server.ratings import has_ratings
 from interplay.view.server.refusals import NotThere
 
 T = TypeVar("T")
@@ -30,12 +31,14 @@ class Opened(NamedTuple):
         root: folder that is searched; None: none is.
         file: the one recording that is shown instead.
         worlds: ids of the worlds that can be watched without a run.
+        player: of the run's league, who plays its world; empty: its first learner.
     """
 
     name: str
     root: Path | None
     file: Path | None = None
     worlds: tuple[str, ...] = ()
+    player: str = ""
 
 
 class Sources:
@@ -152,10 +155,11 @@ class Sources:
     def _tell_run(self, number: int, path: Path) -> dict[str, Any]:
         from interplay.train.run.checkpoint import list_checkpoints
 
-        world, checkpoints = "", []
+        world, checkpoints, rated = "", [], False
         try:
             checkpoints = list_checkpoints(path)
             world = _world_of(path)
+            rated = has_ratings(path)
         except UserError:
             pass  # who opens it is told
         return {
@@ -164,6 +168,7 @@ class Sources:
             "world": one_line(world),
             "agent_steps": int(checkpoints[-1].name) if checkpoints else 0,
             "checkpoint": bool(checkpoints),
+            "ratings": rated,
         }
 
     def _own(self, path: Path) -> Path:

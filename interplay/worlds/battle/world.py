@@ -13,6 +13,7 @@ from interplay.core.chunks import Chunks
 from interplay.core.controls import Controls, arrows
 from interplay.core.errors import UserError
 from interplay.core.fog import Visible
+from interplay.core.guides import Guide
 from interplay.core.jit import arrays_of
 from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
@@ -20,6 +21,7 @@ from interplay.core.world import ArrayWorld, Kind, TimeStep
 from interplay.worlds.battle import observe
 from interplay.worlds.battle.config import BattleSettings
 from interplay.worlds.battle.eyes import visible
+from interplay.worlds.battle.guides import guides_of
 from interplay.worlds.battle.ranges import laws_of, ranges_of
 from interplay.worlds.battle.render import draw
 from interplay.worlds.battle.rules import step
@@ -162,6 +164,10 @@ class BattleWorld(ArrayWorld):
         if abs(dy) > abs(dx):
             return {"order": "north" if dy > 0 else "south"}
         return {"order": "ahead" if (dx > 0) == (slot < red) else "back"}
+
+    def observation_guides(self, world: int, slot: int) -> dict[str, tuple[Guide, ...]]:
+        """The unit's vector in its parts, those of others as rows."""
+        return guides_of(self.table[0], action_names(self.table[0]), slot)
 
     def visible(self, world: int, slot: int) -> Visible:
         """The field, and the units in sight as far as they are told; with `see_field` all units."""

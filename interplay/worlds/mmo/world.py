@@ -13,6 +13,7 @@ from interplay.core import seeding
 from interplay.core.chunks import Chunks
 from interplay.core.controls import ARROWS, Controls, arrows, way_to
 from interplay.core.fog import Visible
+from interplay.core.guides import Guide
 from interplay.core.jit import arrays_of, records
 from interplay.core.pointing import Pointing
 from interplay.core.ranges import Law, Range
@@ -20,6 +21,7 @@ from interplay.core.scene import Canvas
 from interplay.core.world import ArrayWorld, Kind, Outputs, TimeStep
 from interplay.worlds.mmo import ghosts, global_state, maps, tasks, tiles
 from interplay.worlds.mmo.config import COLUMNS, STYLES, MmoSettings
+from interplay.worlds.mmo.guides import guides_of
 from interplay.worlds.mmo.ranges import laws_of, ranges_of
 from interplay.worlds.mmo.render import draw, visible
 from interplay.worlds.mmo.rules import tick
@@ -197,6 +199,10 @@ class MmoWorld(ArrayWorld):
         agent = self.state.agent[world, slot]
         way = way_to(np.floor(x) - agent["col"], np.floor(y) - agent["row"])
         return None if way is None else {"move": _BY_WAY[way]}
+
+    def observation_guides(self, world: int, slot: int) -> dict[str, tuple[Guide]]:
+        """A crop of tiles, and rows of oneself and those in view."""
+        return guides_of(self, world, slot)
 
     def visible(self, world: int, slot: int) -> Visible:
         """The crop around the agent and who stands in it; nothing while nobody lives in the slot."""

@@ -18,6 +18,10 @@ from interplay.worlds.pong.rules import LEAST_BALL, LEAST_BAT, MOST_BALL, MOST_B
 # Columns of what is seen.
 OWN_Y, OWN_SPEED, OTHER_Y, OTHER_SPEED, X, Y, VX, VY, OWN_POINTS, OTHER_POINTS, ROUND_STEP = range(11)
 NUMBERS = 11
+NAMES = (
+    *("own y", "own speed", "other y", "other speed"),
+    *("ball x", "ball y", "ball vx", "ball vy", "own points", "other points", "round step"),
+)
 BAT_ROOM, BALL_ROOM, BALL_ACROSS = MOST_BAT - LEAST_BAT, MOST_BALL - LEAST_BALL, float(WIDTH - BALL_WIDTH)
 
 

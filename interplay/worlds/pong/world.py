@@ -12,13 +12,14 @@ from interplay.core import seeding
 from interplay.core.chunks import Chunks
 from interplay.core.controls import Controls
 from interplay.core.fog import EVERYTHING, Visible
+from interplay.core.guides import Guide
 from interplay.core.jit import arrays_of, as_table
 from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
 from interplay.core.world import ArrayWorld, Kind, TimeStep
 from interplay.worlds.pong import steps
 from interplay.worlds.pong.config import SEATS, SIDE, PongSettings
-from interplay.worlds.pong.observe import NUMBERS, numbers_space, observation_space, write_global_state
+from interplay.worlds.pong.observe import NAMES, NUMBERS, numbers_space, observation_space, write_global_state
 from interplay.worlds.pong.pictures import score_table
 from interplay.worlds.pong.ranges import laws_of, ranges_of
 from interplay.worlds.pong.render import draw_game
@@ -100,6 +101,10 @@ class PongWorld(ArrayWorld):
             },
             {"bat": "glide"},
         )
+
+    def observation_guides(self, world: int, slot: int) -> dict[str, tuple[Guide]]:
+        """Names of the numbers."""
+        return {"numbers": (Guide(names=NAMES),)}
 
     def visible(self, world: int, slot: int) -> Visible:
         """Nothing is hidden."""

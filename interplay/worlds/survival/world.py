@@ -12,6 +12,7 @@ from gymnasium import spaces
 from interplay.core import seeding
 from interplay.core.controls import Controls
 from interplay.core.fog import Visible
+from interplay.core.guides import Guide
 from interplay.core.jit import as_table, numbers_of
 from interplay.core.ranges import Law, Range
 from interplay.core.scene import Canvas
@@ -22,8 +23,9 @@ from interplay.planar.scratch import allocate_scratch
 from interplay.planar.simulation import Group, Module, Simulation, lay_out
 from interplay.worlds.survival import global_state
 from interplay.worlds.survival.config import SurvivalSettings
+from interplay.worlds.survival.guides import guides_of
 from interplay.worlds.survival.modules import build_groups
-from interplay.worlds.survival.observe import fields_of
+from interplay.worlds.survival.observe import SHOWN, fields_of
 from interplay.worlds.survival.ranges import laws_of, ranges_of
 from interplay.worlds.survival.render import VIEWS, visible
 from interplay.worlds.survival.rules import step as s
@@ -171,9 +173,18 @@ class SurvivalWorld(ArrayWorld):
         deeds = {key: {deed: deed} for key, deed in _DEEDS.items() if deed in names}
         return Controls({**motion, **deeds}, dict.fromkeys(("forward", "sideways", "turn"), "rest"))
 
+    def observation_guides(self, world: int, slot: int) -> dict[str, tuple[Guide]]:
+        """Names of the numbers, and which rows an agent sees."""
+        return guides_of(self.settings, slot)
+
     def visible(self, world: int, slot: int) -> Visible | None:
         """What the cone of sight leaves; None where the world draws with views of somebody's own."""
-        return visible(self.state, self.rules, world, slot) if tuple(self.views) == VIEWS else None
+        if tuple(self.views) != VIEWS:
+            return None
+        seen = self.timestep.observation  # masked rows hold what is hidden: networks are to leave them out
+        names = [name for name in seen if f"{name}_mask" in seen]
+        rows = {f"observation/{name}": seen[f"{name}_mask"][world, slot] == SHOWN for name in names}
+        return {**visible(self.state, self.rules, world, slot), **rows}
 
     def draw(self, canvas: Canvas, world: int) -> None:
         for view in self.views:

@@ -105,7 +105,7 @@ def test_means_over_episodes_stand_where_these_began_and_are_named(tmp_path):
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        (b"against=updates", "no such axis"), (b"points=0", "give 1 to 10,000"), (b"points=10001", "give 1 to 10,000"),
+        (b"against=epochs", "no such axis"), (b"points=0", "give 1 to 10,000"), (b"points=10001", "give 1 to 10,000"),
         (b"points=x", "no whole number"), (b"from=x", "no number"), (b"from=nan", "no numbers"), (b"names=" + b"a," * 65, "64 at most"),
         (b"against=slot_steps", ""),
     ],
@@ -214,6 +214,7 @@ def test_ratings_of_a_league(tmp_path, monkeypatch):
         Payoff(total, matches), np.zeros(3),
     )  # fmt: skip
     monkeypatch.setattr("interplay.train.selfplay.league.reading.read_league", lambda run: table)
+    assert ask(app_of(beneath(tmp_path)), "/api/sources").json["runs"][0]["ratings"]
     told = ask(app_of(beneath(tmp_path)), "/api/runs/0/ratings").json
     assert told["players"] == [
         {"name": "main", "rating": 30.0, "low": None, "high": None, "games": 8.0},

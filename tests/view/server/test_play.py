@@ -105,7 +105,7 @@ def test_what_is_told_of_an_agent():
         "slot": 0, "tick": 2, "name": "seat_0", "present": True, "acting": True, "team": None, "policy": "a person",
         "reward": 1.0, "return": 3.0, "value": None, "metrics": {"last": 1.0, "share": None},
         "heads": [{"name": "action", "kind": "discrete", "n": 3, "labels": None, "probabilities": None, "legal": [True, True, True]}],
-        "observation": [{"name": "secret", "shape": [1], "values": [50.0]}], "chosen": {"action": 1},
+        "observation": [{"name": "secret", "shape": [1], "values": [50.0], "kind": "numbers"}], "chosen": {"action": 1},
     }  # fmt: skip
     assert play.agent(1, False)["heads"][0]["legal"] == [False, True, True]
     play.step({0: None, 1: None})

@@ -57,8 +57,8 @@ def test_runs_and_their_recordings_are_listed(tmp_path):
     (tmp_path / "c.replay").write_bytes(b"no recording")
     assert listed(tmp_path) == {
         "runs": [
-            {"id": 0, "name": "b", "world": "dilemma/fixed", "agent_steps": 5_000, "checkpoint": True},
-            {"id": 1, "name": "deep/a", "world": "dilemma/fixed", "agent_steps": 0, "checkpoint": False},
+            {"id": 0, "name": "b", "world": "dilemma/fixed", "agent_steps": 5_000, "checkpoint": True, "ratings": False},
+            {"id": 1, "name": "deep/a", "world": "dilemma/fixed", "agent_steps": 0, "checkpoint": False, "ratings": False},
         ],
         "recordings": [
             {
@@ -201,7 +201,7 @@ def test_a_tournament_is_listed_for_its_ratings(tmp_path):
     (cup / "tournament.toml").write_text('world = "pong/2p"\n')
     (cup / "ratings.json").write_text(json.dumps({}))
     (run,) = listed(tmp_path)["runs"]
-    assert (run["name"], run["world"], run["checkpoint"]) == ("cup", "pong/2p", False)
+    assert (run["name"], run["world"], run["checkpoint"], run["ratings"]) == ("cup", "pong/2p", False, True)
 
 
 def test_damaged_settings_do_not_end_the_list(tmp_path):

@@ -14,6 +14,8 @@ from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.core.replay import WorldRecorder
 from interplay.registry import make_world
+from interplay.verbs.players import Player
+from interplay.verbs.viewing import Players, find_opened
 from interplay.view.server import curves, silence
 from interplay.view.server.config import GROWS_SECONDS, WORD_SECONDS
 from interplay.view.server.play import Cast
@@ -42,7 +44,7 @@ def test_matches_appear_and_go_and_keep_their_numbers(tmp_path):
     assert matches(app, 1) == []
     for number in (1, 2, 3):
         record(run / "recordings" / f"00000{number}-{number * 100}.replay", policy=f"run at {number}")
-        assert matches(app, 1)[-1]["name"] == f"00000{number}-{number * 100}.replay"
+        assert matches(app, 1)[-1]["name"] == f"run/recordings/00000{number}-{number * 100}.replay"
     assert [one["policy"] for one in matches(app, 1)] == ["run at 1", "run at 2", "run at 3"]
     (run / "recordings" / "000001-100.replay").unlink()
     assert [one["id"] for one in matches(app, 1)] == [1, 2]
@@ -212,3 +214,25 @@ def test_messages_are_compressed_where_that_is_asked_for():
     with served(no_root(["dilemma/fixed"])) as address, Watcher(address) as page:
         page.until("hello")
         assert page.socket.protocol.extensions == []
+
+
+def test_a_player_of_a_league_plays_the_world_of_its_run(tmp_path, monkeypatch):
+    run = make_run(tmp_path / "league", steps=7)
+    monkeypatch.setattr("interplay.train.play.policy.population_names", lambda _: ["main", "exploiter"])
+    monkeypatch.setattr(
+        "interplay.train.run.checkpoint.find_checkpoint", lambda *_: run / "checkpoints" / "000000000007"
+    )
+    asked: list[str] = []
+
+    def find(name: str, *_: Any, **__: Any) -> Player:
+        asked.append(name)
+        return Player(RandomPolicy(), "dilemma/fixed", {})
+
+    monkeypatch.setattr("interplay.verbs.players.find_player", find)
+    opened = find_opened(f"{run}@exploiter")
+    assert (opened.root, opened.player) == (run, "exploiter")
+    cast = Players().cast("run", str(run), opened.player)
+    assert asked == [f"{run}@exploiter"]
+    assert cast.words == "league@exploiter at 7"
+    with pytest.raises(UserError, match="nobody of that name plays there; did you mean 'exploiter'"):
+        find_opened(f"{run}@exploitr")

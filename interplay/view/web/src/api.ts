@@ -18,6 +18,7 @@ export interface RunListed {
   world: string;
   agent_steps: number | null;
   checkpoint: boolean;
+  ratings: boolean; // there are some, or a league that may have some
 }
 
 export interface RecordingListed {
@@ -48,6 +49,8 @@ export interface RecordingTold {
   ticks: number;
   chunks: { first: number; ticks: number; raw: number; stored: number }[];
   complete: boolean;
+  /** It is most likely still written. */
+  growing: boolean;
   problems: string[];
 }
 
@@ -85,6 +88,19 @@ export function rangeOf({ low, high }: Box, i: number): [number, number] {
 
 export type HeadTold = Discrete | Box;
 
+/** A part of what an agent sees. */
+export interface Observed {
+  name: string;
+  shape: number[];
+  values: (number | null)[] | null;
+  kind: "crop" | "rows" | "numbers";
+  names?: string[]; // of the columns, or of the numbers
+  palette?: string[]; // of a crop's numbers
+  there?: boolean[]; // which rows are seen
+  slots?: (number | null)[]; // whom a row tells of
+  weights?: number[]; // how much a row is attended
+}
+
 export interface Agent {
   slot: number;
   tick: number;
@@ -98,7 +114,7 @@ export interface Agent {
   value: number | null;
   metrics: Record<string, number | null>;
   heads: HeadTold[];
-  observation: { name: string; shape: number[]; values: number[] | null }[];
+  observation: Observed[];
   chosen: Record<string, unknown> | null;
 }
 
@@ -153,6 +169,7 @@ export class Api {
   recording = (id: number) => this.json<RecordingTold>(`/api/recordings/${id}`);
   events = (id: number) => this.json<{ events: unknown[] }>(`/api/recordings/${id}/events`);
   agent = (id: number, slot: number, tick: number) => this.json<Agent>(`/api/recordings/${id}/agent/${slot}?tick=${tick}`);
+  matches = (run: number) => this.json<{ matches: RecordingListed[] }>(`/api/runs/${run}/matches`);
   ratings = (run: number) => this.json<Ratings>(`/api/runs/${run}/ratings`);
 
   /** All pages of the list. */

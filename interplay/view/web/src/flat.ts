@@ -30,6 +30,7 @@ export interface Shown {
   selected: number | null; // row of the layer called "agents"
   thick: boolean; // people asked for more contrast
   overlay?: Overlay | null; // over the ground
+  marked?: number | null; // row of that layer, pointed at elsewhere
 }
 
 interface Words {
@@ -76,6 +77,7 @@ export class Flat {
       if (shown.overlay?.form === "map" && place === over) this.overlay(shown.overlay);
       this.layer(glide);
       if (place === agents && shown.selected !== null) this.selection(glide, shown.selected);
+      if (place === agents && (shown.marked ?? null) !== null) this.selection(glide, shown.marked!, true);
     });
     for (const words of this.texts) this.write(words);
   }
@@ -347,15 +349,15 @@ export class Flat {
     }
   }
 
-  /** A ring around who is selected, seen on any ground. */
-  private selection(glide: Glide, row: number): void {
+  /** A ring around who is selected, or in dashes around who is pointed at, seen on any ground. */
+  private selection(glide: Glide, row: number, dashed = false): void {
     const { layer } = glide;
     if (!isThere(layer, row)) return;
     const place = middle(glide, row);
     const [x, y] = [this.camera.screenX(place[0]), this.camera.screenY(place[1])];
     const size = Math.max(this.pixels(reach(layer, row)), 3) + 4;
     this.ring(x, y, size, palette.PAPER, 5, 1, false);
-    this.ring(x, y, size, palette.INK, 2.5, 1, false);
+    this.ring(x, y, size, palette.INK, 2.5, 1, dashed);
   }
 
   // -- strokes, in pixels ---------------------------------------------------------------------------------------

@@ -1,10 +1,11 @@
 /** Starts the page and lays it out. */
 
-import { Component, FunctionComponent, render } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { Component, render } from "preact";
 import { Page } from "./page";
 import { AgentPanel } from "./panels/agent";
 import { KeyList } from "./panels/keys";
+import { Later } from "./panels/later";
+import { MatchChoice, lineOf } from "./panels/matches";
 import { SourceList } from "./panels/sources";
 import { Stage } from "./panels/stage";
 import { TablePanel } from "./panels/tables";
@@ -77,12 +78,14 @@ class App extends Component {
 
 function Header({ page }: { page: Page }) {
   const { source, live } = page.player;
+  const run = page.match !== null ? page.sources?.runs.find((one) => one.id === page.runId)?.name : null;
   return (
     <header>
       <strong>{T.name}</strong>
-      {source && <span class="title">{source.title}</span>}
+      {source && <span class="title">{run ?? source.title}</span>}
       {source && source.world !== source.title && <span class="quiet">{source.world}</span>}
       {source?.policy && <span class="quiet policy">{T.playedBy(source.policy)}</span>}
+      <MatchChoice page={page} />
       <span class="gap" />
       {live && <Connection page={page} />}
       {page.busy && <span class="quiet">{page.busy}</span>}
@@ -138,7 +141,7 @@ function Connection({ page }: { page: Page }) {
 /** A run without a world in play: what it has recorded, beside its curves. */
 function Study({ page }: { page: Page }) {
   const run = page.sources?.runs.find((one) => one.id === page.runId);
-  const matches = page.sources?.recordings.filter((one) => one.run === page.runId) ?? [];
+  const matches = [...page.matches.list].reverse();
   return (
     <main class="sources">
       <h1>{run?.name}</h1>
@@ -150,7 +153,7 @@ function Study({ page }: { page: Page }) {
         {matches.map(({ id, name, ticks }) => (
           <li>
             <button type="button" onClick={() => void page.openMatch(id)}>
-              {name}
+              {lineOf(name)}
             </button>{" "}
             <span class="quiet">{T.ticks(ticks)}</span>
           </li>
@@ -201,13 +204,6 @@ function Side({ page }: { page: Page }) {
 const curvesPanel = async () => (await import("./panels/curves")).CurvesPanel;
 const overlayPanel = async () => (await import("./panels/overlays")).OverlayPanel;
 const ratingsPanel = async () => (await import("./panels/ratings")).RatingsPanel;
-
-/** A panel that is fetched when it is looked at. */
-function Later<Of extends object>({ load, ...of }: Of & { load: () => Promise<FunctionComponent<Of>> }) {
-  const [Panel, setPanel] = useState<FunctionComponent<Of> | null>(null);
-  useEffect(() => void load().then((found) => setPanel(() => found)), [load]);
-  return Panel ? <Panel {...(of as unknown as Of)} /> : <p class="quiet">{T.loading}</p>;
-}
 
 function begin(): void {
   const root = document.getElementById("page")!;

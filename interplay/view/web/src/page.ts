@@ -5,6 +5,7 @@ import { About, Agent, Api, PROTOCOL, Ratings, Sources, Unwilling, takeToken } f
 import { Hands } from "./hands";
 import { Command, commandOf } from "./keys";
 import { Live } from "./live";
+import { Matches } from "./matches";
 import { Player } from "./player";
 import { Mark } from "./replay";
 import { Refused } from "./schema";
@@ -36,6 +37,7 @@ export class Page {
   details: Agent | null = null;
   detailsError: string | null = null;
   readonly hands: Hands;
+  readonly matches: Matches;
   notice: string | null = null;
   canvas: HTMLCanvasElement | null = null;
   goToField: HTMLInputElement | null = null;
@@ -54,6 +56,7 @@ export class Page {
   ) {
     this.player = new Player(() => this.changed());
     this.hands = new Hands(show, () => this.details);
+    this.matches = new Matches(this, show);
   }
 
   get dark(): boolean {
@@ -91,7 +94,7 @@ export class Page {
   }
 
   async openMatch(id: number, at: number | null = null): Promise<void> {
-    const listed = this.sources?.recordings.find((one) => one.id === id);
+    const listed = [...(this.sources?.recordings ?? []), ...this.matches.list].find((one) => one.id === id);
     const title = listed?.name ?? `match ${id}`;
     await this.openWhen(title, () => openServed(this.api, id, title), at, () => {
       this.match = id;
@@ -147,10 +150,11 @@ export class Page {
     await this.openRun(id);
   }
 
-  /** Asks for the ratings of a run; most have none. */
+  /** Asks for the ratings of a run, where there are some. */
   private belongsTo(run: number | null): void {
     this.runId = run;
-    if (run === null) return;
+    void this.matches.of(run);
+    if (run === null || !this.sources?.runs.find((one) => one.id === run)?.ratings) return;
     this.api.ratings(run).then(
       (found) => {
         if (this.runId !== run) return;
@@ -185,6 +189,8 @@ export class Page {
   /** Back to the list. */
   leave(): void {
     this.forget();
+    this.matches.newest = false;
+    void this.matches.of(null);
     this.player.open(null);
     this.changed();
     void this.api.sources().then((found) => ((this.sources = found), this.show()), () => undefined);

@@ -24,6 +24,7 @@ export class Player {
   source: Source | null = null;
   selected: number | null = null;
   following = false;
+  private marked: number | null = null;
   /** Live: the newest frame is shown, not one of those that are held. */
   atPresent = true;
   shot: Shot | null = null;
@@ -111,6 +112,15 @@ export class Player {
     this.touch();
   }
 
+  /** A recording has more ticks than before; who saw it to its end goes on. */
+  grew(): void {
+    const { clock, source } = this;
+    const goesOn = clock.atEnd && clock.last > clock.first && !this.reducedMotion;
+    clock.range(source!.reel.first, source!.reel.last);
+    clock.playing ||= goesOn;
+    this.touch();
+  }
+
   /** A live frame came. */
   arrived(): void {
     const { live, arrival } = this;
@@ -180,6 +190,13 @@ export class Player {
     if (slot === null) this.following = false;
     this.live?.select(slot);
     this.touch();
+  }
+
+  /** Marks an agent in the world; null: nobody. */
+  mark(slot: number | null): void {
+    if (slot === this.marked) return;
+    this.marked = slot;
+    this.redraw();
   }
 
   /** The next agent that is there, up or down the list. */
@@ -315,7 +332,7 @@ export class Player {
     const overlay = this.live?.overlay ?? null;
     const view = this.solid ?? this.flat;
     if (view && (fresh || state !== this.drawn)) {
-      view.draw({ scene: shot.scene, next: next?.scene ?? null, share: glides, selected: this.selected, thick: this.thick.matches, overlay }, this.camera);
+      view.draw({ scene: shot.scene, next: next?.scene ?? null, share: glides, selected: this.selected, thick: this.thick.matches, overlay, marked: this.marked }, this.camera);
       this.drawn = state;
       this.count(now);
     }

@@ -41,7 +41,12 @@ export class Reel {
     chunks: readonly Chunk[] = [],
     private readonly load: ((chunk: number) => Promise<Uint8Array>) | null = null,
   ) {
-    for (const { first, ticks } of chunks) this.chunks.push({ first, ticks, frames: null, numbers: null, used: 0, loading: null, problem: null });
+    this.extend(chunks);
+  }
+
+  /** The recording has grown: what stands behind the chunks that are known is added. */
+  extend(chunks: readonly Chunk[]): void {
+    for (const { first, ticks } of chunks.slice(this.chunks.length)) this.chunks.push({ first, ticks, frames: null, numbers: null, used: 0, loading: null, problem: null });
   }
 
   get first(): number {

@@ -20,6 +20,8 @@ export interface Source {
   readonly tickSeconds: number;
   /** What the server knows of an agent at a tick; an error says why it knows nothing. */
   agent(slot: number, tick: number): Promise<Agent>;
+  /** Looks whether a recording that is still written has more to show. */
+  grow?(): Promise<boolean>;
   close(): void;
 }
 
@@ -35,6 +37,7 @@ class Recording implements Source {
     readonly marks: Mark[],
     readonly problems: string[],
     readonly agent: (slot: number, tick: number) => Promise<Agent>,
+    readonly grow?: () => Promise<boolean>,
   ) {}
 
   get world() {
@@ -53,7 +56,8 @@ class Recording implements Source {
 
 /** A recording that the server has. */
 export async function openServed(api: Api, id: number, title: string): Promise<Source> {
-  const [told, marks] = await Promise.all([api.recording(id), api.events(id)]);
+  const ask = () => Promise.all([api.recording(id), api.events(id)]);
+  let [told, { events }] = await ask();
   const header = readHeader(told.header);
   const schema = readSchema(header.scene);
   const problems = [...told.problems];
@@ -65,7 +69,16 @@ export async function openServed(api: Api, id: number, title: string): Promise<S
     }
   };
   const reel = new Reel(schema, told.chunks, load);
-  return new Recording(title, header, schema, reel, marks.events.map(readMark), problems, (slot, tick) => api.agent(id, slot, tick));
+  const marks = events.map(readMark);
+  const grow = async () => {
+    const before = told.chunks.length;
+    if (told.growing) [told, { events }] = await ask();
+    if (told.chunks.length <= before) return false;
+    reel.extend(told.chunks);
+    marks.splice(0, marks.length, ...events.map(readMark));
+    return true;
+  };
+  return new Recording(title, header, schema, reel, marks, problems, (slot, tick) => api.agent(id, slot, tick), grow);
 }
 
 /** A file from this machine; nothing of it leaves the browser. */

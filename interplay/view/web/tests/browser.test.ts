@@ -371,7 +371,7 @@ describe("a session", () => {
       await tab.locator("aside select").selectOption("0");
       await tab.getByRole("button", { name: "Take over" }).click();
       await expect.poll(async () => (await status(tab)).held).toBe(0);
-      await tab.getByRole("button", { name: "choice 1" }).click();
+      await tab.getByRole("button", { name: "defect" }).click();
       await expect.poll(() => tab.evaluate(() => Object.values(window.interplay.details?.chosen ?? {})), { timeout: 5000 }).toEqual([1]);
       await tab.keyboard.press("0");
       await expect.poll(() => tab.evaluate(() => Object.values(window.interplay.details?.chosen ?? {})), { timeout: 5000 }).toEqual([0]);
@@ -389,7 +389,7 @@ describe("a session", () => {
       const at = (await status(tab)).tick;
       await tab.waitForTimeout(500);
       expect((await status(tab)).tick).toBe(at);
-      await tab.getByRole("button", { name: "choice 0" }).click();
+      await tab.getByRole("button", { name: "Do nothing this tick" }).click();
       await expect.poll(async () => (await status(tab)).tick).toBeGreaterThan(at);
     }));
 });

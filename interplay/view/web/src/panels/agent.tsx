@@ -9,12 +9,13 @@ import { Glide } from "../glide";
 import { flag } from "../scene";
 import { T } from "../strings";
 import { barsOf, marksOf, short } from "../words";
+import { Later } from "./later";
 import { Playing } from "./playing";
 
 const MOST_LISTED = 200; // agents by name
 const MOST_CHOICES = 60;
-const MOST_NUMBERS = 120;
-const ROW = 5; // numbers beside each other, as many as the panel has room for
+
+const observationPanel = async () => (await import("./observation")).ObservationPanel;
 
 export function AgentPanel({ page }: { page: Page }) {
   const { player } = page;
@@ -74,7 +75,7 @@ function Selected({ page, slot }: { page: Page; slot: number }) {
       {gone && <p class="quiet">{T.absent}</p>}
       {here && <Drawn page={page} slot={slot} />}
       {live && <Playing page={page} live={live} slot={slot} />}
-      {details ? <Told agent={details} playing={live?.held === slot} /> : <p class="quiet">{detailsError ?? T.loading}</p>}
+      {details ? <Told page={page} agent={details} playing={live?.held === slot} /> : <p class="quiet">{detailsError ?? T.loading}</p>}
     </>
   );
 }
@@ -115,7 +116,7 @@ function Meter({ name, value, share, text, low = 0.5 }: { name: string; value: n
   );
 }
 
-function Told({ agent, playing }: { agent: Agent; playing: boolean }) {
+function Told({ page, agent, playing }: { page: Page; agent: Agent; playing: boolean }) {
   const heads = playing ? [] : agent.heads; // the form shows them
 
   const metrics = Object.entries(agent.metrics).filter(([, value]) => value !== null);
@@ -155,10 +156,7 @@ function Told({ agent, playing }: { agent: Agent; playing: boolean }) {
           </dl>
         </>
       )}
-      {agent.observation.length > 0 && <h3>{T.observation}</h3>}
-      {agent.observation.map((part) => (
-        <Observed {...part} />
-      ))}
+      {agent.observation.length > 0 && <Later load={observationPanel} page={page} observation={agent.observation} />}
     </>
   );
 }
@@ -230,36 +228,5 @@ function Means({ head, chosen }: { head: Box; chosen: unknown }) {
         return <Meter name={`${head.name} ${head.labels?.[i] ?? (values.length > 1 ? i : "")}`} value={value} share={(value - low) / (high - low || 1)} text={short(value)} low={-1} />;
       })}
     </>
-  );
-}
-
-/** A part of an observation: a table of rows where it has two axes, otherwise a list of numbers. */
-function Observed({ name, shape, values }: { name: string; shape: number[]; values: number[] | null }) {
-  const wide = shape.length === 2 && shape[1]! <= 32 ? shape[1]! : ROW;
-  const listed = values?.slice(0, Math.max(MOST_NUMBERS, wide)) ?? [];
-  const rows = Array.from({ length: Math.ceil(listed.length / wide) }, (_, row) => listed.slice(row * wide, (row + 1) * wide));
-  const count = shape.reduce((product, side) => product * side, 1);
-  return (
-    <details open={count <= MOST_NUMBERS}>
-      <summary>
-        {name} <small>{T.shape(shape)}</small>
-      </summary>
-      {values === null ? (
-        <p class="quiet">{T.tooMany(count)}</p>
-      ) : (
-        <div class="scroll" tabIndex={0} role="group" aria-label={name}>
-          <table class="numbers">
-            {rows.map((row) => (
-              <tr>
-                {row.map((value) => (
-                  <td class={value === 0 ? "zero" : ""}>{short(value)}</td>
-                ))}
-              </tr>
-            ))}
-          </table>
-          {values.length > listed.length && <p class="quiet">{T.more(values.length - listed.length)}</p>}
-        </div>
-      )}
-    </details>
   );
 }

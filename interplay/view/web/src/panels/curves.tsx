@@ -5,12 +5,28 @@ import uPlot from "uplot";
 import { Curve, Curves as Told, Unwilling } from "../api";
 import type { Page } from "../page";
 import { POPULATIONS } from "../palette";
+import { smoothed } from "../smooth";
 import { T } from "../strings";
 import { short } from "../words";
 
 const AGAIN = 5_000; // ms between two looks at a run that may go on
 const FIRST = ["episode_return", "return", "reward"]; // names that are drawn where nothing was chosen
 const HEIGHT = 260;
+const LISTED = 100; // runs to compare with
+const DASHES = [[], [9, 4], [3, 3], [9, 3, 2, 3]]; // told apart without colours, too
+
+/** What one run has to show. */
+interface Line {
+  run: string;
+  curve: Curve;
+}
+
+interface Found {
+  first: Told;
+  lines: Line[];
+  /** What the others said who could not tell. */
+  problems: string[];
+}
 
 export function CurvesPanel({ page, run }: { page: Page; run: number }) {
   const [name, setName] = useState<string | null>(null);
@@ -18,20 +34,30 @@ export function CurvesPanel({ page, run }: { page: Page; run: number }) {
   const [against, setAgainst] = useState("agent_steps");
   const [span, setSpan] = useState<[number, number] | null>(null);
   const [logarithmic, setLogarithmic] = useState(false);
-  const [told, setTold] = useState<Told | null>(null);
+  const [smooth, setSmooth] = useState(false);
+  const [marked, setOthers] = useState<number[]>([]);
+  const others = marked.filter((one) => one !== run);
+  const [found, setFound] = useState<Found | null>(null);
   const [error, setError] = useState<string | null>(null);
   useEffect(() => {
     let [gone, timer] = [false, 0];
+    const ask = (id: number) => page.api.curves(id, name ? [name] : [], against, span?.[0] ?? null, span?.[1] ?? null);
     const look = async () => {
       try {
-        const found = await page.api.curves(run, name ? [name] : [], against, span?.[0] ?? null, span?.[1] ?? null);
+        const first = await ask(run);
+        const problems: string[] = [];
+        const rest = await Promise.all(others.map((id) => ask(id).catch((problem: unknown) => void problems.push(problem instanceof Unwilling ? problem.message : String(problem)))));
         if (gone) return;
-        setTold(found);
+        const lines = [first, ...rest].flatMap((told, i) => {
+          const curve = name ? told?.curves[name] : undefined;
+          return curve ? [{ run: runName(page, i ? others[i - 1]! : run), curve }] : [];
+        });
+        setFound({ first, lines, problems });
         setError(null);
-        const first = FIRST.find((one) => found.names.includes(one));
+        const usual = FIRST.find((one) => first.names.includes(one));
         // A run that has just begun has ended no episode: until then any curve, and then the one that people look for.
-        if (!chosen && (first ?? found.names[0])) setName(first ?? found.names[0]!);
-        timer = window.setTimeout(look, found.loading ? 500 : AGAIN);
+        if (!chosen && (usual ?? first.names[0])) setName(usual ?? first.names[0]!);
+        timer = window.setTimeout(look, first.loading || rest.some((told) => told?.loading) ? 500 : AGAIN);
       } catch (problem) {
         if (gone) return;
         setError(problem instanceof Unwilling ? problem.message : String(problem));
@@ -43,17 +69,23 @@ export function CurvesPanel({ page, run }: { page: Page; run: number }) {
       gone = true;
       clearTimeout(timer);
     };
-  }, [run, name, chosen, against, span]);
+  }, [run, name, chosen, against, span, others.join()]);
   if (error) return <p class="quiet">{error}</p>;
-  if (!told || told.loading) return <p class="quiet">{T.curvesLoading}</p>;
-  if (!told.names.length) return <p class="quiet">{T.noCurves}</p>;
-  const curve = name ? told.curves[name] : undefined;
+  if (!found || found.first.loading) return <p class="quiet">{T.curvesLoading}</p>;
+  const { first, lines, problems } = found;
+  if (!first.names.length) return <p class="quiet">{T.noCurves}</p>;
+  const runs = page.sources?.runs.filter((one) => one.id !== run && one.agent_steps) ?? [];
+  const box = (on: boolean, set: (on: boolean) => void, text: string, more = {}) => (
+    <label class="row">
+      <input type="checkbox" checked={on} onChange={(event) => set(event.currentTarget.checked)} {...more} /> {text}
+    </label>
+  );
   return (
     <div class="curves">
       <label class="row">
         <span>{T.curvesOf}</span>
         <select value={name ?? ""} onChange={(event) => (setName(event.currentTarget.value), setChosen(true), setSpan(null))}>
-          {told.names.map((one) => (
+          {first.names.map((one) => (
             <option value={one}>{one}</option>
           ))}
         </select>
@@ -66,15 +98,25 @@ export function CurvesPanel({ page, run }: { page: Page; run: number }) {
           ))}
         </select>
       </label>
-      {curve && <Plot name={name!} curve={curve} axis={T.axes[against] ?? against} logarithmic={logarithmic} dark={page.dark} zoom={setSpan} />}
-      <label class="row">
-        <input type="checkbox" checked={logarithmic} onChange={(event) => setLogarithmic(event.currentTarget.checked)} /> {T.logScale}
-      </label>
+      {lines.length > 0 && <Plot name={name!} lines={lines} axis={T.axes[against] ?? against} logarithmic={logarithmic} smooth={smooth} dark={page.dark} zoom={setSpan} />}
+      {problems.map((line) => (
+        <p class="quiet">{line}</p>
+      ))}
+      {box(logarithmic, setLogarithmic, T.logScale)}
+      {box(smooth, setSmooth, T.smoothed)}
+      {runs.length > 0 && (
+        <details>
+          <summary>{T.compare}</summary>
+          {runs.slice(0, LISTED).map(({ id, name: other }) =>
+            box(others.includes(id), (on) => setOthers(on ? [...others, id] : others.filter((one) => one !== id)), other, { disabled: !others.includes(id) && others.length >= POPULATIONS.length - 1 }),
+          )}
+        </details>
+      )}
       <p class="quiet">
-        {T.band} {name && told.of_episodes.includes(name) && T.began}
+        {T.band} {name && first.of_episodes.includes(name) && T.began}
       </p>
-      {curve && (
-        <button type="button" onClick={() => page.save(csvOf(curve, against, name!), `${name}.csv`)}>
+      {lines.length > 0 && (
+        <button type="button" onClick={() => page.save(csvOf(lines, against, name!), `${name}.csv`)}>
           {T.csv}
         </button>
       )}
@@ -82,24 +124,43 @@ export function CurvesPanel({ page, run }: { page: Page; run: number }) {
   );
 }
 
+function runName(page: Page, id: number): string {
+  return page.sources?.runs.find((one) => one.id === id)?.name ?? `${id}`;
+}
+
 interface PlotArguments {
   name: string;
-  curve: Curve;
+  lines: Line[];
   axis: string;
   logarithmic: boolean;
+  smooth: boolean;
   dark: boolean;
   zoom: (span: [number, number] | null) => void;
 }
 
-function Plot({ name, curve, axis, logarithmic, dark, zoom }: PlotArguments) {
+function Plot({ name, lines, axis, logarithmic, smooth, dark, zoom }: PlotArguments) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
+  const runs = lines.map((line) => line.run).join("\n");
   useEffect(() => {
     const place = box.current!; // is gone when the observer hears of it for the last time
     const ink = getComputedStyle(place).color;
-    const line = dark ? POPULATIONS[4]! : POPULATIONS[0]!;
     const axes = { stroke: ink, grid: { stroke: dark ? "#ffffff22" : "#00000018" }, ticks: { stroke: dark ? "#ffffff22" : "#00000018" } };
     const value = (_: uPlot, number: number | null) => short(number);
+    const many = lines.length > 1;
+    const width = smooth ? 0.75 : 1.5;
+    const spanGaps = many; // places of other runs lie between one's own
+    const quiet = { stroke: "transparent", value, spanGaps, points: { show: false }, class: "band" };
+    const series = lines.flatMap(({ run, curve }, i) => {
+      const own = { stroke: POPULATIONS[(i + (dark ? 4 : 0)) % POPULATIONS.length]!, dash: DASHES[i % DASHES.length]!, value, spanGaps };
+      const mean = { ...own, label: many ? run : T.mean, width, points: { show: !many && !smooth && curve.x.length < 40 } };
+      const bands = [
+        { ...quiet, label: T.bandHigh },
+        { ...quiet, label: T.bandLow },
+      ];
+      return [mean, ...bands, ...(smooth ? [{ ...own, label: T.smoothed, width: 2.5, points: { show: false }, class: many ? "band" : "smooth" }] : [])];
+    });
+    const each = smooth ? 4 : 3;
     const options: uPlot.Options = {
       width: place.clientWidth,
       height: HEIGHT,
@@ -108,28 +169,24 @@ function Plot({ name, curve, axis, logarithmic, dark, zoom }: PlotArguments) {
         { ...axes, label: axis, values: (_, splits) => splits.map(compact) },
         { ...axes, size: 60, values: (_, splits) => splits.map((split) => (split === null ? "" : compact(split))) },
       ],
-      series: [
-        { label: axis, value },
-        { label: T.mean, stroke: line, width: 1.5, value, points: { show: curve.x.length < 40 } },
-        { label: T.bandHigh, stroke: "transparent", value, points: { show: false } },
-        { label: T.bandLow, stroke: "transparent", value, points: { show: false } },
-      ],
-      bands: [{ series: [2, 3], fill: `${line}38` }],
+      series: [{ label: axis, value }, ...series],
+      bands: lines.map((_, i) => ({ series: [each * i + 2, each * i + 3], fill: `${series[each * i]!.stroke}${many ? "1c" : "38"}` })),
       cursor: { drag: { x: true, y: false } },
       hooks: {
         setSelect: [(drawn) => drawn.select.width > 4 && zoom([drawn.posToVal(drawn.select.left, "x"), drawn.posToVal(drawn.select.left + drawn.select.width, "x")])],
       },
     };
-    plot.current = new uPlot(options, dataOf(curve, logarithmic), place);
+    plot.current = new uPlot(options, dataOf(lines, logarithmic, smooth), place);
     const resized = new ResizeObserver(() => plot.current?.setSize({ width: place.clientWidth, height: HEIGHT }));
     resized.observe(place);
     return () => {
       resized.disconnect();
       plot.current?.destroy();
     };
-  }, [name, axis, logarithmic, dark]);
-  useEffect(() => plot.current?.setData(dataOf(curve, logarithmic)), [curve]);
-  return <div ref={box} class="plot" role="img" aria-label={sentence(name, curve, axis)} onDblClick={() => zoom(null)} />;
+  }, [name, axis, logarithmic, smooth, dark, runs]);
+  useEffect(() => plot.current?.setData(dataOf(lines, logarithmic, smooth)), [lines]);
+  const told = lines.map(({ run, curve }) => sentence(lines.length > 1 ? `${run}, ${name}` : name, curve, axis)).join("; ");
+  return <div ref={box} class={lines.length > 1 ? "plot many" : "plot"} role="img" aria-label={told} onDblClick={() => zoom(null)} />;
 }
 
 /** What the upright axis shows; a flat line lies in the middle, also one at zero. */
@@ -139,10 +196,11 @@ function rangeOf(_: uPlot, low: number | null, high: number | null): [number, nu
   return low === high ? [low - room, high + room] : (uPlot.rangeNum(low, high, 0.1, true) as [number, number]);
 }
 
-function dataOf({ x, mean, low, high }: Curve, logarithmic: boolean): uPlot.AlignedData {
+function dataOf(lines: Line[], logarithmic: boolean, smooth: boolean): uPlot.AlignedData {
   // A logarithm knows no zero.
   const part = (values: (number | null)[]) => (logarithmic ? values.map((value) => (value !== null && value > 0 ? value : null)) : values);
-  return [x, part(mean), part(high), part(low)];
+  const tables = lines.map(({ curve: { x, mean, low, high } }) => [x, part(mean), part(high), part(low), ...(smooth ? [part(smoothed(mean))] : [])] as uPlot.AlignedData);
+  return tables.length > 1 ? uPlot.join(tables) : tables[0]!;
 }
 
 /** The curve in words, for who does not see it. */
@@ -155,8 +213,10 @@ function compact(value: number): string {
   return Math.abs(value) >= 10_000 ? new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 2 }).format(value) : short(value);
 }
 
-function csvOf({ x, mean, low, high }: Curve, against: string, name: string): Blob {
-  const rows = x.map((place, i) => [place, mean[i], low[i], high[i]].join(","));
-  const title = `"${name.replaceAll('"', '""')}"`;
-  return new Blob([[`${against},${title},lowest,highest`, ...rows].join("\n") + "\n"], { type: "text/csv" });
+function csvOf(lines: Line[], against: string, name: string): Blob {
+  const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
+  const many = lines.length > 1;
+  const rows = lines.flatMap(({ run, curve: { x, mean, low, high } }) => x.map((place, i) => [...(many ? [quoted(run)] : []), place, mean[i], low[i], high[i]].join(",")));
+  const title = `${many ? "run," : ""}${against},${quoted(name)},lowest,highest`;
+  return new Blob([[title, ...rows].join("\n") + "\n"], { type: "text/csv" });
 }

@@ -44,15 +44,21 @@ function WaitForMe({ live }: { live: Live }) {
 /** The world's own keys and what they mean. */
 export function ControlKeys({ live }: { live: Live }) {
   const keys = live.controls!.keys;
-  const told = Object.keys(keys).map((key) => [T.keyNames[key] ?? key.toUpperCase(), choicesOf(keys, key).map((one) => labelOf(live.heads[one.head], one.choice)).join(", ")] as const);
+  const told = new Map<string, string[]>();
+  for (const key of Object.keys(keys)) {
+    const label = choicesOf(keys, key).map((one) => labelOf(live.heads[one.head], one.choice)).join(", ");
+    told.set(label, [...(told.get(label) ?? []), T.keyNames[key] ?? key.toUpperCase()]);
+  }
   return (
     <>
       <h3>{T.controlKeys}</h3>
       <dl class="keys">
-        {told.map(([key, label]) => (
+        {[...told].map(([label, names]) => (
           <div>
             <dt>
-              <kbd>{key}</kbd>
+              {names.map((name) => (
+                <kbd>{name}</kbd>
+              ))}
             </dt>
             <dd>{label}</dd>
           </div>

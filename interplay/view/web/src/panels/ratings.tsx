@@ -1,14 +1,27 @@
 /** Who is best: ratings with their intervals, and the pay-off of each against each. */
 
+import { useState } from "preact/hooks";
 import { Ratings as Told } from "../api";
 import { T } from "../strings";
 import { short } from "../words";
 
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
+type Column = "name" | "rating" | "games";
+
 export function RatingsPanel({ told }: { told: Told }) {
   if (!told.players.length) return <p class="quiet">{T.noRatings}</p>;
   const order = told.players.map((_, i) => i).sort((a, b) => (told.players[b]!.rating ?? -Infinity) - (told.players[a]!.rating ?? -Infinity));
+  const [by, setBy] = useState<{ column: Column; down: boolean }>({ column: "rating", down: true });
+  const rows = [...order].sort((a, b) => (by.down ? -1 : 1) * compare(told.players[a]![by.column], told.players[b]![by.column]));
+  const head = (column: Column, text: string) => (
+    <th scope="col" aria-sort={by.column !== column ? "none" : by.down ? "descending" : "ascending"}>
+      <button type="button" class="link" onClick={() => setBy({ column, down: by.column === column ? !by.down : column !== "name" })}>
+        {text}
+        {by.column === column && (by.down ? " ▾" : " ▴")}
+      </button>
+    </th>
+  );
   const ends = told.players.flatMap(({ low, high, rating }) => [low ?? rating, high ?? rating]).filter((end) => end !== null);
   const [least, most] = [Math.min(...ends), Math.max(...ends)];
   const at = (value: number) => `${(100 * (value - least)) / (most - least || 1)}%`;
@@ -18,18 +31,18 @@ export function RatingsPanel({ told }: { told: Told }) {
         <thead>
           <tr>
             <th />
-            <th>{T.player}</th>
-            <th>{T.rating}</th>
+            {head("name", T.player)}
+            {head("rating", T.rating)}
             <th>{T.interval}</th>
-            <th>{T.games}</th>
+            {head("games", T.games)}
           </tr>
         </thead>
         <tbody>
-          {order.map((i, place) => {
+          {rows.map((i) => {
             const { name, rating, low, high, games } = told.players[i]!;
             return (
               <tr>
-                <td>{letter(place)}</td>
+                <td>{letter(order.indexOf(i))}</td>
                 <th scope="row">{name}</th>
                 <td>{short(rating)}</td>
                 <td class="interval" title={`${short(low)} – ${short(high)}`}>
@@ -73,6 +86,12 @@ function Payoff({ told, order }: { told: Told; order: number[] }) {
       </div>
     </>
   );
+}
+
+/** Players without a number come last when the best come first. */
+function compare(a: string | number | null, b: string | number | null): number {
+  if (typeof a === "string" && typeof b === "string") return a.localeCompare(b);
+  return Number(a ?? -Infinity) - Number(b ?? -Infinity) || 0;
 }
 
 function letter(place: number): string {

@@ -1,0 +1,35 @@
+"""How people read what an agent observes: names, pictures of crops, rows and who they tell of. Networks read none of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+NOBODY = -1  # of `Guide.slots`
+
+
+class Guide(NamedTuple):
+    """A part of an observation's field, or all of it.
+
+    Attributes:
+        kind: ``crop`` a picture with a cell for each number; ``rows`` a table, one thing in each row; ``numbers`` one after another.
+        title: of the part, where a field has several; parts stand one after another in the flat field.
+        names: of the columns of rows, or of the numbers.
+        rows: how many rows the part has; 0: as the field's shape says, or it has none.
+        palette: of a crop, as for `Canvas.tiles`: ``"terrain"`` or the colour of each number; empty: greys from its lowest to its highest.
+        slots: of the agent whom each row tells of, `NOBODY` where none is meant; empty: nothing is said.
+        shown: how many of the rows count, the others are padding; None: all.
+        hidden: a field with 1 for each row that the agent does not see; empty: it sees all.
+    """
+
+    kind: Literal["crop", "rows", "numbers"] = "numbers"
+    title: str = ""
+    names: Sequence[str] = ()
+    rows: int = 0
+    palette: str | Sequence[str] = ()
+    slots: Sequence[int] = ()
+    shown: int | None = None
+    hidden: str = ""
+
+
+Guides = Mapping[str, Sequence[Guide]]  # field -> its parts

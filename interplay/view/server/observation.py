@@ -1,0 +1,108 @@
+"""What an agent sees, part by part, with all that the world says for people to read it (docs/specs/viewer.md 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from interplay.core.guides import Guide
+from interplay.core.world import Array, World
+from interplay.view.palette import TERRAIN
+from interplay.view.run_log import one_line
+from interplay.view.server.config import CELLS, OBSERVED
+from interplay.view.server.heads import numbers
+
+CROP = 5  # cells of a side, from which on whole numbers in two axes are a picture
+STACKED = 8  # pictures of small numbers, the newest last
+
+
+def tell_observation(
+    world: World, slot: int, fields: Mapping[str, Any], column: int, look: Any = None
+) -> list[dict[str, Any]]:
+    """The parts of an agent's observation in a batch of one.
+
+    Args:
+        world: the batch.
+        slot: of the agent.
+        fields: field -> (1, A, ...), of its kind.
+        column: of the agent among its kind.
+        look: what its network makes of it, whose attention is told beside rows; None where nobody can say.
+    """
+    guides = world.observation_guides(0, slot)
+    own = {name: np.asarray(array)[0, column] for name, array in fields.items()}
+    masks = {guide.hidden for parts in guides.values() for guide in parts}
+    told = []
+    for name, array in own.items():
+        if name not in masks:  # told by the rows that they hide
+            weights = _attention(look, name)
+            for guide, part in _parts(guides.get(name) or (_guess(array),), array):
+                told.append(_tell(name, guide, part, own, weights))
+    return told
+
+
+def _parts(guides: Sequence[Guide], array: Array) -> Iterator[tuple[Guide, Array]]:
+    """The pieces of a field, which stand one after another; what is left over is a piece of its own."""
+    if len(guides) == 1:
+        yield guides[0], array[..., -1] if guides[0].kind == "crop" and array.ndim == 3 else array
+        return
+    flat, at = array.reshape(-1), 0
+    for guide in guides:
+        count = len(guide.names) * max(guide.rows, 1)
+        part = flat[at : at + count]
+        if count and part.size == count:
+            yield guide, part.reshape(guide.rows, -1) if guide.rows else part
+        at += count
+    if flat[at:].any():
+        yield Guide(title="others"), flat[at:]
+
+
+def _guess(array: Array) -> Guide:
+    """How a field is read of which the world says nothing."""
+    if array.ndim == 2 and min(array.shape) >= CROP and array.dtype.kind in "biu":
+        return Guide("crop")
+    if array.ndim == 3 and array.dtype == np.uint8 and array.shape[2] <= STACKED:
+        return Guide("crop", title="newest")
+    return Guide("rows" if array.ndim == 2 else "numbers")
+
+
+def _tell(
+    name: str, guide: Guide, part: Array, own: Mapping[str, Array], weights: Sequence[float]
+) -> dict[str, Any]:
+    few = part.size <= (CELLS if guide.kind == "crop" else OBSERVED)
+    told: dict[str, Any] = {
+        "name": one_line(f"{name} · {guide.title}" if guide.title else name),
+        "shape": list(part.shape),
+        "values": numbers(part) if few else None,
+        "kind": guide.kind,
+    }
+    if guide.names:
+        told["names"] = [one_line(str(one)) for one in guide.names]
+    if guide.kind == "crop":
+        told["palette"] = list(TERRAIN if guide.palette == "terrain" else guide.palette)
+    if guide.kind != "rows" or part.ndim != 2:
+        return told
+    there = np.arange(len(part)) < (len(part) if guide.shown is None else guide.shown)
+    if guide.hidden:
+        there &= own[guide.hidden].reshape(-1)[: len(part)] == 0
+    if not there.all():
+        told["there"] = there.tolist()
+        if few:  # what is hidden from the agent is hidden from who plays it
+            told["values"] = numbers(np.where(there[:, None], part.astype(float), np.nan))
+    if len(guide.slots):
+        told["slots"] = [int(one) if one >= 0 else None for one in guide.slots][: len(part)]
+    if len(weights) == len(part):
+        told["weights"] = list(weights)
+    return told
+
+
+def _attention(look: Any, name: str) -> list[float]:
+    """How much each row of a field is attended, the mean over heads and over who asks; empty where nobody can say."""
+    attention = getattr(look, "attention", None)
+    if attention is None:
+        return []
+    keys = [place for place, key in enumerate(look.attended) if key.startswith(f"{name}[")]
+    mean = np.asarray(attention, float).mean(axis=(0, 1))
+    found = mean[keys] if keys and max(keys) < len(mean) else np.zeros(0)
+    return found.tolist() if np.isfinite(found).all() else []

@@ -1,0 +1,166 @@
+/** What an agent sees, by kind: crops as pictures, rows as tables, numbers with their names and bars. */
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Observed } from "../api";
+import type { Page } from "../page";
+import { mix, rgb, tileColours } from "../palette";
+import { T } from "../strings";
+import { short } from "../words";
+
+const MOST_NUMBERS = 120;
+const MOST_ROWS = 100;
+const ROW = 5; // numbers beside each other, as many as the panel has room for
+const [DARK, LIGHT] = [rgb("#101418"), rgb("#f4f6f8")] as const; // of crops without colours of their own
+
+export function ObservationPanel({ page, observation }: { page: Page; observation: Observed[] }) {
+  return (
+    <>
+      <h3>{T.observation}</h3>
+      {observation.map((part) => (
+        <details open={part.kind === "crop" || part.kind === "rows" || count(part) <= MOST_NUMBERS}>
+          <summary>
+            {part.name} <small>{T.shape(part.shape)}</small>
+          </summary>
+          <Part page={page} part={part} />
+        </details>
+      ))}
+    </>
+  );
+}
+
+const count = ({ shape }: Observed) => shape.reduce((product, side) => product * side, 1);
+
+function Part({ page, part }: { page: Page; part: Observed }) {
+  if (part.values === null) return <p class="quiet">{T.tooMany(count(part))}</p>;
+  if (part.kind === "crop") return <Crop part={part} values={part.values} />;
+  if (part.kind === "rows") return <Rows page={page} part={part} values={part.values} />;
+  return part.names ? <Named names={part.names} values={part.values} /> : <Grid name={part.name} shape={part.shape} values={part.values} />;
+}
+
+type Values = (number | null)[];
+
+/** A pixel for each number. */
+function Crop({ part, values }: { part: Observed; values: Values }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [high = 1, wide = 1] = part.shape;
+  const known = values.filter((value) => value !== null);
+  const [least, most] = [Math.min(...known), Math.max(...known)];
+  useEffect(() => {
+    const { current } = canvas;
+    [current!.width, current!.height] = [wide, high];
+    const image = new ImageData(wide, high);
+    const colours = part.palette?.length ? tileColours(part.palette) : null;
+    values.forEach((value, i) => {
+      const share = ((value ?? least) - least) / (most - least || 1);
+      image.data.set([...(colours ? colours[Math.max(value ?? 0, 0) & 255]! : mix(DARK, LIGHT, share)), value === null ? 0 : 255], 4 * i);
+    });
+    current!.getContext("2d")!.putImageData(image, 0, 0);
+  }, [values]);
+  return (
+    <>
+      <canvas ref={canvas} class="crop" role="img" aria-label={T.crop(part.name, wide, high)} />
+      {!part.palette?.length && <p class="quiet">{T.cropRange(short(least), short(most))}</p>}
+    </>
+  );
+}
+
+/** One thing in each row; those who are agents are marked in the world while one points at them, and selected by a click. */
+function Rows({ page, part, values }: { page: Page; part: Observed; values: Values }) {
+  const wide = part.shape[1] ?? 1;
+  const [pointed, point] = useState<number | null>(null);
+  // Rows may tell of others at the next tick, under a pointer that stands still.
+  useEffect(() => page.player.mark(pointed === null ? null : (part.slots?.[pointed] ?? null)));
+  useEffect(() => () => page.player.mark(null), []);
+  const all = Array.from({ length: part.shape[0] ?? 0 }, (_, row) => row);
+  const there = all.filter((row) => part.there?.[row] ?? true);
+  const listed = there.slice(0, MOST_ROWS);
+  if (!there.length) return <p class="quiet">{T.nothingSeen}</p>;
+  const most = Math.max(...(part.weights ?? []), 1e-9);
+  const who = part.slots?.some((slot) => slot !== null);
+  return (
+    <div class="scroll" tabIndex={0} role="group" aria-label={part.name}>
+      <table class="numbers seen">
+        <thead>
+          <tr>
+            <th scope="col">{who ? T.agentLabel : T.row}</th>
+            {part.weights && <th scope="col">{T.attention}</th>}
+            {Array.from({ length: wide }, (_, column) => (
+              <th scope="col">{part.names?.[column] ?? column}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {listed.map((row) => {
+            const slot = part.slots?.[row];
+            return (
+              <tr onMouseEnter={() => point(row)} onMouseLeave={() => point(null)}>
+                <th scope="row">
+                  {slot === null || slot === undefined ? (
+                    row
+                  ) : (
+                    <button type="button" class="link" onFocus={() => point(row)} onBlur={() => point(null)} onClick={() => page.select(slot)}>
+                      {page.nameOf(slot)}
+                    </button>
+                  )}
+                </th>
+                {part.weights && (
+                  <td title={short(part.weights[row] ?? 0)}>
+                    <span class="bar">
+                      <span class="share" style={{ width: `${(100 * (part.weights[row] ?? 0)) / most}%` }} />
+                    </span>
+                  </td>
+                )}
+                {values.slice(row * wide, (row + 1) * wide).map((value) => (
+                  <td class={value === 0 ? "zero" : ""}>{short(value)}</td>
+                ))}
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      {there.length < all.length && <p class="quiet">{T.rowsUnseen(all.length - there.length)}</p>}
+      {there.length > listed.length && <p class="quiet">{T.more(there.length - listed.length)}</p>}
+    </div>
+  );
+}
+
+/** Numbers with names, as bars beside each other. */
+function Named({ names, values }: { names: string[]; values: Values }) {
+  const most = Math.max(1, ...values.map((value) => Math.abs(value ?? 0)));
+  return (
+    <>
+      {values.map((value, i) => (
+        <div class="meter">
+          <span class="name" title={names[i]}>
+            {names[i] ?? i}
+          </span>
+          <span class="bar">
+            <span class={(value ?? 0) < 0 ? "low" : "good"} style={{ width: `${(100 * Math.abs(value ?? 0)) / most}%` }} />
+          </span>
+          <span class="number">{short(value)}</span>
+        </div>
+      ))}
+    </>
+  );
+}
+
+/** Numbers without names. */
+function Grid({ name, shape, values }: { name: string; shape: number[]; values: Values }) {
+  const wide = shape.length === 2 && shape[1]! <= 32 ? shape[1]! : ROW;
+  const listed = values.slice(0, Math.max(MOST_NUMBERS, wide));
+  const rows = Array.from({ length: Math.ceil(listed.length / wide) }, (_, row) => listed.slice(row * wide, (row + 1) * wide));
+  return (
+    <div class="scroll" tabIndex={0} role="group" aria-label={name}>
+      <table class="numbers">
+        {rows.map((row) => (
+          <tr>
+            {row.map((value) => (
+              <td class={value === 0 ? "zero" : ""}>{short(value)}</td>
+            ))}
+          </tr>
+        ))}
+      </table>
+      {values.length > listed.length && <p class="quiet">{T.more(values.length - listed.length)}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,41 @@
+/** A run that goes on: its matches appear and grow on the page without a reload, and its trainer hears that somebody watches. */
+
+import { appendFileSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Page } from "../src/page";
+import { smoothed } from "../src/smooth";
+import { pathOf } from "./fixtures";
+import { seek, withTab } from "./tab";
+
+declare const window: Window & { interplay: Page };
+
+const run = (name: string) => pathOf(`first/recordings/${name}`);
+const whole = readFileSync(pathOf("match.replay"));
+
+beforeAll(() => mkdirSync(run(""), { recursive: true }));
+afterAll(() => rmSync(run(""), { recursive: true }));
+
+it("shows the matches of a run as they come and grow, and follows the newest", () =>
+  withTab(async (tab) => {
+    const last = () => tab.evaluate(() => window.interplay.player.clock.last);
+    await tab.evaluate(() => window.interplay.openRun(window.interplay.sources!.runs.find((one) => one.name === "first")!.id));
+    writeFileSync(run("000001-100.replay"), whole.subarray(0, Math.floor(whole.length * 0.7)));
+    await tab.getByLabel("Match", { exact: true }).selectOption({ label: "match 1 of 1 · 100 agent-steps" });
+    await tab.waitForFunction(() => window.interplay.player.shot);
+    const before = await last();
+    expect(before).toBeLessThan(249);
+    expect(await tab.locator(".toast").count()).toBe(0); // it is written, not damaged
+    appendFileSync(run("000001-100.replay"), whole.subarray(Math.floor(whole.length * 0.7)));
+    await expect.poll(last, { timeout: 8000 }).toBe(249);
+    await seek(tab, 249);
+    await tab.getByRole("button", { name: "Newest" }).click();
+    const shown = await tab.evaluate(() => window.interplay.match);
+    copyFileSync(pathOf("match.replay"), run("000002-2000.replay"));
+    await expect.poll(() => tab.evaluate(() => window.interplay.match), { timeout: 8000 }).not.toBe(shown);
+    await expect.poll(() => tab.locator(".match option:checked").textContent()).toBe("match 2 of 2 · 2,000 agent-steps");
+    expect(existsSync(run("watching"))).toBe(true);
+  }));
+
+it("smooths by means over what is near and there", () => {
+  expect(smoothed([0, 3, null, 6, 6])).toEqual([1.5, 1.5, 4.5, 6, 6]);
+});

@@ -1,0 +1,68 @@
+"""How people read what a unit of a battle observes (specification 5.2): its vector in the parts that `observe.look_around` writes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from interplay.core.guides import Guide
+from interplay.worlds.battle.state import BLUE, MOVES, RED
+
+_HEIGHTS, _POINTS = 9, 8
+WAYS = ("north", "south", "ahead", "back")
+FIELD_NAMES = ("alive", "x", "y", "health", "shield", "cooldown", "type")
+
+
+def guides_of(rules: Any, actions: tuple[str, ...], slot: int) -> dict[str, tuple[Guide, ...]]:
+    """The parts of a unit's vector, and the rows of the field where it is seen.
+
+    Args:
+        rules: the world's record of rules.
+        actions: names of what units do.
+        slot: of the unit.
+    """
+    reds, units = int(rules["reds"]), int(rules["slots"])
+    side = RED if slot < reds else BLUE
+    own, enemies = list(range(reds)), list(range(reds, units))
+    if side == BLUE:
+        own, enemies = enemies, own
+    allies = [other for other in own if other != slot]
+    told = tuple(actions) if rules["see_last_action"] else ()
+    parts = [
+        Guide(title="ground", names=_ground(rules)),
+        Guide("rows", "enemies", ("reached", *_other(rules, 1 - side)), len(enemies), slots=enemies),
+        Guide(
+            "rows",
+            "allies",
+            ("seen", *_other(rules, side), *(f"last: {name}" for name in told)),
+            len(allies),
+            slots=allies,
+        ),
+        Guide(title="itself", names=("health", *_kind(rules, side), *_place(rules))),
+    ]
+    return {
+        "units": tuple(part for part in parts if part.kind == "numbers" or part.rows),
+        "field": (Guide("rows", names=FIELD_NAMES, slots=[*own, *enemies]),),
+        "legal": (Guide(names=actions),),
+    }
+
+
+def _ground(rules: Any) -> tuple[str, ...]:
+    names = tuple(f"may go {way}" for way in WAYS[:MOVES])
+    names += tuple(f"open at point {point + 1}" for point in range(_POINTS * int(rules["see_pathing"])))
+    return names + tuple(f"height {point + 1}" for point in range(_HEIGHTS * int(rules["see_heights"])))
+
+
+def _other(rules: Any, side: int) -> tuple[str, ...]:
+    return ("distance", "x", "y", "health", *_kind(rules, side))
+
+
+def _kind(rules: Any, side: int) -> tuple[str, ...]:
+    shield = ("shield",) if rules["red_shields" if side == RED else "blue_shields"] else ()
+    return shield + tuple(f"type {number + 1}" for number in range(int(rules["kinds"])))
+
+
+def _place(rules: Any) -> tuple[str, ...]:
+    names = ("x", "y") * int(rules["see_position"]) + ("looks x", "looks y") * int(
+        rules["look_directions"] > 0
+    )
+    return names + ("time",) * int(rules["see_time"])

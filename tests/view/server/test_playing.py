@@ -1,0 +1,256 @@
+"""Specification viewer 7: people who play by keys, clicks and names, who are waited for, and who see no more than their agents."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from interplay.core.controls import Controls
+from interplay.core.errors import UserError
+from interplay.core.policy import RandomPolicy
+from interplay.core.replay import ReplayReader
+from interplay.core.replay.layout import HUMAN
+from interplay.core.scene import Canvas
+from interplay.registry import make_world
+from interplay.view.server.keeping import Keeper, check_target
+from interplay.view.server.play import Cast, Play
+from interplay.view.server.session import CANNOT_SAY, NO_EYES, OTHER_EYES, OWN_EYES
+from tests.view.server.asking import Watcher, cast_of, no_root, served
+from tests.view.server.tables import TableWorld, TwoKinds
+
+
+class Street(TableWorld):
+    """Everybody stands at a place of its own and sees its own; odd seats may not choose the first thing."""
+
+    action_names: ClassVar[Any] = {"way": ("left", "stay", "right")}
+    says = True
+
+    def draw(self, canvas: Canvas, world: int) -> None:
+        last = self.state.last[world]
+        canvas.show(0, 0, len(last), 1)
+        canvas.circles("agents", np.arange(len(last)) + 0.5, last + 1.0, colour=(last + 1).astype(np.uint8))
+        super().draw(canvas, world)
+
+    def controls(self, slot: int) -> Controls:
+        return Controls({"ArrowRight": {"way": "right"}, "a": {"way": "left"}}, {"way": "stay"})
+
+    def click(self, world: int, slot: int, x: float, y: float) -> dict[str, str] | None:
+        return {"way": "right" if x > slot + 1 else "left"} if y < 1 else None
+
+    def visible(self, world: int, slot: int) -> Any:
+        return {"agents": np.arange(len(self.agents)) == slot} if self.says else None
+
+
+def street(fog: bool = False, **options: Any) -> Any:
+    return served(
+        no_root(["street"]),
+        lambda kind, name: Cast(Street(length=10_000, **options), RandomPolicy(), "random", fog=fog),
+    )
+
+
+def test_names_keys_and_clicks_reach_the_page_when_it_takes_a_slot():
+    with street() as own, Watcher(own) as page:
+        hello = page.hear()
+        assert hello["heads"][0]["name"] == "way"
+        assert hello["heads"][0]["labels"] == ["left", "stay", "right"]
+        assert hello["controls"] == {
+            "keys": {"ArrowRight": [{"head": 0, "choice": 2}], "a": [{"head": 0, "choice": 0}]}
+        }
+        page.stand_still()
+        page.say("take", slot=1)
+        taken = page.until("taken")
+        assert (taken["slot"], taken["clicks"], taken["controls"]) == (1, True, hello["controls"])
+        page.say("select", slot=1)
+        page.say("step", n=1)
+        page.until("agent", chosen={"way": 1})  # without a word: what the world says
+        page.say("click", slot=1, tick=page.ticks[-1], x=2.5, y=0.5)
+        page.say("step", n=1)
+        page.until("agent", chosen={"way": 2})
+        page.say("click", slot=1, tick=page.ticks[-1], x=0.5, y=0.5)
+        assert page.until("refused")["reason"] == "way = left is not legal now; choose another one"
+        page.say("click", slot=1, tick=page.ticks[-1], x=0.5, y=2.5)  # means nothing
+        page.say("step", n=1)
+        page.until("agent", chosen={"way": 1})
+
+
+def test_a_world_in_which_all_act_at_once_waits_where_it_is_asked_to():
+    with street() as own, Watcher(own) as page:
+        page.stand_still()
+        page.say("take", slot=0)
+        page.say("wait", on=True)
+        page.say("run", on=True)
+        page.until("status", waiting=0, waits=True)
+        page.until_silence(0.4)
+        tick = page.ticks[-1]
+        page.say("act", slot=0, tick=tick, action={})
+        while page.ticks[-1] == tick:
+            page.hear()
+        page.until_silence(0.4)
+        assert page.ticks[-1] == tick + 1
+        page.say("wait", on=False)
+        page.until("status", waiting=None, waits=False)
+        while page.ticks[-1] < tick + 4:
+            page.hear()
+
+
+def test_the_first_step_says_that_it_may_take_long():
+    class Slow(Street):
+        def _advance(self, action: Any) -> None:
+            time.sleep(0.3 * (self.state.steps[0] == 0))
+            super()._advance(action)
+
+    make = cast_of(lambda: Slow(length=10_000))
+    with served(no_root(["street"]), make) as own, Watcher(own) as page:
+        page.until("status", preparing=True)
+        page.until("status", preparing=False)
+
+
+def test_under_fog_nobody_is_sent_more_than_the_one_who_plays_may_see():
+    with street(fog=True, seats=3) as own, Watcher(own) as player, Watcher(own) as other:
+        player.stand_still()
+        other.until_silence(0.3)
+        player.say("select", slot=2)
+        player.until("agent", slot=2)
+        player.say("take", slot=0)
+        assert player.until("status", holders={"0": "you"})["note"] == OWN_EYES
+        assert other.until("status", holders={"0": "somebody"})["note"] == OTHER_EYES
+        for page in (player, other):
+            page.until_silence(0.4)
+            page.say("select", slot=2)
+            assert "plays under fog" in page.until("refused")["reason"]
+        player.say("select", slot=0)
+        told = len(other.said)
+        for _ in range(2):
+            player.say("step", n=1)
+            for page in (player, other):
+                scene = page.until("frame")["scene"]
+                agents = scene.layer("agents")
+                assert agents.columns["absent"].tolist() == [False, True, True]
+                assert agents.columns["colour"][1:].tolist() == [0, 0]
+                assert scene.layer("table").text == ()
+        account = player.until("agent", slot=0)
+        assert account["metrics"] == {}
+        assert not [message for message in other.said[told:] if message["type"] == "agent"]
+        with Watcher(own) as third:  # who comes now
+            assert third.until("frame")["scene"].layer("agents").columns["absent"].tolist() == [
+                False,
+                True,
+                True,
+            ]
+            third.say("take", slot=1)
+            assert third.until("status", holders={"0": "somebody", "1": "you"})["note"] == OWN_EYES
+            assert third.until("frame")["scene"].layer("agents").columns["absent"].tolist() == [
+                True,
+                False,
+                True,
+            ]
+            third.say("take", slot=2)
+            assert "one slot at a time" in third.until("refused")["reason"]
+            assert other.until("status", holders={"0": "somebody", "1": "somebody"})["note"] == NO_EYES
+            assert other.until("frame")["scene"].layer("agents").columns["absent"].all()
+        player.say("give", slot=0)
+        other.until("status", holders={}, note=None)
+        assert not other.until("frame")["scene"].layer("agents").columns["absent"].any()
+
+
+def test_a_world_that_cannot_say_what_is_seen_says_that(monkeypatch):
+    monkeypatch.setattr(Street, "says", False)
+    with street(fog=True) as own, Watcher(own) as page:
+        page.stand_still()
+        page.say("take", slot=0)
+        assert page.until("status", holders={"0": "you"})["note"] == CANNOT_SAY
+        assert not page.until("frame")["scene"].layer("agents").columns["absent"].any()
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ({"way": ("left", "right")}, "gives way 2 choices, it has 3"),
+        ({"way": ("left", "stay", "left")}, "way has one name twice"),
+        ({"way": ("left", "", "right")}, "way has ''"),
+        ({"way": ("left", "stay\n", "right")}, "way has 'stay"),
+        ({"way": "abc"}, "gives way 3 choices"),
+        ({"way": ("a", "b", "c"), "else": ("a",)}, "has 2 heads"),
+        ({"way": ("links", "stay", "right")}, "'a' means 'left' of 'way'"),
+    ],
+)
+def test_names_that_do_not_fit_are_refused(names, said):
+    world = Street()
+    world.action_names = names
+    with pytest.raises(UserError, match=said):
+        Play(Cast(world, RandomPolicy(), "random"))
+
+
+def test_kinds_have_names_of_their_own():
+    world = TwoKinds()
+    world.action_names = {"jumper": {"jump": ("no", "yes"), "kick": ("no", "left", "right")}}
+    play = Play(Cast(world, RandomPolicy(), "random"))
+    assert [head["labels"] for head in play.heads(0)] == [None]
+    assert [(head["name"], head["labels"][-1]) for head in play.heads(1)] == [
+        ("jump", "yes"),
+        ("kick", "right"),
+    ]
+    assert json.dumps(play.controls(0)) == "null"
+
+
+def test_what_an_observation_holds_behind_its_mask_is_not_told_under_fog():
+    world = make_world("survival/2v2-all-low", num_worlds=1, seed=4)
+    play = Play(Cast(world, RandomPolicy(), "random", fog=True), seed=4)
+    hidden = world.timestep.observation["heals_mask"][0, 0] > 0
+    assert 0 < hidden.sum() < len(hidden)
+    told = {part["name"]: part["values"] for part in play.agent_under_fog(0)["observation"]}
+    assert [value is None for value in told["heals"]] == np.repeat(hidden, 2).tolist()
+    whole = {part["name"]: part["values"] for part in play.agent(0, person=True)["observation"]}
+    assert None not in whole["heals"]
+    play.close()
+
+
+def test_what_people_play_is_recorded_and_complete_at_the_end(tmp_path):
+    path = tmp_path / "mine.replay"
+
+    def make(kind: str, name: str) -> Cast:
+        return Cast(
+            Street(length=10_000), RandomPolicy(), "random", keeper=Keeper(path, {"length": 10_000}, 3)
+        )
+
+    with served(no_root(["street"]), make) as own, Watcher(own) as page:
+        page.stand_still()
+        assert not path.exists()
+        page.say("take", slot=1)
+        page.until("taken")
+        for choice in (2, 1):
+            page.say("act", slot=1, tick=page.ticks[-1], action={"way": choice})
+            page.say("step", n=1)
+            page.until("frame")
+        page.say("give", slot=1)
+        page.say("step", n=1)
+        page.until("frame")
+        page.say("reset", seed=5)
+        page.until("frame")
+        assert not path.exists()  # it appears whole
+    with ReplayReader(path) as reader:
+        assert reader.header.players == ("random", HUMAN)
+        assert (reader.header.policy, reader.header.options, reader.header.seed) == (
+            "random",
+            {"length": 10_000},
+            3,
+        )
+        assert reader.ticks == 5
+        assert [(mark.tick, mark.kind, mark.rows) for mark in reader.marks() if mark.kind in ("taken", "given")] == [
+            (0, "taken", (1,)), (3, "given", (1,)),
+        ]  # fmt: skip
+        tables = [frame.scene.layer("table").text[1][1] for frame in reader.frames()]
+        assert tables[1:3] == [2, 1]
+        assert reader.frame(4).first
+    with pytest.raises(UserError, match="it is there already; name another file"):
+        check_target(path)
+    with pytest.raises(UserError, match=r"end the name in \.replay"):
+        check_target(tmp_path / "mine.mp4")
+    with served(no_root(["street"]), make) as own, Watcher(own) as page:
+        page.until("frame")
+        page.say("take", slot=0)
+        assert "it is there already" in page.until("refused")["reason"]
