@@ -85,3 +85,14 @@ def test_nothing_is_drawn_beyond_what_is_shown():
     assert (picture[:, -2:] == PAGE).all()
     seen = render(Crop(0, 16)(scene(50)), (200, 160), within=True)
     assert painted(seen, RED) > 3 * painted(render(scene(50), (200, 160)), RED)
+
+
+def test_texts_of_what_is_not_shown_are_not_written():
+    near = Crop((39.9, 40), 16)(scene())  # somebody stands just outside, at 50
+    bare = near._replace(layers=tuple(layer for layer in near.layers if layer.name != "names"))
+    assert near.bounds is not None
+    assert near.bounds[2] < 50
+    assert (render(near, (200, 160), within=True) == render(bare, (200, 160), within=True)).all()
+    here = Crop(0, 16)(scene())
+    bare = here._replace(layers=bare.layers)
+    assert (render(here, (200, 160), within=True) != render(bare, (200, 160), within=True)).any()

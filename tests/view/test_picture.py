@@ -156,6 +156,25 @@ def test_dimmed_agents_lose_colour_bars_and_label():
     assert painted(render(scene(True), 256), palette.rgb(palette.BAR_LOW)) == 0
 
 
+def test_several_bars_stand_on_each_other_in_their_own_colours_whatever_they_hold():
+    c = square()
+    bars = {
+        name: (np.array([value]), 10.0) for name, value in (("health", 9.0), ("food", 4.0), ("water", 1.0))
+    }
+    c.circles("agents", [5.0], [5.0], radius=1.0, colour="#c80000", bars=bars)
+    picture = render(c.scene(), 512)
+    rows, widths = [], []
+    for colour in palette.BARS[:3]:
+        found = np.argwhere((picture == palette.rgb(colour)).all(axis=2))
+        rows.append(found[:, 0].mean())
+        widths.append(np.ptp(found[:, 1]))
+    assert rows == sorted(rows)  # the first on top
+    assert rows[2] - rows[0] < 60
+    np.testing.assert_allclose(np.array(widths) / widths[0], [1, 4 / 9, 1 / 9], atol=0.03)
+    for colour in (palette.BAR_GOOD, palette.BAR_LOW):
+        assert painted(picture, palette.rgb(colour)) == 0
+
+
 def test_a_cone_of_sight_is_faint_and_stays_inside_the_bounds():
     c = square()
     c.circles("agents", [9.0], [5.0], radius=0.5, angle=0.0, colour=0, sight=(5.0, 1.0))
