@@ -8,7 +8,7 @@ import { Ground } from "./ground";
 import { Overlay, paint } from "./overlay";
 import * as palette from "./palette";
 import { RGB, hex, mix, rgb, shapeOf } from "./palette";
-import { Layer, Scene, flag, number, numbers } from "./scene";
+import { Layer, Numbers, Scene, flag, number, numbers } from "./scene";
 import { names } from "./schema";
 import { circle, cross, sprite } from "./sprites";
 
@@ -130,6 +130,7 @@ export class Flat {
     if ("sight.chords" in layer.schema.options) this.cones(glide);
     const filled = layer.schema.options.fill !== false;
     if (!rows.length) return;
+    if (!filled && isBare(layer)) return this.rings(glide, rows);
     const radius = numbers(layer, "radius");
     const small = filled && opacityOf(layer) === 1 ? rows.filter((row) => this.pixels(radius(row)) < SQUARE_TO && !flag(layer, "dimmed", row)) : [];
     this.squares(glide, small);
@@ -173,6 +174,23 @@ export class Flat {
       const y = Math.round((camera.screenY(ys[row]!) - size / 2) * ratio) / ratio;
       pen.fillRect(x, y, size, size);
     }
+  }
+
+  /** Rings of one look, as one path. */
+  private rings(glide: Glide, rows: number[]): void {
+    const { layer } = glide;
+    const { pen, camera } = this;
+    const [xs, ys, radius] = [glide.places("x"), glide.places("y"), numbers(layer, "radius")];
+    pen.beginPath();
+    for (const row of rows) {
+      const [x, y, size] = [camera.screenX(xs[row]!), camera.screenY(ys[row]!), this.pixels(radius(row))];
+      if (size < SQUARE_TO) pen.rect(x - size, y - size, 2 * size, 2 * size);
+      else {
+        pen.moveTo(x + size, y);
+        pen.arc(x, y, size, 0, 2 * Math.PI);
+      }
+    }
+    this.strokePath(hex(colourOf(layer, 0)), this.lineWidth(layer), []);
   }
 
   private circle(glide: Glide, row: number): void {
@@ -328,14 +346,25 @@ export class Flat {
 
   private segments(glide: Glide): void {
     const { layer } = glide;
+    const { pen, camera } = this;
+    const [width, opacity] = [this.lineWidth(layer), opacityOf(layer)];
+    const dashes = layer.schema.options.dashed === true ? [7, 5] : [];
+    const together = opacity === 1 && isAlike(layer); // where lines cross, one path would be paler than several
+    const [fromX, fromY, toX, toY] = ["x0", "y0", "x1", "y1"].map((name) => glide.places(name)) as [Numbers, Numbers, Numbers, Numbers];
+    pen.beginPath();
     for (const row of glide.rows()) {
-      const [x0, x1] = [this.camera.screenX(glide.at("x0", row)), this.camera.screenX(glide.at("x1", row))];
-      const [y0, y1] = [this.camera.screenY(glide.at("y0", row)), this.camera.screenY(glide.at("y1", row))];
-      this.pen.globalAlpha = opacityOf(layer, row);
-      const dashes = layer.schema.options.dashed === true ? [7, 5] : [];
-      this.stroke([x0, y0, x1, y1], hex(colourOf(layer, row)), this.lineWidth(layer), dashes);
-      this.pen.globalAlpha = 1;
+      const [x0, y0, x1, y1] = [camera.screenX(fromX[row]!), camera.screenY(fromY[row]!), camera.screenX(toX[row]!), camera.screenY(toY[row]!)];
+      if (Math.max(x0, x1) < -width || Math.max(y0, y1) < -width || Math.min(x0, x1) > camera.width + width || Math.min(y0, y1) > camera.height + width) continue;
+      if (together) {
+        pen.moveTo(x0, y0);
+        pen.lineTo(x1, y1);
+        continue;
+      }
+      pen.globalAlpha = opacityOf(layer, row);
+      this.stroke([x0, y0, x1, y1], hex(colourOf(layer, row)), width, dashes);
+      pen.globalAlpha = 1;
     }
+    if (together) this.strokePath(hex(colourOf(layer, 0)), width, dashes);
   }
 
   private labels(glide: Glide): void {
@@ -403,6 +432,10 @@ export class Flat {
 
   private stroke(points: number[], colour: string, width: number, dashes: number[] = []): void {
     this.trace(points);
+    this.strokePath(colour, width, dashes);
+  }
+
+  private strokePath(colour: string, width: number, dashes: number[]): void {
     this.pen.setLineDash(dashes);
     this.pen.lineCap = dashes.length ? "butt" : "round";
     this.pen.strokeStyle = colour;
@@ -477,6 +510,17 @@ function boxCorners(x: number, y: number, half_x: number, half_y: number, angle:
     const [dx, dy] = [i! * half_x, j! * half_y];
     return [x + dx * c - dy * s, y + (dx * s + dy * c) * flip];
   });
+}
+
+/** Whether all rows of a layer look alike but for their places. */
+function isAlike({ columns }: Layer): boolean {
+  return !columns.has("colour") && !columns.has("rgb") && !columns.has("dimmed");
+}
+
+/** Whether a layer of rings has nothing but rings, each like the next. */
+function isBare(layer: Layer): boolean {
+  const { bars, marks, dashed } = layer.schema.options;
+  return isAlike(layer) && opacityOf(layer) === 1 && dashed !== true && !names(bars).length && !names(marks).length && !layer.text.length && !layer.columns.has("angle");
 }
 
 /** The colour of a row. */
