@@ -162,14 +162,22 @@ class AgainstScript(Policy):
 def settings_of(scenario: str, steps: int, seed: int) -> TrainSettings:
     """Of a run."""
     values: dict[str, Any] = {
-        "world": {"id": "studies.battle_grid:Sides", "options": {"scenario": scenario, "timeout": -1.0, "reward": "smac"}},
+        "world": {
+            "id": "studies.battle_grid:Sides",
+            "options": {"scenario": scenario, "timeout": -1.0, "reward": "smac"},
+        },
         "seed": seed,
         "num_worlds": 256,
         "steps": steps,
         "sides": {"by": "team"},
         "opponents": {"any": [{"play": "self", "share": 0.5}, {"play": "past", "share": 0.5}]},
         "pool": {"every": 10, "keep": 20},
-        "ppo": {"rollout": 64, "epochs": 4, "entropy_coefficient": "linear 0.005 0.0005", "learning_rate": "linear 1e-3 0"},
+        "ppo": {
+            "rollout": 64,
+            "epochs": 4,
+            "entropy_coefficient": "linear 0.005 0.0005",
+            "learning_rate": "linear 1e-3 0",
+        },
         "network": {"kind": "studies.battle_grid:GridNet", "hidden": [16, 32, 64]},
         "train": {"shards": 1, "keep_at": [0], "keep_every": max(steps // STORED, 1)},
     }
