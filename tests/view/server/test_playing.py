@@ -17,9 +17,9 @@ from interplay.core.replay import ReplayReader
 from interplay.core.replay.layout import HUMAN
 from interplay.core.scene import Canvas
 from interplay.registry import make_world
+from interplay.view.server.eyes import CANNOT_SAY, NO_EYES, OTHER_EYES, OWN_EYES
 from interplay.view.server.keeping import Keeper, check_target
 from interplay.view.server.play import Cast, Play
-from interplay.view.server.session import CANNOT_SAY, NO_EYES, OTHER_EYES, OWN_EYES
 from tests.view.server.asking import Watcher, cast_of, no_root, served
 from tests.view.server.tables import TableWorld, TwoKinds
 
