@@ -70,6 +70,8 @@ def main(arguments: list[str] | None = None) -> int:
             without = rate(world, asked.seconds, 0, Path(folder) / "without")
             with_them = rate(world, asked.seconds, 1, Path(folder) / "with")
             sizes = [one.path.stat().st_size for one in windows(Path(folder) / "with" / RECORDINGS)]
+        if not sizes:
+            raise SystemExit(f"{world}: no window was recorded in {asked.seconds:g} s; give more --seconds")
         worst = max(worst, Measured.last)
         print(
             f"{world}: {without:,.0f} agent-steps/s without windows, {with_them:,.0f} with; they took {Measured.last:.2%} of the time; "

@@ -1,4 +1,4 @@
-"""Laws for people who play: names fit the choices, keys mean names, and what is visible names layers that there are."""
+"""Laws for people: names fit the choices, keys mean names, what is visible names layers that there are, guides name fields."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from interplay.checker.bench import Bench
 from interplay.core.controls import controls_of, names_of
 from interplay.core.errors import UserError
 from interplay.core.fog import OBSERVATION, Visible, fogged, hideable
+from interplay.core.guides import Guides
 from interplay.core.scene import scene_of
 
 
 def check_people(bench: Bench) -> None:
-    """Reads once what the world says of names, keys and sight, of the first slot of each kind."""
+    """Reads once what the world says of names, keys, sight and observations, of the first slot of each kind."""
     world = bench.begun()
     for kind in world.kinds:
         slot = kind.slots[0]
         try:
             names_of(world, kind.name)
             controls_of(world, slot)
+            _check_guides(world.observation_guides(0, slot), kind.observation_space.spaces)
             visible = world.visible(0, slot)
             if visible is not None:
                 fogged(hideable(scene_of(world)), visible)
@@ -34,3 +36,12 @@ def _check_fields(visible: Visible, fields: Collection[str]) -> None:
         part, _, name = key.partition("/")
         if part == OBSERVATION and name not in fields:
             raise UserError(f"visible: {key} is no field of the observation; name one that is")
+
+
+def _check_guides(guides: Guides, fields: Collection[str]) -> None:
+    for name, parts in guides.items():
+        for guide in parts:
+            if guide.hidden and guide.hidden not in fields:
+                raise UserError(
+                    f"observation_guides: {name} is hidden by {guide.hidden}, which is no field of the observation; name one that is"
+                )

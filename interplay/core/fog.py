@@ -38,7 +38,7 @@ def fogged(scene: Scene, visible: Visible) -> Scene:
         visible: what the agent observes.
 
     Raises:
-        UserError: if a mask does not fit its layer, or names one that there is not.
+        UserError: if a mask does not fit its layer, or names a layer or column that there is not.
 
     Example:
         >>> from interplay.core.scene import Canvas
@@ -53,6 +53,11 @@ def fogged(scene: Scene, visible: Visible) -> Scene:
     unknown = sorted({key.partition("/")[0] for key in visible} - names)
     if unknown:
         raise UserError(f"visible: {', '.join(unknown)} is no layer; name those that draw declares")
+    columns = {f"{layer.name}/{name}" for layer in scene.layers for name in layer.columns}
+    for key in visible:
+        layer, _, column = key.partition("/")
+        if column and layer != OBSERVATION and key not in columns:  # it would hide nothing
+            raise UserError(f"visible: {layer} has no column {column}; name one that draw gives by row")
     picture = scene.picture
     if picture is not None and visible.get("picture") is not True:
         picture = np.zeros_like(picture)

@@ -11,6 +11,7 @@ from gymnasium import spaces
 
 from interplay.core import seeding
 from interplay.core.controls import Controls
+from interplay.core.guides import Guide
 from interplay.core.ranges import ANYTHING, Range, count
 from interplay.core.world import TimeStep, World
 from tests.checker.sound_worlds import (
@@ -825,6 +826,12 @@ class KeyOfNothing(Camp):
 class SeesNoLayer(Camp):
     def visible(self, world: int, slot: int) -> Any:
         return {"walkers": True}
+
+
+@fault("people", "a guide says that a field hides rows which there is not")
+class HiddenByNothing(Camp):
+    def observation_guides(self, world: int, slot: int) -> Any:
+        return {"clock": (Guide("rows", hidden="clock_mask"),)}
 
 
 @fault("identity", "the version is a string")

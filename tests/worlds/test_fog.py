@@ -109,6 +109,8 @@ def test_what_is_hidden_is_taken_out_and_rows_keep_their_places():
     left.check_follows(scene)
     with pytest.raises(UserError, match="agent is no layer"):
         fogged(scene, {"agent": True})
+    with pytest.raises(UserError, match="agents has no column angel; name one"):
+        fogged(scene, {"agents": mask, "agents/angel": mask})
     with pytest.raises(UserError, match=r"agents has a mask of bool\(2,\); give True or bool\(3,\)"):
         fogged(scene, {"agents": np.ones(2, bool)})
 

@@ -66,9 +66,14 @@ class Keeper:
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
             "interplay": __version__,
         }
-        self._recorder = WorldRecorder(self.path, world, header=header)
-        self._recorder.note(TAKEN, slot)
-        self._recorder.begin(under_way)
+        recorder = WorldRecorder(self.path, world, header=header)
+        recorder.note(TAKEN, slot)
+        try:
+            recorder.begin(under_way)
+        except BaseException as error:  # nobody plays it then, and whoever asks next begins anew
+            recorder.__exit__(type(error), error, error.__traceback__)
+            raise
+        self._recorder = recorder
 
     def give(self, slot: int) -> None:
         """The policy plays a slot again."""

@@ -28,19 +28,11 @@ from interplay.view.server.config import (
     TICK_SECONDS,
     VIDEO_FRAMES,
 )
+from interplay.view.server.eyes import NO_OVERLAYS, Eyes
 from interplay.view.server.overlays import Overlays
-from interplay.view.server.play import NOBODY, Cast, Moment, Play
+from interplay.view.server.play import Cast, Play
 from interplay.view.server.visitor import NEVER, Visitor
 
-SEES_ALL = "who plays sees the whole world here, also what its agent does not see"
-OWN_EYES = "fog: you see what your agent observes"
-OTHER_EYES = (
-    "fog: somebody plays, and you see what that agent observes; everything again when it is given back"
-)
-NO_OVERLAYS = "somebody plays under fog, so no overlay is drawn; give the slot back first"
-NO_EYES = "fog: several people play, so nothing is shown to who only watches"
-CANNOT_SAY = "this world does not say what its agents see, so who plays sees all of it"
-FOG_OF_ROLES = "who plays sees the public table; the details of other seats are kept back"
 Job = tuple[
     Visitor | None, said.Said | str
 ]  # of a string: it has come, or gone; of nobody: something is ready
@@ -79,6 +71,7 @@ class Session:
         self._problem: str | None = None
         self._again: tuple[Visitor, said.Reset] | None = None
         self._play: Play
+        self._eyes: Eyes
         self._overlays: Overlays
         self._end: tuple[str, bool] | None = None
         self._thread = threading.Thread(target=self._live, name=f"session {source}", daemon=True)
@@ -128,6 +121,7 @@ class Session:
         reason, again = "the viewer ends; start it again with `interplay view`", True
         try:
             self._play = _begin(self._make(), self._seed)
+            self._eyes = Eyes(self._play, self._holders)
             self._overlays = Overlays(
                 self._play, self._clock, lambda: self._jobs.put((None, _LOOK)), self._words
             )
@@ -212,13 +206,9 @@ class Session:
         people = {slot: self._chosen.get(slot) for slot in self._holders}
         self._chosen = {}
         for mark in play.step(people):
-            event = {"type": "event", "tick": mark.tick, "kind": mark.kind, "slots": list(mark.rows)}
             for visitor in self._visitors:
-                eyes = self._eyes(visitor)
-                if eyes is None or not mark.rows:
+                if (event := self._eyes.event(visitor, mark)) is not None:
                     visitor.post(event)
-                elif eyes in mark.rows:
-                    visitor.post({**event, "slots": [eyes]})
         self._overlays.note()
         self._steps = max(self._steps - 1, 0)
         if self._steps or not self._speed:
@@ -245,7 +235,7 @@ class Session:
         tick = self._play.tick
         for visitor in self._visitors:
             if visitor.wants(tick):
-                visitor.offer(self._seen_by(visitor))
+                visitor.offer(self._eyes.moment(visitor))
         self._overlays.show()
         now = self._clock()
         accounts: dict[int, dict[str, Any]] = {}
@@ -254,7 +244,7 @@ class Session:
             if slot is None or visitor.told[:2] == (tick, slot) or now < visitor.told[2] + AGENT_SECONDS:
                 continue
             if slot not in accounts:
-                under_fog = self._eyes(visitor) is not None  # who looks at a slot then holds it
+                under_fog = self._eyes.of(visitor) is not None  # who looks at a slot then holds it
                 play, held = self._play, slot in self._holders
                 told = play.agent_under_fog(slot) if under_fog else play.agent(slot, held)
                 accounts[slot] = {"type": "agent", **told}
@@ -272,7 +262,7 @@ class Session:
         hides, awaited = self._play.world.privileged_view is not None, self._awaited()
         if hides and awaited is not None and self._holders[awaited] is not visitor:
             awaited = None  # whose turn it is at night tells the role
-        note = self._problem or (self._note(visitor) if self._holders else None)
+        note = self._problem or self._eyes.note(visitor)
         return {
             "type": "status",
             "running": self._running,
@@ -285,38 +275,13 @@ class Session:
             "note": note,
         }
 
-    def _note(self, visitor: Visitor) -> str | None:
-        """What who plays sees, and what others see meanwhile."""
-        eyes = self._eyes(visitor)
-        if eyes is None:
-            return FOG_OF_ROLES if self._play.world.privileged_view is not None else SEES_ALL
-        if eyes == NOBODY:
-            return NO_EYES
-        hides = self._play.hides(eyes)
-        if not hides:
-            return CANNOT_SAY if hides is None else None
-        return OWN_EYES if self._holders[eyes] is visitor else OTHER_EYES
-
-    def _eyes(self, visitor: Visitor) -> int | None:
-        """Through whose eyes a page sees while somebody plays under fog: a slot's, or nobody's; None: it sees all."""
-        if not self._play.cast.fog or not self._holders:
-            return None
-        own = next((slot for slot, holder in self._holders.items() if holder is visitor), None)
-        if own is None:
-            return next(iter(self._holders)) if len(self._holders) == 1 else NOBODY
-        return own
-
-    def _seen_by(self, visitor: Visitor) -> Moment:
-        eyes = self._eyes(visitor)
-        return self._play.moment() if eyes is None else self._play.moment_of(eyes)
-
     def _look_anew(self) -> None:
         """Somebody plays, or plays no more: under fog all see something else now."""
         if not self._play.cast.fog:
             return
         for visitor in self._visitors:
             visitor.ask_key()
-            if self._eyes(visitor) is None:
+            if self._eyes.of(visitor) is None:
                 continue
             if not self._is_own(visitor, visitor.selected):
                 visitor.selected = None
@@ -386,7 +351,7 @@ class Session:
     def _welcome(self, visitor: Visitor) -> None:
         play = self._play
         world = play.world
-        encoder = Encoder(self._seen_by(visitor).scene, recording=False)
+        encoder = Encoder(self._eyes.moment(visitor).scene, recording=False)
         if not self._visitors:
             self._due = self._clock()
         self._visitors.append(visitor)
@@ -415,32 +380,17 @@ class Session:
         }
         visitor.welcome(hello, encoder)
         visitor.post({**status, "tick": play.tick})
-        visitor.offer(self._seen_by(visitor))  # at once: a network's first step takes seconds
+        visitor.offer(self._eyes.moment(visitor))  # at once: a network's first step takes seconds
 
     def _select(self, visitor: Visitor, slot: int | None) -> None:
         if slot is not None:
             self._check_slot(slot)
-            if self._eyes(visitor) is not None and self._holders.get(slot) is not visitor:
-                name = one_line(self._play.world.agents[slot])
-                raise UserError(
-                    f"{name}: somebody plays under fog, so others are not told of; give the slot back first"
-                )
-            if (
-                self._play.world.privileged_view is not None
-                and self._plays(visitor)
-                and self._holders.get(slot) is not visitor
-            ):
-                name = one_line(self._play.world.agents[slot])
-                raise UserError(
-                    f"{name}: roles are hidden and you play; give back your slot to look at others"
-                )
+            self._eyes.check_look(visitor, slot)
         visitor.selected, visitor.told = slot, NEVER
 
     def _lay_over(self, visitor: Visitor, job: said.Overlay) -> None:
-        if job.name is not None and self._eyes(visitor) is not None:
-            raise UserError(NO_OVERLAYS)
-        if job.name is not None and self._play.world.privileged_view is not None and self._plays(visitor):
-            raise UserError(f"{job.name}: roles are hidden and you play; give back your slot to see overlays")
+        if job.name is not None:
+            self._eyes.check_overlay(visitor, job.name)
         self._overlays.ask(visitor, job)
 
     def _take(self, visitor: Visitor, slot: int) -> None:
@@ -449,8 +399,7 @@ class Session:
             raise UserError(
                 f"{one_line(self._play.world.agents[slot])}: somebody plays it already; take another slot"
             )
-        if self._play.cast.fog and self._plays(visitor) and self._holders.get(slot) is not visitor:
-            raise UserError("under fog one plays one slot at a time; give back yours first")
+        self._eyes.check_take(visitor, slot)
         if self._holders.get(slot) is not visitor:
             self._play.take(slot)
         self._holders[slot] = visitor
@@ -484,9 +433,6 @@ class Session:
             self._play.give(slot)
         self._chosen.pop(slot, None)
         self._look_anew()
-
-    def _plays(self, visitor: Visitor) -> bool:
-        return any(holder is visitor for holder in self._holders.values())
 
     def _is_own(self, visitor: Visitor, slot: int | None) -> bool:
         return slot is not None and self._holders.get(slot) is visitor

@@ -22,10 +22,10 @@ from interplay.train.run.checkpoint import CheckpointWriter, read_checkpoint
 from interplay.train.run.settings_file import settings_of
 from interplay.verbs.viewing import Players
 from interplay.view.server.config import MESSAGES, PAGES, SESSIONS
+from interplay.view.server.eyes import FOG_OF_ROLES, SEES_ALL
 from interplay.view.server.live import Pace
 from interplay.view.server.messages import read_message
 from interplay.view.server.play import Cast, Play
-from interplay.view.server.session import FOG_OF_ROLES, SEES_ALL
 from interplay.view.server.sessions import Sessions
 from interplay.view.server.sources import Opened, Sources
 from interplay.view.server.visitor import Visitor

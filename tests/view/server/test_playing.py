@@ -13,13 +13,13 @@ from interplay.core.controls import Controls
 from interplay.core.errors import UserError
 from interplay.core.guides import Guide
 from interplay.core.policy import RandomPolicy
-from interplay.core.replay import ReplayReader
+from interplay.core.replay import ReplayReader, WorldRecorder
 from interplay.core.replay.layout import HUMAN
 from interplay.core.scene import Canvas
 from interplay.registry import make_world
+from interplay.view.server.eyes import CANNOT_SAY, NO_EYES, OTHER_EYES, OWN_EYES
 from interplay.view.server.keeping import Keeper, check_target
 from interplay.view.server.play import Cast, Play
-from interplay.view.server.session import CANNOT_SAY, NO_EYES, OTHER_EYES, OWN_EYES
 from tests.view.server.asking import Watcher, cast_of, no_root, served
 from tests.view.server.tables import TableWorld, TwoKinds
 
@@ -270,3 +270,24 @@ def test_what_people_play_is_recorded_and_complete_at_the_end(tmp_path):
         page.until("frame")
         page.say("take", slot=0)
         assert "it is there already" in page.until("refused")["reason"]
+
+
+def test_a_recording_that_cannot_begin_is_begun_anew_by_whoever_takes_a_slot_next(tmp_path, monkeypatch):
+    path, begin = tmp_path / "mine.replay", WorldRecorder.begin
+    world = Street()
+    world.reset(seeds=1)
+    keeper = Keeper(path)
+
+    def full(self: WorldRecorder, under_way: bool = False) -> None:
+        begin(self, under_way)
+        raise UserError("mine.replay: the disk is full")
+
+    monkeypatch.setattr(WorldRecorder, "begin", full)
+    with pytest.raises(UserError, match="disk is full"):
+        keeper.take(world, 0, "random", under_way=False)
+    assert not keeper.open
+    monkeypatch.undo()
+    keeper.take(world, 1, "random", under_way=False)
+    keeper.close()
+    with ReplayReader(path) as reader:
+        assert reader.header.players == ("random", HUMAN)

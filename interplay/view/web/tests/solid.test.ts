@@ -64,6 +64,27 @@ describe("the solid view", () => {
       expect(await tab.evaluate(() => window.interplay.player.selected)).toBe(7);
     }));
 
+  it("marks who is pointed at elsewhere", () =>
+    withTab(async (tab) => {
+      await openMatch(tab);
+      await seek(tab, 30);
+      await tab.keyboard.press("v");
+      await solid(tab);
+      const other = await tab.evaluate((view) => {
+        const { player } = window.interplay;
+        const pen = document.querySelector<HTMLCanvasElement>(view)!.getContext("webgl2")!;
+        const { drawingBufferWidth: wide, drawingBufferHeight: high } = pen;
+        const [plain, ringed] = [null, 7].map((marked) => {
+          const pixels = new Uint8Array(4 * wide * high);
+          player.solid!.draw({ scene: player.shot!.scene, next: null, share: 0, selected: null, thick: false, marked });
+          pen.readPixels(0, 0, wide, high, pen.RGBA, pen.UNSIGNED_BYTE, pixels);
+          return pixels;
+        });
+        return ringed!.filter((part, i) => part !== plain![i]).length;
+      }, VIEW);
+      expect(other).toBeGreaterThan(100);
+    }));
+
   it("shows an overlay on level ground", () =>
     withTab(async (tab) => {
       await openMatch(tab);

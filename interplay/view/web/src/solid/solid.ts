@@ -116,6 +116,7 @@ export class Solid {
     glides.forEach((glide, place) => glide.layer.schema.kind === "tiles" && this.tiles(glide.layer, place));
     glides.forEach((glide, place) => this.layer(glide, place));
     if (glides[agents] && shown.selected !== null) this.selection(glides[agents], shown.selected);
+    if (glides[agents] && (shown.marked ?? null) !== null) this.selection(glides[agents], shown.marked!, true);
     this.paper.end();
     this.signs.end();
     renderer.render(this.paper.scene, lens.eye);
@@ -381,15 +382,16 @@ export class Solid {
     }
   }
 
-  /** A ring around who is selected, and a sign above that no wall hides. */
-  private selection(glide: Glide, row: number): void {
+  /** A ring around who is selected, and a sign above that no wall hides; of who is pointed at elsewhere dashes alone. */
+  private selection(glide: Glide, row: number, dashed = false): void {
     const { layer } = glide;
     if (!isThere(layer, row)) return;
     const [x, y] = middle(glide, row);
     const size = Math.max(reach(layer, row), 4 / this.lens.scale) * 1.35;
     const base = this.heightAt(x, y);
     this.paper.batch("selection, halo", () => ring(0.72, false), STANDING + 800, this.paper.over).put(x, base, y * this.camera.flip, 1.18 * size, 1, 1.18 * size, 1, 0, PAPER);
-    this.paper.batch("selection", () => ring(0.8, false), STANDING + 801, this.paper.over).put(x, base, y * this.camera.flip, 1.1 * size, 1, 1.1 * size, 1, 0, INK);
+    this.paper.batch(dashed ? "marked" : "selection", () => ring(0.8, dashed), STANDING + 801, this.paper.over).put(x, base, y * this.camera.flip, 1.1 * size, 1, 1.1 * size, 1, 0, INK);
+    if (dashed) return;
     const over = 2.6 + 0.4 * names(layer.schema.options.bars).length; // radii
     this.signs.put("▼", x, base + over * reach(layer, row), y * this.camera.flip, Math.max(reach(layer, row), 16 / this.lens.scale), INK, true);
   }

@@ -1,0 +1,106 @@
+"""Through whose eyes pages see while people play, and what they are told of it (docs/specs/viewer.md 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from interplay.core.errors import UserError
+from interplay.core.replay import Mark
+from interplay.view.run_log import one_line
+from interplay.view.server.play import NOBODY, Moment, Play
+from interplay.view.server.visitor import Visitor
+
+SEES_ALL = "who plays sees the whole world here, also what its agent does not see"
+OWN_EYES = "fog: you see what your agent observes"
+OTHER_EYES = (
+    "fog: somebody plays, and you see what that agent observes; everything again when it is given back"
+)
+NO_OVERLAYS = "somebody plays under fog, so no overlay is drawn; give the slot back first"
+NO_EYES = "fog: several people play, so nothing is shown to who only watches"
+CANNOT_SAY = "this world does not say what its agents see, so who plays sees all of it"
+FOG_OF_ROLES = "who plays sees the public table; the details of other seats are kept back"
+
+
+class Eyes:
+    """What each page may see of a session.
+
+    Args:
+        play: the world in play, and whether there is fog.
+        holders: slot -> the page that plays it; the session's own, which changes.
+    """
+
+    def __init__(self, play: Play, holders: Mapping[int, Visitor]) -> None:
+        self._play, self._holders = play, holders
+
+    def of(self, visitor: Visitor) -> int | None:
+        """Through whose eyes a page sees while somebody plays under fog: a slot's, or nobody's; None: it sees all."""
+        if not self._play.cast.fog or not self._holders:
+            return None
+        own = next((slot for slot, holder in self._holders.items() if holder is visitor), None)
+        if own is None:
+            return next(iter(self._holders)) if len(self._holders) == 1 else NOBODY
+        return own
+
+    def moment(self, visitor: Visitor) -> Moment:
+        """What a page sees now."""
+        eyes = self.of(visitor)
+        return self._play.moment() if eyes is None else self._play.moment_of(eyes)
+
+    def event(self, visitor: Visitor, mark: Mark) -> dict[str, Any] | None:
+        """What a page is told of something that happened; None: nothing."""
+        eyes, slots = self.of(visitor), list(mark.rows)
+        if eyes is not None and slots:
+            if eyes not in slots:
+                return None
+            slots = [eyes]
+        return {"type": "event", "tick": mark.tick, "kind": mark.kind, "slots": slots}
+
+    def note(self, visitor: Visitor) -> str | None:
+        """What who plays sees, and what others see meanwhile; None where there is nothing to say."""
+        if not self._holders:
+            return None
+        eyes = self.of(visitor)
+        if eyes is None:
+            return FOG_OF_ROLES if self._play.world.privileged_view is not None else SEES_ALL
+        if eyes == NOBODY:
+            return NO_EYES
+        hides = self._play.hides(eyes)
+        if not hides:
+            return CANNOT_SAY if hides is None else None
+        return OWN_EYES if self._holders[eyes] is visitor else OTHER_EYES
+
+    def check_look(self, visitor: Visitor, slot: int) -> None:
+        """Refuses to tell a page of an agent.
+
+        Raises:
+            UserError: of others than its own, while somebody plays under fog, or while it plays where roles are hidden.
+        """
+        if self._holders.get(slot) is visitor:
+            return
+        name = one_line(self._play.world.agents[slot])
+        if self.of(visitor) is not None:
+            raise UserError(
+                f"{name}: somebody plays under fog, so others are not told of; give the slot back first"
+            )
+        if self._play.world.privileged_view is not None and self._plays(visitor):
+            raise UserError(f"{name}: roles are hidden and you play; give back your slot to look at others")
+
+    def check_overlay(self, visitor: Visitor, name: str) -> None:
+        """Refuses to lay an overlay over the world, which tells of all. Errors as of `check_look`."""
+        if self.of(visitor) is not None:
+            raise UserError(NO_OVERLAYS)
+        if self._play.world.privileged_view is not None and self._plays(visitor):
+            raise UserError(f"{name}: roles are hidden and you play; give back your slot to see overlays")
+
+    def check_take(self, visitor: Visitor, slot: int) -> None:
+        """Refuses a second slot under fog: both together would see what neither observes.
+
+        Raises:
+            UserError: if the page plays another slot.
+        """
+        if self._play.cast.fog and self._plays(visitor) and self._holders.get(slot) is not visitor:
+            raise UserError("under fog one plays one slot at a time; give back yours first")
+
+    def _plays(self, visitor: Visitor) -> bool:
+        return any(holder is visitor for holder in self._holders.values())
