@@ -134,13 +134,18 @@ class Overlays:
         """The world has made a tick: what counts takes it in, or begins anew with the episode."""
         ticks: dict[str, Any] = {}
         for (owner, name), (_, recorder) in list(self._recorders.items()):
-            overlay = next(one for one in self._offered if one.name == owner)
-            if self._play.begins and overlay.live is not None and not overlay.live.goes_on:
-                recorder = overlay.needs[name](self._play.world)
-                self._recorders[owner, name] = (self._play.tick, recorder)
-            if owner not in ticks:
-                ticks[owner] = self._readers[owner](self._play.world)
-            recorder.note(ticks[owner])
+            try:
+                overlay = next(one for one in self._offered if one.name == owner)
+                if self._play.begins and overlay.live is not None and not overlay.live.goes_on:
+                    recorder = overlay.needs[name](self._play.world)
+                    self._recorders[owner, name] = (self._play.tick, recorder)
+                if owner not in ticks:
+                    ticks[owner] = self._readers[owner](self._play.world)
+                recorder.note(ticks[owner])
+            except Exception as error:  # of an overlay of somebody's own; the world plays on
+                del self._recorders[owner, name]
+                for asked in {asked for asked in self._asked.values() if asked[0] == owner}:
+                    self._refuse(asked, _broken(owner, error))
 
     def wait(self) -> float:
         """Seconds until something can be begun; infinite where nothing is to be done."""
@@ -211,11 +216,7 @@ class Overlays:
         except UserError as error:
             self._refuse(job.asked, error)
         except Exception as error:  # of an overlay of somebody's own; the world plays on
-            words = " ".join(self._words(error).split())[:200]
-            self._refuse(
-                job.asked,
-                UserError(f"overlay {job.overlay.name} broke: {type(error).__name__}: {words}; mend it"),
-            )
+            self._refuse(job.asked, _broken(job.overlay.name, error))
         finally:
             self._busy.clear()
             self._wake()
@@ -266,3 +267,8 @@ def _fitting(world: World) -> Iterator[Overlay]:
         except UserError:
             continue
         yield overlay
+
+
+def _broken(name: str, error: Exception) -> UserError:
+    words = one_line(" ".join(str(error).split()))[:200]
+    return UserError(f"overlay {name} broke: {type(error).__name__}: {words}; mend it")

@@ -305,3 +305,26 @@ def test_an_overlay_of_somebodys_own_may_break_and_the_world_plays_on(monkeypatc
         assert reason == "overlay mine broke: ZeroDivisionError: somebody's own mistake; mend it"
         at = page.until("frame")["tick"]
         page.until("frame", tick=at + 3)
+
+
+def test_counters_of_somebodys_own_may_break_and_the_world_plays_on(monkeypatch):
+    class Broken:
+        def __init__(self, world):
+            self.ticks = 0
+
+        def note(self, tick):
+            self.ticks += 1
+            if self.ticks > 2:
+                raise ZeroDivisionError("somebody's own mistake")
+
+    monkeypatch.setattr(registry, "_own", {})
+    shown = Live(lambda study: Layer("mine", "map", np.ones((2, 2))), needs=("mine",))
+    register_overlay(
+        Overlay("mine", "mine", lambda study: OverlayData("mine", "", ()), needs={"mine": Broken}, live=shown)
+    )
+    with served(no_root(["mmo"]), valued) as own, Watcher(own) as page:
+        page.say("overlay", name="mine")
+        reason = page.until("refused", what="overlay")["reason"]
+        assert reason == "overlay mine broke: ZeroDivisionError: somebody's own mistake; mend it"
+        at = page.until("frame")["tick"]
+        page.until("frame", tick=at + 3)
