@@ -79,6 +79,10 @@ def test_sides_of_a_battle_go_where_the_arrows_point():
 def test_clicks_attack_enemies_walk_to_neighbours_and_mean_nothing_elsewhere():
     battle = begun("battle/3m")
     x, y = (float(battle.state.unit[name][0, 4]) for name in "xy")
+    assert battle.click(0, 0, x + 0.1, y) == {
+        "order": "ahead"
+    }  # too far to be seen: it must not be told by that
+    battle.state.unit["x"][0, 0] = x - 5.0
     assert battle.click(0, 0, x + 0.1, y) == {"order": "attack 1"}
     battle.state.unit["alive"][0, 4] = False
     assert battle.click(0, 0, x + 0.1, y) != {"order": "attack 1"}
@@ -133,6 +137,8 @@ def test_grid_worlds_are_clicked_in():
     assert world.click(0, 0, 0.5, 2.5) == {"up or down": "down", "left or right": "left"}
     assert world.click(0, 0, 1.5, 1.5) is None
     assert world.click(0, 0, 3.5, 3.5) is None
+    world.visible = lambda w, slot: {"ground": np.zeros((9, 9), bool)}  # type: ignore[method-assign]
+    assert "attack" not in world.click(0, 0, 2.5, 1.5)  # type: ignore[operator]
     crossing = grid(CrossMoveActor)
     assert crossing.click(0, 0, 1.5, 0.5) == {"move": "up"}
     assert crossing.click(0, 0, 2.5, 0.5) is None

@@ -20,7 +20,7 @@ from interplay.core.scene import Canvas
 from interplay.core.world import ArrayWorld, Kind, TimeStep
 from interplay.worlds.battle import observe
 from interplay.worlds.battle.config import BattleSettings
-from interplay.worlds.battle.eyes import visible
+from interplay.worlds.battle.eyes import units_in_sight, visible
 from interplay.worlds.battle.guides import guides_of
 from interplay.worlds.battle.ranges import laws_of, ranges_of
 from interplay.worlds.battle.render import draw
@@ -152,11 +152,12 @@ class BattleWorld(ArrayWorld):
         return Controls({**arrows("order", ways), **attacks})
 
     def click(self, world: int, slot: int, x: float, y: float) -> dict[str, str] | None:
-        """A click on an enemy attacks it; elsewhere one goes the way that leads there best."""
+        """A click on an enemy in sight attacks it; elsewhere one goes the way that leads there best."""
         unit, red = self.state.unit[world], len(self.teams[RED])  # type: ignore[index]
         enemies = np.arange(red, len(unit)) if slot < red else np.arange(red)
         far = np.hypot(unit["x"][enemies] - x, unit["y"][enemies] - y)
-        far[~unit["alive"][enemies]] = np.inf
+        # What a click means tells who plays whether somebody stands there.
+        far[~units_in_sight(self, world, slot)[enemies]] = np.inf
         nearest = int(far.argmin())
         if far[nearest] <= max(self.body["radius"][enemies[nearest]], CLICKED):
             return {"order": f"attack {nearest}"}
