@@ -191,6 +191,9 @@ class GridWorld(ArrayWorld):
         row, col = np.floor(y), np.floor(x)
         others = (board["row"] == row) & (board["col"] == col) & board["active"] & board["placed"]
         others[own] = False
+        seen = None if not others.any() else self.visible(world, slot)
+        if seen is not None:  # what a click means tells who plays whether somebody stands there
+            others &= seen["ground"][int(row), int(col)]
         return clicked(names or {}, col - board["col"][own], row - board["row"][own], bool(others.any()))
 
     def _name_choices(self) -> tuple[dict[str, Any] | None, list[Controls | None]]:

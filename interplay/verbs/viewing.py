@@ -69,13 +69,16 @@ class Players(NamedTuple):
         if not is_folder(self.policy):
             find_player(self.policy, world, self.options, trust=self.trust)
 
-    def cast(self, kind: str, name: str, player: str = "") -> Cast:
+    def cast(
+        self, kind: str, name: str, player: str = "", warn: Callable[[str], object] = lambda line: None
+    ) -> Cast:
         """The world of a source, and who plays it.
 
         Args:
             kind: ``run`` or ``world``.
             name: the run's folder, or the world's id.
             player: of the run's league, who plays its world; empty: its first learner.
+            warn: is told why a recording is not whole.
 
         Raises:
             UserError: as `interplay.verbs.players.find_player`.
@@ -84,7 +87,7 @@ class Players(NamedTuple):
         from interplay.view.server.keeping import Keeper
         from interplay.view.server.play import Cast
 
-        keeper = None if self.out is None else Keeper(self.out, self.options, self.seed)
+        keeper = None if self.out is None else Keeper(self.out, self.options, self.seed, warn)
         run = name if kind == "run" else (self.policy if is_folder(self.policy) else "")
         run += f"@{player}" if kind == "run" and player else ""
         found = find_player(run or self.policy, "" if kind == "run" else name, self.options, trust=self.trust)
@@ -252,7 +255,7 @@ def serve_page(
         for world in opened.worlds:
             players.check(world)
     listening, address = bind(host, port)
-    make = None if players is None else partial(players.cast, player=opened.player)
+    make = None if players is None else partial(players.cast, player=opened.player, warn=warn)
     seed = 0 if players is None else players.seed
     try:
         app = make_app(opened, make, address.port, address.token, host, seed, ticket=address.ticket)

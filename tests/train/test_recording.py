@@ -140,6 +140,13 @@ def test_numbers_go_on_and_what_is_not_ours_stays(tmp_path, at_once):
     assert named(tmp_path) == ["000003-100.replay", "mine.replay"]
 
 
+def test_windows_of_any_number_are_known_again_and_thinned_out(tmp_path):
+    for number in (999_999_998, 999_999_999, 1_000_000_000):
+        (tmp_path / f"{number:06d}-{number}.replay").touch()
+    thin(tmp_path, 2, 1_000_000_001)
+    assert [one.number for one in windows(tmp_path)] == [1_000_000_000]
+
+
 def test_those_that_are_kept_lie_evenly_over_the_run(tmp_path):
     steps = list(range(0, 10_000, 10))
     left: list[int] = []

@@ -135,6 +135,8 @@ def test_grid_worlds_are_clicked_in():
     assert world.click(0, 0, 0.5, 2.5) == {"up or down": "down", "left or right": "left"}
     assert world.click(0, 0, 1.5, 1.5) is None
     assert world.click(0, 0, 3.5, 3.5) is None
+    world.visible = lambda w, slot: {"ground": np.zeros((9, 9), bool)}  # type: ignore[method-assign]
+    assert "attack" not in world.click(0, 0, 2.5, 1.5)  # type: ignore[operator]
     crossing = grid(CrossMoveActor)
     assert crossing.click(0, 0, 1.5, 0.5) == {"move": "up"}
     assert crossing.click(0, 0, 2.5, 0.5) is None

@@ -28,7 +28,7 @@ WATCHED = 15.0  # seconds for which a viewer's word counts
 FIRST_SECONDS = 0.5  # that the first window is taken to cost; of later ones it is known
 MOST_BYTES = 32 * 2**20  # of a window; one that takes more is cut short
 NEWEST = 3  # windows that are never thinned out: somebody may be watching them
-_NAME = re.compile(rf"([0-9]{{6,9}})-([0-9]{{1,19}}){re.escape(SUFFIX)}")
+_NAME = re.compile(rf"([0-9]{{6,}})-([0-9]{{1,}}){re.escape(SUFFIX)}")
 
 
 class Window(NamedTuple):

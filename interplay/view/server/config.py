@@ -18,6 +18,7 @@ EVENTS = 256  # that wait for a page which is slow to fetch them; the oldest are
 LISTED = 200  # sources in an answer
 FOUND = 10_000  # runs, or recordings, that a folder is searched for
 DEPTH = 4  # folders inside each other that are searched
+READING_SECONDS = 2.0  # that an answer reads recordings for, to list them; the others are for the next one
 LISTING_SECONDS = 1.0  # between two looks into the folder
 
 WORD_SECONDS = 5.0  # between two words to a trainer that somebody watches

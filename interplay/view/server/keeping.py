@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from interplay import __version__
 from interplay.core.errors import UserError
+from interplay.core.files import told_plainly
 from interplay.core.replay import WorldRecorder
 from interplay.core.replay.layout import HUMAN, SUFFIX
 from interplay.core.world import World
 from interplay.view.output import check_output
+from interplay.view.run_log import one_line
 
 TAKEN, GIVEN = "taken", "given"  # kinds of marks
 
@@ -33,13 +36,21 @@ class Keeper:
     """Records a world while people play it.
 
     Args:
-        path: of the file, which appears when it is complete.
+        path: of the file, which is made when the first one takes a slot. Cut short by a full disk or a killed process it can be watched
+            as far as it came.
         options: that the world was made with.
         seed: of its first reset.
+        warn: is told in one line why the recording ended before the play, or is not complete.
     """
 
-    def __init__(self, path: Path, options: Mapping[str, Any] | None = None, seed: int = 0) -> None:
-        self.path, self._options, self._seed = path, dict(options or {}), seed
+    def __init__(
+        self,
+        path: Path,
+        options: Mapping[str, Any] | None = None,
+        seed: int = 0,
+        warn: Callable[[str], object] = lambda line: None,
+    ) -> None:
+        self.path, self._options, self._seed, self._warn = path, dict(options or {}), seed, warn
         self._recorder: WorldRecorder | None = None
 
     @property
@@ -66,14 +77,10 @@ class Keeper:
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
             "interplay": __version__,
         }
-        recorder = WorldRecorder(self.path, world, header=header)
-        recorder.note(TAKEN, slot)
-        try:
-            recorder.begin(under_way)
-        except BaseException as error:  # nobody plays it then, and whoever asks next begins anew
-            recorder.__exit__(type(error), error, error.__traceback__)
-            raise
-        self._recorder = recorder
+        self._recorder = WorldRecorder(self.path, world, header=header, growing=True)
+        self._recorder.note(TAKEN, slot)
+        with self._given_up():
+            self._recorder.begin(under_way)
 
     def give(self, slot: int) -> None:
         """The policy plays a slot again."""
@@ -83,16 +90,32 @@ class Keeper:
     def begin(self) -> None:
         """The world was reset."""
         if self._recorder is not None:
-            self._recorder.begin()
+            with self._given_up():
+                self._recorder.begin()
 
     def step(self, action: Any, last: bool) -> None:
         """The world was stepped."""
         if self._recorder is not None:
-            self._recorder.step(action, last)
+            with self._given_up():
+                self._recorder.step(action, last)
 
     def close(self) -> None:
         """The file is complete."""
         if self._recorder is not None:
+            recorder = self._recorder
+            with self._given_up(), recorder:
+                self._recorder = None
+
+    @contextmanager
+    def _given_up(self) -> Iterator[None]:
+        """Nothing more is recorded after an error: what comes later would not follow what is there."""
+        try:
+            with told_plainly("recording into", self.path, "what was played before can be watched"):
+                yield
+        except BaseException as error:
+            self._warn(one_line(str(error)))
             recorder, self._recorder = self._recorder, None
-            with recorder:
-                pass
+            if recorder is not None:
+                with suppress(Exception):
+                    recorder.__exit__(type(error), error, error.__traceback__)
+            raise

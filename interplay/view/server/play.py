@@ -266,10 +266,18 @@ class Play:
     def close(self) -> None:
         """Frees what the world holds, and completes the recording."""
         try:
-            if self.cast.keeper is not None:
-                self.cast.keeper.close()
+            self.complete()
         finally:
             self.world.close()
+
+    def complete(self) -> None:
+        """Completes the recording, if there is one.
+
+        Raises:
+            UserError: if it cannot be completed.
+        """
+        if self.cast.keeper is not None:
+            self.cast.keeper.close()
 
     def _begin(self, seed: int) -> None:
         self.world.reset(seeds=seed)

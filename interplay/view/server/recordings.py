@@ -19,12 +19,13 @@ from interplay.core.replay.reader import NOT_CLOSED
 from interplay.core.world import World
 from interplay.view.run_log import one_line
 from interplay.view.server.agent import tell_agent
-from interplay.view.server.config import GROWS_SECONDS, STEPPED, STEPPING_SECONDS
+from interplay.view.server.config import GROWS_SECONDS, READING_SECONDS, STEPPED, STEPPING_SECONDS
 from interplay.view.server.refusals import Busy, NotThere, Unreadable
 from interplay.view.server.sources import Sources
 
 KEPT = 8  # recordings that are open
 _ANY_SIZE = 2**63
+_NOT_READ = "not read yet, others take long; look again in a moment"
 
 
 class Stored(NamedTuple):
@@ -51,18 +52,19 @@ class Recordings:
 
     def page(self, page: int) -> dict[str, Any]:
         """A page of all sources."""
-        return self._sources.page(page, self._describe)
+        until = time.monotonic() + READING_SECONDS
+        return self._sources.page(page, lambda number, path: self._describe(number, path, until))
 
     def matches(self, run: int) -> dict[str, Any]:
         """The recordings of a run, the oldest first."""
-        found = self._sources.matches(run)
+        found, until = self._sources.matches(run), time.monotonic() + READING_SECONDS
         return {
             "matches": [
                 {
                     "id": number,
                     "run": run,
                     "name": self._sources.name_of(path),
-                    **self._describe(number, path),
+                    **self._describe(number, path, until),
                 }
                 for number, path in found
             ]
@@ -145,14 +147,16 @@ class Recordings:
         """The file."""
         return self._sources.recording(number)
 
-    def _describe(self, number: int, path: Path) -> dict[str, Any]:
-        """What a list says of a recording; of one that cannot be read the reason."""
+    def _describe(self, number: int, path: Path, until: float) -> dict[str, Any]:
+        """What a list says of a recording; of one that cannot be read, or not any more in this answer's time, the reason."""
         told: dict[str, Any] = {"world": "", "ticks": 0, "policy": "", "date": None, "problem": None}
         try:
             stamp = _stamp(self._sources.recording(number))
             known = self._told.get(path)
             if known is not None and known[0] == stamp:
                 return known[1]
+            if time.monotonic() > until:  # a file that claims gigabytes is read as far as it goes
+                return {**told, "problem": _NOT_READ}
             with self._reader(number) as file:
                 header = file.reader.header
                 told |= {"world": one_line(header.world), "ticks": file.reader.ticks}

@@ -140,8 +140,19 @@ class Session:
                 False,
             )
         finally:
+            if (trouble := self._complete()) is not None:
+                reason, again = trouble, False
             self._end = (reason, again)
             self._part(reason, again)
+
+    def _complete(self) -> str | None:
+        """Completes the recording while pages can still be told why that fails."""
+        try:
+            if hasattr(self, "_play"):
+                self._play.complete()
+        except Exception as error:  # pages have to be told of the end whatever happens
+            return self._words(error)
+        return None
 
     def _part(self, reason: str, again: bool) -> None:
         while True:

@@ -10,12 +10,13 @@ SILENCE = 20.0  # seconds for which a connection may be without a whole request
 
 
 class Impatient(H11Protocol):
-    """HTTP as uvicorn speaks it; who asks for nothing, or never ends his question, has to leave."""
+    """HTTP as uvicorn speaks it; who asks for nothing, never ends his question or takes no answer has to leave."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Somebody has come."""
         super().connection_made(transport)
         self._seen: object = None  # the request that was under way at the last look
+        self._unread = 0  # bytes that he had not taken by then
         self._look_again()
 
     def _look_again(self) -> None:
@@ -25,10 +26,12 @@ class Impatient(H11Protocol):
         if self.transport.is_closing() or self.transport.get_protocol() is not self:
             return  # gone, or a websocket by now
         answered = self.cycle is None or self.cycle.response_complete
-        if answered and self.cycle is self._seen:
-            self.transport.close()
+        unread = self.transport.get_write_buffer_size()
+        idle = unread == self._unread if unread else answered
+        if self.cycle is self._seen and idle:
+            self.transport.abort()
             return
-        self._seen = self.cycle
+        self._seen, self._unread = self.cycle, unread
         self._look_again()
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -156,8 +156,8 @@ class BattleWorld(ArrayWorld):
         unit, red = self.state.unit[world], len(self.teams[RED])  # type: ignore[index]
         enemies = np.arange(red, len(unit)) if slot < red else np.arange(red)
         far = np.hypot(unit["x"][enemies] - x, unit["y"][enemies] - y)
-        # Of others a click must not tell that they are there.
-        far[~(unit["alive"] & units_in_sight(self, world, slot))[enemies]] = np.inf
+        # What a click means tells who plays whether somebody stands there.
+        far[~units_in_sight(self, world, slot)[enemies]] = np.inf
         nearest = int(far.argmin())
         if far[nearest] <= max(self.body["radius"][enemies[nearest]], CLICKED):
             return {"order": f"attack {nearest}"}

@@ -318,7 +318,9 @@ def test_counters_of_somebodys_own_may_break_and_the_world_plays_on(monkeypatch)
                 raise ZeroDivisionError("somebody's own mistake")
 
     monkeypatch.setattr(registry, "_own", {})
-    shown = Live(lambda study: Layer("mine", "map", np.ones((2, 2))), needs=("mine",))
+    shown = Live(
+        lambda study: Layer("mine", "mine", "map", "counts", "", "mine", np.ones((2, 2))), needs=("mine",)
+    )
     register_overlay(
         Overlay("mine", "mine", lambda study: OverlayData("mine", "", ()), needs={"mine": Broken}, live=shown)
     )

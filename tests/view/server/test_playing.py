@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import time
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
+from interplay.core import files
 from interplay.core.controls import Controls
 from interplay.core.errors import UserError
 from interplay.core.guides import Guide
 from interplay.core.policy import RandomPolicy
-from interplay.core.replay import ReplayReader, WorldRecorder
+from interplay.core.replay import ReplayReader
 from interplay.core.replay.layout import HUMAN
 from interplay.core.scene import Canvas
 from interplay.registry import make_world
@@ -238,6 +242,7 @@ def test_what_people_play_is_recorded_and_complete_at_the_end(tmp_path):
         assert not path.exists()
         page.say("take", slot=1)
         page.until("taken")
+        assert path.exists()  # what a full disk or a killed process leaves can be watched
         for choice in (2, 1):
             page.say("act", slot=1, tick=page.ticks[-1], action={"way": choice})
             page.say("step", n=1)
@@ -247,7 +252,6 @@ def test_what_people_play_is_recorded_and_complete_at_the_end(tmp_path):
         page.until("frame")
         page.say("reset", seed=5)
         page.until("frame")
-        assert not path.exists()  # it appears whole
     with ReplayReader(path) as reader:
         assert reader.header.players == ("random", HUMAN)
         assert (reader.header.policy, reader.header.options, reader.header.seed) == (
@@ -272,22 +276,60 @@ def test_what_people_play_is_recorded_and_complete_at_the_end(tmp_path):
         assert "it is there already" in page.until("refused")["reason"]
 
 
-def test_a_recording_that_cannot_begin_is_begun_anew_by_whoever_takes_a_slot_next(tmp_path, monkeypatch):
-    path, begin = tmp_path / "mine.replay", WorldRecorder.begin
-    world = Street()
-    world.reset(seeds=1)
-    keeper = Keeper(path)
+def kept(path: Path, options: Mapping[str, Any] | None = None, **more: Any) -> Any:
+    return served(
+        no_root(["street"]),
+        lambda kind, name: Cast(
+            Street(length=10_000), RandomPolicy(), "random", keeper=Keeper(path, options, 3, **more)
+        ),
+    )
 
-    def full(self: WorldRecorder, under_way: bool = False) -> None:
-        begin(self, under_way)
-        raise UserError("mine.replay: the disk is full")
 
-    monkeypatch.setattr(WorldRecorder, "begin", full)
-    with pytest.raises(UserError, match="disk is full"):
-        keeper.take(world, 0, "random", under_way=False)
-    assert not keeper.open
-    monkeypatch.undo()
-    keeper.take(world, 1, "random", under_way=False)
-    keeper.close()
+def test_who_cannot_be_recorded_is_refused_and_the_world_plays_on(tmp_path):
+    path = tmp_path / "mine.replay"
+    with kept(path, {"rate": float("nan")}) as own, Watcher(own) as page:
+        page.stand_still()
+        for _ in range(2):
+            page.say("take", slot=0)
+            assert "its header cannot be kept" in page.until("refused")["reason"]
+        page.say("step", n=2)
+        page.until("frame")
+        page.until("frame")
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("at_the_end", [False, True])
+def test_a_full_disk_ends_the_play_and_leaves_what_was_recorded(tmp_path, monkeypatch, at_the_end):
+    path, full, warned = tmp_path / "mine.replay", False, []
+
+    def fill(point: str) -> None:
+        if full and point == "recording: appended":
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(files, "hooks", [fill])
+    with kept(path, warn=warned.append) as own, Watcher(own) as page:
+        page.stand_still()
+        page.say("take", slot=0)
+        page.until("taken")
+        page.say("step", n=120)
+        page.until("frame", tick=page.ticks[-1] + 120)
+        full = True
+        if not at_the_end:
+            page.say("step", n=400)
+            said = page.until("bye")["reason"]
+            assert "mine.replay: the disk is full; what was played before can be watched" in said
+    assert len(warned) == 1
+    assert "mine.replay: the disk is full" in warned[0]
     with ReplayReader(path) as reader:
-        assert reader.header.players == ("random", HUMAN)
+        assert (reader.closed, reader.ticks >= 100) == (False, True)
+
+
+def test_what_stands_there_when_the_first_one_plays_is_not_written_over(tmp_path):
+    path = tmp_path / "mine.replay"
+    with kept(path) as own, Watcher(own) as page:
+        page.stand_still()
+        page.say("take", slot=0)
+        page.until("taken")
+        path.unlink()
+        path.write_text("mine")
+    assert path.read_text() == "mine"

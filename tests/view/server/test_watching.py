@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import socket
 import time
+from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -52,6 +54,26 @@ def test_matches_appear_and_go_and_keep_their_numbers(tmp_path):
     assert ask(app, "/api/recordings/1").json["ticks"] == 4
     assert matches(app, 0) == []
     assert ask(app, "/api/runs/7/matches").status == 404
+
+
+def test_a_list_does_not_wait_for_files_that_take_long(tmp_path, monkeypatch):
+    run = make_run(tmp_path / "run")
+    for name in ("a", "b", "c"):
+        record(run / "recordings" / f"{name}.replay")
+    app, opened = app_of(beneath(tmp_path)), Recordings._opened
+
+    def slow(self: Recordings, path: Path) -> Any:
+        clock.now += 1.5
+        return opened(self, path)
+
+    clock = Clock()
+    monkeypatch.setattr(Recordings, "_opened", slow)
+    watch = SimpleNamespace(monotonic=clock, time=time.time)
+    monkeypatch.setattr("interplay.view.server.recordings.time", watch)
+    first = matches(app)
+    assert [one["ticks"] > 0 for one in first] == [True, True, False]
+    assert "not read yet" in first[2]["problem"]
+    assert [one["ticks"] > 0 for one in matches(app)] == [True, True, True]
 
 
 def test_what_is_still_written_is_no_damage(tmp_path):
@@ -191,19 +213,30 @@ def test_worlds_that_fail_are_freed(tmp_path):
     assert closed == ["session", "looked at", "failed"]
 
 
-def test_who_says_nothing_has_to_leave(monkeypatch):
+def test_who_says_nothing_has_to_leave(monkeypatch, tmp_path):
     monkeypatch.setattr(silence, "SILENCE", 0.3)
+    (tmp_path / "index.html").write_bytes(
+        bytes(15 * 2**20)
+    )  # more than the system keeps for who does not read
     with (
-        served(no_root(["dilemma/fixed"])) as address,
+        served(no_root(["dilemma/fixed"]), static=tmp_path) as address,
         Watcher(address) as page,
         socket.create_connection(("127.0.0.1", address.port), 10) as silent,
         socket.create_connection(("127.0.0.1", address.port), 10) as slow,
+        socket.create_connection(("127.0.0.1", address.port), 10) as deaf,
     ):
         slow.sendall(b"GET / HTTP/1.1\r\n")
+        question = f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{address.port}\r\n\r\n".encode()
+        deaf.sendall(question)  # and takes no answer
         assert silent.recv(10) == b""
         assert slow.recv(10) == b""
         page.until("hello")
         time.sleep(1.0)
+        with suppress(ConnectionResetError, BrokenPipeError):
+            deaf.sendall(question)
+        time.sleep(0.3)
+        with pytest.raises((ConnectionResetError, BrokenPipeError)):
+            deaf.sendall(question)
         page.stand_still()  # a page that is connected may be silent
 
 
