@@ -11,7 +11,7 @@ from interplay.view.run_log import one_line
 from interplay.view.server.play import NOBODY, Moment, Play
 from interplay.view.server.visitor import Visitor
 
-SEES_ALL = "who plays sees the whole world here, also what its agent does not see"
+SEES_ALL = "no fog: who plays sees everything"
 OWN_EYES = "fog: you see what your agent observes"
 OTHER_EYES = (
     "fog: somebody plays, and you see what that agent observes; everything again when it is given back"

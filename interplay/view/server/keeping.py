@@ -70,7 +70,7 @@ class Keeper:
         check_target(self.path)
         players = [HUMAN if one == slot else policy for one in range(len(world.agents))]
         header = {
-            "policy": policy,
+            "policy": f"{policy} and people",
             "players": tuple(players),
             "options": self._options,
             "seed": self._seed,

@@ -157,9 +157,12 @@ class Play:
         """
         kind, _ = place_of(self.world, slot)
         if not self.acts(slot):
-            raise UserError(
-                f"{one_line(self.world.agents[slot])} does not act at tick {self.tick}; wait for its turn"
-            )
+            name, now = one_line(self.world.agents[slot]), f"at tick {self.tick}"
+            if self.over:
+                raise UserError(f"{name}: the episode is over {now}; wait for the next one")
+            if not self._present[slot]:
+                raise UserError(f"{name} is not in the world {now}; wait until it is, or give it back")
+            raise UserError(f"{name} does not act {now}; wait for its turn")
         return self._heads[kind.name].read(given, self._legal(slot))
 
     def moment(self) -> Moment:

@@ -14,12 +14,14 @@ from interplay.core.errors import UserError
 from interplay.core.files import told_plainly
 from interplay.core.reading import opened
 from interplay.core.replay import ReplayReader
-from interplay.core.replay.layout import CHUNK_HEAD, MAX_RAW, SCENES, Chunk, check_chunk
+from interplay.core.replay.layout import CHUNK_HEAD, HUMAN, MAX_RAW, SCENES, Chunk, check_chunk
 from interplay.core.replay.reader import NOT_CLOSED
 from interplay.core.world import World
 from interplay.view.run_log import one_line
 from interplay.view.server.agent import tell_agent
 from interplay.view.server.config import GROWS_SECONDS, READING_SECONDS, STEPPED, STEPPING_SECONDS
+from interplay.view.server.keeping import GIVEN, TAKEN
+from interplay.view.server.play import HUMAN as PERSON
 from interplay.view.server.refusals import Busy, NotThere, Unreadable
 from interplay.view.server.sources import Sources
 
@@ -129,15 +131,16 @@ class Recordings:
             held, self._world = self._world, None
             try:
                 with ReplayReader(path, links=False) as reader:
-                    agents, policy = reader.header.agents, reader.header.policy
+                    agents = reader.header.agents
                     if not 0 <= slot < len(agents):
                         raise UserError(f"slot {slot}: the world has {len(agents)}; ask for one of those")
                     known = held[1] if held is not None and held[0] == path else None
                     world = reader.world_at(tick, known, most=STEPPED)
+                    player = _player(reader, slot, tick)
             except UserError as error:
                 raise NotThere(self._plain(str(error), path)) from None
             self._world = (path, world)
-            return tell_agent(world, slot, tick, policy)
+            return tell_agent(world, slot, tick, player)
         finally:
             if held is not None and (self._world is None or self._world[1] is not held[1]):
                 held[1].close()
@@ -263,3 +266,18 @@ def _stamp(path: Path) -> tuple[int, ...]:
     with told_plainly("reading", path):
         found = path.stat(follow_symlinks=False)
         return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _player(reader: ReplayReader, slot: int, tick: int) -> str:
+    """Who plays a slot at a tick, in words: a person from taking it over to giving it back, else the policy."""
+    players = reader.header.players
+    if HUMAN not in players:
+        return reader.header.policy
+    said = [
+        one.kind
+        for one in reader.marks()
+        if one.kind in (TAKEN, GIVEN) and one.tick <= tick and slot in one.rows
+    ]
+    if said and said[-1] == TAKEN:
+        return PERSON
+    return next((one for one in players if one != HUMAN), reader.header.policy)

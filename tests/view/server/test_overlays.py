@@ -319,7 +319,8 @@ def test_counters_of_somebodys_own_may_break_and_the_world_plays_on(monkeypatch)
 
     monkeypatch.setattr(registry, "_own", {})
     shown = Live(
-        lambda study: Layer("mine", "mine", "map", "counts", "", "mine", np.ones((2, 2))), needs=("mine",)
+        lambda study: Layer("mine", "mine", np.ones((2, 2)), "map", "diverging", "", "mine", (0.0, 1.0)),
+        needs=("mine",),
     )
     register_overlay(
         Overlay("mine", "mine", lambda study: OverlayData("mine", "", ()), needs={"mine": Broken}, live=shown)

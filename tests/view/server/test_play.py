@@ -206,3 +206,15 @@ def test_turns():
     born = TableWorld(turns=True)
     born.persistent = True  # so that the one who acts is the first to be born, and nobody waits for anybody
     assert not play_of(born).turn_based
+
+
+def test_who_cannot_choose_is_told_why():
+    play = play_of(TableWorld(length=2))
+    play._present[1] = False  # as after a death
+    play.world.outputs.acting[0, 1] = False
+    with pytest.raises(UserError, match="seat_1 is not in the world at tick 0"):
+        play.read(1, {"action": 1})
+    play.step()
+    play.step()
+    with pytest.raises(UserError, match="seat_0: the episode is over at tick 2; wait for the next one"):
+        play.read(0, {"action": 1})

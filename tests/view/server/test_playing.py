@@ -255,7 +255,7 @@ def test_what_people_play_is_recorded_and_complete_at_the_end(tmp_path):
     with ReplayReader(path) as reader:
         assert reader.header.players == ("random", HUMAN)
         assert (reader.header.policy, reader.header.options, reader.header.seed) == (
-            "random",
+            "random and people",
             {"length": 10_000},
             3,
         )

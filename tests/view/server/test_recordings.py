@@ -12,10 +12,11 @@ from interplay.core.frames import Decoder, Schema, split_frames
 from interplay.core.policy import RandomPolicy
 from interplay.core.replay import ReplayReader, ReplayWriter, WorldRecorder
 from interplay.core.replay.exact import write_actions, write_snapshot
-from interplay.core.replay.layout import ACTIONS, CHUNK_HEAD, SCENES, SNAPSHOT
+from interplay.core.replay.layout import ACTIONS, CHUNK_HEAD, HUMAN, SCENES, SNAPSHOT
 from interplay.core.scene import scene_of
 from interplay.registry import make_world
 from interplay.view.server.config import STEPPED
+from interplay.view.server.keeping import GIVEN, TAKEN
 from interplay.view.server.recordings import Recordings
 from interplay.view.server.refusals import Busy, status_of
 from interplay.view.server.sources import Sources
@@ -95,6 +96,29 @@ def test_an_agent_is_looked_at_where_the_world_can_be_stepped_again(played):
         seen = {part["name"]: part["values"] for part in told["observation"]}
         assert seen == {name: np.ravel(a[0, 1]).tolist() for name, a in world.timestep.observation.items()}
         assert told["heads"][0]["legal"] == [True, True]
+
+
+def test_who_played_is_a_person_from_taking_over_to_giving_back(tmp_path):
+    world, policy = make_world("dilemma/fixed"), RandomPolicy()
+    header = {"seed": 5, "policy": "random and people", "players": ("random", HUMAN)}
+    with WorldRecorder(tmp_path / "mine.replay", world, header=header) as recorder:
+        world.reset(seeds=5)
+        policy.start(world, 5)
+        recorder.note(TAKEN, 1)
+        recorder.begin()
+        for tick in range(1, 9):
+            action = policy.act(world.timestep)
+            world.step(action)
+            if tick == 4:
+                recorder.note(GIVEN, 1)
+            recorder.step(action, last=False)
+    app = app_of(beneath(tmp_path))
+
+    def player(slot, tick):
+        return ask(app, f"/api/recordings/0/agent/{slot}", query=f"tick={tick}".encode()).json["policy"]
+
+    assert [player(1, tick) for tick in (0, 3, 6)] == ["a person", "a person", "random"]
+    assert player(0, 3) == "random"
 
 
 @pytest.mark.parametrize(

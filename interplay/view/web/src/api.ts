@@ -16,7 +16,7 @@ export interface RunListed {
   id: number;
   name: string;
   world: string;
-  agent_steps: number | null;
+  agent_steps: number;
   checkpoint: boolean;
   ratings: boolean; // there are some, or a league that may have some
 }

@@ -292,6 +292,11 @@ export class Page {
     this.say(slot === null ? T.nobody : T.selected(this.nameOf(slot)));
   }
 
+  /** Or the agent that one plays: a click beside it takes its keys and "Give back" from nobody. */
+  private selectNobody(): void {
+    this.select(this.player.live?.held ?? null);
+  }
+
   setTab(tab: string): void {
     this.tab = tab;
     this.asked = "";
@@ -368,7 +373,7 @@ export class Page {
       population: () => this.nextPopulation(),
       take: () => this.take(),
       picture: () => void this.savePicture(),
-      close: () => this.select(null),
+      close: () => this.selectNobody(),
     };
     acts[command]?.();
   }
@@ -474,7 +479,10 @@ export class Page {
   /** A click on the world: what it means to the one that is played, else whom it selects. */
   click(px: number, py: number): void {
     const { live, camera, solid } = this.player;
-    if (!live?.clicks || live.held === null) return this.select(this.player.hit(px, py));
+    if (!live?.clicks || live.held === null) {
+      const hit = this.player.hit(px, py);
+      return hit === null ? this.selectNobody() : this.select(hit);
+    }
     const place = (solid?.lens ?? camera).worldAt(px, py);
     if (place) live.say({ type: "click", slot: live.held, tick: live.status.tick, x: place[0], y: place[1] });
   }

@@ -28,6 +28,7 @@ export const T = {
   play: "Play",
   study: "Curves",
   noCheckpoint: "no checkpoint yet",
+  playedFrom: "No checkpoint yet: the world is played here from the first one on.",
   ticks: (count: number) => (count === 1 ? "1 tick" : `${number(count)} ticks`),
   agentSteps: (count: number) => `${number(count)} agent-steps`,
   dropHere: "Drop a .replay file anywhere on this page: it is read here and goes nowhere.",
@@ -145,6 +146,7 @@ export const T = {
   // playing
   take: "Take over",
   give: "Give back",
+  giveOther: (name: string) => `Give ${name} back`,
   taken: (who: string) => `You play ${who}. Its keys go to the world; keys of the page need Alt.`,
   given: (who: string) => `You gave ${who} back.`,
   heldBySomebody: "Somebody else plays it.",

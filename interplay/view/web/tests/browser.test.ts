@@ -177,18 +177,23 @@ describe("a run", () => {
       const opened = await tab.evaluate(() => {
         const { interplay } = window;
         const [run] = interplay.sources!.runs;
-        const told = { ...interplay.sources!, runs: [{ ...run!, checkpoint: true }] };
-        interplay.sources = { ...told, runs: [{ ...run!, checkpoint: false }] };
+        const told = { ...interplay.sources!, runs: [{ ...run!, checkpoint: false, ratings: false }] };
+        interplay.sources = told;
         interplay.api.sources = async () => told;
         return interplay.openRun(run!.id).then(() => interplay.live);
       });
       expect(opened).toBe(null);
+      await tab.getByText("No checkpoint yet: the world is played here from the first one on.").waitFor();
+      await tab.evaluate(() => {
+        const told = window.interplay.sources!;
+        window.interplay.api.sources = async () => ({ ...told, runs: [{ ...told.runs[0]!, checkpoint: true }] });
+      });
       await expect.poll(() => tab.evaluate(() => window.interplay.live), { timeout: 8000 }).toMatch(/^run:/);
     }));
 
   it("of a tournament shows who is best", () =>
     withTab(async (tab) => {
-      await openRun(tab, "cup");
+      await tab.getByRole("button", { name: "Ratings cup" }).click(); // it has no curves
       await expect.poll(() => tab.locator(".ratings tbody th").allTextContents()).toHaveLength(3);
       expect(await tab.locator(".payoff th[scope=row]").allTextContents()).toEqual(["A", "B", "C"]);
       expect(await tab.locator(".payoff td").count()).toBe(9);

@@ -52,6 +52,12 @@ describe("who plays", () => {
         const [x, y] = await tab.evaluate(() => [window.interplay.player.camera.screenX(2.5), window.interplay.player.camera.screenY(0.5)] as const);
         await tab.locator("canvas[role=img]").click({ position: { x, y } });
         await expect.poll(() => place(tab)).toBe(2);
+        await tab.keyboard.press("Escape"); // nobody else is selected, so the panel of whom one plays stays
+        await tab.waitForTimeout(200);
+        expect(await tab.evaluate(() => window.interplay.player.selected)).toBe(0);
+        await tab.locator("aside select").selectOption("1");
+        await tab.getByRole("button", { name: "Give ann back" }).waitFor();
+        await tab.locator("aside select").selectOption("0");
         await tab.getByRole("button", { name: "Give back" }).click();
         await expect.poll(() => aloud(tab)).toContain("You gave ann back");
         expect((await status(tab)).held).toBeNull();

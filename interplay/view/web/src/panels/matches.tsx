@@ -51,6 +51,7 @@ export function Study({ page }: { page: Page }) {
       <p class="quiet">
         {run?.world} {!!run?.agent_steps && `· ${T.agentSteps(run.agent_steps)}`}
       </p>
+      {run && !run.checkpoint && !run.ratings && !page.about?.read_only && <p class="quiet">{T.playedFrom}</p>}
       {matches.length > 0 && <h2>{T.recordings}</h2>}
       <ul>
         {matches.map(({ id, name, ticks }) => (

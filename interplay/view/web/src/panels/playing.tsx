@@ -19,7 +19,7 @@ export function Playing({ page, live, slot }: { page: Page; live: Live; slot: nu
   return (
     <div class="playing">
       <button type="button" class="wide" aria-pressed={mine} onClick={() => page.run("take")}>
-        {mine ? T.give : T.take}
+        {mine ? T.give : live.held !== null ? T.giveOther(page.nameOf(live.held)) : T.take}
       </button>
       {mine && !live.turnBased && <WaitForMe live={live} />}
       {mine && live.controls && <ControlKeys live={live} />}

@@ -53,14 +53,14 @@ function Runs({ page }: { page: Page }) {
   if (!runs.length) return null;
   return (
     <Section title={T.runs} columns={[T.columns.name, T.columns.world, T.columns.steps]}>
-      {runs.map(({ id, name, world, agent_steps, checkpoint }) => (
+      {runs.map(({ id, name, world, agent_steps, checkpoint, ratings }) => (
         <tr>
           <th scope="row">{name}</th>
           <td>{world}</td>
-          <td class="figure">{agent_steps === null ? "-" : agent_steps.toLocaleString("en-US")}</td>
+          <td class="figure">{checkpoint ? agent_steps.toLocaleString("en-US") : "-"}</td>
           <td class="acts">
-            <button type="button" aria-label={`${T.study} ${name}`} onClick={() => void page.openRun(id)}>
-              {T.study}
+            <button type="button" aria-label={`${ratings && !checkpoint ? T.tabs.ratings : T.study} ${name}`} onClick={() => void page.openRun(id)}>
+              {ratings && !checkpoint ? T.tabs.ratings : T.study}
             </button>
             {!page.about?.read_only && (
               <button type="button" aria-label={`${T.watch} ${name}`} disabled={!checkpoint} title={checkpoint ? undefined : T.noCheckpoint} onClick={() => page.openLive(`run:${id}`)}>
