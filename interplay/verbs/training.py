@@ -36,6 +36,7 @@ class Groups(TypedDict, total=False):
     pool: Group
     belief: Group
     network: Group
+    record: Group
 
 
 def train(
