@@ -175,7 +175,15 @@ class SurvivalWorld(ArrayWorld):
 
     def observation_guides(self, world: int, slot: int) -> dict[str, tuple[Guide]]:
         """Names of the numbers, and which rows an agent sees."""
-        return guides_of(self.settings, slot)
+        fields = cast(
+            spaces.Dict, self.kinds[0].observation_space
+        ).spaces  # of this variant, and of views of somebody's own
+        told = guides_of(self.settings, slot)
+        return {
+            name: (guide,)
+            for name, (guide,) in told.items()
+            if name in fields and (not guide.hidden or guide.hidden in fields)
+        }
 
     def visible(self, world: int, slot: int) -> Visible | None:
         """What the cone of sight leaves; None where the world draws with views of somebody's own."""
