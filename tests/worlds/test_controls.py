@@ -18,10 +18,10 @@ from interplay.gridworld.actors import (
     RestrictedSelectiveAttackActor,
     SelectiveAttackActor,
 )
-from interplay.gridworld.agents import AttackingAgent, GridObservingAgent, MovingAgent
 from interplay.gridworld.smart import SmartGridWorldSimulation
 from interplay.gridworld.wrappers import ExclusiveChannelActionWrapper, RavelActionWrapper
 from interplay.registry import list_worlds, make_world
+from tests.gridworld.fighters import Fighter
 
 WITHOUT_KEYS = {"dilemma", "matrix", "navigation/town", "werewolf"}  # a form is enough
 OWN = (
@@ -95,20 +95,6 @@ def test_clicks_attack_enemies_walk_to_neighbours_and_mean_nothing_elsewhere():
     assert pommerman.click(0, 1, col - 0.5, row + 0.5) == {"move": "left"}
 
 
-class Fighter(GridObservingAgent, MovingAgent, AttackingAgent):
-    """Moves one cell and attacks its neighbours."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        usual = {
-            "move_range": 1,
-            "attack_range": 1,
-            "attack_strength": 1,
-            "attack_accuracy": 1,
-            "view_range": 2,
-        }
-        super().__init__(**usual, **kwargs)
-
-
 def grid(*actors: Any, attacks: int = 1) -> World:
     """Two fighters, b to the right of a."""
     agents = {
@@ -116,6 +102,7 @@ def grid(*actors: Any, attacks: int = 1) -> World:
             id=name,
             encoding=place + 1,
             initial_position=np.array([1, 1 + place]),
+            attack_strength=1,
             simultaneous_attacks=attacks,
         )
         for place, name in enumerate("ab")

@@ -293,18 +293,22 @@ def test_while_one_is_computed_no_other_is_begun(monkeypatch):
     assert ready.overlays.wait() == 0
 
 
-def test_an_overlay_of_somebodys_own_may_break_and_the_world_plays_on(monkeypatch):
-    def broken(study):
-        raise ZeroDivisionError("somebody's own mistake")
-
-    monkeypatch.setattr(registry, "_own", {})
-    register_overlay(Overlay("mine", "mine", lambda study: OverlayData("mine", "", ()), live=Live(broken)))
+def check_it_is_refused_and_the_world_plays_on():
     with served(no_root(["mmo"]), valued) as own, Watcher(own) as page:
         page.say("overlay", name="mine")
         reason = page.until("refused", what="overlay")["reason"]
         assert reason == "overlay mine broke: ZeroDivisionError: somebody's own mistake; mend it"
         at = page.until("frame")["tick"]
         page.until("frame", tick=at + 3)
+
+
+def test_an_overlay_of_somebodys_own_may_break_and_the_world_plays_on(monkeypatch):
+    def broken(study):
+        raise ZeroDivisionError("somebody's own mistake")
+
+    monkeypatch.setattr(registry, "_own", {})
+    register_overlay(Overlay("mine", "mine", lambda study: OverlayData("mine", "", ()), live=Live(broken)))
+    check_it_is_refused_and_the_world_plays_on()
 
 
 def test_counters_of_somebodys_own_may_break_and_the_world_plays_on(monkeypatch):
@@ -325,9 +329,4 @@ def test_counters_of_somebodys_own_may_break_and_the_world_plays_on(monkeypatch)
     register_overlay(
         Overlay("mine", "mine", lambda study: OverlayData("mine", "", ()), needs={"mine": Broken}, live=shown)
     )
-    with served(no_root(["mmo"]), valued) as own, Watcher(own) as page:
-        page.say("overlay", name="mine")
-        reason = page.until("refused", what="overlay")["reason"]
-        assert reason == "overlay mine broke: ZeroDivisionError: somebody's own mistake; mend it"
-        at = page.until("frame")["tick"]
-        page.until("frame", tick=at + 3)
+    check_it_is_refused_and_the_world_plays_on()
