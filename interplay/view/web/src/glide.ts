@@ -2,6 +2,11 @@
 
 import { Layer, Numbers, number } from "./scene";
 
+/** How much of the way to a frame that came at a time is gone; a picture whose time is earlier shows none of it. */
+export function shareAt(now: number, came: number, span: number): number {
+  return Math.max((now - came) / span, 0);
+}
+
 /** Two frames of a layer and how much of the way from one to the other is gone. */
 export class Glide {
   private readonly share: number;

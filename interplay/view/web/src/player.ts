@@ -4,7 +4,7 @@ import { agentsAt, isThere, middle, reach } from "./agents";
 import { Camera } from "./camera";
 import { Clock, SPEEDS } from "./clock";
 import { Flat } from "./flat";
-import { Glide } from "./glide";
+import { Glide, shareAt } from "./glide";
 import { Live } from "./live";
 import { Shot } from "./reel";
 import { Layer } from "./scene";
@@ -369,7 +369,7 @@ export class Player {
     const { reel } = this.source!;
     if (to === null) return { shot: null, next: null, share: 0 };
     const newest = reel.at(to);
-    const share = span > 20 && !this.reducedMotion ? (now - at) / span : 1;
+    const share = span > 20 && !this.reducedMotion ? shareAt(now, at, span) : 1;
     const old = from === null || share >= 1 || !newest || newest.first ? null : reel.at(from);
     this.clock.seek(old ? from! : to);
     return old ? { shot: old, next: newest, share } : { shot: newest, next: null, share: 0 };
