@@ -318,14 +318,14 @@ export class Player {
   private paint(now: number): void {
     const { source } = this;
     if (!source) return;
-    const gliding = this.live && this.atPresent && now - this.arrival.at <= this.arrival.span + 50;
-    if (!this.dirty && !gliding) return;
-    const { shot, next, share } = this.live && this.atPresent ? this.newest(now) : this.recorded();
+    if (!this.dirty) return;
+    const present = this.live && this.atPresent;
+    const { shot, next, share } = present ? this.newest(now) : this.recorded();
     this.acknowledge();
     if (!shot) return;
     const fresh = shot !== this.shot;
     this.shot = shot;
-    this.dirty = false;
+    this.dirty = !!present && next !== null; // until it has arrived, however late the pictures come
     const glides = next && !this.reducedMotion ? share : 0;
     if (this.following) this.centre(shot, next, glides);
     const state = `${shot.tick} ${next?.tick} ${glides} ${this.selected} ${this.camera.x} ${this.camera.y} ${this.camera.scale} ${this.camera.width} ${this.camera.height}`;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { Clock, SPEEDS } from "../src/clock";
-import { shareAt } from "../src/glide";
 
 function playing(first: number, last: number, speed: number): Clock {
   const clock = new Clock(first, last);
@@ -18,10 +17,6 @@ describe("the clock", () => {
     clock.advance(25);
     expect(clock.tick).toBe(6);
     expect(clock.share).toBeCloseTo(0.5, 6);
-  });
-
-  it("lets nothing glide backwards when a frame comes after its picture has begun", () => {
-    expect([90, 100, 125, 150].map((now) => shareAt(now, 100, 50))).toEqual([0, 0, 0.5, 1]);
   });
 
   it("waits for what is not loaded and does not lose its place", () => {
