@@ -9,6 +9,8 @@ export class Squares {
   private pen!: CanvasRenderingContext2D;
   private image: ImageData | null = null; // kept, as is what it is copied to
   private pixels = new Uint32Array();
+  private width = 0; // of the image, which tells its own too slowly
+  private height = 0;
   private colour = 0;
   private together = false;
   private canvas: HTMLCanvasElement | null = null;
@@ -31,8 +33,7 @@ export class Squares {
   /** One square, in whole pixels. */
   square(left: number, top: number, side: number): void {
     if (!this.together) return this.pen.fillRect(left, top, side, side);
-    const { pixels, colour } = this;
-    const { width, height } = this.image!;
+    const { pixels, colour, width, height } = this;
     const [from, to, bottom] = [Math.max(left, 0), Math.min(left + side, width), Math.min(top + side, height)];
     for (let y = Math.max(top, 0); y < bottom; y++) for (let at = y * width + from; at < y * width + to; at++) pixels[at] = colour;
   }
@@ -46,7 +47,8 @@ export class Squares {
   }
 
   private clear(width: number, height: number): void {
-    if (this.image?.width === width && this.image.height === height) return void this.pixels.fill(0);
+    if (this.width === width && this.height === height) return void this.pixels.fill(0);
+    [this.width, this.height] = [width, height];
     this.image = new ImageData(width, height);
     this.pixels = new Uint32Array(this.image.data.buffer);
     this.canvas ??= document.createElement("canvas");
