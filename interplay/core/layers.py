@@ -106,7 +106,7 @@ class LayerBuilder:
         array = np.asarray(ids)
         if array.ndim != 2 or not array.size or array.dtype.kind not in "iub":
             raise self.wrong(f"ids has shape {array.shape} and dtype {array.dtype}; pass integers (H, L)")
-        if array.min() < 0 or array.max() > 255:
+        if array.dtype != np.uint8 and (array.min() < 0 or array.max() > 255):
             raise self.wrong(f"ids run from {array.min()} to {array.max()}; tiles are numbered 0..255")
         self.columns["tile"] = array.astype(np.uint8)
         self.rows = array.size
