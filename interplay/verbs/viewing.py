@@ -70,24 +70,38 @@ class Players(NamedTuple):
             find_player(self.policy, world, self.options, trust=self.trust)
 
     def cast(
-        self, kind: str, name: str, player: str = "", warn: Callable[[str], object] = lambda line: None
+        self,
+        kind: str,
+        name: str,
+        *chosen: str,
+        player: str = "",
+        within: Path | None = None,
+        warn: Callable[[str], object] = lambda line: None,
     ) -> Cast:
         """The world of a source, and who plays it.
 
         Args:
             kind: ``run`` or ``world``.
             name: the run's folder, or the world's id.
+            chosen: on the page: a player of the run's league, or two of a league or tournament who meet, the first in the first seat.
             player: of the run's league, who plays its world; empty: its first learner.
+            within: the folder that was opened.
             warn: is told why a recording is not whole.
 
         Raises:
-            UserError: as `interplay.verbs.players.find_player`.
+            UserError: as `interplay.verbs.players.find_player` and `interplay.verbs.pairing.seat_pair`.
         """
         from interplay.verbs.players import find_player
         from interplay.view.server.keeping import Keeper
         from interplay.view.server.play import Cast
 
+        if len(chosen) == 2:
+            from interplay.verbs.pairing import Door, seat_pair
+
+            world, pair = seat_pair(Path(name), chosen, Door(within or Path(name), self.trust), self.seed)
+            return Cast(world, pair, pair.name, fog=self.fog, of=pair.of)
         keeper = None if self.out is None else Keeper(self.out, self.options, self.seed, warn)
+        player = next(iter(chosen), player)
         run = name if kind == "run" else (self.policy if is_folder(self.policy) else "")
         run += f"@{player}" if kind == "run" and player else ""
         found = find_player(run or self.policy, "" if kind == "run" else name, self.options, trust=self.trust)
@@ -255,7 +269,11 @@ def serve_page(
         for world in opened.worlds:
             players.check(world)
     listening, address = bind(host, port)
-    make = None if players is None else partial(players.cast, player=opened.player, warn=warn)
+    make = (
+        None
+        if players is None
+        else partial(players.cast, player=opened.player, within=opened.root, warn=warn)
+    )
     seed = 0 if players is None else players.seed
     try:
         app = make_app(opened, make, address.port, address.token, host, seed, ticket=address.ticket)
