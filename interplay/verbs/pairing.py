@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from interplay.core.errors import UserError
-from interplay.core.files import refuse_links
 from interplay.core.loading import is_code, is_folder, split_player
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.world import World
@@ -125,7 +124,6 @@ class _Field(NamedTuple):
 
 
 def _of_tournament(folder: Path, door: Door) -> _Field:
-    refuse_links(folder, (SETTINGS,))
     if kind_of(folder) == "merge":
         raise UserError(
             f"{folder}: its homes share a world by quotas, and no two of them sit; watch a run of one"

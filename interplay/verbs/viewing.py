@@ -235,6 +235,33 @@ def find_world_to_play(world: str) -> Opened:
     return Opened(world, None, worlds=(world,))
 
 
+def check_shown(opened: Opened, read_only: bool) -> None:
+    """Refuses what would be an empty page for ever; in a folder that is empty yet, or holds what has just begun, things may come.
+
+    Args:
+        opened: what is to be shown.
+        read_only: whether no world is.
+
+    Raises:
+        UserError: for a world that nobody may play, or a folder without anything to show.
+    """
+    from interplay.view.server.config import DEPTH
+    from interplay.view.server.folder import is_begun, search
+
+    if opened.file is not None or (opened.worlds and not read_only):
+        return
+    if opened.root is None:
+        raise UserError(
+            f"{opened.name}: a world to play, and --read-only plays nothing; leave it out, or name a run, a recording or a folder"
+        )
+    root = opened.root.resolve()
+    if not any(search(root)) and not is_begun(root):
+        name = opened.name or "this folder"
+        raise UserError(
+            f"{name}: no run, tournament or recording lies there, {DEPTH} folders deep; name another one, or a world to play"
+        )
+
+
 def serve_page(
     opened: Opened,
     players: Players | None,
@@ -263,6 +290,7 @@ def serve_page(
     from interplay.view.server.page import MISSING, Page
     from interplay.view.server.serving import bind, open_browser, serve
 
+    check_shown(opened, players is None)
     if players is not None:
         players.register_overlays()
     if players is not None and opened.root is None:

@@ -192,7 +192,7 @@ export const T = {
   cellOf: (one: string, other: string, share: string, recorded: number) => `${one} against ${other}: ${share}${recorded ? `, ${number(recorded)} recorded` : ""}`,
   shareOf: (share: string, games: number) => `${share} of ${number(games)} ${games === 1 ? "game" : "games"}`,
   firstSeat: (share: string) => `Who has the first seat gets ${share} of the points.`,
-  seatShare: (who: string, share: string) => `${who} first: ${share}`,
+  bySeat: (first: string, second: string) => `${first} in the first seat, ${second} in the second`,
   matchBy: (place: number, names: string[]) => `Match ${number(place)}: ${names.join(", then ")}`,
   notRecorded: "None of their matches was recorded; `interplay tournament --resume --record 1 --out FOLDER` records some.",
   noPairs: "Their matches cannot be played here.",

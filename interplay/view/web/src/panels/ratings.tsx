@@ -145,13 +145,13 @@ function Cell({ page, told, row, column }: { page: Page; told: Told; row: number
   const matches = matchesOf(told, row, column);
   const share = dotted(told.payoff[row]?.[column] ?? null);
   const first = dotted(told.seats?.shares[row]?.[column] ?? null);
-  const second = dotted(told.seats?.shares[column]?.[row] ?? null);
-  const said = [share ? T.shareOf(share, told.games[row]![column]!) : T.unplayed, ...(first ? [T.seatShare(one.name, first)] : []), ...(second ? [T.seatShare(other.name, second)] : [])];
+  const theirs = told.seats?.shares[column]?.[row] ?? null;
+  const said = [share ? T.shareOf(share, told.games[row]![column]!) : T.unplayed, ...(first && theirs !== null ? [T.bySeat(first, dotted(1 - theirs))] : [])];
   const live = `run:${page.runId}@${one.id},${other.id}`;
   return (
     <section class="behind">
       <h3>{T.pair(one.name, other.name)}</h3>
-      <p class="quiet">{said.join(" · ")}</p>
+      <p class="quiet">{said.join(": ")}</p>
       <ul>
         {matches.map(({ id, match, players, scores }) => (
           <li>
