@@ -313,7 +313,7 @@ class Play:
         """What a slot's network makes of its observation; None where no network plays it, or nobody can ask it so."""
         policy, _ = self.cast.player(slot)
         look = getattr(policy, "look", None)
-        if look is None or not self.acts(slot):
+        if look is None or not self.acts(slot) or not getattr(policy, "plays", lambda _: True)(slot):
             return None
         kind, column = place_of(self.world, slot)
         seen = self.world.by_kind(self.world.timestep.observation)[kind.name]
@@ -327,6 +327,7 @@ class Play:
                 None if mask is None else self._legal(slot),
                 memory,
                 self.world.agents[slot],
+                int(self.world.population[0, slot]),
             )
         except UserError:
             return None
