@@ -1,4 +1,4 @@
-"""Two players of a tournament, or of a league, who meet on the page: their names come out of files, so they pass a door of their own.
+"""Two players of a tournament, or of a league, who meet on the page: their names come out of files, so they are admitted first.
 
 A scripted policy is taken by its name, a program only if the folder's settings are trusted (`interplay.core.trust`), and a run only
 from beneath the folder that the user opened, unless he trusts what he opened.
@@ -22,7 +22,7 @@ from interplay.verbs.contestants import find_contestant
 from interplay.verbs.players import Player
 
 
-class Door(NamedTuple):
+class Admission(NamedTuple):
     """What players that a file names may be.
 
     Attributes:
@@ -78,13 +78,13 @@ class Pair(MatchupPolicy):
         return self._players[player], self._words[player]
 
 
-def seat_pair(folder: Path, names: Sequence[str], door: Door, seed: int = 0) -> tuple[World, Pair]:
+def seat_pair(folder: Path, names: Sequence[str], admission: Admission, seed: int = 0) -> tuple[World, Pair]:
     """The world of a tournament or a league, and two of its players who meet there.
 
     Args:
         folder: of the tournament, or of a run with a league.
         names: of both, as they stand there; the first has the first seat.
-        door: that they pass.
+        admission: what they may be.
         seed: of the world.
 
     Raises:
@@ -93,7 +93,7 @@ def seat_pair(folder: Path, names: Sequence[str], door: Door, seed: int = 0) -> 
     if names[0] == names[1]:
         raise UserError(f"{names[0]}: it would play itself; choose two players")
     tournament = os.path.lexists(folder / SETTINGS)
-    found = _of_tournament(folder, door) if tournament else _of_league(folder, door)
+    found = _of_tournament(folder, admission) if tournament else _of_league(folder, admission)
     for name in names:
         if name not in found.players:
             raise UserError(f"{name}: nobody of that name plays in {folder}; choose one of the table")
@@ -123,12 +123,12 @@ class _Field(NamedTuple):
     load: Callable[[str, World], tuple[Policy, str]]
 
 
-def _of_tournament(folder: Path, door: Door) -> _Field:
+def _of_tournament(folder: Path, admission: Admission) -> _Field:
     if kind_of(folder) == "merge":
         raise UserError(
             f"{folder}: its homes share a world by quotas, and no two of them sit; watch a run of one"
         )
-    settings = read_settings(folder, RoundRobinSettings, door.trust)
+    settings = read_settings(folder, RoundRobinSettings, admission.trust)
     identities = dict(zip(settings.players, settings.identities, strict=True))
 
     def load(name: str, world: World) -> tuple[Policy, str]:
@@ -137,18 +137,18 @@ def _of_tournament(folder: Path, door: Door) -> _Field:
         if is_code(name) or (":" not in name and not identity.startswith("checkpoint ")):
             return _scripted(name, world), name
         number = identity.removeprefix("checkpoint ").partition(" ")[0].partition("@")[0]
-        place = door.admit(name, os.path.join("checkpoints", number) if number.isdecimal() else "")
+        place = admission.admit(name, os.path.join("checkpoints", number) if number.isdecimal() else "")
         if place is None:
             raise UserError(
                 f"{name}: no such run folder here; start the viewer where the tournament was started"
             )
-        one = find_contestant(place, world, settings.greedy, trust=door.trust)
+        one = find_contestant(place, world, settings.greedy, trust=admission.trust)
         return one.policy, name if one.identity == identity else f"{name}, as it is now"
 
     return _Field(settings.world, settings.options, settings.players, load)
 
 
-def _of_league(run: Path, door: Door) -> _Field:
+def _of_league(run: Path, admission: Admission) -> _Field:
     from interplay.verbs.trainer import load_trainer
 
     trainer = load_trainer()
@@ -157,17 +157,17 @@ def _of_league(run: Path, door: Door) -> _Field:
     from interplay.train.run.settings_file import settings_of
 
     checkpoint = find_checkpoint(run)
-    settings = settings_of(checkpoint, door.trust)
+    settings = settings_of(checkpoint, admission.trust)
     own = population_names(checkpoint) if settings.league.learners else []
 
     def load(name: str, world: World) -> tuple[Policy, str]:
         if name in own:
-            return trainer.load_policy(checkpoint, False, [name], door.trust), name
+            return trainer.load_policy(checkpoint, False, [name], admission.trust), name
         if is_code(name):
             return _scripted(name, world), name
-        place = door.admit(name)
+        place = admission.admit(name)
         if place is not None:
-            return find_contestant(place, world, trust=door.trust).policy, name
+            return find_contestant(place, world, trust=admission.trust).policy, name
         return _scripted(name, world), name
 
     return _Field(settings.world.id, settings.world.options, [*own, *settings.league.fixed], load)

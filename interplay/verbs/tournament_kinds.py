@@ -122,14 +122,14 @@ def begin_round_robin(
     Raises:
         UserError: if a player is another one by now.
     """
-    from interplay.evaluate.tournaments.round_robins import Blocks, RoundRobinSettings, filming_of
+    from interplay.evaluate.tournaments.round_robins import Blocks, RoundRobinSettings, plan_recordings
 
     settings = RoundRobinSettings.model_validate_json(settings_json)
     with closing(open_world(settings.world, 1, **settings.options)) as world:
         found = [find_contestant(name, world, settings.greedy, trust=trust) for name in settings.players]
     same_as_before(settings.players, settings.identities, [contestant.identity for contestant in found])
-    filming = filming_of(settings, Path(out), record) if record else None
-    return Blocks(settings, [contestant.policy for contestant in found], filming).play
+    plan = plan_recordings(settings, Path(out), record) if record else None
+    return Blocks(settings, [contestant.policy for contestant in found], plan).play
 
 
 def merge(

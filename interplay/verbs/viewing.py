@@ -96,9 +96,11 @@ class Players(NamedTuple):
         from interplay.view.server.play import Cast
 
         if len(chosen) == 2:
-            from interplay.verbs.pairing import Door, seat_pair
+            from interplay.verbs.pairing import Admission, seat_pair
 
-            world, pair = seat_pair(Path(name), chosen, Door(within or Path(name), self.trust), self.seed)
+            world, pair = seat_pair(
+                Path(name), chosen, Admission(within or Path(name), self.trust), self.seed
+            )
             return Cast(world, pair, pair.name, fog=self.fog, of=pair.of)
         keeper = None if self.out is None else Keeper(self.out, self.options, self.seed, warn)
         player = next(iter(chosen), player)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from interplay.core.errors import UserError
-from interplay.verbs.pairing import Door, seat_pair
+from interplay.verbs.pairing import Admission, seat_pair
 from interplay.view.server.play import Cast, Play
 from interplay.view.server.rosters import Rosters
 from interplay.view.server.sources import Opened, Sources
@@ -51,7 +51,7 @@ def test_a_league_is_trained_and_told(capsys: pytest.CaptureFixture[str], run: P
 
 
 def test_two_players_of_a_league_meet_live(run: Path) -> None:
-    world, pair = seat_pair(run, ("main-0001", "main"), Door(run))
+    world, pair = seat_pair(run, ("main-0001", "main"), Admission(run))
     play = Play(Cast(world, pair, pair.name, of=pair.of))
     assert pair.name == "main-0001 against main"
     for slot, name in enumerate(("main-0001", "main")):
@@ -61,7 +61,7 @@ def test_two_players_of_a_league_meet_live(run: Path) -> None:
     play.step()
     play.close()
     with pytest.raises(UserError, match="nobody of that name plays in"):
-        seat_pair(run, ("main-0001", "rock"), Door(run))
+        seat_pair(run, ("main-0001", "rock"), Admission(run))
     numbers = Rosters(Sources(Opened("", run))).players(0)
     assert {"main", "main-0001"} <= {one["name"] for one in numbers}
     assert [one["id"] for one in numbers] == list(range(len(numbers)))

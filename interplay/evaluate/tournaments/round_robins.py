@@ -17,8 +17,8 @@ from interplay.core.policy import Policy
 from interplay.core.settings import Settings
 from interplay.core.world import World
 from interplay.evaluate.tournaments.farm import Play, Result, Unit, play_units
-from interplay.evaluate.tournaments.filming import Filming, check_count, tell_recorded
 from interplay.evaluate.tournaments.folder import RATINGS, TournamentFolder
+from interplay.evaluate.tournaments.match_recordings import RecordingPlan, check_count, tell_recorded
 from interplay.evaluate.tournaments.matches import Match, agent_scores, match_key, play_block
 from interplay.evaluate.tournaments.matchups import Matchup, all_matchups, check_sides
 from interplay.evaluate.tournaments.ratings.standings import RESAMPLES, Standings, rate_players, tally_seats
@@ -104,7 +104,7 @@ def round_robin(
         out: the folder to keep it in; None keeps nothing. A tournament that was killed goes on there with `resume`.
         resume: go on with the tournament that stands in `out`.
         on_progress: hears matches done and in all.
-        record: so many matches of every matchup and seat are recorded in `out`, see `interplay.evaluate.tournaments.filming`.
+        record: so many matches of every matchup and seat are recorded in `out`, see `interplay.evaluate.tournaments.match_recordings`.
 
     Returns:
         Ratings and win matrix, the same whether the tournament was interrupted or not.
@@ -162,10 +162,10 @@ def run_round_robin(
     if record and out is None:
         raise UserError(f"record = {record}: recordings need a folder; give out")
     with TournamentFolder(out, settings, resume) as folder:
-        filming = None if folder.path is None or not record else filming_of(settings, folder.path, record)
-        if farm is not None and filming is not None:
+        plan = None if folder.path is None or not record else plan_recordings(settings, folder.path, record)
+        if farm is not None and plan is not None:
             farm = farm._replace(arguments=(*farm.arguments, str(folder.path), record))
-        play_missing(settings, policies, folder.log, on_progress, farm, filming)
+        play_missing(settings, policies, folder.log, on_progress, farm, plan)
         matches = read_matches(settings, folder.log)
         found = rate_players(settings.players, matches, settings.per_match, settings.seed, RESAMPLES)
         found = replace(found, seats=tally_seats(len(settings.players), matches))
@@ -175,9 +175,9 @@ def run_round_robin(
     return found
 
 
-def filming_of(settings: RoundRobinSettings, out: Path, each: int) -> Filming:
+def plan_recordings(settings: RoundRobinSettings, out: Path, each: int) -> RecordingPlan:
     """So many recordings of every matchup and seat in a tournament's folder."""
-    return Filming.beneath(out, each, settings.players, settings.options, settings.per_match)
+    return RecordingPlan.beneath(out, each, settings.players, settings.options, settings.per_match)
 
 
 def check_world(settings: RoundRobinSettings) -> None:
@@ -203,7 +203,7 @@ def play_missing(
     log: ResultsLog,
     on_progress: OnProgress | None = None,
     farm: Farm | None = None,
-    filming: Filming | None = None,
+    plan: RecordingPlan | None = None,
 ) -> None:
     """Plays every block that lacks a result or a recording, and writes what it lacks."""
     report = on_progress or (lambda done, total: None)
@@ -213,14 +213,14 @@ def play_missing(
         Unit(
             (matchup, block),
             tuple(match_key(matchup.players, match) for match in block),
-            filming is not None and bool(filming.lacking(matchup.players, block)),
+            plan is not None and bool(plan.lacking(matchup.players, block)),
         )
         for matchup, block in _blocks(settings)
     ]
     if farm is not None:
         play_units(units, farm.begin, farm.arguments, log, farm.workers, lambda done: report(done, total))
         return
-    with Blocks(settings, policies, filming) as blocks:
+    with Blocks(settings, policies, plan) as blocks:
         for unit in units:
             if unit.waits(log):
                 log.append(blocks.play(unit.what))
@@ -291,13 +291,13 @@ class Blocks:
     Args:
         settings: of the round robin.
         policies: its players.
-        filming: which matches are recorded; None: none is.
+        plan: which matches are recorded; None: none is.
     """
 
     def __init__(
-        self, settings: RoundRobinSettings, policies: Sequence[Policy], filming: Filming | None = None
+        self, settings: RoundRobinSettings, policies: Sequence[Policy], plan: RecordingPlan | None = None
     ) -> None:
-        self._settings, self._policies, self._filming = settings, policies, filming
+        self._settings, self._policies, self._plan = settings, policies, plan
         self._made: dict[int, World] = {}
 
     def play(self, what: tuple[Matchup, range]) -> Result:
@@ -311,7 +311,7 @@ class Blocks:
             self._settings.seed,
             score=self._settings.score,
             max_steps=self._settings.max_steps,
-            filming=self._filming,
+            plan=self._plan,
         )
         return {match.key: {"scores": match.scores, "ranks": match.ranks, **match.more} for match in played}
 

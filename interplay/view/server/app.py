@@ -20,7 +20,7 @@ from interplay import __version__
 from interplay.core.errors import UserError
 from interplay.core.files import told_plainly
 from interplay.core.reading import MIB, opened
-from interplay.evaluate.tournaments.filming import MATCHES
+from interplay.evaluate.tournaments.match_recordings import MATCHES
 from interplay.view.run_log import one_line
 from interplay.view.server.config import POINTS, PROTOCOL
 from interplay.view.server.curves import Asked, Logs

@@ -12,7 +12,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.reading import read_json, read_toml
-from interplay.evaluate.tournaments.filming import MOST, recording_name
+from interplay.evaluate.tournaments.match_recordings import MOST, recording_name
 from interplay.evaluate.tournaments.matchups import seat
 from interplay.view.run_log import one_line
 from interplay.view.server.refusals import NotThere, Unreadable

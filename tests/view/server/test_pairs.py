@@ -1,4 +1,4 @@
-"""Matches behind the cells of a pay-off matrix, and pairs who meet live: by numbers alone, through one door."""
+"""Matches behind the cells of a pay-off matrix, and pairs who meet live: by numbers alone, and admitted first."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.core.settings import to_toml
 from interplay.core.trust import Untrusted
-from interplay.evaluate.tournaments.filming import MATCHES, recording_name
+from interplay.evaluate.tournaments.match_recordings import MATCHES, recording_name
 from interplay.evaluate.tournaments.round_robins import make_settings, round_robin
 from interplay.registry import make_policy
-from interplay.verbs.pairing import Door, seat_pair
+from interplay.verbs.pairing import Admission, seat_pair
 from interplay.verbs.viewing import Players, check_shown, find_opened
 from interplay.view.server.sessions import Sessions
 from interplay.view.server.sources import Opened, Sources
@@ -212,7 +212,7 @@ def test_nobody_meets_himself_or_a_stranger(played):
         (("defect", "grim"), "nobody of that name plays in"),
     ):
         with pytest.raises(UserError, match=words):
-            seat_pair(played / "cup", names, Door(played))
+            seat_pair(played / "cup", names, Admission(played))
 
 
 def test_a_run_is_opened_from_beneath_the_folder_alone(tmp_path, monkeypatch):
@@ -221,13 +221,13 @@ def test_a_run_is_opened_from_beneath_the_folder_alone(tmp_path, monkeypatch):
         folder.mkdir(parents=True)
     (opened / "leads-out").symlink_to(outside)
     monkeypatch.chdir(opened)
-    door, trusted = Door(opened), Door(opened, trust=True)
+    admission, trusted = Admission(opened), Admission(opened, trust=True)
     inside = str(opened / "runs" / "a")
-    assert door.admit("runs/a") == "runs/a"
-    assert door.admit(inside) == inside
-    assert door.admit("runs/a@main") == "runs/a@main"
-    assert door.admit("runs/a", "checkpoints/000000000007") == "runs/a/checkpoints/000000000007"
-    assert door.admit("runs/a", "checkpoints/000000000008") == "runs/a"
+    assert admission.admit("runs/a") == "runs/a"
+    assert admission.admit(inside) == inside
+    assert admission.admit("runs/a@main") == "runs/a@main"
+    assert admission.admit("runs/a", "checkpoints/000000000007") == "runs/a/checkpoints/000000000007"
+    assert admission.admit("runs/a", "checkpoints/000000000008") == "runs/a"
     for name in (
         "../outside/b",
         str(outside / "b"),
@@ -241,21 +241,21 @@ def test_a_run_is_opened_from_beneath_the_folder_alone(tmp_path, monkeypatch):
             UserError,
             match="lies outside of the folder that was opened; open one that holds it too, or add --trust",
         ):
-            door.admit(name)
+            admission.admit(name)
         assert trusted.admit(name) == name
-    assert door.admit("none") is None
-    assert door.admit("no\0file") is None
+    assert admission.admit("none") is None
+    assert admission.admit("no\0file") is None
     monkeypatch.chdir(tmp_path)  # whoever was sent the folder is somewhere else
-    assert door.admit("runs/a") == os.path.join(opened, "runs/a")
+    assert admission.admit("runs/a") == os.path.join(opened, "runs/a")
 
 
-def test_a_run_of_a_tournament_passes_that_door(tmp_path, monkeypatch):
+def test_a_run_of_a_tournament_is_admitted_first(tmp_path, monkeypatch):
     outside = make_run(tmp_path / "outside" / "a", steps=7)
     cup = tmp_path / "opened" / "cup"
     then, later = (f"checkpoint 00000000000{n} 0123456789abcdef" for n in (7, 9))
     write_tournament(cup, (str(outside), "defect"), (then, "policy defect"))
     with pytest.raises(UserError, match="lies outside of the folder that was opened"):
-        seat_pair(cup, (str(outside), "defect"), Door(tmp_path / "opened"))
+        seat_pair(cup, (str(outside), "defect"), Admission(tmp_path / "opened"))
     asked: list[str] = []
     for now, words in ((then, str(outside)), (later, f"{outside}, as it is now")):
 
@@ -264,7 +264,7 @@ def test_a_run_of_a_tournament_passes_that_door(tmp_path, monkeypatch):
             return SimpleNamespace(policy=RandomPolicy(), identity=now)
 
         monkeypatch.setattr("interplay.verbs.pairing.find_contestant", find)
-        world, pair = seat_pair(cup, ("defect", str(outside)), Door(tmp_path))
+        world, pair = seat_pair(cup, ("defect", str(outside)), Admission(tmp_path))
         assert pair.name == f"defect against {words}"
         assert isinstance(pair.of(1)[0], RandomPolicy)
         world.close()
@@ -272,23 +272,25 @@ def test_a_run_of_a_tournament_passes_that_door(tmp_path, monkeypatch):
 
 
 def test_a_program_needs_trust_whatever_the_file_says_of_it(tmp_path, monkeypatch):
-    (tmp_path / "evil.py").write_text("raise SystemExit('it ran')\n")
+    (tmp_path / "evil.py").write_text(
+        "open('it-ran', 'w')\nfrom interplay.core.policy import RandomPolicy as Policy\n"
+    )
     (tmp_path / "cup").mkdir()
     monkeypatch.chdir(tmp_path)
     name = "evil:Policy"
     write_tournament(tmp_path / "cup", (name, "defect"), (f"policy {name}", "policy defect"))
     with pytest.raises(Untrusted, match="evil:Policy"):
-        seat_pair(tmp_path / "cup", (name, "defect"), Door(tmp_path))
+        seat_pair(tmp_path / "cup", (name, "defect"), Admission(tmp_path))
     (tmp_path / name).mkdir()  # it looks like a folder now, so it is none that settings have to admit
-    with pytest.raises(UserError) as refused:
-        seat_pair(tmp_path / "cup", (name, "defect"), Door(tmp_path))
-    assert "it ran" not in str(refused.value)
+    with pytest.raises(UserError):
+        seat_pair(tmp_path / "cup", (name, "defect"), Admission(tmp_path))
+    assert not (tmp_path / "it-ran").exists()
 
 
 def test_homes_of_merges_do_not_sit_against_each_other(tmp_path):
     (tmp_path / "tournament.toml").write_text('kind = "merge"\n')
     with pytest.raises(UserError, match="no two of them sit"):
-        seat_pair(tmp_path, ("a", "b"), Door(tmp_path))
+        seat_pair(tmp_path, ("a", "b"), Admission(tmp_path))
 
 
 def test_what_would_be_empty_for_ever_is_refused(tmp_path, played):

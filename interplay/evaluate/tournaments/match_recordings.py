@@ -38,7 +38,7 @@ def recording_name(players: Sequence[int], match: int) -> str:
     return f"{'-'.join(map(str, players))}.match-{match:06d}{SUFFIX}"
 
 
-class Filming(NamedTuple):
+class RecordingPlan(NamedTuple):
     """Which matches of a tournament are recorded, and where.
 
     Attributes:
@@ -56,7 +56,7 @@ class Filming(NamedTuple):
     @classmethod
     def beneath(
         cls, out: Path, each: int, names: tuple[str, ...], options: Mapping[str, Any], per_match: int
-    ) -> Filming:
+    ) -> RecordingPlan:
         """So many recordings of every matchup and seat, in a tournament's folder; it is made if it is not there.
 
         Raises:
@@ -95,11 +95,11 @@ def check_count(each: int, matchups: int, per_match: int, matches: int) -> None:
         raise UserError(f"record = {each}: {count:,} recordings, a tournament has {MOST:,} at most; {cure}")
 
 
-class Films:
+class BlockRecorder:
     """Records matches of a block while they are played; a context manager.
 
     Args:
-        filming: which and where.
+        plan: which and where.
         world: the batch.
         players: numbers of the K players.
         matches: (W,) numbers of the matches that the worlds play.
@@ -109,7 +109,7 @@ class Films:
 
     def __init__(
         self,
-        filming: Filming,
+        plan: RecordingPlan,
         world: World,
         players: Sequence[int],
         matches: Sequence[int],
@@ -117,8 +117,8 @@ class Films:
         seating: np.ndarray,
     ) -> None:
         self._recorders: dict[int, WorldRecorder] = {}  # of matches that are not over
-        names = [filming.names[player] for player in players]
-        wanted = set(filming.lacking(players, matches))
+        names = [plan.names[player] for player in players]
+        wanted = set(plan.lacking(players, matches))
         for w, match in enumerate(matches):
             if match not in wanted:
                 continue
@@ -126,11 +126,11 @@ class Films:
                 "seed": int(seeds[w]),
                 "policy": " against ".join(names[one] for one in seat(len(names), len(names), match)),
                 "players": tuple(names[one] for one in seating[w]),
-                "options": dict(filming.options),
+                "options": dict(plan.options),
                 "started": datetime.now(UTC).isoformat(timespec="seconds"),
                 "interplay": __version__,
             }
-            path = filming.folder / recording_name(players, match)
+            path = plan.folder / recording_name(players, match)
             self._recorders[w] = WorldRecorder(path, world, w, header=header)
 
     def begin(self) -> None:
@@ -155,7 +155,7 @@ class Films:
                 with recorder:
                     pass
 
-    def __enter__(self) -> Films:
+    def __enter__(self) -> BlockRecorder:
         return self
 
     def __exit__(

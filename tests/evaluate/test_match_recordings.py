@@ -11,7 +11,12 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.core.replay import ReplayReader
-from interplay.evaluate.tournaments.filming import MATCHES, check_count, recording_name, tell_recorded
+from interplay.evaluate.tournaments.match_recordings import (
+    MATCHES,
+    check_count,
+    recording_name,
+    tell_recorded,
+)
 from interplay.evaluate.tournaments.matches import Match
 from interplay.evaluate.tournaments.ratings.standings import Standings, tally_seats
 from interplay.evaluate.tournaments.round_robins import round_robin
