@@ -19,7 +19,7 @@ async function openCell(tab: Tab, keys: string[], row: number, column: number): 
   // One of the cells is reached by Tab, the others by arrows.
   await tab.locator(".payoff button[tabindex='0']").focus();
   const at = () => tab.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? "");
-  expect(await at()).toMatch(new RegExp(`^${shown[0]} against ${shown[1]}: \\S+ of 4 games, 2 recorded$`));
+  expect(await at()).toMatch(new RegExp(`^${shown[0]} against ${shown[1]}: \\S+ of the points in 4 games, 2 recorded$`));
   const tick = await tab.evaluate(() => window.interplay.player.tick);
   for (const key of keys) await tab.keyboard.press(key); // the first one steps over nobody against himself
   expect(await at()).toContain(`${shown[row]} against ${shown[column]}:`);
@@ -33,7 +33,7 @@ it("opens the recorded matches of a cell by keyboard, and shows one", () =>
   withTab(async (tab) => {
     const [one, other] = await openCell(tab, ["ArrowDown"], 2, 1);
     expect(await tab.locator("#aloud").textContent()).toBe(`${one} against ${other}`);
-    expect(await tab.locator(".behind > .quiet").first().textContent()).toMatch(/^\S+ of 4 games: \S+ in the first seat, \S+ in the second$/);
+    expect(await tab.locator(".behind > .quiet").first().textContent()).toMatch(/^\S+ of the points in 4 games: \S+ in the first seat, \S+ in the second$/);
     const matches = tab.locator(".behind li button");
     expect(await matches.count()).toBe(2);
     await tab.keyboard.press("Tab");
@@ -41,7 +41,7 @@ it("opens the recorded matches of a cell by keyboard, and shows one", () =>
     expect(chosen).toBe(await matches.first().textContent());
     await tab.keyboard.press("Enter");
     await tab.waitForFunction(() => window.interplay.player.shot);
-    expect(await tab.locator("header .policy").textContent()).toBe(`played by ${chosen!.replace(/^Match 1: /, "").replace(", then ", " against ")}`);
+    expect(await tab.locator("header .policy").textContent()).toBe(`played by ${chosen!.replace(", then ", " against ")}`);
     await tab.waitForFunction(() => window.interplay.player.shot!.tick > 2);
     // The list stays beside it.
     expect(await matches.first().getAttribute("aria-pressed")).toBe("true");

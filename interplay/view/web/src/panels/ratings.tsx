@@ -153,14 +153,18 @@ function Cell({ page, told, row, column }: { page: Page; told: Told; row: number
       <h3>{T.pair(one.name, other.name)}</h3>
       <p class="quiet">{said.join(": ")}</p>
       <ul>
-        {matches.map(({ id, match, players, scores }) => (
-          <li>
-            <button type="button" aria-pressed={page.match === id} onClick={() => void page.openMatch(id)}>
-              {T.matchBy(match + 1, players.map((player) => told.players[player]!.name))}
-            </button>
-            <span class="figure">{scores.map(short).join(" : ")}</span>
-          </li>
-        ))}
+        {matches.map(({ id, match, players, scores }) => {
+          const seats = T.inSeats(players.map((player) => told.players[player]!.name));
+          return (
+            <li>
+              <span class="quiet">{match + 1}</span>
+              <button type="button" aria-label={T.matchBy(match + 1, seats)} aria-pressed={page.match === id} onClick={() => void page.openMatch(id)}>
+                {seats}
+              </button>
+              <span class="figure">{scores.map(short).join(" : ")}</span>
+            </li>
+          );
+        })}
       </ul>
       {!matches.length && <p class="quiet">{T.notRecorded}</p>}
       {!told.playable ? (
