@@ -58,7 +58,7 @@ class Rosters:
         return names[number]
 
     def players(self, run: int) -> list[dict[str, Any]]:
-        """Number and name of every player that a folder has now.
+        """Number and name of every player that a folder has now, in the order of their names.
 
         Raises:
             NotThere: if it is of nobody in particular.
@@ -66,7 +66,7 @@ class Rosters:
         """
         folder = self._sources.run(run)
         found = _tournament(folder) if os.path.lexists(folder / RATINGS) else _league(folder)
-        return [{"id": self.number(folder, name), "name": one_line(name)} for name in found]
+        return [{"id": self.number(folder, name), "name": one_line(name)} for name in sorted(found)]
 
 
 def _tournament(folder: Path) -> list[str]:

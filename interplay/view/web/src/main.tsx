@@ -83,7 +83,7 @@ function Header({ page }: { page: Page }) {
       {source && <span class="title">{run ?? source.title}</span>}
       {source && source.world !== source.title && <span class="quiet">{source.world}</span>}
       {source?.policy && <span class="quiet policy">{T.playedBy(source.policy)}</span>}
-      {page.matches.list.length > 0 && <Later load={matchChoice} page={page} />}
+      {(page.matches.list.length > 0 || page.players.length > 1) && <Later load={matchChoice} page={page} />}
       <span class="gap" />
       {live && <Connection page={page} />}
       {page.busy && <span class="quiet">{page.busy}</span>}

@@ -81,7 +81,6 @@ it("lets one choose who of a league plays its world", () =>
           interplay.openLive = done;
           [interplay.live, interplay.runId] = ["run:7", 7];
           interplay.players = [{ id: 0, name: "main" }, { id: 3, name: "<b>main-0001</b>" }];
-          interplay.matches.list = [{ id: 1, run: 7, name: "a.replay", world: "", ticks: 3, policy: "", date: null, problem: null }];
           interplay.showHelp(false);
         }),
     );

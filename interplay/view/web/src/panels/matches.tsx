@@ -17,6 +17,7 @@ export function MatchChoice({ page }: { page: Page }) {
     if (value !== LIVE) page.matches.choose(Number(value));
     else if (page.runId !== null) ((page.matches.newest = false), void page.openRun(page.runId));
   };
+  if (!list.length) return <PlayerChoice page={page} />;
   return (
     <>
       <select class="match" aria-label={T.match} value={known ? String(page.match) : page.live ? LIVE : ""} onChange={(event) => choose(event.currentTarget.value)}>

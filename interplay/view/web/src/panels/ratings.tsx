@@ -147,6 +147,7 @@ function Cell({ page, told, row, column }: { page: Page; told: Told; row: number
   const first = dotted(told.seats?.shares[row]?.[column] ?? null);
   const theirs = told.seats?.shares[column]?.[row] ?? null;
   const said = [share ? T.shareOf(share, told.games[row]![column]!) : T.unplayed, ...(first && theirs !== null ? [T.bySeat(first, dotted(1 - theirs))] : [])];
+  const ofRun = page.sources?.runs.find(({ id }) => id === page.runId)?.checkpoint; // a league's training records windows alone
   const live = `run:${page.runId}@${one.id},${other.id}`;
   return (
     <section class="behind">
@@ -166,7 +167,11 @@ function Cell({ page, told, row, column }: { page: Page; told: Told; row: number
           );
         })}
       </ul>
-      {!matches.length && <p class="quiet">{T.notRecorded}</p>}
+      {!matches.length && told.playable && (
+        <p class="quiet">
+          {T.notRecorded} {!ofRun && T.recordThem}
+        </p>
+      )}
       {!told.playable ? (
         <p class="quiet">{T.noPairs}</p>
       ) : page.about?.read_only ? (

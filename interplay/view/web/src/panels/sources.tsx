@@ -61,7 +61,7 @@ function Runs({ page }: { page: Page }) {
             <button type="button" aria-label={`${ratings && !checkpoint ? T.tabs.ratings : T.study} ${name}`} onClick={() => void page.openRun(id)}>
               {ratings && !checkpoint ? T.tabs.ratings : T.study}
             </button>
-            {!page.about?.read_only && (
+            {!page.about?.read_only && (checkpoint || !ratings) && (
               <button type="button" aria-label={`${T.watch} ${name}`} disabled={!checkpoint} title={checkpoint ? undefined : T.noCheckpoint} onClick={() => page.openLive(`run:${id}`)}>
                 {T.watch}
               </button>
