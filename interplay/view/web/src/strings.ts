@@ -204,6 +204,7 @@ export const T = {
   cellsOpen: "A cell opens its matches.",
   whoPlays: "Who plays",
   asOpened: "as opened",
+  twoOfThem: "two of them",
   // table
   agentsTable: "Agents in view",
   emptyTable: "Nothing here at this tick.",

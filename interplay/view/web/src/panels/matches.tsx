@@ -41,12 +41,13 @@ export function MatchChoice({ page }: { page: Page }) {
 
 /** Who of a league plays its world. */
 function PlayerChoice({ page }: { page: Page }) {
-  const found = /^(run:\d+)(?:@(\d+))?$/.exec(page.live ?? "");
+  const found = /^(run:\d+)(?:@(\d+)(,\d+)?)?$/.exec(page.live ?? "");
   if (!found || page.players.length < 2) return null;
-  const [, run, chosen] = found;
+  const [, run, one, other] = found;
+  const chosen = other ? undefined : one;
   return (
     <select class="match" aria-label={T.whoPlays} value={chosen ?? ""} onChange={(event) => page.openLive(`${run}@${event.currentTarget.value}`)}>
-      {!chosen && <option value="">{T.asOpened}</option>}
+      {!chosen && <option value="">{other ? T.twoOfThem : T.asOpened}</option>}
       {page.players.map(({ id, name }) => (
         <option value={String(id)}>{name}</option>
       ))}
