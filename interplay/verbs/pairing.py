@@ -133,8 +133,8 @@ def _of_tournament(folder: Path, admission: Admission) -> _Field:
 
     def load(name: str, world: World) -> tuple[Policy, str]:
         identity = identities[name]
-        # Who it was is a word of the file. A name with a colon that is a folder's was not asked for as a program.
-        if is_code(name) or (":" not in name and not identity.startswith("checkpoint ")):
+        # Who it was is a word of the file, so what is a folder is admitted as one, whatever stands there.
+        if is_code(name) or not (is_folder(name) or identity.startswith("checkpoint ")):
             return _scripted(name, world), name
         number = identity.removeprefix("checkpoint ").partition(" ")[0].partition("@")[0]
         place = admission.admit(name, os.path.join("checkpoints", number) if number.isdecimal() else "")

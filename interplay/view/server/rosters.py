@@ -66,7 +66,8 @@ class Rosters:
         """
         folder = self._sources.run(run)
         found = _tournament(folder) if os.path.lexists(folder / RATINGS) else _league(folder)
-        return [{"id": self.number(folder, name), "name": one_line(name)} for name in sorted(found)]
+        told = [{"id": self.number(folder, name), "name": one_line(name)} for name in found]
+        return sorted(told, key=lambda one: str(one["name"]))
 
 
 def _tournament(folder: Path) -> list[str]:
@@ -88,10 +89,8 @@ def _league(run: Path) -> list[str]:
     try:
         from interplay.train.play.policy import population_names
         from interplay.train.run.checkpoint import find_checkpoint
-        from interplay.train.run.settings_file import settings_of
 
-        checkpoint = find_checkpoint(run)
-        return [*population_names(checkpoint), *settings_of(checkpoint).league.fixed]
+        return population_names(find_checkpoint(run))  # fixed players play no world of the run by themselves
     except ModuleNotFoundError as error:
         raise NotThere(
             f'{run.name}: a league needs {error.name}; install it with pip install "interplay[train]"'

@@ -256,6 +256,12 @@ def test_a_run_of_a_tournament_is_admitted_first(tmp_path, monkeypatch):
     write_tournament(cup, (str(outside), "defect"), (then, "policy defect"))
     with pytest.raises(UserError, match="lies outside of the folder that was opened"):
         seat_pair(cup, (str(outside), "defect"), Admission(tmp_path / "opened"))
+    # The file may call it what it likes.
+    write_tournament(
+        tmp_path / "opened" / "other", (str(outside), "defect"), ("policy mine", "policy defect")
+    )
+    with pytest.raises(UserError, match="lies outside of the folder that was opened"):
+        seat_pair(tmp_path / "opened" / "other", (str(outside), "defect"), Admission(tmp_path / "opened"))
     asked: list[str] = []
     for now, words in ((then, str(outside)), (later, f"{outside}, as it is now")):
 
