@@ -1,6 +1,7 @@
 /** Starts the page and lays it out. */
 
 import { Component, render } from "preact";
+import { keepFocus, noteFocus } from "./focus";
 import { Page } from "./page";
 import { Later } from "./panels/later";
 import { SourceList } from "./panels/sources";
@@ -27,6 +28,9 @@ class App extends Component {
     addEventListener("pointerdown", () => page.dismiss());
     addEventListener("keyup", (event) => page.onKeyUp(event));
     addEventListener("blur", () => page.releaseKeys());
+    addEventListener("focusin", noteFocus);
+    // While keys play a world, a click on a button leaves them there: Space would press it once more.
+    addEventListener("mousedown", (event) => page.player.live?.held != null && (event.target as Element).closest("button, summary, label:has(> [type=checkbox])") && event.preventDefault());
     addEventListener("resize", () => ((page.width = innerWidth), this.refresh()));
     matchMedia("(prefers-color-scheme: light)").addEventListener("change", () => this.forceUpdate());
     addEventListener("dragover", (event) => event.preventDefault());
@@ -37,6 +41,10 @@ class App extends Component {
     });
     void agentPanel(); // while the server is asked: nobody waits for it later
     void page.start();
+  }
+
+  override componentDidUpdate(): void {
+    keepFocus();
   }
 
   /** Draws soon, and not more than ten times a second. */
@@ -80,7 +88,7 @@ function Header({ page }: { page: Page }) {
   return (
     <header>
       <strong>{T.name}</strong>
-      {source && <span class="title">{run ?? source.title}</span>}
+      {source && <h1 class="title">{run ?? source.title}</h1>}
       {source && source.world !== source.title && <span class="quiet">{source.world}</span>}
       {source?.policy && <span class="quiet policy">{T.playedBy(source.policy)}</span>}
       {page.matches.list.length > 0 && <Later load={matchChoice} page={page} />}
@@ -118,11 +126,6 @@ function Connection({ page }: { page: Page }) {
   return (
     <>
       {turn && <span class="turn">{turn}</span>}
-      {status.note && (
-        <span class="quiet note" title={status.note}>
-          {status.note}
-        </span>
-      )}
       <span class="connection">
         <span class={status.running ? "lamp on" : "lamp"} />
         {status.running ? T.live : T.paused} · {T.fps(page.player.framesPerSecond)}
@@ -148,7 +151,7 @@ function Side({ page }: { page: Page }) {
     document.getElementById(`tab-${next}`)?.focus();
   };
   return (
-    <aside>
+    <aside aria-label={T.panels}>
       <div
         role="tablist"
         aria-label={T.panels}

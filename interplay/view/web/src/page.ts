@@ -2,6 +2,7 @@
 
 import { readAddress, writeAddress } from "./address";
 import { About, Agent, Api, PROTOCOL, Ratings, Sources, Unwilling, takeToken } from "./api";
+import { focusWorld } from "./focus";
 import { Hands } from "./hands";
 import { Command, commandOf } from "./keys";
 import { Live } from "./live";
@@ -47,6 +48,7 @@ export class Page {
   private noticeTimer = 0;
   private opening = 0;
   private held: number | null = null; // as it was told
+  private solidAsked = false; // by the address, until there is something that may be solid
   private heardTo = 0; // events until this tick were told
 
   /** @param show draws the panels anew; @param aloud is heard by screen readers. */
@@ -80,8 +82,9 @@ export class Page {
 
   /** Goes where the address says, or to the one thing there is. */
   private async arrive(): Promise<void> {
-    const { run, match, live, at, agent, tab, overlay } = readAddress(location.hash);
+    const { run, match, live, at, agent, tab, overlay, view } = readAddress(location.hash);
     if (tab) this.tab = tab;
+    this.solidAsked = view !== null;
     const { runs, recordings, worlds } = this.sources!;
     if (match !== null) await this.openMatch(match, at);
     else if (live) this.openLive(live);
@@ -179,6 +182,7 @@ export class Page {
       changed: () => this.changed(),
       frame: () => this.frame(session),
       laid: () => (this.player.redraw(), this.changed()),
+      veiled: () => this.player.veil(),
       begun: () => this.player.source === session && this.player.begin(),
       said: (line) => this.tell(line, true),
     });
@@ -233,6 +237,7 @@ export class Page {
     this.tellHeld();
     this.tellFollowed();
     this.ask();
+    if (this.solidAsked && this.player.shot) ((this.solidAsked = false), void this.setSolid(true));
     this.remember();
     this.show();
   }
@@ -253,7 +258,7 @@ export class Page {
     if (player.running || player.loading) return;
     const at = player.source && !player.live ? player.tick : null;
     const tab = player.source || this.runId !== null ? this.tab : null;
-    const hash = writeAddress({ run: this.match === null && this.live === null ? this.runId : null, match: this.match, live: this.live, at, agent: player.selected, tab, overlay: player.live?.wanted?.name ?? null });
+    const hash = writeAddress({ run: this.match === null && this.live === null ? this.runId : null, match: this.match, live: this.live, at, agent: player.selected, tab, overlay: player.live?.wanted?.name ?? null, view: player.makeSolid || this.solidAsked ? "solid" : null });
     if (hash !== location.hash && (this.sources || this.error)) history.replaceState(null, "", location.pathname + hash);
   }
 
@@ -321,7 +326,7 @@ export class Page {
           })
       : null;
     this.say(player.makeSolid ? T.solid : T.flat);
-    this.show();
+    this.changed();
   }
 
   /** Whether there is something that has a place. */
@@ -414,7 +419,8 @@ export class Page {
   }
 
   wanted(marks: Mark[]): Mark[] {
-    return this.eventKind === null ? marks : marks.filter((mark) => mark.kind === this.eventKind);
+    const { first } = this.player.clock;
+    return marks.filter(({ tick, kind }) => tick >= first && (this.eventKind === null || kind === this.eventKind));
   }
 
   setEventKind(kind: string | null): void {
@@ -471,8 +477,12 @@ export class Page {
   private tellHeld(): void {
     const held = this.player.live?.held ?? null;
     if (held === this.held) return;
-    if (held !== null) this.say(T.taken(this.nameOf(held)));
-    else if (this.player.live) this.say(T.given(this.nameOf(this.held!)));
+    if (held !== null) {
+      // Keys go to the world now, and not to the button that was pressed.
+      focusWorld();
+      this.say([T.taken(this.nameOf(held)), this.player.live!.status.note].filter(Boolean).join(" "));
+    }
+    if (held === null && this.player.live) this.say(T.given(this.nameOf(this.held!)));
     this.held = held;
   }
 
@@ -499,12 +509,13 @@ export class Page {
     const target = event.target as HTMLElement;
     const writes = target.matches?.("input:not([type=checkbox]), select, textarea, dialog *");
     this.dismiss();
-    if (writes || event.defaultPrevented) return;
+    // What has the focus is pressed, whatever the key means in a world.
+    const presses = (event.key === " " || event.key === "Enter") && target.matches?.("button, summary, input");
+    if (writes || presses || event.defaultPrevented) return;
     const live = this.player.live;
     const held = live?.held ?? null;
     if (live && held !== null && !event.altKey && !event.ctrlKey && !event.metaKey && this.hands.press(event, live, held)) return event.preventDefault();
-    const pressesIt = target.matches?.("button, summary, label") && (event.key === " " || event.key === "Enter");
-    const command = pressesIt ? null : commandOf(event, held !== null && event.key !== "?" && event.key !== "Escape");
+    const command = commandOf(event, held !== null && event.key !== "?" && event.key !== "Escape");
     if (!command) return;
     event.preventDefault();
     this.run(command);

@@ -63,7 +63,7 @@ export function RatingsPanel({ told }: { told: Told }) {
 function Payoff({ told, order }: { told: Told; order: number[] }) {
   return (
     <>
-      <h3>{T.versus}</h3>
+      <h2>{T.versus}</h2>
       <div class="scroll" tabIndex={0} role="group" aria-label={T.versus}>
         <table class="payoff">
           <tr>

@@ -8,7 +8,7 @@ export function SourceList({ page }: { page: Page }) {
   const { sources, about } = page;
   const empty = sources && !sources.runs.length && !sources.recordings.length && !sources.worlds.length;
   return (
-    <main class="sources">
+    <main class="sources" tabIndex={-1}>
       <h1>{about?.opened && about.opened !== "." ? about.opened : T.sources}</h1>
       {page.error && <p class="error">{page.error}</p>}
       {!sources && !page.error && about && <p class="quiet">{T.loading}</p>}

@@ -7,8 +7,11 @@ import { Layer, flag } from "../scene";
 import { names } from "../schema";
 import { T } from "../strings";
 import { barsOf, marksOf, short, shown } from "../words";
+import { Later } from "./later";
 
 const MOST_ROWS = 200;
+
+const legendPanel = async () => (await import("./legend")).LegendPanel;
 
 /** One table of a scene; its cells are text and nothing else. */
 export function SceneTable({ layer }: { layer: Layer }) {
@@ -16,7 +19,7 @@ export function SceneTable({ layer }: { layer: Layer }) {
   const rows = layer.text.slice(0, MOST_ROWS);
   return (
     <section class="scene-table">
-      <h3>{layer.schema.name}</h3>
+      <h2>{layer.schema.name}</h2>
       {rows.length === 0 ? (
         <p class="quiet">{T.emptyTable}</p>
       ) : (
@@ -58,6 +61,7 @@ export function TablePanel({ page }: { page: Page }) {
     <div class="tables">
       {source?.schema.bounds && tables.map((layer) => <SceneTable layer={layer} />)}
       <AgentsTable page={page} />
+      <Later load={legendPanel} page={page} />
     </div>
   );
 }
@@ -83,22 +87,23 @@ function AgentsTable({ page }: { page: Page }) {
     event.preventDefault();
     event.stopPropagation();
     page.select(next);
-    (event.currentTarget as HTMLElement).querySelector<HTMLElement>(`[data-slot="${next}"]`)?.scrollIntoView({ block: "nearest" });
+    document.getElementById(`agent-${next}`)?.scrollIntoView({ block: "nearest" });
   };
   return (
     <section class="scene-table">
-      <h3>{T.agentsTable}</h3>
-      <div
-        class="scroll"
-        tabIndex={0}
-        role="group"
-        aria-label={T.agentsTable}
-        onKeyDown={(event) => {
-          if (event.key === "ArrowDown") move(1, event);
-          if (event.key === "ArrowUp") move(-1, event);
-        }}
-      >
-        <table class="agents">
+      <h2>{T.agentsTable}</h2>
+      <div class="scroll">
+        <table
+          class="agents"
+          role="grid"
+          tabIndex={0}
+          aria-label={T.agentsTable}
+          aria-activedescendant={inView.includes(selected ?? -1) ? `agent-${selected}` : undefined}
+          onKeyDown={(event) => {
+            if (event.key === "ArrowDown") move(1, event);
+            if (event.key === "ArrowUp") move(-1, event);
+          }}
+        >
           <thead>
             <tr>
               <th scope="col">{T.agentLabel}</th>
@@ -111,7 +116,7 @@ function AgentsTable({ page }: { page: Page }) {
           </thead>
           <tbody>
             {inView.slice(0, MOST_ROWS).map((slot) => (
-              <tr data-slot={slot} aria-selected={slot === selected} onClick={() => page.select(slot)}>
+              <tr id={`agent-${slot}`} aria-selected={slot === selected} onClick={() => page.select(slot)}>
                 <th scope="row">{page.nameOf(slot)}</th>
                 <td class="figure">{middle(glide, slot).map((value) => value.toFixed(1)).join(", ")}</td>
                 {barsOf(agents, slot).map(({ value }) => (
