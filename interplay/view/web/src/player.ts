@@ -54,6 +54,7 @@ export class Player {
   /** @param changed is called when panels have something new to show. */
   constructor(private readonly changed: () => void) {
     matchMedia("(prefers-reduced-motion: reduce)").addEventListener("change", (event) => (this.reducedMotion = event.matches));
+    this.thick.addEventListener("change", () => this.redraw());
     requestAnimationFrame((now) => this.loop(now));
   }
 

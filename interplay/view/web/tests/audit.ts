@@ -40,6 +40,7 @@ export async function treeFaults(tab: Tab): Promise<string[]> {
     if (seen.has(key)) faults.push(`two of ${role(node)} "${name(node)}" in one group`);
     seen.add(key);
   }
+  if (told.some((node) => role(node) === "dialog")) return faults; // nothing else can be reached
   const headings = told.filter((node) => role(node) === "heading");
   const levels = headings.map((node) => Number(node.properties?.find((one) => one.name === "level")?.value.value));
   if (levels.filter((level) => level === 1).length !== 1) faults.push(`${levels.filter((level) => level === 1).length} headings of level 1`);

@@ -43,7 +43,7 @@ function draw(canvas: HTMLCanvasElement, { kind, colour, sign, dashed }: Entry):
   pen.lineWidth = 2;
   pen.setLineDash(dashed ? [4, 3] : []);
   if (kind === "disc") {
-    const disc = sprite({ colour: rgb(colour), size: 8, rim: true, sign }, ratio);
+    const disc = sprite({ colour: rgb(colour), size: 8, rim: 1, sign }, ratio);
     const side = disc.width / ratio;
     pen.drawImage(disc, -side / 2, -side / 2, side, side);
   } else if (kind === "ring") (circle(pen, 0, 0, 7), pen.stroke());

@@ -81,7 +81,7 @@ function AgentsTable({ page }: { page: Page }) {
   }
   const bars = names(agents.schema.options.bars);
   const move = (by: number, event: KeyboardEvent) => {
-    const place = inView.indexOf(selected ?? -1);
+    const place = inView.indexOf(player.selected ?? -1); // keys may come faster than drawings
     const next = inView[Math.max(0, Math.min(inView.length - 1, place < 0 ? 0 : place + by))];
     if (next === undefined) return;
     event.preventDefault();
