@@ -80,7 +80,9 @@ def draw(
     draw_fire(canvas, row, col, flame.reshape(-1))
     for item, (name, colour, sign) in ITEMS.items():
         absent = (ground != item).reshape(-1)
-        canvas.circles(name, col + 0.5, row + 0.5, 0.3, colour=colour, absent=absent, glyph=sign, legend=name)
+        canvas.circles(
+            name, col + 0.5, row + 0.5, 0.3, colour=colour, absent=absent, glyph=sign, legend=f"item: {name}"
+        )
     draw_bombs(canvas, state, settings, w)
     draw_agents(canvas, state, settings, w)
     if settings.fog is not None:

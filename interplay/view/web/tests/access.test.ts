@@ -38,7 +38,7 @@ describe("everything has a name, a place, a size and a contrast", () => {
     withTab(async (tab) => {
       await sound(tab, "list");
       await openMatch(tab, "match.replay", 60);
-      await tab.getByText("What it shows").waitFor({ state: "detached" }); // its world names nothing
+      await tab.locator(".signs").waitFor({ state: "detached" }); // its world names nothing
       await sound(tab, "recording");
       await select(tab, 7);
       await sound(tab, "agent");

@@ -83,11 +83,10 @@ export function looksFaults(): string[] {
     }
     return { left, right, top, bottom };
   };
-  const fixed = (element: Element): boolean => ["sticky", "fixed"].includes(getComputedStyle(element).position) || (!!element.parentElement && fixed(element.parentElement));
   const boxes = controls.map((control) => [control, visible(control)] as const);
   boxes.forEach(([a, p], i) => {
     for (const [b, q] of boxes.slice(i + 1)) {
-      if (a.contains(b) || b.contains(a) || fixed(a) !== fixed(b)) continue;
+      if (a.contains(b) || b.contains(a)) continue;
       const [wide, high] = [Math.min(p.right, q.right) - Math.max(p.left, q.left), Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top)];
       if (wide > 1 && high > 1) faults.push(`${what(a)} lies over ${what(b)}`);
     }

@@ -3,7 +3,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { Entry, entriesOf } from "../legend";
 import type { Page } from "../page";
-import { PAGE, rgb } from "../palette";
+import { FAINT, PAGE, rgb } from "../palette";
 import { circle, sprite } from "../sprites";
 import { T } from "../strings";
 
@@ -30,7 +30,7 @@ export function LegendPanel({ page }: { page: Page }) {
 function Sign({ entry }: { entry: Entry }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => draw(canvas.current!, entry), [JSON.stringify(entry)]);
-  return <canvas ref={canvas} class="sign" aria-hidden="true" style={{ background: PAGE }} />;
+  return <canvas ref={canvas} class="sign" aria-hidden="true" style={{ background: entry.kind === "ring" ? FAINT : PAGE }} />;
 }
 
 function draw(canvas: HTMLCanvasElement, { kind, colour, sign, dashed }: Entry): void {
