@@ -52,7 +52,7 @@ class Layer(NamedTuple):
                 f'canvas layer "{self.name}": {odd} changed between a constant and an array; pass the same kind of value in every frame'
             )
         for key, was in first.options.items():
-            if self.options.get(key) != was:
+            if not key.startswith("legend") and self.options.get(key) != was:  # the first frame's is told
                 raise UserError(
                     f'canvas layer "{self.name}": the constant {key} changed from {was!r} to {self.options.get(key)!r}; pass it as an array'
                 )

@@ -84,6 +84,28 @@ def test_worlds_whose_colours_mean_something_say_what(world_id: str):
     assert len({entry.words for entry in told}) == len(told) > 6
 
 
+def test_grid_worlds_say_who_has_which_colour():
+    told = {}
+    for name in ("pacman", "team-battle", "maze"):
+        world = make_world(f"gridworld/{name}", num_worlds=1)
+        world.reset()
+        told[name] = [entry.words for entry in entries(scene_of(world))]
+        world.close()
+    assert set(told["pacman"]) == {"pacman", "baddie", "food", "wall"}
+    assert told["team-battle"] == [f"battle, encoding {number}" for number in (1, 2, 3, 4)]
+    assert len(set(told["maze"])) == 3
+
+
+def test_a_legend_that_changes_is_that_of_the_first_frame():
+    def drawn(legend: str) -> Scene:
+        c = Canvas((0, 0, 9, 9))
+        c.polygons("agents", [[1, 2, 3]], [[1, 2, 1]], legend={legend: "#c80000"})
+        return c.scene()
+
+    drawn("hare").check_follows(drawn("fox"))
+    assert entries(drawn("fox"))[0].words == "fox"
+
+
 def test_it_stands_below_the_world_and_only_where_it_has_room():
     size = fitting_size(scene(), legend=True)
     height = Legend(scene(), 512).height
