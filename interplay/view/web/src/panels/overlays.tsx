@@ -100,7 +100,7 @@ function Legend({ overlay }: { overlay: Overlay }) {
 export function OverlayLine({ overlay }: { overlay: Overlay }) {
   const { title, unit, diverging } = overlay;
   return (
-    <div class="legend laid" role="group" aria-label={T.overlay}>
+    <div class="legend laid" role="group" aria-label={`${T.overlay} ${title}`}>
       <strong>{title}</strong>
       <span>{short(valueAt(overlay, 0))}</span>
       <div class="scale" style={{ background: `${gradient(diverging)}, var(--scale-ground)` }} />
