@@ -29,7 +29,7 @@ async function take(tab: Tab): Promise<void> {
   await tab.locator("aside select").selectOption("0");
   await tab.getByRole("button", { name: "Take over" }).click();
   await expect.poll(() => aloud(tab)).toContain("You play ann");
-  await tab.getByLabel("Wait for me at every tick").click();
+  await tab.getByLabel("Wait for me at every tick").check();
   await expect.poll(async () => (await status(tab)).waiting).toBe(0);
   await tab.evaluate(() => window.interplay.player.live!.say({ type: "reset", seed: 1 }));
   await expect.poll(() => place(tab)).toBe(0);

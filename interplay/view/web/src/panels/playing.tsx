@@ -36,7 +36,7 @@ export function Playing({ page, live, slot }: { page: Page; live: Live; slot: nu
 function WaitForMe({ live }: { live: Live }) {
   return (
     <label class="row">
-      <input type="checkbox" checked={live.status.waits} onChange={(event) => live.say({ type: "wait", on: event.currentTarget.checked })} /> {T.waitForMe}
+      <input type="checkbox" checked={live.status.waits} onChange={(event) => live.say({ type: "wait", on: (live.status.waits = event.currentTarget.checked) })} /> {T.waitForMe}
     </label>
   );
 }
