@@ -6,7 +6,6 @@ import { Page } from "./page";
 import { Later } from "./panels/later";
 import { SourceList } from "./panels/sources";
 import { Stage } from "./panels/stage";
-import { TablePanel } from "./panels/tables";
 import { Timeline } from "./panels/timeline";
 import { T } from "./strings";
 
@@ -169,7 +168,7 @@ function Side({ page }: { page: Page }) {
       <div id="panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
         {tab === "agent" && <Later load={agentPanel} page={page} />}
         {tab === "overlays" && <Later load={overlayPanel} page={page} />}
-        {tab === "table" && <TablePanel page={page} />}
+        {tab === "table" && <Later load={tablePanel} page={page} />}
         {tab === "curves" && page.runId !== null && <Later load={curvesPanel} page={page} run={page.runId} />}
         {tab === "ratings" && page.ratings && <Later load={ratingsPanel} told={page.ratings} />}
       </div>
@@ -177,6 +176,7 @@ function Side({ page }: { page: Page }) {
   );
 }
 
+const tablePanel = async () => (await import("./panels/twin")).TablePanel;
 const keyList = async () => (await import("./panels/keys")).KeyList;
 const agentPanel = async () => (await import("./panels/agent")).AgentPanel;
 const curvesPanel = async () => (await import("./panels/curves")).CurvesPanel;
