@@ -338,9 +338,9 @@ const STORIES = {
       await reach("Agent");
       while ((await focused()) !== "Table") await tab.keyboard.press("ArrowRight");
       await tab.keyboard.press("Enter");
-      await tab.getByRole("table").first().getByRole("row").nth(3).waitFor();
-      const named = await tab.getByRole("table").first().getByRole("row").count();
-      holds("who is in view is told in a table", named > 5, `${named} rows`);
+      await tab.getByRole("grid").getByRole("row").nth(1).waitFor();
+      const named = await tab.getByRole("grid").getByRole("row").count();
+      holds("who is in view is told in a table", named > 2, `${named} rows`);
       await picture(tab, "10-table");
       const session = await tab.context().newCDPSession(tab);
       const { nodes } = await session.send("Accessibility.getFullAXTree");

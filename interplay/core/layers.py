@@ -52,7 +52,7 @@ class Layer(NamedTuple):
                 f'canvas layer "{self.name}": {odd} changed between a constant and an array; pass the same kind of value in every frame'
             )
         for key, was in first.options.items():
-            if self.options.get(key) != was:
+            if not key.startswith("legend") and self.options.get(key) != was:  # the first frame's is told
                 raise UserError(
                     f'canvas layer "{self.name}": the constant {key} changed from {was!r} to {self.options.get(key)!r}; pass it as an array'
                 )
@@ -188,10 +188,14 @@ class LayerBuilder:
                 raise self.wrong(f"sight is blocked by {names!r:.60}; pass the names of layers")
             self.options["sight.blockers"] = tuple(names)
 
-    def legend(self, words: str | Sequence[str]) -> None:
-        """What the layer's things are, one text or one for each number; empty = no such constant."""
+    def legend(self, words: str | Sequence[str] | Mapping[str, str]) -> None:
+        """What the layer's things are: one text, one for each number, or text -> colour; empty = no such constant."""
         if words:
             several = (words,) if isinstance(words, str) else tuple(words)
+            if isinstance(words, Mapping):
+                if wrong := [colour for colour in words.values() if not is_hex(colour)]:
+                    raise self.wrong(f'legend: {wrong[0]!r:.60} is no colour; pass "#rrggbb" for each text')
+                self.options["legend.colours"] = tuple(words.values())
             texts = strings(self.name, several, len(several))
             self.options["legend"] = texts[0] if isinstance(words, str) else texts
 

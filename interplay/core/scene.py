@@ -89,8 +89,9 @@ class Canvas:
         jump: (N,) bool, rows that a viewer must not glide to from the last frame (births, respawns).
         dimmed: (N,) bool, drawn faintly (dead but present).
         opacity: 0..1, a constant.
-        legend: what the things are, for the legend of pictures; empty = they are not in it. Of circles one text for each palette
-            number that they may have, or one for all; bars and marks have their own. Polygons and labels have none.
+        legend: what the things are, for the legend of pictures and of the page; empty = they are not in it. Of circles one text for
+            each palette number that they may have, or one for all; of circles, boxes and polygons also text -> ``"#rrggbb"``. Bars
+            and marks have their own. Labels have none.
 
     Raises:
         UserError: from every method, for a name that is used twice, more than 64 layers, columns of unequal
@@ -188,7 +189,7 @@ class Canvas:
         marks: Mapping[str, Any] | None = None,
         sight: Sequence[Any] | None = None,
         labels: Sequence[str] | None = None,
-        legend: str | Sequence[str] = "",
+        legend: str | Sequence[str] | Mapping[str, str] = "",
     ) -> None:
         """Discs, or outlines with ``fill=False``.
 
@@ -256,7 +257,7 @@ class Canvas:
         width: float = 0.0,
         opacity: float = 1.0,
         glyph: str = "",
-        legend: str = "",
+        legend: str | Mapping[str, str] = "",
     ) -> None:
         """Oriented rectangles.
 
@@ -325,11 +326,13 @@ class Canvas:
         fill: bool = True,
         width: float = 0.0,
         opacity: float = 1.0,
+        legend: str | Mapping[str, str] = "",
     ) -> None:
         """Polygons with V corners each: x and y are (N, V), or (V,) for one polygon."""
         build = LayerBuilder(name, "polygons")
         build.corners(x, y)
         self._finish(build, colour, absent, jump, dimmed, opacity, fill=bool(fill), width=float(width))
+        build.legend(legend)
         self._add(build)
 
     def labels(

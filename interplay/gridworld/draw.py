@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -75,7 +76,25 @@ def draw_board(canvas: Canvas, board: Board, agents: Sequence[Any], world: int) 
             (y[:, None] + outlines[:, :, 1] * sizes[:, None])[which],
             colour=colours[which],
             absent=~present[which],
+            legend=words_of([agent for agent, there in zip(agents, which, strict=True) if there]),
         )
+
+
+def words_of(agents: Sequence[Any]) -> dict[str, str]:
+    """What agents are, by their class, and by their encoding where a class has several colours -> "#rrggbb"."""
+    looks: dict[str, dict[str, int]] = {}
+    for agent in agents:
+        kind = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(agent).__name__.removesuffix("Agent")).lower()
+        colour = "#{:02x}{:02x}{:02x}".format(*colour_of(agent.render_color))
+        plain = kind in ("", "grid world")  # no class of its own
+        looks.setdefault(f"encoding {agent.encoding}" if plain else kind, {}).setdefault(
+            colour, agent.encoding
+        )
+    return {
+        kind if len(colours) == 1 else f"{kind}, encoding {encoding}": colour
+        for kind, colours in looks.items()
+        for colour, encoding in colours.items()
+    }
 
 
 def visible_board(

@@ -51,7 +51,11 @@ def _of(layer: Layer) -> Iterator[Entry]:
     if layer.kind == "segments":
         yield Entry("line", options.get("colour", palette.INK), said, dashed=options["dashed"], width=line)
         return
-    if not options["fill"]:
+    if "legend.colours" in options:
+        kind = "disc" if layer.kind == "circles" else "tile"
+        for colour, words in zip(options["legend.colours"], said, strict=False):
+            yield Entry(kind, colour, words)
+    elif not options["fill"]:
         yield Entry(
             "ring", options.get("colour", palette.INK), said, dashed=bool(options.get("dashed")), width=line
         )
@@ -64,6 +68,8 @@ def _of(layer: Layer) -> Iterator[Entry]:
     bars = options.get("bars", ())
     for place, name in enumerate(bars):
         yield Entry("bar", palette.bar_colour(place, len(bars), 1.0), name)
+    if len(bars) == 1:  # then its colour says how full it is
+        yield Entry("bar", palette.bar_colour(0, 1, 0.5), f"{bars[0]}, half or less")
     for place, name in enumerate(options.get("marks", ())):
         yield Entry("ring", palette.INK, name, dashed=place % 2 == 0)
 

@@ -16,17 +16,18 @@ import numpy as np
 
 from interplay.core.frames import Decoder, Encoder
 from interplay.core.replay import Mark, ReplayReader, ReplayWriter
-from interplay.core.scene import Canvas, Scene
+from interplay.core.scene import Canvas, Scene, scene_of
 from interplay.core.settings import build
 from interplay.evaluate.lifetimes.overlays import Study, find_overlay
 from interplay.evaluate.tournaments.round_robins import round_robin
-from interplay.registry import make_policy
+from interplay.registry import make_policy, make_world
 from interplay.train.play.values import values_of
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import train
 from interplay.verbs.players import find_player
 from interplay.verbs.playing import record
 from interplay.view import cones, palette
+from interplay.view.legend import entries
 from interplay.view.picture import MARGIN, render
 from interplay.view.server.overlay_frames import cells_of, describe_cells, encode_cells
 from tests.core.drawings import KINDS, draw
@@ -48,6 +49,7 @@ def write_all(folder: Path) -> None:
     write_streams(folder / "streams.json")
     write_cones(folder / "cones.json")
     write_palette(folder / "palette.json")
+    write_legends(folder / "legends.json")
     write_match(folder / "match.replay")
     write_tables(folder / "tables.replay")
     write_run(folder / "first")
@@ -176,6 +178,25 @@ def write_palette(path: Path) -> None:
         for share in (0.2, 0.8)
     ]
     _write(path, said)
+
+
+def write_legends(path: Path) -> None:
+    """What pictures of worlds tell below them, beside the schemas that the page has."""
+    small = {"interior": 16, "slots": 24, "cap": 24}
+    options: dict[str, dict[str, Any]] = {"mmo/combat": small, "survival/2v2-all-low": {}, "battle/2s3z": {}}
+    told = []
+    for name in (*options, "pommerman/team-fog"):
+        world = make_world(name, num_worlds=1, seed=3, **options.get(name, {}))
+        world.reset()
+        scene = scene_of(world)
+        world.close()
+        lines = [
+            [one.kind, "#{:02x}{:02x}{:02x}".format(*palette.rgb(one.colour)), one.words]
+            for one in entries(scene)
+        ]
+        schema = Encoder(scene, recording=False).schema.model_dump(mode="json")
+        told.append({"world": name, "schema": schema, "lines": lines})
+    _write(path, told)
 
 
 def write_match(path: Path) -> None:

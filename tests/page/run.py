@@ -21,7 +21,7 @@ from tests.page.fixtures import write_all
 ROOT = Path(__file__).resolve().parents[2]
 WEB = ROOT / "interplay" / "view" / "web"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
-UNIT = ("scene", "clock", "reel", "replay", "palette", "keys", "hands", "cones")
+UNIT = ("scene", "clock", "reel", "replay", "palette", "keys", "hands", "cones", "legend")
 
 
 def main(names: list[str]) -> int:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+from interplay.core.errors import UserError
 from interplay.core.scene import Canvas, Scene, scene_of
 from interplay.registry import make_world
 from interplay.view import palette
@@ -53,6 +55,55 @@ def test_it_tells_grounds_kinds_bars_marks_and_lines():
     ]
     assert told[8].dashed
     assert len(entries(scene(populations=60))) < 20
+
+
+def test_colours_of_their_own_and_a_bar_that_says_by_its_colour_how_full_it_is():
+    c = Canvas((0, 0, 10, 10))
+    rgb = np.array([[200, 0, 0], [0, 0, 200]], np.uint8)
+    red, blue = {"red": "#c80000"}, {"blue": "#0000c8"}
+    c.circles("agents", [1, 2], [1, 2], colour=rgb, bars={"shield": ([1, 2], 3)}, legend=red | blue)
+    c.boxes("floor", [5], [5], 1, 1, colour=rgb[:1], legend={"hot": "#c80000"})
+    assert [entry[:3] for entry in entries(c.scene())] == [
+        ("disc", "#c80000", "red"),
+        ("disc", "#0000c8", "blue"),
+        ("bar", palette.BAR_GOOD, "shield"),
+        ("bar", palette.BAR_LOW, "shield, half or less"),
+        ("tile", "#c80000", "hot"),
+    ]
+    with pytest.raises(UserError, match="is no colour; pass"):
+        c.circles("others", [1], [1], legend={"red": "javascript:1"})
+
+
+@pytest.mark.parametrize("world_id", ["survival/1v1-heals-low", "battle/2s3z", "pommerman/ffa"])
+def test_worlds_whose_colours_mean_something_say_what(world_id: str):
+    world = make_world(world_id, num_worlds=1)
+    world.reset()
+    told = entries(scene_of(world))
+    world.close()
+    assert {"disc", "tile"} <= {entry.kind for entry in told}
+    assert len({entry.words for entry in told}) == len(told) > 6
+
+
+def test_grid_worlds_say_who_has_which_colour():
+    told = {}
+    for name in ("pacman", "team-battle", "maze"):
+        world = make_world(f"gridworld/{name}", num_worlds=1)
+        world.reset()
+        told[name] = [entry.words for entry in entries(scene_of(world))]
+        world.close()
+    assert set(told["pacman"]) == {"pacman", "baddie", "food", "wall"}
+    assert told["team-battle"] == [f"battle, encoding {number}" for number in (1, 2, 3, 4)]
+    assert len(set(told["maze"])) == 3
+
+
+def test_a_legend_that_changes_is_that_of_the_first_frame():
+    def drawn(legend: str) -> Scene:
+        c = Canvas((0, 0, 9, 9))
+        c.polygons("agents", [[1, 2, 3]], [[1, 2, 1]], legend={legend: "#c80000"})
+        return c.scene()
+
+    drawn("hare").check_follows(drawn("fox"))
+    assert entries(drawn("fox"))[0].words == "fox"
 
 
 def test_it_stands_below_the_world_and_only_where_it_has_room():

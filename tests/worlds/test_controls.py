@@ -95,7 +95,7 @@ def test_clicks_attack_enemies_walk_to_neighbours_and_mean_nothing_elsewhere():
     assert pommerman.click(0, 1, col - 0.5, row + 0.5) == {"move": "left"}
 
 
-def grid(*actors: Any, attacks: int = 1) -> World:
+def grid(*actors: Any, attacks: int = 1, view: int = 2) -> World:
     """Two fighters, b to the right of a."""
     agents = {
         name: Fighter(
@@ -104,6 +104,7 @@ def grid(*actors: Any, attacks: int = 1) -> World:
             initial_position=np.array([1, 1 + place]),
             attack_strength=1,
             simultaneous_attacks=attacks,
+            view_range=view,
         )
         for place, name in enumerate("ab")
     }
@@ -122,8 +123,8 @@ def test_grid_worlds_are_clicked_in():
     assert world.click(0, 0, 0.5, 2.5) == {"up or down": "down", "left or right": "left"}
     assert world.click(0, 0, 1.5, 1.5) is None
     assert world.click(0, 0, 3.5, 3.5) is None
-    world.visible = lambda w, slot: {"ground": np.zeros((9, 9), bool)}  # type: ignore[method-assign]
-    assert "attack" not in world.click(0, 0, 2.5, 1.5)  # type: ignore[operator]
+    blind = grid(BinaryAttackActor, MoveActor, view=0)  # a click tells as little as the eye
+    assert blind.click(0, 0, 2.5, 1.5) == {"up or down": "stay", "left or right": "right"}
     crossing = grid(CrossMoveActor)
     assert crossing.click(0, 0, 1.5, 0.5) == {"move": "up"}
     assert crossing.click(0, 0, 2.5, 0.5) is None

@@ -28,7 +28,7 @@ from interplay.view.server.config import (
     TICK_SECONDS,
     VIDEO_FRAMES,
 )
-from interplay.view.server.eyes import NO_OVERLAYS, Eyes
+from interplay.view.server.eyes import FOG, NO_OVERLAYS, Eyes
 from interplay.view.server.overlays import Overlays
 from interplay.view.server.play import Cast, Play
 from interplay.view.server.visitor import NEVER, Visitor
@@ -273,7 +273,7 @@ class Session:
         hides, awaited = self._play.world.privileged_view is not None, self._awaited()
         if hides and awaited is not None and self._holders[awaited] is not visitor:
             awaited = None  # whose turn it is at night tells the role
-        note = self._problem or self._eyes.note(visitor)
+        note = self._eyes.note(visitor)
         return {
             "type": "status",
             "running": self._running,
@@ -283,7 +283,8 @@ class Session:
             "waits": self._waits,
             "preparing": False,
             "policy": one_line(self._play.cast.words),
-            "note": note,
+            "note": self._problem or note,
+            "fog": note in FOG,
         }
 
     def _look_anew(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from interplay.core.scene import Canvas
@@ -17,6 +19,7 @@ EMPTY, HEALTH, LOW, SHIELD, COOLING = "#d5d2c8", "#2f9e44", "#e8590c", "#3b8eea"
 SHADOW = "#495057"
 MARGIN = 1.25  # around the field: units and bars at its edge
 CELL = 2.0  # of the lines on the floor: the cells of image interfaces
+LITTLE = 0.4  # of the health: the bar says so from there on
 BAR, GAP = 0.16, 0.04  # height of a bar, and the way between two
 _OUTCOMES = {1: "red has won", 0: "nobody has won", -1: "blue has won"}
 
@@ -60,9 +63,9 @@ def draw_attacks(
     attacks = (choice >= 0) & (choice < enemies) & unit["alive"]
     target = np.where(attacks, choice + np.where(slots < reds, reds, 0), 0)
     shot = attacks & (body["period"] > 0) & (unit["cooldown"] > body["period"] - TICKS)
-    for name, rows, width, dashed in (
-        ("aims", attacks & ~shot & unit["alive"][target], 0.05, True),
-        ("shots", shot, 0.12, False),
+    for name, rows, width, dashed, legend in (
+        ("aims", attacks & ~shot & unit["alive"][target], 0.05, True, "attack to come"),
+        ("shots", shot, 0.12, False, "attack"),
     ):
         canvas.segments(
             name,
@@ -73,6 +76,7 @@ def draw_attacks(
             width=width,
             dashed=dashed,
             opacity=0.75,
+            legend=legend,
         )
 
 
@@ -92,6 +96,7 @@ def draw_units(
         jump=jump,
         outline=False,
         opacity=0.3,
+        legend="shadow of a flier" if body["flies"].any() else "",
     )
     canvas.circles(
         "agents",
@@ -102,6 +107,7 @@ def draw_units(
         absent=~unit["present"],
         dimmed=~unit["alive"],
         jump=jump,
+        legend=dict(zip(("red", "blue"), BODIES, strict=True)),
     )
     letters = [UNITS[name].letter for side in settings.sides for name in side]
     canvas.labels(
@@ -138,15 +144,19 @@ def draw_bars(canvas: Canvas, state: BattleState, body: np.ndarray, w: int) -> N
     has_shield = body["shield"] > 0
     shield = unit["shield"] / np.where(has_shield, body["shield"], 1.0)
     cooling = np.clip(unit["cooldown"] / np.where(body["period"] > 0, body["period"], 1.0), 0, 1)
-    good = np.array([_rgb(HEALTH), _rgb(LOW)], np.uint8)[(health < 0.4).astype(int)]
+    good = np.array([_rgb(HEALTH), _rgb(LOW)], np.uint8)[(health < LITTLE).astype(int)]
     full = np.ones(len(body))
     _bars(canvas, "no health", unit, body, above, full, EMPTY, dead)
-    _bars(canvas, "health", unit, body, above, health, good, dead)
+    words = {"health": HEALTH, f"health below {LITTLE:.0%}": LOW}
+    _bars(canvas, "health", unit, body, above, health, good, dead, words)
     above = above + BAR + GAP
+    shields = "shield" if has_shield.any() else ""
     _bars(canvas, "no shield", unit, body, above, full, EMPTY, dead | ~has_shield)
-    _bars(canvas, "shield", unit, body, above, shield, SHIELD, dead | ~has_shield | (shield <= 0))
+    _bars(canvas, "shield", unit, body, above, shield, SHIELD, dead | ~has_shield | (shield <= 0), shields)
     below = unit["y"] - body["radius"] - GAP - BAR / 2
-    _bars(canvas, "cooldown", unit, body, below, cooling, COOLING, dead | (cooling <= 0))
+    _bars(
+        canvas, "cooldown", unit, body, below, cooling, COOLING, dead | (cooling <= 0), "until the next shot"
+    )
 
 
 def draw_counts(canvas: Canvas, state: BattleState, settings: BattleSettings, w: int) -> None:
@@ -175,11 +185,12 @@ def _bars(
     share: np.ndarray,
     colour: str | np.ndarray,
     absent: np.ndarray,
+    legend: str | Mapping[str, str] = "",
 ) -> None:
     """Bars from the units' left edges, as wide as the units where the share is 1."""
     half = np.maximum(body["radius"], 0.4)
     centre = unit["x"] - half * (1 - share)
-    canvas.boxes(name, centre, y, half * share, BAR / 2, colour=colour, absent=absent)
+    canvas.boxes(name, centre, y, half * share, BAR / 2, colour=colour, absent=absent, legend=legend)
 
 
 def _by_side(colours: tuple[str, str], slots: np.ndarray, reds: int) -> np.ndarray:

@@ -56,7 +56,16 @@ def draw(
     ground, flame = _inner(state.ground[w], size), _inner(state.flame[w], size)
     row, col = (axis.reshape(-1) for axis in np.indices((size, size)))
     canvas.tiles("ground", np.zeros((size, size), np.uint8), palette=(FLOOR,))
-    canvas.boxes("stone", col + 0.5, row + 0.5, 0.5, 0.5, colour=STONE, absent=(ground != RIGID).reshape(-1))
+    canvas.boxes(
+        "stone",
+        col + 0.5,
+        row + 0.5,
+        0.5,
+        0.5,
+        colour=STONE,
+        absent=(ground != RIGID).reshape(-1),
+        legend="rigid wall",
+    )
     canvas.boxes(
         "wood",
         col + 0.5,
@@ -66,11 +75,14 @@ def draw(
         colour=CRATE,
         absent=(ground != WOOD).reshape(-1),
         glyph="crate",
+        legend="wood",
     )
     draw_fire(canvas, row, col, flame.reshape(-1))
     for item, (name, colour, sign) in ITEMS.items():
         absent = (ground != item).reshape(-1)
-        canvas.circles(name, col + 0.5, row + 0.5, 0.3, colour=colour, absent=absent, glyph=sign)
+        canvas.circles(
+            name, col + 0.5, row + 0.5, 0.3, colour=colour, absent=absent, glyph=sign, legend=f"item: {name}"
+        )
     draw_bombs(canvas, state, settings, w)
     draw_agents(canvas, state, settings, w)
     if settings.fog is not None:
@@ -112,7 +124,8 @@ def draw_fire(canvas: Canvas, row: np.ndarray, col: np.ndarray, flame: np.ndarra
     """Flames, the darker and larger the longer they burn."""
     colour = np.array(FIRE, np.uint8)[np.clip(flame, 1, FLAME_LIFE) - 1]
     half = 0.26 + 0.08 * flame
-    canvas.boxes("flames", col + 0.5, row + 0.5, half, half, colour=colour, absent=flame == 0)
+    words = {"flames": "#{:02x}{:02x}{:02x}".format(*FIRE[0])}
+    canvas.boxes("flames", col + 0.5, row + 0.5, half, half, colour=colour, absent=flame == 0, legend=words)
 
 
 def draw_bombs(canvas: Canvas, state: PommermanState, settings: PommermanSettings, w: int) -> None:
@@ -137,7 +150,9 @@ def draw_bombs(canvas: Canvas, state: PommermanState, settings: PommermanSetting
             jump=jump,
             opacity=0.5,
         )
-    canvas.circles("bombs", x, y, 0.42, colour=BOMB_BODY, absent=absent, jump=jump)
+    canvas.circles(
+        "bombs", x, y, 0.42, colour=BOMB_BODY, absent=absent, jump=jump, legend="bomb, with its steps left"
+    )
     canvas.labels(
         "lives",
         x,
@@ -176,6 +191,7 @@ def draw_agents(canvas: Canvas, state: PommermanState, settings: PommermanSettin
         jump=np.full(settings.players, state.room["steps"][w] == 0),
         glyph="team",
         marks={"kicks": agent["kick"] & agent["alive"]},
+        legend=[f"{'team' if settings.teams else 'player'} {side}" for side in range(int(sides.max()) + 1)],
         labels=[str(number) for number in range(settings.players)],
     )
 

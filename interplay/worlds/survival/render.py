@@ -48,6 +48,7 @@ def draw_floor(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> No
         rules.physics.wall,
         rules.physics.wall,
         colour=OUTSIDE if rules.zone else INSIDE,
+        legend="outside the zone" if rules.zone else "",
     )
 
 
@@ -63,7 +64,7 @@ def draw_zone(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> Non
     if not rules.zone:
         return
     x, y, radius = (state.room[name][w : w + 1] for name in ("zone_x", "zone_y", "zone_r"))
-    canvas.circles("zone", x, y, radius, colour=INSIDE, outline=False, absent=radius <= 0)
+    canvas.circles("zone", x, y, radius, colour=INSIDE, outline=False, absent=radius <= 0, legend="safe zone")
     canvas.circles("zone rim", x, y, radius, colour=RIM, fill=False, width=0.1, absent=radius <= 0)
     phase, _ = zone_phase(state, rules, w)
     following = min(phase + 1, len(state.zone_radii) - 1)
@@ -78,6 +79,7 @@ def draw_zone(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> Non
         dashed=True,
         width=0.07,
         absent=np.array([following == phase]),
+        legend="next zone",
     )
 
 
@@ -93,23 +95,42 @@ def draw_boxes(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> No
         ~state.bodies.present[w, rows],
         state.body["owner"][w, rows],
     )
-    canvas.boxes("boxes", x, y, half_x, half_y, angle, CRATE, absent=absent, glyph="crate")
+    canvas.boxes("boxes", x, y, half_x, half_y, angle, CRATE, absent=absent, glyph="crate", legend="box")
     badge = np.maximum(owner, 0).astype(np.uint8)
     unowned = absent | (owner < 0)
-    canvas.boxes("owners", x, y, half_x, half_y, angle, badge, absent=unowned, fill=False, width=0.16)
+    canvas.boxes(
+        "owners",
+        x,
+        y,
+        half_x,
+        half_y,
+        angle,
+        badge,
+        absent=unowned,
+        fill=False,
+        width=0.16,
+        legend="box in a team's colour: its own",
+    )
 
 
 def draw_items(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
     """Heals, box items and items of a user's own groups that lie in the room."""
-    for name, first, end, colour, glyph in (
-        ("heals", rules.first_heal, rules.first_heal + rules.heals, HEAL, "plus"),
-        ("box items", rules.first_box_item, rules.first_box_item + rules.boxes, BOX_ITEM, "square"),
-        ("other items", rules.first_other, rules.num_bodies, OTHER, "triangle"),
+    for name, first, end, colour, glyph, legend in (
+        ("heals", rules.first_heal, rules.first_heal + rules.heals, HEAL, "plus", "heal"),
+        (
+            "box items",
+            rules.first_box_item,
+            rules.first_box_item + rules.boxes,
+            BOX_ITEM,
+            "square",
+            "box to pick up",
+        ),
+        ("other items", rules.first_other, rules.num_bodies, OTHER, "triangle", "other item"),
     ):
         if end > first:
             x, y = state.bodies.position[w, first:end].T
             radius, absent = state.bodies.radius[w, first:end], ~state.bodies.present[w, first:end]
-            canvas.circles(name, x, y, radius, colour=colour, glyph=glyph, absent=absent)
+            canvas.circles(name, x, y, radius, colour=colour, glyph=glyph, absent=absent, legend=legend)
 
 
 def draw_agents(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> None:
@@ -126,6 +147,7 @@ def draw_agents(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> N
         dimmed=~state.bodies.present[w, rows],
         jump=np.full(rules.agents, state.room["steps"][w] == 0),
         glyph="team",
+        legend=[f"team {side}" for side in range(int(state.sides.max()) + 1)],
         bars={"health": (state.body["health"][w, rows], state.full_health[rows])},
         # The quadrilateral of specification section 5 is a cone whose arc has two chords.
         sight=(
@@ -149,9 +171,9 @@ def draw_melee(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> No
     radius, reach = state.bodies.radius[w, : rules.agents], rules.melee_range
     dead = ~state.bodies.present[w, : rules.agents]
     attacks = state.action[w, :, ATTACK] == 1
-    for name, colour, width, absent in (
-        ("melee", IDLE, 0.06, dead | attacks),
-        ("attacks", ATTACKING, 0.14, dead | ~attacks),
+    for name, colour, width, absent, legend in (
+        ("melee", IDLE, 0.06, dead | attacks, "reach of a blow"),
+        ("attacks", ATTACKING, 0.14, dead | ~attacks, "blow"),
     ):
         canvas.segments(
             name,
@@ -162,6 +184,7 @@ def draw_melee(canvas: Canvas, state: SurvivalState, rules: Rules, w: int) -> No
             colour,
             width=width,
             absent=absent,
+            legend=legend,
         )
 
 

@@ -121,8 +121,10 @@ def test_under_fog_nobody_is_sent_more_than_the_one_who_plays_may_see():
         player.say("select", slot=2)
         player.until("agent", slot=2)
         player.say("take", slot=0)
-        assert player.until("status", holders={"0": "you"})["note"] == OWN_EYES
-        assert other.until("status", holders={"0": "somebody"})["note"] == OTHER_EYES
+        told = player.until("status", holders={"0": "you"})
+        assert (told["note"], told["fog"]) == (OWN_EYES, True)  # pages look back on nothing from before
+        told = other.until("status", holders={"0": "somebody"})
+        assert (told["note"], told["fog"]) == (OTHER_EYES, True)
         for page in (player, other):
             page.until_silence(0.4)
             page.say("select", slot=2)

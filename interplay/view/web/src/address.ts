@@ -8,9 +8,10 @@ export interface Address {
   agent: number | null;
   tab: string | null;
   overlay: string | null;
+  view: string | null; // solid
 }
 
-const NOWHERE: Address = { run: null, match: null, live: null, at: null, agent: null, tab: null, overlay: null };
+const NOWHERE: Address = { run: null, match: null, live: null, at: null, agent: null, tab: null, overlay: null, view: null };
 
 export function readAddress(hash: string): Address {
   const said = new URLSearchParams(hash.replace(/^#/, ""));
@@ -25,6 +26,7 @@ export function readAddress(hash: string): Address {
     agent: whole("agent"),
     tab: /^[a-z]{1,20}$/.test(said.get("tab") ?? "") ? said.get("tab") : null,
     overlay: /^[\w-]{1,100}$/.test(said.get("overlay") ?? "") ? said.get("overlay") : null,
+    view: said.get("view") === "solid" ? "solid" : null,
   };
 }
 

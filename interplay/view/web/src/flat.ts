@@ -221,7 +221,7 @@ export class Flat {
     const sign = size >= GLYPH_FROM ? signOf(layer, row) : "";
     this.pen.globalAlpha = opacity;
     if (size > 200) this.large(x, y, size, colour, rim);
-    else this.stamp(x, y, { colour, size, rim, sign });
+    else this.stamp(x, y, { colour, size, rim: rim ? (this.thick ? 2 : 1) : 0, sign });
     this.pen.globalAlpha = 1;
     if (size < GLYPH_FROM) return;
     this.heading(glide, row, x, y, size);
@@ -230,7 +230,7 @@ export class Flat {
     });
   }
 
-  private stamp(x: number, y: number, look: { colour: RGB; size: number; rim: boolean; sign: string }): void {
+  private stamp(x: number, y: number, look: { colour: RGB; size: number; rim: number; sign: string }): void {
     const picture = sprite(look, this.ratio);
     const side = picture.width / this.ratio;
     this.pen.drawImage(picture, x - side / 2, y - side / 2, side, side);

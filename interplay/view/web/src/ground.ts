@@ -1,8 +1,8 @@
 /** Tiles and finished pictures: one picture of a pixel per tile, where only changed pixels are written again. */
 
 import { Camera } from "./camera";
-import { RGB, tileColours } from "./palette";
-import { Layer } from "./scene";
+import { RGB, UNSEEN, tileColours } from "./palette";
+import { Layer, Scene } from "./scene";
 
 export interface Kept {
   layer: Layer;
@@ -92,4 +92,19 @@ function paintPixels({ image }: Kept, rgb: Uint8Array): [number, number] {
   const pixels = new Uint32Array(image.data.buffer);
   for (let i = 0; i < pixels.length; i++) pixels[i] = pixel([rgb[3 * i]!, rgb[3 * i + 1]!, rgb[3 * i + 2]!]);
   return [0, image.height - 1];
+}
+
+/** How much of the ground is seen: the longer side of what is, as a share of the whole; null where nothing is hidden, or all. */
+export function seenShare(scene: Scene): number | null {
+  const layer = scene.layers.find(({ schema }) => schema.kind === "tiles");
+  const cells = layer?.columns.get("tile");
+  if (!layer || !cells?.includes(UNSEEN)) return null;
+  const wide = layer.schema.width;
+  let [left, right, first, last] = [Infinity, -1, -1, -1];
+  cells.forEach((cell, i) => {
+    if (cell === UNSEEN) return;
+    const [row, column] = [Math.floor(i / wide), i % wide];
+    [left, right, first, last] = [Math.min(left, column), Math.max(right, column), first < 0 ? row : first, row];
+  });
+  return last < 0 ? null : Math.max(right - left + 1, last - first + 1) / Math.max(wide, cells.length / wide);
 }

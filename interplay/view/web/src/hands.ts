@@ -1,6 +1,6 @@
 /** What a person does in the slot that this page holds: by the world's keys, and by a form of the choices that have none. */
 
-import { Agent, HeadTold, restOf } from "./api";
+import { Agent, HeadTold } from "./api";
 import { HeldKeys, choicesOf } from "./keys";
 import { Live } from "./live";
 
@@ -83,8 +83,8 @@ export class Hands {
       return true;
     }
     const form = this.formOf(live, slot);
-    if (event.key === "Enter" && (form.length > 1 || live.controls)) {
-      if (form.length) this.act(live, slot);
+    if (event.key === "Enter" && (form.length > 1 || live.controls || live.status.waits)) {
+      if (isForm(form)) this.act(live, slot);
       else this.pass(live, slot);
       return true;
     }
@@ -108,17 +108,15 @@ export class Hands {
     return this.headsOf(live, slot).filter((_, place) => !keyed.has(place));
   }
 
-  /** Says which keys are down and, if asked, what the form says; heads of it that nobody has chosen for do the first legal thing. */
+  /** Says which keys are down and, if asked, what was chosen in the form; what other heads do without a word the server knows. */
   private say(live: Live, slot: number, form: boolean): void {
-    const chosen = form ? this.formOf(live, slot).map((head) => [head.name, this.action[head.name] ?? firstOf(head)] as const) : [];
     const held = live.controls ? this.keys.action(live.controls.keys, live.heads.map((head) => head.name)) : {};
-    const action = { ...Object.fromEntries(chosen), ...held };
-    if (Object.keys(action).length) live.say({ type: "act", slot, tick: live.status.tick, action });
+    const action = { ...(form ? this.action : {}), ...held };
+    if (form || Object.keys(action).length) live.say({ type: "act", slot, tick: live.status.tick, action });
   }
 }
 
-/** The first legal choice, or what lies nearest to nothing. */
-function firstOf(head: HeadTold): number | number[] {
-  if (head.kind === "box") return restOf(head);
-  return Math.max(head.legal?.indexOf(true) ?? 0, 0);
+/** Whether a form is filled in and then done; a single row of choices is done by choosing. */
+export function isForm(form: HeadTold[]): boolean {
+  return form.length > 1 || form[0]?.kind === "box";
 }

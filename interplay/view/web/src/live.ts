@@ -29,6 +29,8 @@ export interface Status {
   preparing: boolean;
   policy: string;
   note: string | null;
+  /** Whether less than everything is shown, because somebody plays. */
+  fog: boolean;
 }
 
 export type Connection = "connecting" | "open" | "again" | "ended";
@@ -56,6 +58,8 @@ export interface LiveListener {
   frame(): void;
   /** Something else lies over the world. */
   laid(): void;
+  /** Fog came, or went. */
+  veiled(): void;
   /** Another hello: the scene may be another one. */
   begun(): void;
   /** One line for people: a refusal, a reason. */
@@ -86,7 +90,9 @@ export class Live implements Source {
   /** Why there is no overlay, where one was asked for. */
   refusal: string | null = null;
   interplay = "";
-  status: Status = { running: false, speed: 10, tick: 0, holders: {}, waiting: null, waits: false, preparing: false, policy: "", note: null };
+  status: Status = { running: false, speed: 10, tick: 0, holders: {}, waiting: null, waits: false, preparing: false, policy: "", note: null, fog: false };
+  /** The tick from which there is fog; nothing before it is shown meanwhile. */
+  since: number | null = null;
   private socket: WebSocket | null = null;
   private tries = 0;
   private timer = 0;
@@ -109,6 +115,11 @@ export class Live implements Source {
 
   get policy(): string {
     return this.status.policy;
+  }
+
+  /** The first tick that may be shown. */
+  get first(): number {
+    return Math.min(Math.max(this.reel.first, this.since ?? 0), this.reel.last);
   }
 
   /** The slot that this page plays; null if none. */
@@ -213,7 +224,7 @@ export class Live implements Source {
 
   private hear(message: Record<string, unknown>): void {
     if (message.type === "hello") this.begin(message);
-    else if (message.type === "status") this.status = { ...this.status, ...(message as unknown as Partial<Status>) };
+    else if (message.type === "status") this.hearStatus(message as unknown as Partial<Status>);
     else if (message.type === "event") this.marks = [...this.marks.slice(-MARKS), readMark(message)];
     else if (message.type === "taken") {
       this.heads = message.heads as HeadTold[];
@@ -227,6 +238,14 @@ export class Live implements Source {
       this.listener.said(String(message.reason));
     }
     this.listener.changed();
+  }
+
+  private hearStatus(told: Partial<Status>): void {
+    const { fog } = this.status;
+    this.status = { ...this.status, ...told };
+    if (this.status.fog === fog) return;
+    this.since = this.status.fog ? this.status.tick : null;
+    this.listener.veiled();
   }
 
   private refused({ what, reason }: Record<string, unknown>): void {
@@ -264,7 +283,8 @@ export class Live implements Source {
     this.heads = (hello.heads as HeadTold[]) ?? [];
     this.interplay = String(hello.interplay);
     const { running, speed, tick, holders, policy } = hello as unknown as Status;
-    this.status = { running, speed, tick, holders: holders ?? {}, policy: policy ?? "", waiting: null, waits: false, preparing: false, note: null };
+    this.status = { running, speed, tick, holders: holders ?? {}, policy: policy ?? "", waiting: null, waits: false, preparing: false, note: null, fog: false };
+    this.since = null;
     this.connection = "open";
     this.tries = 0;
     this.sinceKey = 0;

@@ -1,11 +1,11 @@
 /** Starts the page and lays it out. */
 
 import { Component, render } from "preact";
+import { keepFocus, noteFocus } from "./focus";
 import { Page } from "./page";
 import { Later } from "./panels/later";
 import { SourceList } from "./panels/sources";
 import { Stage } from "./panels/stage";
-import { TablePanel } from "./panels/tables";
 import { Timeline } from "./panels/timeline";
 import { T } from "./strings";
 
@@ -27,6 +27,9 @@ class App extends Component {
     addEventListener("pointerdown", () => page.dismiss());
     addEventListener("keyup", (event) => page.onKeyUp(event));
     addEventListener("blur", () => page.releaseKeys());
+    addEventListener("focusin", noteFocus);
+    // While keys play a world, a click on a button leaves them there: Space would press it once more.
+    addEventListener("mousedown", (event) => page.player.live?.held != null && (event.target as Element).closest("button, summary, label:has(> [type=checkbox])") && event.preventDefault());
     addEventListener("resize", () => ((page.width = innerWidth), this.refresh()));
     matchMedia("(prefers-color-scheme: light)").addEventListener("change", () => this.forceUpdate());
     addEventListener("dragover", (event) => event.preventDefault());
@@ -37,6 +40,10 @@ class App extends Component {
     });
     void agentPanel(); // while the server is asked: nobody waits for it later
     void page.start();
+  }
+
+  override componentDidUpdate(): void {
+    keepFocus();
   }
 
   /** Draws soon, and not more than ten times a second. */
@@ -80,7 +87,7 @@ function Header({ page }: { page: Page }) {
   return (
     <header>
       <strong>{T.name}</strong>
-      {source && <span class="title">{run ?? source.title}</span>}
+      {source && <h1 class="title">{run ?? source.title}</h1>}
       {source && source.world !== source.title && <span class="quiet">{source.world}</span>}
       {source?.policy && <span class="quiet policy">{T.playedBy(source.policy)}</span>}
       {(page.matches.list.length > 0 || page.players.length > 1) && <Later load={matchChoice} page={page} />}
@@ -118,11 +125,6 @@ function Connection({ page }: { page: Page }) {
   return (
     <>
       {turn && <span class="turn">{turn}</span>}
-      {status.note && (
-        <span class="quiet note" title={status.note}>
-          {status.note}
-        </span>
-      )}
       <span class="connection">
         <span class={status.running ? "lamp on" : "lamp"} />
         {status.running ? T.live : T.paused} · {T.fps(page.player.framesPerSecond)}
@@ -148,7 +150,7 @@ function Side({ page }: { page: Page }) {
     document.getElementById(`tab-${next}`)?.focus();
   };
   return (
-    <aside>
+    <aside aria-label={T.panels}>
       <div
         role="tablist"
         aria-label={T.panels}
@@ -166,7 +168,7 @@ function Side({ page }: { page: Page }) {
       <div id="panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
         {tab === "agent" && <Later load={agentPanel} page={page} />}
         {tab === "overlays" && <Later load={overlayPanel} page={page} />}
-        {tab === "table" && <TablePanel page={page} />}
+        {tab === "table" && <Later load={tablePanel} page={page} />}
         {tab === "curves" && page.runId !== null && <Later load={curvesPanel} page={page} run={page.runId} />}
         {tab === "ratings" && <Later load={ratingsPanel} page={page} told={page.ratings!} />}
       </div>
@@ -174,6 +176,7 @@ function Side({ page }: { page: Page }) {
   );
 }
 
+const tablePanel = async () => (await import("./panels/twin")).TablePanel;
 const keyList = async () => (await import("./panels/keys")).KeyList;
 const agentPanel = async () => (await import("./panels/agent")).AgentPanel;
 const curvesPanel = async () => (await import("./panels/curves")).CurvesPanel;

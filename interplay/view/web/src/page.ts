@@ -2,6 +2,7 @@
 
 import { readAddress, writeAddress } from "./address";
 import { About, Agent, Api, PROTOCOL, PlayerListed, Ratings, Sources, Unwilling, takeToken } from "./api";
+import { focusWorld } from "./focus";
 import { Hands } from "./hands";
 import { Command, commandOf } from "./keys";
 import { Live } from "./live";
@@ -52,6 +53,7 @@ export class Page {
   private noticeTimer = 0;
   private opening = 0;
   private held: number | null = null; // as it was told
+  private solidAsked = false; // by the address, until there is something that may be solid
   private heardTo = 0; // events until this tick were told
 
   /** @param show draws the panels anew; @param aloud is heard by screen readers. */
@@ -85,8 +87,9 @@ export class Page {
 
   /** Goes where the address says, or to the one thing there is. */
   private async arrive(): Promise<void> {
-    const { run, match, live, at, agent, tab, overlay } = readAddress(location.hash);
+    const { run, match, live, at, agent, tab, overlay, view } = readAddress(location.hash);
     if (tab) this.tab = tab;
+    this.solidAsked = view !== null;
     const { runs, recordings, worlds } = this.sources!;
     if (match !== null) await this.openMatch(match, at);
     else if (live) this.openLive(live);
@@ -182,6 +185,7 @@ export class Page {
       changed: () => this.changed(),
       frame: () => this.frame(session),
       laid: () => (this.player.redraw(), this.changed()),
+      veiled: () => this.player.veil(),
       begun: () => this.player.source === session && this.player.begin(),
       said: (line) => this.tell(line, true),
     });
@@ -247,6 +251,7 @@ export class Page {
     this.tellHeld();
     this.tellFollowed();
     this.ask();
+    if (this.solidAsked && this.player.shot) ((this.solidAsked = false), void this.setSolid(true));
     this.remember();
     this.show();
   }
@@ -267,7 +272,7 @@ export class Page {
     if (player.running || player.loading) return;
     const at = player.source && !player.live ? player.tick : null;
     const tab = player.source || this.runId !== null ? this.tab : null;
-    const hash = writeAddress({ run: this.match === null && this.live === null ? this.runId : null, match: this.match, live: this.live, at, agent: player.selected, tab, overlay: player.live?.wanted?.name ?? null });
+    const hash = writeAddress({ run: this.match === null && this.live === null ? this.runId : null, match: this.match, live: this.live, at, agent: player.selected, tab, overlay: player.live?.wanted?.name ?? null, view: player.makeSolid || this.solidAsked ? "solid" : null });
     if (hash !== location.hash && (this.sources || this.error)) history.replaceState(null, "", location.pathname + hash);
   }
 
@@ -335,7 +340,7 @@ export class Page {
           })
       : null;
     this.say(player.makeSolid ? T.solid : T.flat);
-    this.show();
+    this.changed();
   }
 
   /** Whether there is something that has a place. */
@@ -428,7 +433,8 @@ export class Page {
   }
 
   wanted(marks: Mark[]): Mark[] {
-    return this.eventKind === null ? marks : marks.filter((mark) => mark.kind === this.eventKind);
+    const { first } = this.player.clock;
+    return marks.filter(({ tick, kind }) => tick >= first && (this.eventKind === null || kind === this.eventKind));
   }
 
   setEventKind(kind: string | null): void {
@@ -485,8 +491,12 @@ export class Page {
   private tellHeld(): void {
     const held = this.player.live?.held ?? null;
     if (held === this.held) return;
-    if (held !== null) this.say(T.taken(this.nameOf(held)));
-    else if (this.player.live) this.say(T.given(this.nameOf(this.held!)));
+    if (held !== null) {
+      // Keys go to the world now, and not to the button that was pressed.
+      focusWorld();
+      this.say([T.taken(this.nameOf(held)), this.player.live!.status.note].filter(Boolean).join(" "));
+    }
+    if (held === null && this.player.live) this.say(T.given(this.nameOf(this.held!)));
     this.held = held;
   }
 
@@ -514,12 +524,13 @@ export class Page {
     const writes = target.matches?.("input:not([type=checkbox]), textarea, dialog *");
     const chooses = target.matches?.("select") && !/^[^\w\s]$/.test(event.key); // letters and arrows are the list's, signs ours
     this.dismiss();
-    if (writes || chooses || event.defaultPrevented) return;
+    // What has the focus is pressed, whatever the key means in a world.
+    const presses = (event.key === " " || event.key === "Enter") && target.matches?.("button, summary, input");
+    if (writes || chooses || presses || event.defaultPrevented) return;
     const live = this.player.live;
     const held = live?.held ?? null;
     if (live && held !== null && !event.altKey && !event.ctrlKey && !event.metaKey && this.hands.press(event, live, held)) return event.preventDefault();
-    const pressesIt = target.matches?.("button, summary, label") && (event.key === " " || event.key === "Enter");
-    const command = pressesIt ? null : commandOf(event, held !== null && event.key !== "?" && event.key !== "Escape");
+    const command = commandOf(event, held !== null && event.key !== "?" && event.key !== "Escape");
     if (!command) return;
     event.preventDefault();
     this.run(command);

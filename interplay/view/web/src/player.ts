@@ -5,6 +5,7 @@ import { Camera } from "./camera";
 import { Clock, SPEEDS } from "./clock";
 import { Flat } from "./flat";
 import { Glide, shareAt } from "./glide";
+import { seenShare } from "./ground";
 import { Live } from "./live";
 import { Shot } from "./reel";
 import { Layer } from "./scene";
@@ -16,6 +17,8 @@ const LONGEST_GLIDE = 1000; // ms
 const NEAR = 8; // pixels beside an agent that still hit it
 const SLOW = 100; // ms of a picture
 export const SLOW_PICTURES = 20; // one after another, until the flat view is offered
+const SPECK = 0.5; // of the ground's longer side: what is seen under fog and less is looked at from near
+const ROOM = 0.7; // of the picture, for what is seen then
 const FOLLOWED = 3; // times nearer than the whole world, when following begins
 
 export class Player {
@@ -41,6 +44,8 @@ export class Player {
   private before = 0; // time of the last picture
   private told = 0;
   private dirty = true;
+  private look = false; // how much is seen is to be looked at, once
+  private near = false; // fog brought the camera near, so its end takes it away again
   private arrival = { from: null as number | null, to: null as number | null, at: 0, span: 100 };
   private shownTick: number | null = null;
   private drawn = "";
@@ -49,6 +54,7 @@ export class Player {
   /** @param changed is called when panels have something new to show. */
   constructor(private readonly changed: () => void) {
     matchMedia("(prefers-reduced-motion: reduce)").addEventListener("change", (event) => (this.reducedMotion = event.matches));
+    this.thick.addEventListener("change", () => this.redraw());
     requestAnimationFrame((now) => this.loop(now));
   }
 
@@ -133,8 +139,32 @@ export class Player {
     arrival.from = key ? null : arrival.to;
     arrival.to = live.reel.last;
     arrival.at = now;
-    this.clock.range(live.reel.first, live.reel.last);
+    this.clock.range(live.first, live.reel.last);
+    if (live.since !== null && this.look && live.reel.last >= live.since) this.lookAround();
     this.dirty = true;
+  }
+
+  /** Fog came, or went: what was seen before is not looked back on, and one is near what is left. */
+  veil(): void {
+    const { live } = this;
+    if (!live) return;
+    this.present();
+    this.clock.range(live.first, live.reel.last);
+    this.look = live.since !== null && live.held !== null && this.camera.fitted && !this.following;
+    if (live.since === null && this.near) this.fit();
+    this.near = false;
+  }
+
+  /** Where the eye reaches over a small part of the ground alone, the camera goes there and follows. */
+  private lookAround(): void {
+    const { live } = this;
+    const shot = live!.reel.at(live!.reel.last);
+    this.look = false;
+    const part = shot && seenShare(shot.scene);
+    if (!part || part > SPECK) return;
+    if (this.selected !== live!.held) this.select(live!.held);
+    this.zoom(ROOM / part);
+    this.near = this.following = true;
   }
 
   // -- commands ---------------------------------------------------------------------------------------------------

@@ -132,6 +132,7 @@ export class Reel {
     if (!chunk) return;
     chunk.frames!.pop();
     chunk.numbers!.pop();
+    this.shots.delete(this.last); // it may be fogged now
     const last = chunk.numbers![chunk.numbers!.length - 1];
     if (last === undefined) this.chunks.pop();
     else chunk.ticks = last - chunk.first + 1;

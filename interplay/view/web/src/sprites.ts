@@ -10,7 +10,7 @@ const kept = new Map<string, HTMLCanvasElement>();
 export interface Look {
   colour: RGB;
   size: number; // radius, pixels
-  rim: boolean;
+  rim: number; // 0: none, 1, or 2 for people who asked for more contrast
   sign: string; // shape of the palette, "plus", or empty
 }
 
@@ -38,8 +38,8 @@ function drawDisc(pen: CanvasRenderingContext2D, { colour, size, rim, sign }: Lo
   pen.fill();
   if (rim) {
     circle(pen, 0, 0, size);
-    pen.strokeStyle = hex(mix(colour, rgb(INK), 0.55));
-    pen.lineWidth = Math.min(Math.max(1, 0.09 * size), 3);
+    pen.strokeStyle = rim > 1 ? INK : hex(mix(colour, rgb(INK), 0.55));
+    pen.lineWidth = rim * Math.min(Math.max(1, 0.09 * size), 3);
     pen.stroke();
   }
   drawSign(pen, sign, size, signOn(colour));

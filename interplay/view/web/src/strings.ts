@@ -91,6 +91,7 @@ export const T = {
   signs: { death: "✕", birth: "○", cut: "╱", end: "┴" } as Record<string, string>,
   otherSign: "◆",
   event: (kind: string, names: string[], tick: number) => `${kind}${names.length ? `: ${names.slice(0, 4).join(", ")}${names.length > 4 ? ` and ${names.length - 4} more` : ""}` : ""}, tick ${number(tick)}`,
+  legend: "Legend",
   // tabs
   tabs: { agent: "Agent", overlays: "Overlays", curves: "Curves", ratings: "Ratings", table: "Table" } as Record<string, string>,
   panels: "Panels",

@@ -18,12 +18,21 @@ const thrust: HeadTold = { name: "thrust", kind: "box", low: [-1, 2, null], high
 const act = (action: Record<string, number | number[]>) => ({ type: "act", slot: 3, tick: 9, action });
 
 describe("a form", () => {
-  it("fills in what was not chosen with what is legal", () => {
+  it("says what was chosen and leaves the rest to the server, which knows what the world does without a word", () => {
     const { live, said, hands } = session([move, thrust]);
     hands.choose("thrust", [0.5, 3, 0]);
     hands.act(live, 3);
-    expect(said).toEqual([act({ move: 1, thrust: [0.5, 3, 0] })]);
+    expect(said).toEqual([act({ thrust: [0.5, 3, 0] })]);
     expect([restOf(thrust as never), rangeOf(thrust as never, 2)]).toEqual([[0, 2, 0], [-1, 1]]);
+  });
+
+  it("of one row of choices lets a tick pass with Enter where the world waits, and in turns asks for a choice", () => {
+    const { live, said, hands } = session([move]);
+    expect(hands.press(key("Enter"), live, 3)).toBe(false);
+    live.status.waits = true;
+    expect(hands.press(key("Enter"), live, 3)).toBe(true);
+    hands.tick(live);
+    expect(said).toEqual([act({})]);
   });
 
   it("goes on at every tick until it is told otherwise", () => {

@@ -53,15 +53,15 @@ it("letters count alike with Shift, and end whichever way they went down", () =>
 });
 
 describe("the address", () => {
-  const nowhere = { run: null, match: null, live: null, at: null, agent: null, tab: null, overlay: null };
+  const nowhere = { run: null, match: null, live: null, at: null, agent: null, tab: null, overlay: null, view: null };
   it("comes back", () => {
-    const address = { ...nowhere, match: 3, at: 1234, agent: 17, tab: "table", overlay: "values" };
+    const address = { ...nowhere, match: 3, at: 1234, agent: 17, tab: "table", overlay: "values", view: "solid" };
     expect(readAddress(writeAddress(address))).toEqual(address);
     expect(readAddress(writeAddress({ ...nowhere, live: "run:0" }))).toEqual({ ...nowhere, live: "run:0" });
     expect(writeAddress(nowhere)).toBe("");
   });
   it("says nothing else", () => {
-    expect(readAddress("#match=-1&at=1e9&live=javascript:1&tab=<b>&agent=%00&overlay=a b")).toEqual(nowhere);
+    expect(readAddress("#match=-1&at=1e9&live=javascript:1&tab=<b>&agent=%00&overlay=a b&view=flat")).toEqual(nowhere);
   });
 });
 

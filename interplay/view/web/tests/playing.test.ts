@@ -80,6 +80,34 @@ describe("who plays", () => {
       { at: address },
     ));
 
+  it("looks back on nothing from before the fog, and is near what is left to see", () =>
+    withTab(
+      async (tab) => {
+        const time = () => tab.evaluate(() => {
+          const { clock, live, camera, following, tick } = window.interplay.player;
+          return { first: clock.first, since: live!.since, fitted: camera.fitted, following, tick };
+        });
+        await tab.waitForFunction(() => (window.interplay.player.shot?.tick ?? 0) > window.interplay.player.clock.first + 4);
+        await tab.evaluate(() => window.interplay.player.live!.say({ type: "run", on: false }));
+        await expect.poll(async () => (await status(tab)).running).toBe(false);
+        await tab.evaluate(() => window.interplay.select(0));
+        const before = await time();
+        expect([before.since, before.fitted]).toEqual([null, true]);
+        await tab.evaluate(() => window.interplay.run("take")); // time stands still: the same tick comes again, through the fog
+        await expect.poll(() => tab.evaluate(() => [...window.interplay.player.agents!.columns.get("absent")!].map(Boolean))).toEqual([false, true]);
+        for (const key of ["Alt+Home", "Alt+ArrowLeft", "Alt+,"]) {
+          await tab.keyboard.press(key);
+          const { first, since, tick } = await time();
+          expect([key, first, tick]).toEqual([key, since, since]);
+        }
+        expect(await time()).toMatchObject({ fitted: false, following: true }); // the street is long, the eye sees three places
+        await tab.keyboard.press("Alt+t");
+        await expect.poll(time).toMatchObject({ first: before.first, since: null, fitted: true, following: false });
+        await tab.evaluate(() => window.interplay.player.live!.say({ type: "run", on: true }));
+      },
+      { at: address },
+    ));
+
   it("sees what the agent sees, and so does everybody else meanwhile", () =>
     withTab(
       async (tab) => {

@@ -108,6 +108,9 @@ describe("a session", () => {
     reel.push(all[0]!);
     reel.push(all[0]!);
     expect([reel.chunks.length, reel.first, reel.last]).toEqual([1, 0, 0]);
+    const shown = reel.at(0);
+    reel.push(all[0]!); // through the fog, perhaps
+    expect([reel.at(0) === shown, reel.at(0)!.tick]).toEqual([false, 0]);
     for (const frame of all.slice(1, 5)) reel.push(frame);
     reel.push(all[0]!);
     expect([reel.chunks.length, reel.last]).toEqual([1, 0]);

@@ -3,7 +3,7 @@
 import { isThere, middle } from "../agents";
 import { Agent, Box, Discrete, HeadTold, rangeOf } from "../api";
 import type { Page } from "../page";
-import { hex } from "../palette";
+import { barColour, hex } from "../palette";
 import { colourOf } from "../flat";
 import { Glide } from "../glide";
 import { flag } from "../scene";
@@ -14,6 +14,7 @@ import { Later } from "./later";
 const MOST_LISTED = 200; // agents by name
 const MOST_CHOICES = 60;
 
+const legendPanel = async () => (await import("./legend")).LegendPanel;
 const playing = async () => (await import("./playing")).Playing;
 const observationPanel = async () => (await import("./observation")).ObservationPanel;
 
@@ -29,6 +30,7 @@ export function AgentPanel({ page }: { page: Page }) {
         {count > MOST_LISTED ? <SlotField page={page} count={count} /> : <SlotList page={page} count={count} />}
       </label>
       {selected === null ? <p class="quiet">{listed ? T.selectAgent : player.shot ? T.noAgents : player.live?.connection === "ended" ? "" : T.loading}</p> : <Selected page={page} slot={selected} />}
+      {selected === null && player.shot && <Later load={legendPanel} page={page} />}
     </div>
   );
 }
@@ -87,8 +89,8 @@ function Drawn({ page, slot }: { page: Page; slot: number }) {
   const states = [dead ? T.dead : "", ...marksOf(agents, slot)].filter(Boolean);
   return (
     <>
-      {barsOf(agents, slot).map(({ name, value, full }) => (
-        <Meter name={name} value={value} share={full > 0 ? value / full : 0} text={full > 0 ? `${short(value)} / ${short(full)}${value > full ? ` ${T.overFull}` : ""}` : short(value)} />
+      {barsOf(agents, slot).map(({ name, value, full }, place, bars) => (
+        <Meter name={name} value={value} colour={bars.length > 1 ? barColour(place, bars.length, 1) : undefined} share={full > 0 ? value / full : 0} text={full > 0 ? `${short(value)} / ${short(full)}${value > full ? ` ${T.overFull}` : ""}` : short(value)} />
       ))}
       <dl>
         <dt>{T.place}</dt>
@@ -104,12 +106,12 @@ function Drawn({ page, slot }: { page: Page; slot: number }) {
   );
 }
 
-function Meter({ name, value, share, text, low = 0.5 }: { name: string; value: number; share: number; text: string; low?: number }) {
+function Meter({ name, value, share, text, low = 0.5, colour }: { name: string; value: number; share: number; text: string; low?: number; colour?: string | undefined }) {
   return (
     <div class="meter" role="meter" aria-label={name} aria-valuenow={value} aria-valuetext={text}>
       <span class="name">{name}</span>
       <span class="bar">
-        <span class={share > low ? "good" : "low"} style={{ width: `${100 * Math.min(Math.max(share, 0), 1)}%` }} />
+        <span class={share > low ? "good" : "low"} style={{ width: `${100 * Math.min(Math.max(share, 0), 1)}%`, background: colour }} />
       </span>
       <span class="number">{text}</span>
     </div>

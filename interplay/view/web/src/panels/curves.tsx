@@ -14,6 +14,7 @@ const AGAIN = 5_000; // ms between two looks at a run that may go on
 const FIRST = [/^episode_return$/, /^return$/, /^reward$/, /^rating/, /^win_rate/, /^episode_length$/, /^entropy/];
 const TRIED = 8; // of those
 const HEIGHT = 260;
+const SMOOTHED = 2.5; // pixels
 const LISTED = 100; // runs to compare with
 const DASHES = [[], [9, 4], [3, 3], [9, 3, 2, 3]]; // told apart without colours, too
 
@@ -163,7 +164,7 @@ function Plot({ name, lines, axis, logarithmic, smooth, dark, zoom }: PlotArgume
         { ...quiet, label: T.bandHigh },
         { ...quiet, label: T.bandLow },
       ];
-      return [mean, ...bands, ...(smooth ? [{ ...own, label: T.smoothed, width: 2.5, points: { show: false }, class: many ? "band" : "smooth" }] : [])];
+      return [mean, ...bands, ...(smooth ? [{ ...own, label: T.smoothed, width: SMOOTHED, points: { show: false }, class: many ? "band" : "smooth" }] : [])];
     });
     const each = smooth ? 4 : 3;
     const options: uPlot.Options = {
@@ -176,6 +177,8 @@ function Plot({ name, lines, axis, logarithmic, smooth, dark, zoom }: PlotArgume
       ],
       series: [{ label: axis, value }, ...series],
       bands: lines.map((_, i) => ({ series: [each * i + 2, each * i + 3], fill: `${series[each * i]!.stroke}${many ? "1c" : "38"}` })),
+      // Thin and hollow, thick and full: the mean and its smoothed line have one colour.
+      legend: { markers: { fill: (_, i) => (options.series[i]!.width === SMOOTHED ? (options.series[i]!.stroke as string) : "") } },
       cursor: { drag: { x: true, y: false } },
       hooks: {
         setSelect: [(drawn) => drawn.select.width > 4 && zoom([drawn.posToVal(drawn.select.left, "x"), drawn.posToVal(drawn.select.left + drawn.select.width, "x")])],

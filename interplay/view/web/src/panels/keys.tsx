@@ -13,7 +13,12 @@ export function KeyList({ page }: { page: Page }) {
   }, []);
   return (
     <dialog ref={dialog} aria-label={T.keys} onClose={() => page.showHelp(false)}>
-      <h2>{T.keys}</h2>
+      <div class="keys-head">
+        <h2>{T.keys}</h2>
+        <button type="button" onClick={() => dialog.current!.close()}>
+          {T.close}
+        </button>
+      </div>
       {page.player.live?.controls && <ControlKeys live={page.player.live} />}
       <dl class="keys">
         {KEYS_OF.map(([command, keys]) => (
@@ -30,9 +35,6 @@ export function KeyList({ page }: { page: Page }) {
       <p class="quiet">
         {T.mouse} {T.whilePlaying}
       </p>
-      <button type="button" onClick={() => dialog.current!.close()}>
-        {T.close}
-      </button>
     </dialog>
   );
 }

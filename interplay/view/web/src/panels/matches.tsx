@@ -67,7 +67,7 @@ export function Study({ page }: { page: Page }) {
   const run = page.sources?.runs.find((one) => one.id === page.runId);
   const matches = [...page.matches.list].reverse();
   return (
-    <main class="sources">
+    <main class="sources" tabIndex={-1}>
       <h1>{run?.name}</h1>
       <p class="quiet">
         {run?.world} {!!run?.agent_steps && `· ${T.agentSteps(run.agent_steps)}`}

@@ -77,7 +77,7 @@ function Legend({ overlay }: { overlay: Overlay }) {
   const { title, unit, meaning, seen, since, form, diverging, tick } = overlay;
   return (
     <section class="legend">
-      <h3>{title}</h3>
+      <h2>{title}</h2>
       {form === "window" && <Window overlay={overlay} />}
       <div class="scale" style={{ background: `${gradient(diverging)}, var(--scale-ground)` }} />
       <div class="ends">
@@ -93,6 +93,20 @@ function Legend({ overlay }: { overlay: Overlay }) {
         {meaning} {since === null ? T.overlayAt(tick) : T.overlaySince(since, tick)}
       </p>
     </section>
+  );
+}
+
+/** The same in one line below the world, while the tab is not open. */
+export function OverlayLine({ overlay }: { overlay: Overlay }) {
+  const { title, unit, diverging } = overlay;
+  return (
+    <div class="legend laid" role="group" aria-label={`${T.overlay} ${title}`}>
+      <strong>{title}</strong>
+      <span>{short(valueAt(overlay, 0))}</span>
+      <div class="scale" style={{ background: `${gradient(diverging)}, var(--scale-ground)` }} />
+      <span>{short(valueAt(overlay, 1))}</span>
+      <span class="quiet">{unit}</span>
+    </div>
   );
 }
 

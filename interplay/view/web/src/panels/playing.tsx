@@ -1,7 +1,7 @@
 /** Taking an agent over: by the world's own keys, and by a form made from the rest of its action space. */
 
 import { Box, Discrete, HeadTold, rangeOf, restOf } from "../api";
-import { CHOICE_KEYS } from "../hands";
+import { CHOICE_KEYS, isForm } from "../hands";
 import { choicesOf } from "../keys";
 import { Live } from "../live";
 import type { Page } from "../page";
@@ -24,7 +24,7 @@ export function Playing({ page, live, slot }: { page: Page; live: Live; slot: nu
       {mine && !live.turnBased && <WaitForMe live={live} />}
       {mine && live.controls && <ControlKeys live={live} />}
       {form.length > 0 && <Form page={page} heads={form} slot={slot} />}
-      {mine && !form.length && (live.turnBased || live.status.waits) && (
+      {mine && !isForm(form) && (live.status.waits || (live.turnBased && !form.length)) && (
         <button type="button" class="wide" onClick={() => page.hands.pass(live, slot)}>
           <kbd>{T.enter}</kbd> {T.pass}
         </button>
@@ -36,7 +36,7 @@ export function Playing({ page, live, slot }: { page: Page; live: Live; slot: nu
 function WaitForMe({ live }: { live: Live }) {
   return (
     <label class="row">
-      <input type="checkbox" checked={live.status.waits} onChange={(event) => live.say({ type: "wait", on: event.currentTarget.checked })} /> {T.waitForMe}
+      <input type="checkbox" checked={live.status.waits} onChange={(event) => live.say({ type: "wait", on: (live.status.waits = event.currentTarget.checked) })} /> {T.waitForMe}
     </label>
   );
 }
@@ -75,7 +75,7 @@ export function labelOf(head: HeadTold | undefined, choice: number): string {
 function Form({ page, heads, slot }: { page: Page; heads: HeadTold[]; slot: number }) {
   const { hands } = page;
   const live = page.player.live!;
-  const single = heads.length === 1 && heads[0]!.kind === "discrete";
+  const single = !isForm(heads);
   const asked = heads.filter((one) => one.kind === "discrete")[hands.place]?.name;
   return (
     <form
@@ -134,7 +134,7 @@ function Choose({ head, digits, chosen, choose }: Choosing) {
       {Array.from({ length: head.n }, (_, choice) => {
         const legal = head.legal?.[choice] ?? true;
         return (
-          <button type="button" aria-label={labelOf(head, choice)} class={legal ? "" : "illegal"} disabled={!legal} title={legal ? undefined : T.notLegalTitle} aria-pressed={chosen === choice} onClick={() => choose(choice)}>
+          <button type="button" aria-label={labelOf(head, choice)} class={legal ? "" : "illegal"} aria-disabled={!legal} title={legal ? undefined : T.notLegalTitle} aria-pressed={chosen === choice} onClick={() => legal && choose(choice)}>
             {digits && <kbd>{CHOICE_KEYS[choice]}</kbd>} {head.labels?.[choice] ?? choice}
             {!legal && <small> {T.illegal}</small>}
           </button>

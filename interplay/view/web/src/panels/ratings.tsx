@@ -87,7 +87,7 @@ function Payoff({ page, told, order }: { page: Page; told: Told; order: number[]
   };
   return (
     <>
-      <h3>{T.versus}</h3>
+      <h2>{T.versus}</h2>
       {told.seats?.first != null && <p class="quiet">{T.firstSeat(percent(told.seats.first))}</p>}
       <div class="scroll" role="group" aria-label={T.versus}>
         <table class="payoff" ref={table} onKeyDown={move}>

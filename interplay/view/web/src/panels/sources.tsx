@@ -7,7 +7,7 @@ import { T } from "../strings";
 export function SourceList({ page }: { page: Page }) {
   const { sources, about } = page;
   return (
-    <main class="sources">
+    <main class="sources" tabIndex={-1}>
       <h1>{about?.opened && about.opened !== "." ? about.opened : T.sources}</h1>
       {page.error && <p class="error">{page.error}</p>}
       {!sources && !page.error && about && <p class="quiet">{T.loading}</p>}

@@ -4,17 +4,21 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Page } from "../page";
 import { SLOW_PICTURES } from "../player";
 import { T } from "../strings";
+import { Later } from "./later";
 import { Caption, SceneTable } from "./tables";
 
 const TURNS = [["turnLeft", "↶"], ["turnRight", "↷"], ["tiltUp", "⤒"], ["tiltDown", "⤓"]] as const;
+const overlayLine = async () => (await import("./overlays")).OverlayLine;
 const CLICK = 5; // pixels that a pointer may move in a click
 
 export function Stage({ page }: { page: Page }) {
   const { player } = page;
   const drawn = player.source?.schema.bounds || player.source?.schema.layers.some((layer) => layer.kind === "picture");
   return (
-    <main class="stage">
+    <main class="stage" tabIndex={-1}>
+      {player.live?.status.note && <p class="note quiet">{player.live.status.note}</p>}
       {drawn ? <World key={`${!!player.makeSolid && page.mayBeSolid}`} page={page} /> : <Tables page={page} />}
+      {player.live?.overlay && (page.tab !== "overlays" || !page.panels) && <Later load={overlayLine} overlay={player.live.overlay} />}
       {drawn && (
         <div class="below">
           <Caption page={page} />

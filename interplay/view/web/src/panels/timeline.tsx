@@ -1,6 +1,7 @@
 /** Time below the world: the line with its marks, and the buttons. */
 
 import { useEffect, useRef } from "preact/hooks";
+import { focusWorld } from "../focus";
 import type { Page } from "../page";
 import { Mark } from "../replay";
 import { T } from "../strings";
@@ -73,8 +74,8 @@ function TickField({ page, tick }: { page: Page; tick: number }) {
       aria-label={T.tick}
       onKeyDown={(event) => {
         event.stopPropagation();
-        if (event.key === "Enter") (go(), field.current!.blur());
-        if (event.key === "Escape") field.current!.blur();
+        if (event.key === "Enter") (go(), focusWorld());
+        if (event.key === "Escape") focusWorld();
       }}
     />
   );

@@ -1,0 +1,49 @@
+/** What the things of a world are, where it says so: what interplay/view/legend.py tells below pictures. */
+
+import { FAINT, INK, TERRAIN, barColour, rgb, hex, shapeOf } from "./palette";
+import { LayerSchema, Schema, isHex, names } from "./schema";
+
+const MOST = 10; // kinds of agents that are told apart
+const ENTRIES = 30; // at most: it may come from anybody's file
+
+export interface Entry {
+  kind: "disc" | "ring" | "tile" | "bar" | "line";
+  colour: string; // "#rrggbb"
+  words: string;
+  sign: string; // in a disc: a shape, "plus", or empty
+  dashed: boolean;
+}
+
+/** Its lines, in the order of the layers. */
+export function entriesOf(schema: Schema): Entry[] {
+  return schema.layers.flatMap(ofLayer).slice(0, ENTRIES);
+}
+
+function ofLayer({ kind, options }: LayerSchema): Entry[] {
+  const { legend, colour, glyph, dashed } = options;
+  if (!legend) return [];
+  const said = names(legend);
+  const colours = names(options["legend.colours"]);
+  const one = typeof legend === "string" ? legend : "";
+  const entry = (shape: Entry["kind"], words: string, of: unknown, sign: unknown = "", broken = false): Entry => ({ kind: shape, words, colour: typeof of === "number" ? hex(rgb(of)) : isHex(of) ? of : FAINT, sign: String(sign ?? ""), dashed: broken });
+  const solid = kind === "circles" ? "disc" : "tile";
+  if (kind === "tiles") {
+    const palette = options.palette === "terrain" ? TERRAIN : names(options.palette);
+    return palette.slice(0, said.length).map((of, i) => entry("tile", said[i]!, of));
+  }
+  if (kind === "segments") return [entry("line", one, colour ?? INK, "", dashed === true)];
+  const things = colours.length
+    ? colours.slice(0, said.length).map((of, i) => entry(solid, said[i]!, of))
+    : options.fill === false
+      ? [entry("ring", one, colour ?? INK, "", dashed === true)]
+      : one
+        ? [entry(solid, one, colour, glyph)]
+        : said.slice(0, MOST).map((words, number) => entry("disc", words, number, glyph === "team" ? shapeOf(number) : glyph));
+  const bars = names(options.bars);
+  return [
+    ...things,
+    ...bars.map((name, place) => entry("bar", name, barColour(place, bars.length, 1))),
+    ...(bars.length === 1 ? [entry("bar", `${bars[0]}, half or less`, barColour(0, 1, 0.5))] : []),
+    ...names(options.marks).map((name, place) => entry("ring", name, INK, "", place % 2 === 0)),
+  ];
+}
