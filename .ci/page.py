@@ -45,7 +45,9 @@ def fetch_packages() -> bool:
     installed, lock = web / "node_modules" / ".package-lock.json", web / "package-lock.json"
     if installed.exists() and installed.stat().st_mtime >= lock.stat().st_mtime:
         return True
-    return subprocess.run(["npm", "ci", "--no-audit", "--no-fund"], cwd=web).returncode == 0
+    return (
+        subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"], cwd=web).returncode == 0
+    )
 
 
 def main(arguments: list[str]) -> int:

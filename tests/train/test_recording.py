@@ -156,6 +156,13 @@ def test_those_that_are_kept_lie_evenly_over_the_run(tmp_path):
     assert (left[0], left[-3:]) == (0, steps[-3:])
     gaps = np.diff(left[:-3])
     assert gaps.max() < 3 * gaps.min()
+    # Where there is no room for three newest ones, the first stays; of one that is the newest.
+    assert [even([0, 10, 20, 30, 40], keep) for keep in (4, 3, 2, 1)] == [
+        [0, 2, 3, 4],
+        [0, 3, 4],
+        [0, 4],
+        [4],
+    ]
     (tmp_path / "000001-5.replay").write_bytes(b"")
     (tmp_path / "000002-6.replay").symlink_to(tmp_path / "000001-5.replay")
     thin(tmp_path, 1, 7)

@@ -23,8 +23,8 @@ from interplay.train.run.settings_file import settings_of
 from interplay.verbs.viewing import Players
 from interplay.view.server.config import MESSAGES, PAGES, SESSIONS
 from interplay.view.server.eyes import FOG_OF_ROLES, SEES_ALL
-from interplay.view.server.live import Pace
 from interplay.view.server.messages import read_message
+from interplay.view.server.pace import Pace
 from interplay.view.server.play import Cast, Play
 from interplay.view.server.sessions import Sessions
 from interplay.view.server.sources import Opened, Sources
@@ -238,6 +238,26 @@ def test_a_flood_of_messages_ends_a_connection(address):
             for _ in range(5 * MESSAGES):
                 page.say("select", slot=None)
         assert page.until_closed() == 1008
+
+
+@pytest.mark.parametrize("flood", ["ping", "pong", "pieces"])
+def test_what_is_no_message_may_not_flood_either(address, flood):
+    with Watcher(address) as other, Watcher(address, shows=False) as page:
+        page.until("frame")
+        with contextlib.suppress(websockets.ConnectionClosed):
+            if flood == "pieces":
+                page.socket.send("" for _ in range(5 * MESSAGES))
+            for _ in range(0 if flood == "pieces" else 5 * MESSAGES):
+                getattr(page.socket, flood)()
+        assert page.until_closed() == 1008
+        other.until("frame")
+
+
+def test_a_few_pings_are_answered(address):
+    with Watcher(address) as page:
+        for _ in range(MESSAGES // 2):
+            assert page.socket.ping().wait(10)
+        page.until("frame")
 
 
 def test_the_pace():
