@@ -8,6 +8,7 @@ import shutil
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ from interplay.view.server.config import MESSAGES, PAGES, SESSIONS
 from interplay.view.server.eyes import FOG_OF_ROLES, SEES_ALL
 from interplay.view.server.messages import read_message
 from interplay.view.server.pace import Pace
-from interplay.view.server.play import Cast, Play
+from interplay.view.server.play import Cast, Play, tick_seconds
 from interplay.view.server.sessions import Sessions
 from interplay.view.server.sources import Opened, Sources
 from interplay.view.server.visitor import Visitor
@@ -60,15 +61,24 @@ def test_hello_says_everything_first():
             "protocol": 1, "source": "world:0", "world": WALK, "agents": ["agent_0", "agent_1"], "policy": "random", "may_play": True,
             "turn_based": False,
         }  # fmt: skip
+        own_time = (pytest.approx(30), pytest.approx(1 / 30))
         assert (hello["running"], hello["speed"], hello["tick_seconds"], hello["holders"]) == (
             True,
-            10.0,
-            0.1,
+            *own_time,
             {},
         )
         assert all(head["kind"] == "discrete" for head in hello["heads"])
         assert page.hear()["type"] == "status"
         assert page.hear()["head"].key
+
+
+@pytest.mark.parametrize(
+    ("own", "frames", "expected"),
+    [(None, 1, 0.1), (None, 45, 1.5), (0.6, 6, 0.6), (0.02, 45, 0.02), (1e9, 1, 10.0), (1e-9, 1, 0.001)],
+)
+def test_a_tick_lasts_as_long_as_the_world_says(own, frames, expected):
+    """Specification viewer 4.1 and 7; within the speeds that there are."""
+    assert tick_seconds(SimpleNamespace(tick_seconds=own, frames_per_step=frames)) == pytest.approx(expected)
 
 
 def test_frames_are_the_worlds_scenes():
