@@ -62,7 +62,7 @@ def main(arguments: list[str]) -> int:
     if missing is not None:
         print(f"the page is not built: {missing}", file=sys.stderr)
         return 0 if "--if-possible" in arguments else 1
-    return subprocess.run(["npm", "run", "build"], cwd=ROOT / WEB).returncode
+    return subprocess.run(["npm", "run", "build", "--loglevel=error"], cwd=ROOT / WEB).returncode
 
 
 if __name__ == "__main__":

@@ -8,7 +8,8 @@ Worlds of other packages join by the entry point group ``interplay.worlds``, who
 
 A world that is not registered is named by its class, ``make_world("my_package.tag:Tag")``; a simulation by a function that makes
 its manager, ``make_world("examples.corridor:together")``; and so is anybody's PettingZoo parallel environment:
-``make_world("pettingzoo.classic.rps_v2:parallel_env", num_worlds=8)``. A function says by its annotation what it returns;
+``make_world("pettingzoo.classic.rps_v2:parallel_env", num_worlds=8)``, in turns or parallel, and Gymnasium's:
+``make_world("gymnasium:CartPole-v1")``. A function says by its annotation what it returns;
 none is called to find out (`interplay.core.targets`).
 """
 
@@ -112,7 +113,7 @@ def make_world(
 
     Args:
         world_id: a registered id; or ``"module:name"`` of a `World` class or a `WorldSpec` of your own, or of a function
-            whose annotation says that it returns a world, a simulation's manager or a PettingZoo parallel environment
+            whose annotation says that it returns a world, a simulation's manager or a PettingZoo or Gymnasium environment
             (the last two with the extra option ``processes``, see `interplay.sim.adapt` and
             `interplay.connect.parallel_world`).
         num_worlds: W, worlds in the batch.
@@ -283,7 +284,9 @@ def _make_from_path(
 
 def _refusal(make: Any) -> str:
     if isinstance(make, type):
-        return "the class is no world; name a subclass of World or of PettingZoo's ParallelEnv"
+        return (
+            "the class is no world; name a subclass of World, or of PettingZoo's or Gymnasium's environments"
+        )
     if inspect.isroutine(make):
         return "the function does not say what it makes; annotate it: -> World, -> SimulationManager or -> ParallelEnv"
     return f"a {type(make).__name__} is no world; name a class, or a function that says what it makes"

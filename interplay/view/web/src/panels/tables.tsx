@@ -52,11 +52,11 @@ export function Caption({ page }: { page: Page }) {
 }
 
 export function TablePanel({ page }: { page: Page }) {
-  const { shot, source } = page.player;
+  const { shot, pictured } = page.player;
   const tables = shot?.scene.layers.filter((layer) => layer.schema.kind === "table") ?? [];
   return (
     <div class="tables">
-      {source?.schema.bounds && tables.map((layer) => <SceneTable layer={layer} />)}
+      {pictured && tables.map((layer) => <SceneTable layer={layer} />)}
       <AgentsTable page={page} />
     </div>
   );
