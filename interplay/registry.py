@@ -276,10 +276,26 @@ def _make_from_path(
             raise UserError(f"{path}: unknown option {name!r}; {near}")
     if kind == targets.WORLD:
         return _make_own(make, path, num_worlds, seed, threads, first_world, options)
+    if kind == targets.SIMULATION and not processes:
+        special = _special(make(**rest), num_worlds, seed, threads, first_world)
+        if special is not None:
+            special.id = path
+            return special
     batch: World = load(_SIMULATIONS if kind == targets.SIMULATION else _ENVIRONMENTS)(
         path, num_worlds, seed=seed, first_world=first_world, processes=processes, kwargs=rest
     )
     return batch
+
+
+def _special(manager: Any, num_worlds: int, seed: int, threads: int, first_world: int) -> World | None:
+    """A world of the simulation's own making, as a declared grid world has one; None where its copies are stepped one by one."""
+    given = {"seed": seed, "first_world": first_world, "threads": threads}
+    found: World | None = None
+    if hasattr(manager, "sim"):
+        found = manager.sim.as_batch(manager, num_worlds, **given)
+        if found is None:
+            manager.close()
+    return found
 
 
 def _refusal(make: Any) -> str:

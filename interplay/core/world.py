@@ -350,6 +350,11 @@ class World(Remakable, ABC):
         """Which keys mean which choices of a slot, by the names of `action_names`; None: people choose from a form."""
         return None
 
+    @property
+    def takes_clicks(self) -> bool:
+        """Whether clicks mean anything to who plays here."""
+        return type(self).click is not World.click
+
     def click(self, world: int, slot: int, x: float, y: float) -> Mapping[str, str] | None:
         """What a click at a place of the scene means for a slot: head -> choice, by name; None: nothing."""
         return None

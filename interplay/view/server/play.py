@@ -81,7 +81,7 @@ class Play:
     def __init__(self, cast: Cast, seed: int = 0) -> None:
         self.cast, self.world, self.tick = cast, cast.world, 0
         self._heads = heads_of(self.world)
-        self.clicks = type(self.world).click is not World.click
+        self.clicks = self.world.takes_clicks
         self._marks = Marks(self.world)
         self._moment: Moment | None = None
         self._through: dict[int, Moment] = {}
