@@ -51,9 +51,8 @@ def kind_made(target: Any) -> str | None:
     if (target.__module__, target.__qualname__) == _PARALLEL:
         return ENVIRONMENT
     raw = getattr(target, "__globals__", {}).get("raw_env")
-    if target.__name__ == "env" and isinstance(
-        raw, type
-    ):  # PettingZoo's custom: `env` makes `raw_env` in wrappers
+    # PettingZoo's custom: `env` makes `raw_env` in wrappers.
+    if target.__name__ == "env" and isinstance(raw, type):
         return _kind_of_class(raw)
     made = _returned(target)
     if isinstance(made, str):
