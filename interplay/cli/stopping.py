@@ -62,7 +62,6 @@ def leave(workers: tuple[str, ...], patience: float = 2.0) -> None:
     for thread in threads:
         thread.join(max(until - time.monotonic(), 0))
     if any(thread.is_alive() for thread in threads):
-        for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(OSError, ValueError, AttributeError):
-                stream.flush()
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            sys.stdout.flush()
         os._exit(0)

@@ -259,7 +259,7 @@ def test_what_is_no_message_may_not_flood_either(address, flood):
                 page.socket.send("" for _ in range(5 * MESSAGES))
             for _ in range(0 if flood == "pieces" else 5 * MESSAGES):
                 getattr(page.socket, flood)()
-        assert page.until_closed() == 1008
+        assert page.until_closed() in (1008, 0)  # what it still sends may cost it the reason
         other.until("frame")
 
 
