@@ -14,6 +14,7 @@ from interplay.cli.stopping import told_by_exit_code
 EXAMPLE = (
     "interplay tournament runs/first runs/second hunter --world survival/1v1-heals-low --matches 100 --out cup\n"
     "interplay tournament --resume --out cup\n"
+    "interplay tournament --resume --out cup --record 1\n"
     "interplay tournament small=runs/a16,runs/b16 large=runs/a128,runs/b128 --merge --world mmo/forage "
     "--caps 16,32 --matches 8 --out merges"
 )
@@ -59,6 +60,13 @@ def tournament(
     workers: Annotated[
         int, typer.Option(help="Processes that play a round robin; they change no bit.", min=1, max=1024)
     ] = 1,
+    record: Annotated[
+        int,
+        typer.Option(
+            help="Matches of every matchup and seat to record, for `interplay view`; with --resume also of one that was played.",
+            min=0,
+        ),
+    ] = 0,
     trust: Trust = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
@@ -90,6 +98,7 @@ def tournament(
             horizon=horizon,
             greedy=greedy,
             workers=workers,
+            record=record,
             seed=seed,
             trust=trust,
         )

@@ -28,13 +28,14 @@ class Kind(NamedTuple):
     unit: str
 
 
-def standing_in(out: Path, trust: bool = False, workers: int = 1) -> Kind:
+def standing_in(out: Path, trust: bool = False, workers: int = 1, record: int = 0) -> Kind:
     """The tournament of a folder, with the players that its settings name.
 
     Args:
         out: the folder.
         trust: its settings may name programs; the runs among its players are not trusted with it.
         workers: processes that play a round robin.
+        record: recordings of every matchup and seat of a round robin.
 
     Raises:
         UserError: if there is none, or its players are not what they were.
@@ -44,6 +45,7 @@ def standing_in(out: Path, trust: bool = False, workers: int = 1) -> Kind:
     from interplay.evaluate.tournaments.round_robins import RoundRobinSettings
 
     if kind_of(out) == "merge":
+        refuse_recordings(record)
         settings = read_settings(out, MergeSettings, trust)
         drop = ("kind", "homes", "identities", "runs", "populations")
         kept = {key: value for key, value in settings.model_dump().items() if key not in drop}
@@ -54,7 +56,19 @@ def standing_in(out: Path, trust: bool = False, workers: int = 1) -> Kind:
         for key, value in asked.model_dump().items()
         if key not in ("kind", "players", "identities")
     }
-    return round_robin(asked.players, kept, asked.identities, workers=workers)
+    return round_robin(asked.players, kept, asked.identities, workers=workers, record=record)
+
+
+def refuse_recordings(record: int) -> None:
+    """Refuses recordings of merges.
+
+    Raises:
+        UserError: if any are wished for.
+    """
+    if record:
+        raise UserError(
+            f"--record {record}: merges are not recorded; `interplay record RUN --out match.replay` records a run"
+        )
 
 
 def round_robin(
@@ -63,6 +77,7 @@ def round_robin(
     before: Sequence[str] | None = None,
     trust: bool = False,
     workers: int = 1,
+    record: int = 0,
 ) -> Kind:
     """A round robin of these players.
 
@@ -72,6 +87,7 @@ def round_robin(
         before: identities that the players must have.
         trust: runs may name programs of their own.
         workers: processes that play.
+        record: recordings of every matchup and seat.
     """
     from interplay.evaluate.tournaments.round_robins import Farm, RoundRobinSettings, run_round_robin
 
@@ -95,22 +111,25 @@ def round_robin(
     )
     farm = Farm(workers, begin_round_robin, (settings.model_dump_json(), trust)) if workers > 1 else None
     policies = [contestant.policy for contestant in found]
-    return Kind(partial(run_round_robin, settings, policies, farm=farm), "matches")
+    return Kind(partial(run_round_robin, settings, policies, farm=farm, record=record), "matches")
 
 
-def begin_round_robin(settings_json: str, trust: bool) -> Callable[[Any], Any]:
-    """A process of a round robin: finds the players and gives what plays a block.
+def begin_round_robin(
+    settings_json: str, trust: bool, out: str = "", record: int = 0
+) -> Callable[[Any], Any]:
+    """A process of a round robin: finds the players and gives what plays a block, and records `record` of every matchup and seat in `out`.
 
     Raises:
         UserError: if a player is another one by now.
     """
-    from interplay.evaluate.tournaments.round_robins import Blocks, RoundRobinSettings
+    from interplay.evaluate.tournaments.round_robins import Blocks, RoundRobinSettings, plan_recordings
 
     settings = RoundRobinSettings.model_validate_json(settings_json)
     with closing(open_world(settings.world, 1, **settings.options)) as world:
         found = [find_contestant(name, world, settings.greedy, trust=trust) for name in settings.players]
     same_as_before(settings.players, settings.identities, [contestant.identity for contestant in found])
-    return Blocks(settings, [contestant.policy for contestant in found]).play
+    plan = plan_recordings(settings, Path(out), record) if record else None
+    return Blocks(settings, [contestant.policy for contestant in found], plan).play
 
 
 def merge(

@@ -36,6 +36,7 @@ def tournament(
     horizon: int = 5_000,
     greedy: bool = False,
     workers: int = 1,
+    record: int = 0,
     seed: int = 0,
     trust: bool = False,
 ) -> Standings | MergeResults:
@@ -56,6 +57,7 @@ def tournament(
         caps, quota, window, horizon: of merges, see `interplay.evaluate.tournaments.merge`.
         greedy: trained policies take their likeliest action.
         workers: processes that play a round robin.
+        record: so many matches of every matchup and seat of a round robin are recorded in `out`; with `resume` those of one that was played, too.
         seed: of the worlds and of the players' draws.
         trust: runs may name programs of their own.
 
@@ -68,19 +70,25 @@ def tournament(
     """
     from interplay.verbs import tournament_kinds
 
+    if record < 0 or (record and out is None):
+        cure = "give at least 1, or leave it out" if record < 0 else "give out, where they are kept"
+        raise UserError(f"record = {record}: {cure}")
     if players:
         values = {"options": dict(options or {}), "world": world, "seed": seed, "greedy": greedy}
         named = [str(player) for player in players]
         if merge:
+            tournament_kinds.refuse_recordings(record)
             if workers > 1:
                 raise UserError(f"--workers {workers}: merges are played in one process; leave it out")
             own: dict[str, Any] = {"quota": quota, "window": window, "horizon": horizon, "maps": matches or 8}
             kind = tournament_kinds.merge(named, {**values, **own, "caps": tuple(caps)}, trust=trust)
         else:
             own = {"per_match": per_match, "score": score, "max_steps": max_steps, "matches": matches or 20}
-            kind = tournament_kinds.round_robin(named, {**values, **own}, trust=trust, workers=workers)
+            kind = tournament_kinds.round_robin(
+                named, {**values, **own}, trust=trust, workers=workers, record=record
+            )
     elif resume and out is not None:
-        kind = tournament_kinds.standing_in(Path(out), trust, workers)
+        kind = tournament_kinds.standing_in(Path(out), trust, workers, record)
     else:
         raise UserError(
             "no players; name at least two run folders or policies, or go on with --resume --out FOLDER"

@@ -70,24 +70,40 @@ class Players(NamedTuple):
             find_player(self.policy, world, self.options, trust=self.trust)
 
     def cast(
-        self, kind: str, name: str, player: str = "", warn: Callable[[str], object] = lambda line: None
+        self,
+        kind: str,
+        name: str,
+        *chosen: str,
+        player: str = "",
+        within: Path | None = None,
+        warn: Callable[[str], object] = lambda line: None,
     ) -> Cast:
         """The world of a source, and who plays it.
 
         Args:
             kind: ``run`` or ``world``.
             name: the run's folder, or the world's id.
+            chosen: on the page: a player of the run's league, or two of a league or tournament who meet, the first in the first seat.
             player: of the run's league, who plays its world; empty: its first learner.
+            within: the folder that was opened.
             warn: is told why a recording is not whole.
 
         Raises:
-            UserError: as `interplay.verbs.players.find_player`.
+            UserError: as `interplay.verbs.players.find_player` and `interplay.verbs.pairing.seat_pair`.
         """
         from interplay.verbs.players import find_player
         from interplay.view.server.keeping import Keeper
         from interplay.view.server.play import Cast
 
+        if len(chosen) == 2:
+            from interplay.verbs.pairing import Admission, seat_pair
+
+            world, pair = seat_pair(
+                Path(name), chosen, Admission(within or Path(name), self.trust), self.seed
+            )
+            return Cast(world, pair, pair.name, fog=self.fog, of=pair.of)
         keeper = None if self.out is None else Keeper(self.out, self.options, self.seed, warn)
+        player = next(iter(chosen), player)
         run = name if kind == "run" else (self.policy if is_folder(self.policy) else "")
         run += f"@{player}" if kind == "run" and player else ""
         found = find_player(run or self.policy, "" if kind == "run" else name, self.options, trust=self.trust)
@@ -221,6 +237,33 @@ def find_world_to_play(world: str) -> Opened:
     return Opened(world, None, worlds=(world,))
 
 
+def check_shown(opened: Opened, read_only: bool) -> None:
+    """Refuses what would be an empty page for ever; in a folder that is empty yet, or holds what has just begun, things may come.
+
+    Args:
+        opened: what is to be shown.
+        read_only: whether no world is.
+
+    Raises:
+        UserError: for a world that nobody may play, or a folder without anything to show.
+    """
+    from interplay.view.server.config import DEPTH
+    from interplay.view.server.folder import is_begun, search
+
+    if opened.file is not None or (opened.worlds and not read_only):
+        return
+    if opened.root is None:
+        raise UserError(
+            f"{opened.name}: a world to play, and --read-only plays nothing; leave it out, or name a run, a recording or a folder"
+        )
+    root = opened.root.resolve()
+    if not any(search(root)) and not is_begun(root):
+        name = opened.name or "this folder"
+        raise UserError(
+            f"{name}: no run, tournament or recording lies there, {DEPTH} folders deep; name another one, or a world to play"
+        )
+
+
 def serve_page(
     opened: Opened,
     players: Players | None,
@@ -249,13 +292,18 @@ def serve_page(
     from interplay.view.server.page import MISSING, Page
     from interplay.view.server.serving import bind, open_browser, serve
 
+    check_shown(opened, players is None)
     if players is not None:
         players.register_overlays()
     if players is not None and opened.root is None:
         for world in opened.worlds:
             players.check(world)
     listening, address = bind(host, port)
-    make = None if players is None else partial(players.cast, player=opened.player, warn=warn)
+    make = (
+        None
+        if players is None
+        else partial(players.cast, player=opened.player, within=opened.root, warn=warn)
+    )
     seed = 0 if players is None else players.seed
     try:
         app = make_app(opened, make, address.port, address.token, host, seed, ticket=address.ticket)

@@ -464,6 +464,7 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "score": ("--score kills", {"round_robin.values.score": "kills"}),
         "max_steps": ("--max-steps 13", {"round_robin.values.max_steps": 13}),
         "workers": ("--workers 3", {"round_robin.workers": 3}),
+        "record": ("--record 2", {"round_robin.record": 2}),
     }, {
         **_of("merge", "homes"),
         "merge": ("--merge", {}),
@@ -476,6 +477,7 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "out": ("--out cup", {"standing_in.out": Path("cup"), "play.out": Path("cup")}),
         "resume": ("--resume", {"play.resume": True}),
         "workers": ("--workers 3", {"standing_in.workers": 3}),
+        "record": ("--record 2", {"standing_in.record": 2}),
         "trust": ("--trust", {"standing_in.trust": True}),
     }]),
     "talk": (for_talk, [{

@@ -7,6 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from interplay.core.errors import UserError
+from interplay.verbs.pairing import Admission, seat_pair
+from interplay.view.server.play import Cast, Play
+from interplay.view.server.rosters import Rosters
+from interplay.view.server.sources import Opened, Sources
 from tests.cli.command import refusal, typed
 
 TRAIN = (
@@ -43,6 +48,23 @@ def test_a_league_is_trained_and_told(capsys: pytest.CaptureFixture[str], run: P
     for row, (outcomes, matches) in enumerate(zip(table["outcomes"], table["matches"], strict=True)):
         assert all(abs(outcome) <= count for outcome, count in zip(outcomes, matches, strict=True))
         assert matches[row] == 0
+
+
+def test_two_players_of_a_league_meet_live(run: Path) -> None:
+    world, pair = seat_pair(run, ("main-0001", "main"), Admission(run))
+    play = Play(Cast(world, pair, pair.name, of=pair.of))
+    assert pair.name == "main-0001 against main"
+    for slot, name in enumerate(("main-0001", "main")):
+        told = play.agent(slot, person=False)
+        assert told["policy"] == name
+        assert told["value"] is not None  # each is asked by its own network
+    play.step()
+    play.close()
+    with pytest.raises(UserError, match="nobody of that name plays in"):
+        seat_pair(run, ("main-0001", "rock"), Admission(run))
+    numbers = Rosters(Sources(Opened("", run))).players(0)
+    assert {"main", "main-0001"} <= {one["name"] for one in numbers}
+    assert sorted(one["id"] for one in numbers) == list(range(len(numbers)))
 
 
 def test_players_of_a_league_meet_in_tournaments_and_are_evaluated(

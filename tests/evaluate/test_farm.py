@@ -85,7 +85,8 @@ def test_a_round_robin_by_processes_is_the_same(tmp_path: Path) -> None:
     policies = [make_policy(settings.world, name) for name in settings.players]
     alone = run_round_robin(settings, policies, tmp_path / "alone")
     farm = Farm(2, begin_round_robin, (settings.model_dump_json(), False))
-    together = run_round_robin(settings, policies, tmp_path / "together", farm=farm)
+    together = run_round_robin(settings, policies, tmp_path / "together", farm=farm, record=3)
+    assert len(list((tmp_path / "together" / "matches").iterdir())) == 3 * 3 * 2  # pairs, recordings, seats
     assert kept(tmp_path / "alone" / "results.jsonl") == kept(tmp_path / "together" / "results.jsonl")
     assert together.to_dict() == alone.to_dict()
 

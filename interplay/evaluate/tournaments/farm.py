@@ -36,10 +36,16 @@ class Unit(NamedTuple):
     Attributes:
         what: for `Play`, hashable; it travels to a process.
         keys: of the results.
+        anew: to be played although there are results, since something else of it is missing.
     """
 
     what: Any
     keys: tuple[str, ...]
+    anew: bool = False
+
+    def waits(self, log: ResultsLog) -> bool:
+        """Whether it is still to be played."""
+        return self.anew or bool(log.missing(self.keys))
 
 
 class _Process:
@@ -72,7 +78,7 @@ def play_units(
     workers: int,
     on_progress: Callable[[int], None] | None = None,
 ) -> None:
-    """Plays those units that lack a result, in so many processes.
+    """Plays those units that lack a result or are to be played anew, in so many processes.
 
     Args:
         units: all of them.
@@ -85,7 +91,7 @@ def play_units(
     Raises:
         UserError: as a process tells it, or if a unit cost three processes; results so far are kept.
     """
-    waiting = deque(unit for unit in units if log.missing(unit.keys))
+    waiting = deque(unit for unit in units if unit.waits(log))
     losses: dict[Hashable, int] = {}
     early = 0
     context = multiprocessing.get_context("spawn")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from interplay.core import seeding
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.core.world import World
+from interplay.evaluate.tournaments.match_recordings import BlockRecorder, RecordingPlan
 from interplay.evaluate.tournaments.matchups import Matchup, MatchupPolicy, sides
 
 _WORLDS, _PLAYERS = 0x70001, 0x70002  # streams of a tournament's seed: no training run draws from them
@@ -72,6 +74,7 @@ def play_block(
     *,
     score: str = "return",
     max_steps: int | None = None,
+    plan: RecordingPlan | None = None,
 ) -> list[Match]:
     """Plays W matches of one matchup side by side.
 
@@ -85,9 +88,10 @@ def play_block(
         seed: of the tournament.
         score: ``"return"``, or a metric of the world with a value per agent at the episode's end.
         max_steps: cuts the matches; needed where worlds may run for ever.
+        plan: which of them are recorded; None: none is.
 
     Raises:
-        UserError: for an unknown score.
+        UserError: for an unknown score, or a recording that cannot be written.
     """
     table = MatchupPolicy(players, sides(world), matches)
     seeds = match_seeds(seed, len(players), matches)
@@ -95,10 +99,22 @@ def play_block(
     table.start(world, int(seeding.generator(seed, _PLAYERS, matchup.number, matches[0]).integers(2**63)))
     steps = np.zeros(world.num_worlds, np.int64)
     returns = np.zeros(table.seating.shape)
-    while not timestep.over.all() and (max_steps is None or steps.max() < max_steps):
-        steps += ~timestep.over
-        timestep = world.step(table.act(timestep))
-        returns += timestep.reward
+    recording = (
+        nullcontext()
+        if plan is None
+        else BlockRecorder(plan, world, matchup.players, matches, seeds, table.seating)
+    )
+    with recording as recorder:
+        if recorder is not None:
+            recorder.begin()
+        while not timestep.over.all() and (max_steps is None or steps.max() < max_steps):
+            going = ~timestep.over
+            steps += going
+            action = table.act(timestep)
+            timestep = world.step(action)
+            returns += timestep.reward
+            if recorder is not None:
+                recorder.step(action, going, timestep.over | (steps == max_steps))
     value = agent_scores(world, score, returns)
     return [
         Match(

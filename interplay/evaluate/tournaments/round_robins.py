@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -17,9 +18,10 @@ from interplay.core.settings import Settings
 from interplay.core.world import World
 from interplay.evaluate.tournaments.farm import Play, Result, Unit, play_units
 from interplay.evaluate.tournaments.folder import RATINGS, TournamentFolder
+from interplay.evaluate.tournaments.match_recordings import RecordingPlan, check_count, tell_recorded
 from interplay.evaluate.tournaments.matches import Match, agent_scores, match_key, play_block
 from interplay.evaluate.tournaments.matchups import Matchup, all_matchups, check_sides
-from interplay.evaluate.tournaments.ratings.standings import RESAMPLES, Standings, rate_players
+from interplay.evaluate.tournaments.ratings.standings import RESAMPLES, Standings, rate_players, tally_seats
 from interplay.evaluate.tournaments.results_log import ResultsLog
 from interplay.registry import make_world
 
@@ -86,6 +88,7 @@ def round_robin(
     out: Path | str | None = None,
     resume: bool = False,
     on_progress: OnProgress | None = None,
+    record: int = 0,
 ) -> Standings:
     """Lets every matchup of players play a number of matches and rates them.
 
@@ -101,6 +104,7 @@ def round_robin(
         out: the folder to keep it in; None keeps nothing. A tournament that was killed goes on there with `resume`.
         resume: go on with the tournament that stands in `out`.
         on_progress: hears matches done and in all.
+        record: so many matches of every matchup and seat are recorded in `out`, see `interplay.evaluate.tournaments.match_recordings`.
 
     Returns:
         Ratings and win matrix, the same whether the tournament was interrupted or not.
@@ -126,7 +130,7 @@ def round_robin(
         score=score,
         max_steps=max_steps,
     )
-    return run_round_robin(settings, list(players.values()), out, resume, on_progress)
+    return run_round_robin(settings, list(players.values()), out, resume, on_progress, record=record)
 
 
 def make_settings(**values: Any) -> RoundRobinSettings:
@@ -147,19 +151,33 @@ def run_round_robin(
     resume: bool = False,
     on_progress: OnProgress | None = None,
     farm: Farm | None = None,
+    record: int = 0,
 ) -> Standings:
     """Plays what is still missing of a round robin and rates everybody; see `round_robin`.
 
     With a `farm` other processes play; the results are the same, bit for bit.
     """
     check_world(settings)
+    check_count(record, len(settings.matchups), settings.per_match, settings.matches)
+    if record and out is None:
+        raise UserError(f"record = {record}: recordings need a folder; give out")
     with TournamentFolder(out, settings, resume) as folder:
-        play_missing(settings, policies, folder.log, on_progress, farm)
-        found = rate_players(
-            settings.players, read_matches(settings, folder.log), settings.per_match, settings.seed, RESAMPLES
-        )
-        folder.write(RATINGS, json.dumps({"world": settings.world, **found.to_dict()}, indent=1) + "\n")
+        plan = None if folder.path is None or not record else plan_recordings(settings, folder.path, record)
+        if farm is not None and plan is not None:
+            farm = farm._replace(arguments=(*farm.arguments, str(folder.path), record))
+        play_missing(settings, policies, folder.log, on_progress, farm, plan)
+        matches = read_matches(settings, folder.log)
+        found = rate_players(settings.players, matches, settings.per_match, settings.seed, RESAMPLES)
+        found = replace(found, seats=tally_seats(len(settings.players), matches))
+        recorded = tell_recorded(folder.path, [(one.matchup, one.match, one.scores) for one in matches])
+        told = {"world": settings.world, **found.to_dict(), **({"recorded": recorded} if recorded else {})}
+        folder.write(RATINGS, json.dumps(told, indent=1) + "\n")
     return found
+
+
+def plan_recordings(settings: RoundRobinSettings, out: Path, each: int) -> RecordingPlan:
+    """So many recordings of every matchup and seat in a tournament's folder."""
+    return RecordingPlan.beneath(out, each, settings.players, settings.options, settings.per_match)
 
 
 def check_world(settings: RoundRobinSettings) -> None:
@@ -185,21 +203,26 @@ def play_missing(
     log: ResultsLog,
     on_progress: OnProgress | None = None,
     farm: Farm | None = None,
+    plan: RecordingPlan | None = None,
 ) -> None:
-    """Plays every block that lacks a result, and writes what it lacks."""
+    """Plays every block that lacks a result or a recording, and writes what it lacks."""
     report = on_progress or (lambda done, total: None)
     total = len(settings.matchups) * settings.matches
     report(len(log.results), total)
     units = [
-        Unit((matchup, block), tuple(match_key(matchup.players, match) for match in block))
+        Unit(
+            (matchup, block),
+            tuple(match_key(matchup.players, match) for match in block),
+            plan is not None and bool(plan.lacking(matchup.players, block)),
+        )
         for matchup, block in _blocks(settings)
     ]
     if farm is not None:
         play_units(units, farm.begin, farm.arguments, log, farm.workers, lambda done: report(done, total))
         return
-    with Blocks(settings, policies) as blocks:
+    with Blocks(settings, policies, plan) as blocks:
         for unit in units:
-            if log.missing(unit.keys):
+            if unit.waits(log):
                 log.append(blocks.play(unit.what))
                 report(len(log.results), total)
 
@@ -268,10 +291,13 @@ class Blocks:
     Args:
         settings: of the round robin.
         policies: its players.
+        plan: which matches are recorded; None: none is.
     """
 
-    def __init__(self, settings: RoundRobinSettings, policies: Sequence[Policy]) -> None:
-        self._settings, self._policies = settings, policies
+    def __init__(
+        self, settings: RoundRobinSettings, policies: Sequence[Policy], plan: RecordingPlan | None = None
+    ) -> None:
+        self._settings, self._policies, self._plan = settings, policies, plan
         self._made: dict[int, World] = {}
 
     def play(self, what: tuple[Matchup, range]) -> Result:
@@ -285,6 +311,7 @@ class Blocks:
             self._settings.seed,
             score=self._settings.score,
             max_steps=self._settings.max_steps,
+            plan=self._plan,
         )
         return {match.key: {"scores": match.scores, "ranks": match.ranks, **match.more} for match in played}
 

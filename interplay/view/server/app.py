@@ -20,6 +20,7 @@ from interplay import __version__
 from interplay.core.errors import UserError
 from interplay.core.files import told_plainly
 from interplay.core.reading import MIB, opened
+from interplay.evaluate.tournaments.match_recordings import MATCHES
 from interplay.view.run_log import one_line
 from interplay.view.server.config import POINTS, PROTOCOL
 from interplay.view.server.curves import Asked, Logs
@@ -29,6 +30,7 @@ from interplay.view.server.page import STATIC, Page
 from interplay.view.server.ratings import ratings_of
 from interplay.view.server.recordings import Recordings
 from interplay.view.server.refusals import NotThere, status_of
+from interplay.view.server.rosters import Rosters
 from interplay.view.server.sessions import MakeCast, Sessions
 from interplay.view.server.sources import Opened, Sources
 from interplay.view.server.watching import Watching
@@ -57,9 +59,9 @@ def make_app(
         static: folder of the page.
     """
     sources = Sources(opened)
-    return Guard(
-        Routes(sources, Sessions(sources, make, seed), make is None, static).app(), port, token, host, ticket
-    )
+    rosters = Rosters(sources)
+    sessions = Sessions(sources, make, seed, rosters)
+    return Guard(Routes(sources, sessions, make is None, static, rosters).app(), port, token, host, ticket)
 
 
 class Routes:
@@ -70,12 +72,20 @@ class Routes:
         sessions: worlds that are played.
         read_only: whether there are none.
         static: folder of the page.
+        rosters: that number players.
     """
 
-    def __init__(self, sources: Sources, sessions: Sessions, read_only: bool, static: Path = STATIC) -> None:
+    def __init__(
+        self,
+        sources: Sources,
+        sessions: Sessions,
+        read_only: bool,
+        static: Path = STATIC,
+        rosters: Rosters | None = None,
+    ) -> None:
         self._sources, self._sessions, self._read_only = sources, sessions, read_only
         self._recordings, self._logs, self._page = Recordings(sources), Logs(), Page(static)
-        self._watching = Watching()
+        self._watching, self._rosters = Watching(), rosters or Rosters(sources)
 
     def app(self) -> Starlette:
         """The application; everything that reads files runs in threads."""
@@ -93,6 +103,7 @@ class Routes:
             Route("/api/runs/{id}/curves", self._curves),
             Route("/api/runs/{id}/ratings", self._ratings),
             Route("/api/runs/{id}/matches", self._matches),
+            Route("/api/runs/{id}/players", self._players),
             WebSocketRoute("/api/live", Live(self._sessions).serve),
         ]
         told: dict[Any, Any] = {UserError: self._refused, HTTPException: _unknown}
@@ -152,7 +163,15 @@ class Routes:
         return _json(self._logs.curves(self._sources.run(_id(request)), asked))
 
     def _ratings(self, request: Request) -> Response:
-        return _json(ratings_of(self._sources.run(_id(request))))
+        number = _id(request)
+        run = self._sources.run(number)
+        files = {
+            path.name: place for place, path in self._sources.matches(number) if path.parent == run / MATCHES
+        }
+        return _json(ratings_of(run, lambda name: self._rosters.number(run, name), files))
+
+    def _players(self, request: Request) -> Response:
+        return _json({"players": self._rosters.players(_id(request))})
 
     def _matches(self, request: Request) -> Response:
         """What a page that has a run open asks for every few seconds; so its trainer is told."""

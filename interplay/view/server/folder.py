@@ -12,6 +12,7 @@ from interplay.view.server.config import DEPTH, FOUND
 
 _OF_A_RUN = ("metrics.jsonl", "checkpoints")
 _OF_A_TOURNAMENT = ("tournament.toml", "ratings.json")
+_BEGUN = ("settings.toml", "tournament.toml")
 _NOT_SEARCHED = ("checkpoints",)
 
 
@@ -42,6 +43,28 @@ def search(root: Path) -> tuple[list[Path], list[Place]]:
         elif len(recordings) < FOUND:
             recordings.append(place)
     return sorted(runs), sorted(recordings)
+
+
+def is_begun(root: Path) -> bool:
+    """Whether something may come into a folder in which `search` finds nothing: it is empty, or holds a run or a tournament that has just begun."""
+    try:
+        if not any(not entry.name.startswith(".") for entry in os.scandir(root)):
+            return True
+    except OSError:
+        return False
+    return any(_begun(root, DEPTH))
+
+
+def _begun(folder: Path, depth: int) -> Iterator[bool]:
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return
+    if any(entry.name in _BEGUN and entry.is_file(follow_symlinks=False) for entry in entries):
+        yield True
+    for entry in entries:
+        if depth and not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False):
+            yield from _begun(folder / entry.name, depth - 1)
 
 
 def _walk(folder: Path, run: Path | None, depth: int) -> Iterator[Place]:

@@ -37,6 +37,7 @@ class Cast(NamedTuple):
         renew: makes the policy play with a newer checkpoint and tells who that is; None where there is none. The whole is None
             where nothing can change.
         keeper: records what people play; None: nobody does.
+        of: who plays a slot, and in words, where several policies share the world; None: `policy` plays all.
         fog: while people play, they see what their agents observe, and nobody sees more.
     """
 
@@ -47,6 +48,11 @@ class Cast(NamedTuple):
     values: Callable[[], Any] | None = None
     fog: bool = False
     keeper: Keeper | None = None
+    of: Callable[[int], tuple[Policy, str]] | None = None
+
+    def player(self, slot: int) -> tuple[Policy, str]:
+        """Who plays a slot, and in words."""
+        return (self.policy, self.words) if self.of is None else self.of(slot)
 
 
 def tick_seconds(world: World) -> float:
@@ -245,7 +251,7 @@ class Play:
             self.world,
             slot,
             self.tick,
-            HUMAN if person else self.cast.words,
+            HUMAN if person else self.cast.player(slot)[1],
             self._heads[kind.name],
             float(self._earned[slot]),
             self._look(slot),
@@ -313,14 +319,14 @@ class Play:
 
     def _look(self, slot: int) -> Any:
         """What a slot's network makes of its observation; None where no network plays it, or nobody can ask it so."""
-        policy = self.cast.policy
+        policy, _ = self.cast.player(slot)
         look = getattr(policy, "look", None)
         if look is None or not self.acts(slot) or not getattr(policy, "plays", lambda _: True)(slot):
             return None
         kind, column = place_of(self.world, slot)
         seen = self.world.by_kind(self.world.timestep.observation)[kind.name]
         mask = self.world.by_kind(self.world.timestep.action_mask)[kind.name]
-        memory = self.cast.policy.save().get(f"memory/{kind.name}")
+        memory = policy.save().get(f"memory/{kind.name}")
         if memory is not None:
             memory = memory[0, column] * (not self._ended[slot])
         try:

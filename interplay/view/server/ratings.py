@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from interplay.core.errors import UserError
 from interplay.core.reading import read_json, read_toml
+from interplay.evaluate.tournaments.match_recordings import MOST, recording_name
+from interplay.evaluate.tournaments.matchups import seat
 from interplay.view.run_log import one_line
 from interplay.view.server.refusals import NotThere, Unreadable
 
@@ -23,26 +27,33 @@ def has_ratings(run: Path) -> bool:
     Raises:
         UserError: if its settings cannot be read.
     """
-    return os.path.lexists(run / RATINGS) or (os.path.lexists(run / "settings.toml") and _has_league(run))
+    return os.path.lexists(run / RATINGS) or (os.path.lexists(run / "settings.toml") and has_league(run))
 
 
-def ratings_of(run: Path) -> dict[str, Any]:
+def ratings_of(
+    run: Path, number: Callable[[str], int] = lambda name: 0, files: Mapping[str, int] | None = None
+) -> dict[str, Any]:
     """The ratings that a folder holds.
+
+    Args:
+        run: the folder.
+        number: of a player, by its name.
+        files: numbers of the recordings in its folder of matches, by their names.
 
     Raises:
         NotThere: where there are none.
         Unreadable: where they are damaged.
     """
     if os.path.lexists(run / RATINGS):
-        return _of_tournament(run)
-    if os.path.lexists(run / "settings.toml") and _has_league(run):
-        return _of_league(run)
+        return _of_tournament(run, number, files or {})
+    if os.path.lexists(run / "settings.toml") and has_league(run):
+        return _of_league(run, number)
     raise NotThere(
         f"{run.name}: neither a tournament nor a league was played there; `interplay tournament` rates players"
     )
 
 
-def _of_tournament(folder: Path) -> dict[str, Any]:
+def _of_tournament(folder: Path, number: Callable[[str], int], files: Mapping[str, int]) -> dict[str, Any]:
     try:
         told = read_json(folder / RATINGS, links=False)
     except UserError as error:
@@ -59,14 +70,17 @@ def _of_tournament(folder: Path) -> dict[str, Any]:
         games = [[wins[i][j] + wins[j][i] for j in range(len(names))] for i in range(len(names))]
         return {
             "players": [
-                _player(name, row["elo"], row["elo_interval"], row["matches"])
-                for name, row in zip(names, rows, strict=True)
+                {"id": number(str(raw)), **_player(name, row["elo"], row["elo_interval"], row["matches"])}
+                for raw, name, row in zip(told["names"], names, rows, strict=True)
             ],
             "payoff": [
                 [wins[i][j] / games[i][j] if games[i][j] else None for j in range(len(names))]
                 for i in range(len(names))
             ],
             "games": games,
+            "seats": _seats(told.get("seats"), len(names)),
+            "matches": _recorded(told.get("recorded", []), len(names), files),
+            "playable": read_toml(folder / "tournament.toml", links=False).get("kind") == "round robin",
         }
     except (KeyError, TypeError, ValueError, IndexError):
         raise Unreadable(
@@ -74,7 +88,7 @@ def _of_tournament(folder: Path) -> dict[str, Any]:
         ) from None
 
 
-def _of_league(run: Path) -> dict[str, Any]:
+def _of_league(run: Path, number: Callable[[str], int]) -> dict[str, Any]:
     from interplay.train.selfplay.league.reading import read_league
 
     try:
@@ -88,11 +102,64 @@ def _of_league(run: Path) -> dict[str, Any]:
     met = table.payoff.met
     return {
         "players": [
-            _player(one_line(name), table.elo[i], None, met[i].sum()) for i, name in enumerate(table.names)
+            {"id": number(name), **_player(one_line(name), table.elo[i], None, met[i].sum())}
+            for i, name in enumerate(table.names)
         ],
         "payoff": [[_number(x) for x in row] for row in table.shares.tolist()],
         "games": met.tolist(),
+        "seats": _by_seats((table.payoff.total + table.payoff.matches) / 2, table.payoff.matches),
+        "matches": [],
+        "playable": True,
     }
+
+
+def _seats(told: Any, players: int) -> dict[str, Any] | None:
+    """Of a tournament; None of one of an older version, and where nobody sits."""
+    if told is None:
+        return None
+    wins, matches = (np.array(told[name], float) for name in ("wins", "matches"))
+    if not wins.shape == matches.shape == (players, players):
+        raise ValueError("seats of another shape")
+    if not ((wins >= 0) & (wins <= matches) & (matches <= _MOST_GAMES)).all():
+        raise ValueError("no shares of matches")
+    return _by_seats(wins, matches)
+
+
+def _by_seats(wins: np.ndarray, matches: np.ndarray) -> dict[str, Any]:
+    """Shares of points of who had the first seat: of all, and of each row before each column.
+
+    Args:
+        wins: (P, P) of the row, draws counted half.
+        matches: (P, P) that were played so.
+    """
+    return {
+        "first": float(wins.sum() / matches.sum()) if matches.any() else None,
+        "shares": [
+            [float(w / n) if n else None for w, n in zip(*rows, strict=True)]
+            for rows in zip(wins, matches, strict=True)
+        ],
+    }
+
+
+def _recorded(told: Any, players: int, files: Mapping[str, int]) -> list[dict[str, Any]]:
+    """The recorded matches that are there: number of the recording, players in the order of their seats, their scores.
+
+    Their files are named by what they are, so no word of the ratings leads to one.
+    """
+    found = []
+    for one in told[:MOST]:
+        who, match, scores = one["players"], one["match"], [float(score) for score in one["scores"]]
+        if not (
+            type(match) is int and 0 <= match < _MOST_GAMES and 2 <= len(who) == len(scores) == len(set(who))
+        ):
+            raise ValueError("no match")
+        if not all(type(player) is int and 0 <= player < players for player in who):
+            raise ValueError("no player")
+        if (number := files.get(recording_name(who, match))) is not None:
+            seats = seat(len(who), len(who), match)
+            seated = {"players": [who[i] for i in seats], "scores": [_number(scores[i]) for i in seats]}
+            found.append({"id": number, "match": match, **seated})
+    return found
 
 
 def _player(name: str, rating: Any, interval: Sequence[Any] | None, games: Any) -> dict[str, Any]:
@@ -100,7 +167,8 @@ def _player(name: str, rating: Any, interval: Sequence[Any] | None, games: Any) 
     return {"name": name, "rating": _number(rating), "low": low, "high": high, "games": _number(games)}
 
 
-def _has_league(run: Path) -> bool:
+def has_league(run: Path) -> bool:
+    """Whether a run's settings name a league."""
     league = read_toml(run / "settings.toml", links=False).get("league", {})
     return isinstance(league, dict) and bool(league.get("learners"))
 

@@ -278,7 +278,7 @@ def _player(reader: ReplayReader, slot: int, tick: int) -> str:
     """Who plays a slot at a tick, in words: a person from taking it over to giving it back, else the policy."""
     players = reader.header.players
     if HUMAN not in players:
-        return reader.header.policy
+        return players[slot] if slot < len(players) else reader.header.policy
     said = [
         one.kind
         for one in reader.marks()

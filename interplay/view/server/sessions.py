@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
 
 from interplay.core.errors import UserError
 from interplay.view.server.config import PAGES, SESSIONS
 from interplay.view.server.play import Cast
+from interplay.view.server.rosters import Rosters
 from interplay.view.server.session import Session
 from interplay.view.server.sources import Sources
 from interplay.view.server.visitor import Visitor
 
-MakeCast = Callable[
-    [str, str], Cast
-]  # ("run", its folder) or ("world", its id); called in the session's thread
+# ("run", its folder, names of its players, one or two, if they were chosen) or ("world", its id); called in the session's thread
+MakeCast = Callable[..., Cast]
+_SOURCE = re.compile(r"(run|world):([0-9]{1,9})(?:@([0-9]{1,9})(?:,([0-9]{1,9}))?)?")
 
 
 class Sessions:
@@ -24,10 +26,14 @@ class Sessions:
         sources: that number runs and worlds.
         make: the world of a source and who plays it; None: there are no sessions (``--read-only``).
         seed: of worlds and policies.
+        rosters: that number players.
     """
 
-    def __init__(self, sources: Sources, make: MakeCast | None, seed: int = 0) -> None:
+    def __init__(
+        self, sources: Sources, make: MakeCast | None, seed: int = 0, rosters: Rosters | None = None
+    ) -> None:
         self._sources, self._make, self._seed = sources, make, seed
+        self._rosters = rosters or Rosters(sources)
         self._lock = threading.Lock()
         self._sessions: dict[str, Session] = {}
         self._watched: dict[Visitor, Session] = {}
@@ -37,7 +43,7 @@ class Sessions:
         """Shows a source to a page.
 
         Args:
-            source: ``run:0`` or ``world:0``.
+            source: ``run:0`` or ``world:0``; of the players of a tournament or league ``run:0@3``, or two who meet, ``run:0@3,1``.
             visitor: the page.
 
         Raises:
@@ -47,12 +53,12 @@ class Sessions:
             raise UserError(
                 "this viewer was opened with --read-only: nothing is played; open it without, or choose a recording"
             )
-        kind, name = self._find(source)
+        found = self._find(source)
         with self._lock:
             if len(self._watched) >= PAGES:
                 raise UserError(f"{PAGES} pages watch already; close one of them")
             self._sessions = {key: one for key, one in self._sessions.items() if not one.ended}
-            session = self._sessions.get(source) or self._open(source, kind, name)
+            session = self._sessions.get(source) or self._open(source, *found)
             self._watched[visitor] = session
             session.join(visitor)
         return session
@@ -71,17 +77,17 @@ class Sessions:
         for session in sessions:
             session.stop()
 
-    def _find(self, source: str) -> tuple[str, str]:
-        kind, colon, number = source.partition(":")
-        if not (colon and number.isascii() and number.isdecimal() and len(number) < 10):
+    def _find(self, source: str) -> tuple[str, ...]:
+        said = _SOURCE.fullmatch(source)
+        if said is None or (said[1] == "world" and said[3]):
             raise UserError(f"source {source[:60]!r}: write run:0 or world:0; /api/sources lists all")
-        if kind == "run":
-            return kind, str(self._sources.run(int(number)))
-        if kind == "world":
-            return kind, self._sources.world(int(number))
-        raise UserError(f"source {source[:60]!r}: write run:0 or world:0; /api/sources lists all")
+        if said[1] == "world":
+            return "world", self._sources.world(int(said[2]))
+        run = int(said[2])
+        players = [self._rosters.name(run, int(one)) for one in said.groups()[2:] if one]
+        return "run", str(self._sources.run(run)), *players
 
-    def _open(self, source: str, kind: str, name: str) -> Session:
+    def _open(self, source: str, *found: str) -> Session:
         self._ending = [one for one in self._ending if one.alive]
         if len(self._ending) >= SESSIONS:
             raise UserError(f"{SESSIONS} worlds are still being left; come back in a moment")
@@ -93,7 +99,7 @@ class Sessions:
             self._ending[-1].stop(0)
         make = self._make
         assert make is not None
-        session = Session(source, lambda: make(kind, name), self._seed, plain=self._sources.plain)
+        session = Session(source, lambda: make(*found), self._seed, plain=self._sources.plain)
         session.start()
         self._sessions[source] = session
         return session

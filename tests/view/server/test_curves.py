@@ -217,9 +217,9 @@ def test_ratings_of_a_league(tmp_path, monkeypatch):
     assert ask(app_of(beneath(tmp_path)), "/api/sources").json["runs"][0]["ratings"]
     told = ask(app_of(beneath(tmp_path)), "/api/runs/0/ratings").json
     assert told["players"] == [
-        {"name": "main", "rating": 30.0, "low": None, "high": None, "games": 8.0},
-        {"name": "main-1", "rating": 0.0, "low": None, "high": None, "games": 8.0},
-        {"name": "idle", "rating": None, "low": None, "high": None, "games": 0.0},
+        {"id": 0, "name": "main", "rating": 30.0, "low": None, "high": None, "games": 8.0},
+        {"id": 1, "name": "main-1", "rating": 0.0, "low": None, "high": None, "games": 8.0},
+        {"id": 2, "name": "idle", "rating": None, "low": None, "high": None, "games": 0.0},
     ]
     assert told["payoff"] == [[None, 0.625, None], [0.375, None, None], [None, None, None]]
     assert told["games"] == [[0.0, 8.0, 0.0], [8.0, 0.0, 0.0], [0.0, 0.0, 0.0]]

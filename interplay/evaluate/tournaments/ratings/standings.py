@@ -15,6 +15,8 @@ from interplay.core.errors import MissingExtraError
 from interplay.core.html import html_table
 from interplay.evaluate.statistics import student_quantile
 from interplay.evaluate.tournaments.matches import Match
+from interplay.evaluate.tournaments.matchups import seat
+from interplay.evaluate.tournaments.payoff import Payoff
 from interplay.evaluate.tournaments.ratings.alpha_rank import alpha_rank
 from interplay.evaluate.tournaments.ratings.bradley_terry import elo
 from interplay.evaluate.tournaments.ratings.skill import Skill, skills
@@ -42,6 +44,7 @@ class Standings:
         rounds: (P,) int64, rounds in which each player took part; intervals of few are rough, see `FEW_ROUNDS`.
         alpha_rank: (P,) float64, see `interplay.evaluate.tournaments.ratings.alpha_rank`; payoffs are the shares of matches won.
         skill: openskill's ratings, or None where it is not installed.
+        seats: outcomes between two players by who of them sat before the other; None where nobody sits.
         circles: players a, b, c who beat each other in a circle (a beats b beats c beats a, each more often than not).
     """
 
@@ -56,6 +59,7 @@ class Standings:
     alpha_rank: np.ndarray
     skill: tuple[Skill, ...] | None
     circles: tuple[tuple[str, str, str], ...]
+    seats: Payoff | None = None
 
     def _repr_html_(self) -> str:
         """The ratings, for notebooks."""
@@ -104,6 +108,7 @@ class Standings:
             "wins": self.wins.tolist(),
             "draws": self.draws.tolist(),
             "circles": [list(circle) for circle in self.circles],
+            **({} if self.seats is None else {"seats": _plain(self.seats)}),
         }
 
 
@@ -155,6 +160,31 @@ def rate_players(
         skill,
         _circles(names, payoffs),
     )
+
+
+def tally_seats(players: int, matches: Sequence[Match]) -> Payoff:
+    """Who did how well against whom by seats: the row sat before the column. A match of K players counts for every two of them.
+
+    Args:
+        players: how many there are.
+        matches: seated by `interplay.evaluate.tournaments.matchups.seat`.
+    """
+    met = [
+        (match.matchup[i], match.matchup[j], np.sign(match.scores[i] - match.scores[j]))
+        for match in matches
+        for i, j in combinations(seat(len(match.matchup), len(match.matchup), match.match), 2)
+    ]
+    payoff = Payoff.empty(players)
+    if met:
+        row, column, outcome = (np.array(part) for part in zip(*met, strict=True))
+        payoff.add(row, column, outcome)
+    return payoff
+
+
+def _plain(seats: Payoff) -> dict[str, list[list[float]]]:
+    """Of which matches the row, which sat before the column, had which share: draws count half."""
+    won = (seats.total + seats.matches) / 2
+    return {"wins": won.tolist(), "matches": seats.matches.tolist()}
 
 
 def _tally(players: int, matches: Sequence[Match], together: int) -> tuple[np.ndarray, np.ndarray]:

@@ -3,7 +3,7 @@
 export interface Address {
   run: number | null;
   match: number | null;
-  live: string | null; // "run:0" or "world:0"
+  live: string | null; // "run:0" or "world:0"; of its players "run:0@3", or two who meet "run:0@3,1"
   at: number | null;
   agent: number | null;
   tab: string | null;
@@ -20,7 +20,7 @@ export function readAddress(hash: string): Address {
     ...NOWHERE,
     run: whole("run"),
     match: whole("match"),
-    live: live && /^(run|world):\d{1,6}$/.test(live) ? live : null,
+    live: live && /^(world:\d{1,6}|run:\d{1,6}(@\d{1,6}(,\d{1,6})?)?)$/.test(live) ? live : null,
     at: whole("at"),
     agent: whole("agent"),
     tab: /^[a-z]{1,20}$/.test(said.get("tab") ?? "") ? said.get("tab") : null,

@@ -134,10 +134,22 @@ export interface Curves {
   curves: Record<string, Curve>;
 }
 
+/** A player of a tournament or league; only its number is ever said to the server. */
+export interface PlayerListed {
+  id: number;
+  name: string;
+}
+
 export interface Ratings {
-  players: { name: string; rating: number | null; low: number | null; high: number | null; games: number }[];
+  players: (PlayerListed & { rating: number | null; low: number | null; high: number | null; games: number })[];
   payoff: (number | null)[][];
   games: number[][];
+  /** Shares of points of who had the first seat: of all, and of the row before the column. */
+  seats: { first: number | null; shares: (number | null)[][] } | null;
+  /** Recorded matches: number of the recording, players in the order of their seats. */
+  matches: { id: number; match: number; players: number[]; scores: (number | null)[] }[];
+  /** Whether two of them can meet live. */
+  playable: boolean;
 }
 
 /** Something the server did not want to do; its message is for people. */
@@ -170,6 +182,7 @@ export class Api {
   events = (id: number) => this.json<{ events: unknown[] }>(`/api/recordings/${id}/events`);
   agent = (id: number, slot: number, tick: number) => this.json<Agent>(`/api/recordings/${id}/agent/${slot}?tick=${tick}`);
   matches = (run: number) => this.json<{ matches: RecordingListed[] }>(`/api/runs/${run}/matches`);
+  players = (run: number) => this.json<{ players: PlayerListed[] }>(`/api/runs/${run}/players`);
   ratings = (run: number) => this.json<Ratings>(`/api/runs/${run}/ratings`);
 
   /** All pages of the list. */

@@ -83,7 +83,7 @@ function Header({ page }: { page: Page }) {
       {source && <span class="title">{run ?? source.title}</span>}
       {source && source.world !== source.title && <span class="quiet">{source.world}</span>}
       {source?.policy && <span class="quiet policy">{T.playedBy(source.policy)}</span>}
-      {page.matches.list.length > 0 && <Later load={matchChoice} page={page} />}
+      {(page.matches.list.length > 0 || page.players.length > 1) && <Later load={matchChoice} page={page} />}
       <span class="gap" />
       {live && <Connection page={page} />}
       {page.busy && <span class="quiet">{page.busy}</span>}
@@ -138,7 +138,7 @@ function Connection({ page }: { page: Page }) {
 
 function Side({ page }: { page: Page }) {
   const { source } = page.player;
-  const tabs = [...(source ? ["agent"] : []), ...(source?.schema.bounds ? ["overlays"] : []), ...(page.player.pictured ? ["table"] : []), ...(page.runId !== null ? ["curves"] : []), ...(page.ratings ? ["ratings"] : [])];
+  const tabs = [...(source ? ["agent"] : []), ...(source?.schema.bounds ? ["overlays"] : []), ...(page.player.pictured ? ["table"] : []), ...(page.runId !== null ? ["curves"] : []), ...(page.runId !== null && page.ratings ? ["ratings"] : [])];
   const tab = tabs.includes(page.tab) ? page.tab : tabs[0]!;
   const move = (by: number, event: KeyboardEvent) => {
     event.preventDefault();
@@ -168,7 +168,7 @@ function Side({ page }: { page: Page }) {
         {tab === "overlays" && <Later load={overlayPanel} page={page} />}
         {tab === "table" && <TablePanel page={page} />}
         {tab === "curves" && page.runId !== null && <Later load={curvesPanel} page={page} run={page.runId} />}
-        {tab === "ratings" && page.ratings && <Later load={ratingsPanel} told={page.ratings} />}
+        {tab === "ratings" && <Later load={ratingsPanel} page={page} told={page.ratings!} />}
       </div>
     </aside>
   );

@@ -44,6 +44,7 @@ export class Matches {
     const run = this.asked;
     if (document.hidden) return;
     try {
+      if (this.page.waits) await this.page.lookForSources();
       if (run !== null) {
         const { matches } = await this.page.api.matches(run);
         if (run !== this.asked) return;

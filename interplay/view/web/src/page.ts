@@ -1,7 +1,7 @@
 /** The state of the page: what is open, who is selected, what is said aloud. Panels read it; commands change it. */
 
 import { readAddress, writeAddress } from "./address";
-import { About, Agent, Api, PROTOCOL, Ratings, Sources, Unwilling, takeToken } from "./api";
+import { About, Agent, Api, PROTOCOL, PlayerListed, Ratings, Sources, Unwilling, takeToken } from "./api";
 import { Hands } from "./hands";
 import { Command, commandOf } from "./keys";
 import { Live } from "./live";
@@ -29,6 +29,11 @@ export class Page {
   /** The run that curves and ratings belong to. */
   runId: number | null = null;
   ratings: Ratings | null = null;
+  /** Of the pay-off matrix, row and column: whose matches are listed. */
+  cell: readonly [number, number] | null = null;
+  /** Of a league, who may play its world. */
+  players: PlayerListed[] = [];
+  private rated: number | null = null; // the run of all three
   live: string | null = null;
   tab = "agent";
   panels = true;
@@ -154,22 +159,20 @@ export class Page {
   private belongsTo(run: number | null): void {
     this.runId = run;
     void this.matches.of(run);
-    if (run === null || !this.sources?.runs.find((one) => one.id === run)?.ratings) return;
-    this.api.ratings(run).then(
-      (found) => {
-        if (this.runId !== run) return;
-        this.ratings = found;
-        // Tournaments have learnt nothing.
-        if (!this.sources?.runs.find((one) => one.id === run)?.agent_steps) this.tab = "ratings";
-        this.show();
-      },
-      () => undefined,
-    );
+    if (run !== this.rated) [this.rated, this.ratings, this.cell, this.players] = [run, null, null, []];
+    const listed = this.sources?.runs.find((one) => one.id === run);
+    if (run === null || !listed?.ratings) return;
+    const hear = <Found>(asked: Promise<Found>, take: (found: Found) => void) => void asked.then((found) => this.runId === run && (take(found), this.show()), () => undefined);
+    hear(this.api.ratings(run), (found) => {
+      if (!this.ratings && !listed.agent_steps) this.tab = "ratings"; // tournaments have learnt nothing
+      this.ratings = found;
+    });
+    if (listed.checkpoint) hear(this.api.players(run), ({ players }) => (this.players = players));
   }
 
   openLive(source: string): void {
     this.opening++;
-    const [kind, id] = source.split(":") as [string, string];
+    const [kind, id] = source.split(/[:@]/) as [string, string];
     const list = kind === "run" ? this.sources?.runs : this.sources?.worlds;
     const title = list?.find((one) => one.id === Number(id))?.name ?? source;
     this.forget();
@@ -186,6 +189,18 @@ export class Page {
     this.changed();
   }
 
+  /** Whether the folder that was opened is empty so far. */
+  get waits(): boolean {
+    const { sources } = this;
+    return !!sources && !sources.runs.length && !sources.recordings.length && !sources.worlds.length;
+  }
+
+  async lookForSources(): Promise<void> {
+    this.sources = await this.api.sources();
+    if (!this.waits && !this.player.source) await this.arrive();
+    this.show();
+  }
+
   /** Back to the list. */
   leave(): void {
     this.forget();
@@ -198,7 +213,6 @@ export class Page {
 
   private forget(): void {
     this.match = this.runId = this.live = null;
-    this.ratings = null;
     this.details = null;
     this.detailsError = null;
     this.eventKind = null;

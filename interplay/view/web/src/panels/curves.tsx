@@ -10,7 +10,9 @@ import { T } from "../strings";
 import { short } from "../words";
 
 const AGAIN = 5_000; // ms between two looks at a run that may go on
-const FIRST = ["episode_return", "return", "reward"]; // names that are drawn where nothing was chosen
+// What is drawn where nothing was chosen: the first of these that is no flat line, as returns are where one wins what another loses.
+const FIRST = [/^episode_return$/, /^return$/, /^reward$/, /^rating/, /^win_rate/, /^episode_length$/, /^entropy/];
+const TRIED = 8; // of those
 const HEIGHT = 260;
 const LISTED = 100; // runs to compare with
 const DASHES = [[], [9, 4], [3, 3], [9, 3, 2, 3]]; // told apart without colours, too
@@ -54,9 +56,12 @@ export function CurvesPanel({ page, run }: { page: Page; run: number }) {
         });
         setFound({ first, lines, problems });
         setError(null);
-        const usual = FIRST.find((one) => first.names.includes(one));
+        const usual = FIRST.flatMap((one) => first.names.filter((name) => one.test(name))).slice(0, TRIED);
+        const tried = chosen ? null : (await page.api.curves(run, usual, against, null, null)).curves;
+        if (gone) return;
         // A run that has just begun has ended no episode: until then any curve, and then the one that people look for.
-        if (!chosen && (usual ?? first.names[0])) setName(usual ?? first.names[0]!);
+        const telling = usual.find((one) => !isFlat(tried?.[one])) ?? usual[0] ?? first.names[0];
+        if (!chosen && telling) setName(telling);
         timer = window.setTimeout(look, first.loading || rest.some((told) => told?.loading) ? 500 : AGAIN);
       } catch (problem) {
         if (gone) return;
@@ -187,6 +192,13 @@ function Plot({ name, lines, axis, logarithmic, smooth, dark, zoom }: PlotArgume
   useEffect(() => plot.current?.setData(dataOf(lines, logarithmic, smooth)), [lines]);
   const told = lines.map(({ run, curve }) => sentence(lines.length > 1 ? `${run}, ${name}` : name, curve, axis)).join("; ");
   return <div ref={box} class={lines.length > 1 ? "plot many" : "plot"} role="img" aria-label={told} onDblClick={() => zoom(null)} />;
+}
+
+/** Whether a curve has nothing to tell: no point, or several that are all the same. */
+function isFlat(curve: Curve | undefined): boolean {
+  const mean = (curve?.mean ?? []).filter((value) => value !== null);
+  const [least, most] = [Math.min(...mean), Math.max(...mean)];
+  return mean.length !== 1 && most - least <= 1e-6 * Math.max(Math.abs(most), 1);
 }
 
 /** What the upright axis shows; a flat line lies in the middle, also one at zero. */

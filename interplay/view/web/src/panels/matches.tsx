@@ -1,8 +1,10 @@
 /** The matches of a run: which of them is shown, whether to go on to each that comes, and their list. */
 
+import type { RecordingListed } from "../api";
 import type { Page } from "../page";
 import { T } from "../strings";
 
+const OF_TOURNAMENT = /(?:^|\/)matches\/[\d-]+\.match-(\d{6,9})\.replay$/;
 const WINDOW = /(?:^|\/)\d{6,9}-(\d{1,16})\.replay$/; // written by a trainer at so many agent-steps
 
 const LIVE = "live"; // among the choices, which otherwise are numbers
@@ -15,19 +17,21 @@ export function MatchChoice({ page }: { page: Page }) {
     if (value !== LIVE) page.matches.choose(Number(value));
     else if (page.runId !== null) ((page.matches.newest = false), void page.openRun(page.runId));
   };
+  if (!list.length) return <PlayerChoice page={page} />;
   return (
     <>
       <select class="match" aria-label={T.match} value={known ? String(page.match) : page.live ? LIVE : ""} onChange={(event) => choose(event.currentTarget.value)}>
         {!known && !page.live && <option value="">{T.chooseMatch}</option>}
         {(mayPlay || page.live) && <option value={LIVE}>{T.inPlay}</option>}
         {list
-          .map(({ id, name }, place) => (
-            <option value={String(id)}>
-              {T.matchOf(place + 1, list.length)} · {lineOf(name)}
+          .map((one, place) => (
+            <option value={String(one.id)}>
+              {T.matchOf(place + 1, list.length)} · {lineOf(one)}
             </option>
           ))
           .reverse()}
       </select>
+      <PlayerChoice page={page} />
       <button type="button" aria-pressed={newest} title={T.newestTitle} onClick={() => page.matches.follow(!newest)}>
         {T.newest}
       </button>
@@ -35,10 +39,27 @@ export function MatchChoice({ page }: { page: Page }) {
   );
 }
 
+/** Who of a league plays its world. */
+function PlayerChoice({ page }: { page: Page }) {
+  const found = /^(run:\d+)(?:@(\d+)(,\d+)?)?$/.exec(page.live ?? "");
+  if (!found || page.players.length < 2) return null;
+  const [, run, one, other] = found;
+  const chosen = other ? undefined : one;
+  return (
+    <select class="match" aria-label={T.whoPlays} value={chosen ?? ""} onChange={(event) => page.openLive(`${run}@${event.currentTarget.value}`)}>
+      {!chosen && <option value="">{other ? T.twoOfThem : T.asOpened}</option>}
+      {page.players.map(({ id, name }) => (
+        <option value={String(id)}>{name}</option>
+      ))}
+    </select>
+  );
+}
+
 /** What a list calls a match. */
-function lineOf(name: string): string {
-  const found = WINDOW.exec(name);
-  return found ? T.agentSteps(Number(found[1])) : name;
+function lineOf({ name, policy }: RecordingListed): string {
+  const [window, match] = [WINDOW.exec(name), OF_TOURNAMENT.exec(name)];
+  if (match) return `${policy}, ${Number(match[1]) + 1}`;
+  return window ? T.agentSteps(Number(window[1])) : name;
 }
 
 /** A run without a world in play: what it has recorded, beside its curves. */
@@ -54,12 +75,12 @@ export function Study({ page }: { page: Page }) {
       {run && !run.checkpoint && !run.ratings && !page.about?.read_only && <p class="quiet">{T.playedFrom}</p>}
       {matches.length > 0 && <h2>{T.recordings}</h2>}
       <ul>
-        {matches.map(({ id, name, ticks }) => (
+        {matches.map((one) => (
           <li>
-            <button type="button" onClick={() => void page.openMatch(id)}>
-              {lineOf(name)}
+            <button type="button" onClick={() => void page.openMatch(one.id)}>
+              {lineOf(one)}
             </button>{" "}
-            <span class="quiet">{T.ticks(ticks)}</span>
+            <span class="quiet">{T.ticks(one.ticks)}</span>
           </li>
         ))}
       </ul>

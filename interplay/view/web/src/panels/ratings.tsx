@@ -1,7 +1,8 @@
 /** Who is best: ratings with their intervals, and the pay-off of each against each. */
 
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { Ratings as Told } from "../api";
+import type { Page } from "../page";
 import { T } from "../strings";
 import { short } from "../words";
 
@@ -9,7 +10,7 @@ const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 type Column = "name" | "rating" | "games";
 
-export function RatingsPanel({ told }: { told: Told }) {
+export function RatingsPanel({ page, told }: { page: Page; told: Told }) {
   if (!told.players.length) return <p class="quiet">{T.noRatings}</p>;
   const order = told.players.map((_, i) => i).sort((a, b) => (told.players[b]!.rating ?? -Infinity) - (told.players[a]!.rating ?? -Infinity));
   const [by, setBy] = useState<{ column: Column; down: boolean }>({ column: "rating", down: true });
@@ -55,37 +56,148 @@ export function RatingsPanel({ told }: { told: Told }) {
           })}
         </tbody>
       </table>
-      {told.payoff.length > 0 && <Payoff told={told} order={order} />}
+      {told.players.length > 1 && <Payoff page={page} told={told} order={order} />}
     </div>
   );
 }
 
-function Payoff({ told, order }: { told: Told; order: number[] }) {
+const ARROWS: Record<string, [number, number]> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+/** Every cell with matches behind it, or to be played, is a button; Tab comes to one of them, arrows go on. */
+function Payoff({ page, told, order }: { page: Page; told: Told; order: number[] }) {
+  const table = useRef<HTMLTableElement>(null);
+  const [at, setAt] = useState<readonly [number, number]>([0, 1]);
+  const open = page.cell;
+  const move = (event: KeyboardEvent) => {
+    const by = ARROWS[event.key];
+    if (!by) return;
+    event.preventDefault();
+    for (let [row, column] = at; ; ) {
+      [row, column] = [row + by[0], column + by[1]];
+      const cell = table.current!.rows[row + 1]?.cells[column + 1];
+      if (!cell || row < 0 || column < 0) return;
+      const button = cell.querySelector("button");
+      if (button) return button.focus();
+    }
+  };
+  const show = (row: number, column: number) => {
+    page.cell = open?.[0] === row && open[1] === column ? null : [row, column];
+    if (page.cell) page.say(T.pair(told.players[row]!.name, told.players[column]!.name));
+    page.setTab("ratings");
+  };
   return (
     <>
       <h3>{T.versus}</h3>
-      <div class="scroll" tabIndex={0} role="group" aria-label={T.versus}>
-        <table class="payoff">
+      {told.seats?.first != null && <p class="quiet">{T.firstSeat(percent(told.seats.first))}</p>}
+      <div class="scroll" role="group" aria-label={T.versus}>
+        <table class="payoff" ref={table} onKeyDown={move}>
           <tr>
             <th />
-            {order.map((_, place) => (
-              <th scope="col">{letter(place)}</th>
+            {order.map((player, place) => (
+              <th scope="col" title={told.players[player]!.name}>
+                {letter(place)}
+              </th>
             ))}
           </tr>
           {order.map((row, place) => (
             <tr>
-              <th scope="row">{letter(place)}</th>
-              {order.map((column) => {
-                const [share, games] = [told.payoff[row]?.[column] ?? null, told.games[row]?.[column] ?? 0];
-                if (row === column || share === null) return <td title={T.unplayed}>{row === column ? "–" : ""}</td>;
-                return <td title={`${games} ${T.games}`}>{share.toFixed(2).replace(/^0/, "")}</td>;
+              <th scope="row" title={told.players[row]!.name}>
+                {letter(place)}
+              </th>
+              {order.map((column, across) => {
+                const games = told.games[row]?.[column] ?? 0;
+                const share = dotted(told.payoff[row]?.[column] ?? null);
+                if (row === column) return <td>–</td>;
+                if (!told.playable && !games) return <td title={T.unplayed} />;
+                const count = matchesOf(told, row, column).length;
+                const name = T.cellOf(told.players[row]!.name, told.players[column]!.name, share ? T.shareOf(share, games) : T.unplayed, count);
+                const here = at[0] === place && at[1] === across;
+                return (
+                  <td>
+                    <button
+                      type="button"
+                      class={count ? "recorded" : ""}
+                      aria-label={name}
+                      title={name}
+                      aria-expanded={open?.[0] === row && open[1] === column}
+                      tabIndex={here ? 0 : -1}
+                      onFocus={() => setAt([place, across])}
+                      onClick={() => show(row, column)}
+                    >
+                      {share}
+                    </button>
+                  </td>
+                );
               })}
             </tr>
           ))}
         </table>
       </div>
+      {open ? <Cell page={page} told={told} row={open[0]} column={open[1]} /> : <p class="quiet">{T.cellsOpen}</p>}
     </>
   );
+}
+
+/** What lies behind a cell: recorded matches, and the match that these two can play now. */
+function Cell({ page, told, row, column }: { page: Page; told: Told; row: number; column: number }) {
+  const [one, other] = [told.players[row], told.players[column]];
+  if (!one || !other) return null; // of ratings that were made anew
+  const matches = matchesOf(told, row, column);
+  const share = dotted(told.payoff[row]?.[column] ?? null);
+  const first = dotted(told.seats?.shares[row]?.[column] ?? null);
+  const theirs = told.seats?.shares[column]?.[row] ?? null;
+  const said = [share ? T.shareOf(share, told.games[row]![column]!) : T.unplayed, ...(first && theirs !== null ? [T.bySeat(first, dotted(1 - theirs))] : [])];
+  const ofRun = page.sources?.runs.find(({ id }) => id === page.runId)?.checkpoint; // a league's training records windows alone
+  const live = `run:${page.runId}@${one.id},${other.id}`;
+  return (
+    <section class="behind">
+      <h3>{T.pair(one.name, other.name)}</h3>
+      <p class="quiet">{said.join(": ")}</p>
+      <ul>
+        {matches.map(({ id, match, players, scores }) => {
+          const seats = T.inSeats(players.map((player) => told.players[player]!.name));
+          return (
+            <li>
+              <span class="quiet">{match + 1}</span>
+              <button type="button" aria-label={T.matchBy(match + 1, seats)} aria-pressed={page.match === id} onClick={() => void page.openMatch(id)}>
+                {seats}
+              </button>
+              <span class="figure">{scores.map(short).join(" : ")}</span>
+            </li>
+          );
+        })}
+      </ul>
+      {!matches.length && told.playable && (
+        <p class="quiet">
+          {T.notRecorded} {!ofRun && T.recordThem}
+        </p>
+      )}
+      {!told.playable ? (
+        <p class="quiet">{T.noPairs}</p>
+      ) : page.about?.read_only ? (
+        <p class="quiet">{T.readOnlyPlays}</p>
+      ) : (
+        <p>
+          <button type="button" title={T.playMatchTitle(one.name)} aria-pressed={page.live === live} onClick={() => page.openLive(live)}>
+            {T.playMatch}
+          </button>{" "}
+          <span class="quiet">{T.playMatchTitle(one.name)}</span>
+        </p>
+      )}
+    </section>
+  );
+}
+
+function matchesOf(told: Told, row: number, column: number) {
+  return told.matches.filter(({ players }) => players.includes(row) && players.includes(column));
+}
+
+function dotted(share: number | null): string {
+  return share === null ? "" : share.toFixed(2).replace(/^0/, "");
+}
+
+function percent(share: number): string {
+  return `${Math.round(100 * share)} %`;
 }
 
 /** Players without a number come last when the best come first. */

@@ -6,13 +6,12 @@ import { T } from "../strings";
 
 export function SourceList({ page }: { page: Page }) {
   const { sources, about } = page;
-  const empty = sources && !sources.runs.length && !sources.recordings.length && !sources.worlds.length;
   return (
     <main class="sources">
       <h1>{about?.opened && about.opened !== "." ? about.opened : T.sources}</h1>
       {page.error && <p class="error">{page.error}</p>}
       {!sources && !page.error && about && <p class="quiet">{T.loading}</p>}
-      {empty && <p>{T.nothing}</p>}
+      {page.waits && <p>{T.nothing}</p>}
       {sources && <Runs page={page} />}
       {sources && <Recordings page={page} />}
       {sources && <Worlds page={page} />}
@@ -62,7 +61,7 @@ function Runs({ page }: { page: Page }) {
             <button type="button" aria-label={`${ratings && !checkpoint ? T.tabs.ratings : T.study} ${name}`} onClick={() => void page.openRun(id)}>
               {ratings && !checkpoint ? T.tabs.ratings : T.study}
             </button>
-            {!page.about?.read_only && (
+            {!page.about?.read_only && (checkpoint || !ratings) && (
               <button type="button" aria-label={`${T.watch} ${name}`} disabled={!checkpoint} title={checkpoint ? undefined : T.noCheckpoint} onClick={() => page.openLive(`run:${id}`)}>
                 {T.watch}
               </button>

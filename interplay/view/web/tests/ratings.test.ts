@@ -1,0 +1,115 @@
+/** Ratings whose cells open the matches behind them, pairs who meet live, and which curve comes first. */
+
+import { Page as Tab } from "playwright-core";
+import { expect, it } from "vitest";
+import type { Curves } from "../src/api";
+import type { Page } from "../src/page";
+import { withTab } from "./tab";
+
+declare const window: Window & { interplay: Page };
+
+const NAMES = ["random", "tit_for_tat", "grim"];
+
+/** Opens the cup, and by these keys the cell of a row and column in the order of the table; gives both names. */
+async function openCell(tab: Tab, keys: string[], row: number, column: number): Promise<string[]> {
+  await tab.getByRole("button", { name: "Ratings cup" }).click();
+  await tab.locator(".payoff button").first().waitFor();
+  const shown = await tab.locator(".ratings tbody th").allTextContents();
+  expect([...shown].sort()).toEqual([...NAMES].sort());
+  // One of the cells is reached by Tab, the others by arrows.
+  await tab.locator(".payoff button[tabindex='0']").focus();
+  const at = () => tab.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? "");
+  expect(await at()).toMatch(new RegExp(`^${shown[0]} against ${shown[1]}: \\S+ of the points in 4 games, 2 recorded$`));
+  const tick = await tab.evaluate(() => window.interplay.player.tick);
+  for (const key of keys) await tab.keyboard.press(key); // the first one steps over nobody against himself
+  expect(await at()).toContain(`${shown[row]} against ${shown[column]}:`);
+  expect(await tab.evaluate(() => window.interplay.player.tick)).toBe(tick); // arrows were the table's
+  await tab.keyboard.press("Enter");
+  await tab.getByRole("heading", { name: `${shown[row]} against ${shown[column]}` }).waitFor();
+  return [shown[row]!, shown[column]!];
+}
+
+it("opens the recorded matches of a cell by keyboard, and shows one", () =>
+  withTab(async (tab) => {
+    const [one, other] = await openCell(tab, ["ArrowDown"], 2, 1);
+    expect(await tab.locator("#aloud").textContent()).toBe(`${one} against ${other}`);
+    expect(await tab.locator(".behind > .quiet").first().textContent()).toMatch(/^\S+ of the points in 4 games: \S+ in the first seat, \S+ in the second$/);
+    const matches = tab.locator(".behind li button");
+    expect(await matches.count()).toBe(2);
+    await tab.keyboard.press("Tab");
+    const chosen = await tab.evaluate(() => document.activeElement!.textContent);
+    expect(chosen).toBe(await matches.first().textContent());
+    await tab.keyboard.press("Enter");
+    await tab.waitForFunction(() => window.interplay.player.shot);
+    expect(await tab.locator("header .policy").textContent()).toBe(`played by ${chosen!.replace(", then ", " against ")}`);
+    await tab.waitForFunction(() => window.interplay.player.shot!.tick > 2);
+    // The list stays beside it.
+    expect(await matches.first().getAttribute("aria-pressed")).toBe("true");
+    expect(await tab.getByRole("tab", { name: "Ratings" }).getAttribute("aria-selected")).toBe("true");
+    await tab.getByRole("button", { name: "player" }).focus();
+    await tab.keyboard.press("Enter");
+    await expect.poll(() => tab.locator(".ratings tbody th").allTextContents()).toEqual([...NAMES].sort());
+  }));
+
+it("lets the two players of a cell meet live", () =>
+  withTab(async (tab) => {
+    const [one, other] = await openCell(tab, ["ArrowDown", "ArrowLeft", "ArrowUp"], 1, 0);
+    await tab.getByRole("button", { name: "Play this match" }).click();
+    await tab.waitForFunction(() => window.interplay.player.tick > 2);
+    expect(await tab.locator("header .policy").textContent()).toBe(`played by ${one} against ${other}`);
+    await expect.poll(() => tab.evaluate(() => location.hash)).toMatch(/^#live=run:\d+@\d+,\d+&tab=ratings$/);
+    await tab.reload(); // the address leads there again
+    await tab.waitForFunction(() => window.interplay?.player.tick > 0);
+    await expect.poll(() => tab.locator("header .policy").textContent()).toBe(`played by ${one} against ${other}`);
+  }));
+
+it("lets nobody play where nothing is played", () =>
+  withTab(async (tab) => {
+    await tab.evaluate(() => (window.interplay.about = { ...window.interplay.about!, read_only: true }));
+    await openCell(tab, ["ArrowDown", "ArrowLeft", "ArrowUp"], 1, 0);
+    await tab.getByText("This viewer was opened with --read-only, so nothing is played here.").waitFor();
+    expect(await tab.getByRole("button", { name: "Play this match" }).count()).toBe(0);
+    expect(await tab.locator(".behind li").count()).toBe(2);
+  }));
+
+it("lets one choose who of a league plays its world", () =>
+  withTab(async (tab) => {
+    const asked = tab.evaluate(
+      () =>
+        new Promise<string>((done) => {
+          const { interplay } = window;
+          interplay.openLive = done;
+          [interplay.live, interplay.runId] = ["run:7", 7];
+          interplay.players = [{ id: 0, name: "main" }, { id: 3, name: "<b>main-0001</b>" }];
+          interplay.showHelp(false);
+        }),
+    );
+    await tab.getByLabel("Who plays").selectOption({ label: "<b>main-0001</b>" });
+    expect(await asked).toBe("run:7@3");
+  }));
+
+it("draws first what is no flat line, and says when a folder is empty so far", () =>
+  withTab(async (tab) => {
+    await tab.evaluate(() => {
+      const { interplay } = window;
+      const curve = (mean: number[]) => ({ x: mean.map((_, i) => i), mean, low: mean, high: mean });
+      const all: Curves["curves"] = { episode_return: curve([0, 0, 0]), "entropy[a]": curve([1, 2, 2]), "win_rate[b]": curve([0.1, 0.3, 0.2]) };
+      interplay.api.curves = (_, names) =>
+        Promise.resolve({ loading: false, names: Object.keys(all), against: "agent_steps", of_episodes: [], curves: Object.fromEntries(names.map((name) => [name, all[name]!])) });
+      return interplay.openRun(interplay.sources!.runs.find((one) => one.name === "first")!.id);
+    });
+    await expect.poll(() => tab.locator(".plot").getAttribute("aria-label")).toMatch(/^win_rate\[b\]: /);
+    await tab.locator(".curves select").first().selectOption("episode_return"); // whoever wants to see it may
+    await expect.poll(() => tab.locator(".plot").getAttribute("aria-label")).toMatch(/^episode_return: /);
+    const found = await tab.evaluate(() => {
+      const { interplay } = window;
+      const told = interplay.sources!;
+      interplay.api.sources = () => Promise.resolve({ runs: [], recordings: [], worlds: [], more: false });
+      interplay.leave();
+      setTimeout(() => (interplay.api.sources = () => Promise.resolve(told)), 1000);
+      return told.runs.length;
+    });
+    await tab.getByText("Nothing yet: runs and recordings appear here").waitFor();
+    await tab.getByRole("heading", { name: "Runs", exact: true }).waitFor();
+    expect(await tab.locator(".sources section").first().locator("tbody tr").count()).toBe(found);
+  }));
